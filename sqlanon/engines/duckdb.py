@@ -1,0 +1,250 @@
+"""DuckDB: the engine that is always there. The only importer of `duckdb`."""
+
+import inspect
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import duckdb
+import pandas as pd
+
+from sqlanon.errors import DataError, SourceError, SqlanonError, TargetError, UsageError
+from sqlanon.plan import Source
+from sqlanon.secret import Key
+from sqlanon.statement import Statement
+from sqlanon.templates import Sql, ident, literal
+
+_READERS = {
+    "read_parquet": (".parquet", ".parq", ".pq"),
+    "read_csv": (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".txt"),
+    "read_json": (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz"),
+}
+_NESTED = ("LIST", "STRUCT", "MAP", "UNION", "ARRAY", "VARIANT")
+
+
+def connect(
+    database: str | None = None,
+    write: bool = False,
+    threads: int | None = None,
+    memory_limit: str | None = None,
+    temp_directory: str | None = None,
+) -> duckdb.DuckDBPyConnection:
+    """Open a connection of our own: in memory, or on a database file (read only unless `write`)."""
+    if database is not None and not Path(database).is_file():
+        raise SourceError(f"no database file {database!r}")
+    settings: dict[str, Any] = {"temp_file_encryption": "true"}
+    if threads is not None:
+        settings["threads"] = str(threads)
+    if memory_limit is not None:
+        settings["memory_limit"] = memory_limit
+    if temp_directory is not None:
+        settings["temp_directory"] = temp_directory
+    try:
+        return duckdb.connect(database or ":memory:", read_only=database is not None and not write, config=settings)
+    except duckdb.Error as error:
+        if database is not None:
+            raise SourceError(f"cannot open the database {database!r}: {_first_line(error)}") from None
+        raise UsageError(f"DuckDB refuses these resources: {_first_line(error)}") from None
+
+
+class DuckDBEngine:
+    """Run statements on one DuckDB connection, ours or the caller's."""
+
+    dialect = "duckdb"
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Take an open connection; it stays open when the engine goes."""
+        self.connection = connection
+        self.name = f"duckdb {duckdb.__version__}"
+
+    # -- running ------------------------------------------------------------------------------
+
+    def execute(self, sql: str, parameters: Sequence[object] | None = None) -> list[tuple[Any, ...]]:
+        """Run one statement and fetch all of it: an unfetched result blocks the connection."""
+        try:
+            return self.connection.execute(sql, parameters).fetchall()
+        except duckdb.Error as error:
+            raise _translated(error) from None
+
+    def create(self, statement: Statement) -> None:
+        """Keep the statement's rows (table) or text (view) under its relation's name."""
+        self.execute(f"create temporary {statement.kind} {statement.relation} as\n{statement.sql}")
+
+    def rows(self, sql: str) -> list[dict[str, Any]]:
+        """Run one SELECT and fetch every row; values keep their types."""
+        try:
+            cursor = self.connection.execute(sql)
+            names = [column[0] for column in cursor.description or ()]
+            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        except duckdb.Error as error:
+            raise _translated(error) from None
+
+    def frame(self, sql: str) -> pd.DataFrame:
+        """Run one SELECT and fetch it as columns."""
+        try:
+            return self.connection.execute(sql).df()
+        except duckdb.Error as error:
+            raise _translated(error) from None
+
+    def columns(self, sql: str) -> dict[str, str]:
+        """Return the columns of a SELECT with their types, without running it."""
+        return {row["column_name"]: row["column_type"] for row in self.rows(f"describe {sql}")}
+
+    def keep_key(self, relation: Sql, key: Key) -> None:
+        """Put the key into a one-row table (`secret`), as a bound parameter, never as a literal."""
+        self.execute(f"create temporary table {relation} (secret varchar)")
+        self.execute(f"insert into {relation} values (?)", [key.text])
+
+    def keep_frame(self, relation: Sql, frame: pd.DataFrame) -> None:
+        """Put a small table of the driver's into a temporary table."""
+        name = "sqlanon_frame_in_transit"
+        self.connection.register(name, frame)
+        try:
+            self.execute(f"create or replace temporary table {relation} as select * from {name}")
+        finally:
+            self.connection.unregister(name)
+
+    def drop(self, relations: Sequence[str]) -> None:
+        """Forget temporary relations; missing ones do not matter."""
+        kinds = {
+            f"{ident(row['name'])}": row["kind"]
+            for row in self.rows(
+                "select view_name as name, 'view' as kind from duckdb_views() where temporary and not internal"
+                " union all select table_name, 'table' from duckdb_tables() where temporary"
+            )
+        }
+        for relation in reversed(relations):
+            if str(relation) in kinds:
+                self.execute(f"drop {kinds[str(relation)]} temp.{relation}")
+
+    def write_parquet(self, sql: str, path: Path) -> None:
+        """Write the rows of a SELECT, in its order, to one Parquet file that says nothing else."""
+        try:
+            self.execute(f"copy (\n{sql}\n) to {literal(str(path))} (format parquet, compression zstd)")
+        except SqlanonError as error:
+            raise TargetError(f"cannot write {path.name}: {error}") from None
+
+    # -- sources ------------------------------------------------------------------------------
+
+    def source(self, text: object) -> tuple[Source, Mapping[str, str]]:
+        """Find a table, view, file, glob, or an object in the caller's scope, in this order."""
+        relation, numbering = self._relation(text)
+        try:
+            types = self.columns(f"select * from {relation}")
+        except SqlanonError as error:
+            raise SourceError(f"cannot read {_shown(text)}: {error}") from None
+        nested = [name for name, kind in types.items() if kind.startswith(_NESTED) or kind.endswith("]")]
+        texts = frozenset(name for name, kind in types.items() if kind.startswith("ENUM"))
+        scalar = {name: kind for name, kind in types.items() if name not in nested}
+        return Source(Sql(relation), texts, Sql(numbering)), scalar | {name: "NESTED" for name in nested}
+
+    def _relation(self, text: object) -> tuple[str, str]:
+        if not isinstance(text, str):
+            return self._registered(text), "row_number() over ()"
+        table = self._table(text)
+        if table is not None:
+            return table
+        reader = _reader(text)
+        if reader is not None:
+            return reader
+        found = _in_scope(text)
+        if found is not None:
+            return self._registered(found), "row_number() over ()"
+        raise SourceError(
+            f"no table, view or file {text!r}; a file's name ends in .parquet, .csv, .tsv, .json or .jsonl"
+        )
+
+    def _table(self, text: str) -> tuple[str, str] | None:
+        for parts in _name_parts(text):
+            match = self.execute(
+                "select kind from (select database_name, schema_name, table_name as name, 'table' as kind"
+                " from duckdb_tables() union all select database_name, schema_name, view_name, 'view'"
+                " from duckdb_views()) where lower(name) = lower($1)"
+                " and ($2 is null and (schema_name = current_schema() or schema_name = 'main')"
+                " or lower(schema_name) = lower($2)) and ($3 is null or lower(database_name) = lower($3))"
+                " order by kind limit 1",
+                [parts[-1], parts[-2] if len(parts) > 1 else None, parts[-3] if len(parts) > 2 else None],
+            )
+            if match:
+                numbering = "rowid" if match[0][0] == "table" else "row_number() over ()"
+                return ".".join(ident(part) for part in parts), numbering
+        return None
+
+    def _registered(self, value: object) -> str:
+        name = f"sqlanon_source_{id(value):x}"
+        try:
+            self.connection.register(name, value)
+        except (duckdb.Error, TypeError, ValueError):
+            raise SourceError(f"a {type(value).__name__} is not a relation that DuckDB can read") from None
+        return str(ident(name))
+
+
+def _name_parts(text: str) -> list[list[str]]:
+    """Return the ways to read a dotted name: as one name, then as schema and table, then with a catalog."""
+    parts = text.split(".")
+    return [[text], *([parts] if 1 < len(parts) <= 3 and all(parts) else [])]
+
+
+def _reader(text: str) -> tuple[str, str] | None:
+    path = Path(text)
+    if path.is_dir():
+        raise SourceError(f"{text!r} is a directory; name its files, for example {str(path / '*.parquet')!r}")
+    suffixes = {suffix: reader for reader, many in _READERS.items() for suffix in many}
+    reader = next((suffixes[suffix] for suffix in suffixes if text.lower().endswith(suffix)), None)
+    if reader is None:
+        if path.is_file():
+            raise SourceError(f"{text!r} has no ending that tells its format; use one of {', '.join(suffixes)}")
+        return None
+    is_file = path.is_file()
+    if is_file and not os.access(path, os.R_OK):
+        raise SourceError(f"no right to read {text!r}")
+    if not is_file and not any(letter in text for letter in "*?[") and "://" not in text:
+        raise SourceError(f"no file {text!r}")
+    pattern = _escaped(text) if is_file else text
+    numbering = "row_number() over ()"
+    if reader == "read_parquet":
+        numbering = "file_index || ':' || file_row_number"
+    return f"{reader}({literal(pattern)})", numbering
+
+
+def _escaped(path: str) -> str:
+    """Take a file's own name literally where DuckDB would read a pattern."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)
+
+
+def _in_scope(name: str) -> object | None:
+    """Look `name` up in the frames of the callers outside this package, nearest first."""
+    package = __name__.partition(".")[0]
+    frame: FrameType | None = inspect.currentframe()
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module.partition(".")[0] != package:
+            for scope in (frame.f_locals, frame.f_globals):
+                if name in scope and not isinstance(scope[name], str | bytes | int | float | list | dict | tuple):
+                    return scope[name]
+        frame = frame.f_back
+    return None
+
+
+def _shown(text: object) -> str:
+    return repr(text) if isinstance(text, str) else f"the {type(text).__name__}"
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
+
+
+def _translated(error: duckdb.Error) -> SqlanonError:
+    """Turn an engine's error into ours; a value of the data that it quotes is left out."""
+    line = _first_line(error)
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return DataError(f"not enough memory or temporary space: {line}; raise --memory-limit or free disk space")
+    if isinstance(error, duckdb.IOException):
+        return TargetError(line)
+    if isinstance(error, duckdb.ConversionException | duckdb.InvalidInputException | duckdb.OutOfRangeException):
+        return DataError(f"DuckDB cannot read a value of the source ({type(error).__name__})")
+    if isinstance(error, duckdb.BinderException | duckdb.CatalogException | duckdb.ParserException):
+        return UsageError(line)
+    return SqlanonError(line)

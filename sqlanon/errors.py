@@ -1,0 +1,43 @@
+"""Every exception of sqlanon, one tree; each kind carries the exit code of the command line."""
+
+
+class SqlanonError(Exception):
+    """Say what was asked, what was found and what to do, in one short message."""
+
+    exit_code = 1
+
+
+class UsageError(SqlanonError):
+    """The request cannot be right on any data: syntax, columns, parameters, source, target."""
+
+    exit_code = 2
+
+
+class SourceError(UsageError):
+    """The source is missing, unreadable, or not what its name says."""
+
+
+class TargetError(UsageError):
+    """The release cannot be written where it was asked for."""
+
+
+class QueryError(UsageError):
+    """A recipient's query, or a piece of it, is outside the grammar that releases answer."""
+
+
+class ReleaseError(UsageError):
+    """The release's files are missing, changed, or not a release."""
+
+
+class DataError(SqlanonError):
+    """The request is well asked, but this data does not allow it; nothing was published."""
+
+    exit_code = 3
+
+
+class VerificationError(DataError):
+    """A release did not pass its own verification; it was not made visible."""
+
+
+class TemplateError(SqlanonError):
+    """A template and its parameters do not fit: a fault of sqlanon, never of its user."""

@@ -1,0 +1,122 @@
+"""Grouping by windows: N rows into floor(N/l) groups of different sensitive values, mixed in blocks.
+
+Anatomy, SPLU-Gen and r-robust publishing begin with these steps; the templates are `sql_templates/grouping/`.
+"""
+
+from collections.abc import Callable
+
+from sqlanon.errors import DataError
+from sqlanon.plan import Request, Row, Step
+
+GROUPS_PER_BLOCK = 64
+ONE_BLOCK = 2**62  # more groups than any table has: a single block
+
+STEPS = ("source", "tally", "feasibility", "population", "persons", "drawn", "shard")
+STEPS += ("frequency", "positioned", "block", "grouped")
+
+
+def steps(request: Request, parameter: str, size: int) -> tuple[Step, ...]:
+    """Return the steps that end in `grouped` (quasi_1 …, code, group_id, slot).
+
+    `size` is the number of different values per group (l, γ, ⌈r⌉); `parameter` is its name in messages.
+    """
+    chosen = {
+        "source": (Step("grouping/source", "view"),),
+        "tally": (Step("grouping/tally"),),
+        "feasibility": (Step("grouping/feasibility", "query", refuse=_feasible(request, parameter, size)),),
+        "persons": _persons(request),
+        "population": _population(request),
+        "drawn": _drawn(request),
+    }
+    return tuple(step for name in STEPS for step in chosen.get(name, (Step(f"grouping/{name}"),)))
+
+
+def values(request: Request, purpose: str, size: int, groups_per_block: int) -> dict[str, object]:
+    """Return the parameters of the grouping templates for one sensitive column."""
+    roles, source = request.roles, request.source
+    used: dict[str, object] = {
+        "relation": source.relation,
+        "sensitive_source": source.expression(roles.sensitive[0]),
+        "quasi_source": [source.expression(column) for column in roles.quasi],
+        "identifier_source": [source.expression(column) for column in roles.identifier],
+        "numbering": [source.numbering] if request.identity == "number" and request.draws == "keyed" else [],
+        "quasi": list(roles.quasi),
+        "nulls_are_values": request.nulls == "value",
+        "value_purpose": f"{purpose}/value/",
+        "block_purpose": f"{purpose}/block/",
+        "group_size": size,
+        "groups_per_block": groups_per_block,
+        "ties": ["hash"] if request.draws == "keyed" and request.identity != "number" else [],
+    }
+    if request.draws == "keyed":
+        used["row_purpose"] = f"{purpose}/row/"
+    if _reads_identifier(request):
+        used["identifier"] = list(roles.identifier)
+    return used
+
+
+def _reads_identifier(request: Request) -> bool:
+    checks_persons = bool(request.roles.identifier) and not request.many_rows_per_person
+    return checks_persons or (request.draws == "keyed" and request.identity != "number")
+
+
+def _persons(request: Request) -> tuple[Step, ...]:
+    if not request.roles.identifier or request.many_rows_per_person:
+        return ()
+    return (Step("grouping/persons", "query", refuse=_one_row_per_person),)
+
+
+def _population(request: Request) -> tuple[Step, ...]:
+    template = "grouping/known" if request.nulls == "drop" else "grouping/everyone"
+    return (Step(template, "view", yields="population"),)
+
+
+def _drawn(request: Request) -> tuple[Step, ...]:
+    if request.draws == "random":
+        return (Step("grouping/drawn_at_random", yields="drawn"),)
+    return (Step(f"grouping/identity_{request.identity}", "view", yields="identified"), Step("grouping/drawn"))
+
+
+def _one_row_per_person(row: Row) -> None:
+    if row["repeating_persons"]:
+        raise DataError(
+            f"{row['repeating_persons']} persons have more than one row ({row['row_count']} rows of"
+            f" {row['person_count']} persons): the guarantee is per row, and the groups of one person's"
+            " rows intersect; publish one row per person, or say --rows-per-person many"
+        )
+
+
+def _feasible(request: Request, parameter: str, size: int) -> Callable[[Row], None]:
+    def refuse(row: Row) -> None:
+        count, largest = row["row_count"], row["largest_count"]
+        column = request.roles.sensitive[0]
+        if request.nulls == "refuse" and row["null_count"]:
+            raise DataError(
+                f"{row['null_count']} rows have no value in the sensitive column {column!r}; say --nulls value"
+                " (NULL is a value like any other) or --nulls drop (leave them out, which tells who had none"
+                " to somebody who knows who was in the table)"
+            )
+        if count == 0:
+            raise DataError("the source has no rows to publish")
+        if size > count:
+            raise DataError(f"{parameter} = {size} needs at least {size} rows; the source has {count}")
+        if largest > count // size:
+            raise DataError(_infeasible(request, parameter, size, row))
+
+    return refuse
+
+
+def _infeasible(request: Request, parameter: str, size: int, row: Row) -> str:
+    count, largest = row["row_count"], row["largest_count"]
+    value = f" ({row['largest_value']!r})" if request.show_values else ""
+    feasible = count // largest
+    advice = (
+        f"the largest {parameter} that works is {feasible}"
+        if feasible >= 2
+        else f"no {parameter} of at least 2 works on this column"
+    )
+    return (
+        f"{parameter} = {size} is not possible: the most frequent value of {request.roles.sensitive[0]!r}{value}"
+        f" stands in {largest} of {count} rows ({largest / count:.1%}), and {parameter} = {size} allows"
+        f" {count // size}; {advice}"
+    )

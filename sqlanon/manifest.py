@@ -1,0 +1,56 @@
+"""release.json: what a release says of itself. It never holds a key, a path, or anything of identifiers."""
+
+import datetime
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import sqlanon.version
+from sqlanon.errors import ReleaseError
+from sqlanon.plan import Plan
+
+FORMAT = 1
+Manifest = dict[str, Any]
+_REQUIRED = {"format": int, "method": str, "parameters": dict, "columns": dict, "rows": int, "files": dict}
+
+
+def new_manifest(plan: Plan, engine: str, files: Mapping[str, Any], dropped_rows: int) -> Manifest:
+    """Write down what the plan promised; `groups`, `rows` and `verified` follow from verification."""
+    return {
+        "format": FORMAT,
+        "method": plan.method,
+        "parameters": dict(plan.parameters),
+        "columns": dict(plan.columns),
+        "rows": 0,
+        "groups": 0,
+        "dropped_rows": dropped_rows,
+        "guarantee": dict(plan.guarantee),
+        "verified": {},
+        "files": dict(files),
+        "engine": engine,
+        "sqlanon": sqlanon.version.VERSION,
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    }
+
+
+def dumped(manifest: Manifest) -> str:
+    """Return the manifest as text, keys in their order."""
+    return json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def loaded(text: str, where: str) -> Manifest:
+    """Read a manifest; refuse what is not one, or one of a later format."""
+    try:
+        manifest = json.loads(text)
+    except ValueError:
+        raise ReleaseError(f"the manifest of {where} is not JSON") from None
+    if not isinstance(manifest, dict):
+        raise ReleaseError(f"the manifest of {where} is not an object")
+    for key, kind in _REQUIRED.items():
+        if not isinstance(manifest.get(key), kind):
+            raise ReleaseError(f"the manifest of {where} has no {key}")
+    if manifest["format"] > FORMAT:
+        raise ReleaseError(
+            f"{where} has format {manifest['format']}; this sqlanon reads format {FORMAT}: install a newer one"
+        )
+    return manifest

@@ -1,0 +1,130 @@
+"""A plan: what a method does, as named SELECTs and checks. Pure data; nothing here meets a database."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sqlanon.errors import TemplateError
+from sqlanon.roles import Roles
+from sqlanon.statement import Kind, Statement
+from sqlanon.templates import Sql, header, ident, render
+
+Row = Mapping[str, Any]
+Nulls = Literal["refuse", "value", "drop"]
+Draws = Literal["keyed", "random"]
+Identity = Literal["number", "identifier", "row"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is published from: SQL that stands behind `from`, and how its rows can be numbered.
+
+    `as_text` names columns that are published as text (enumerations, whose type lists every value
+    there could be). `numbering` is any expression that is unique for a row, empty without a database.
+    """
+
+    relation: Sql
+    as_text: frozenset[str] = frozenset()
+    numbering: Sql = Sql("")
+
+    def expression(self, column: str) -> Sql:
+        """Return the SQL that reads one column."""
+        if column in self.as_text:
+            return Sql(f"cast({ident(column)} as varchar)")
+        return ident(column)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What every method is asked: a source, roles, and how to treat NULLs, draws and identities."""
+
+    source: Source
+    roles: Roles
+    nulls: Nulls = "refuse"
+    draws: Draws = "keyed"
+    identity: Identity = "number"
+    many_rows_per_person: bool = False
+    show_values: bool = False
+
+
+@dataclass(frozen=True)
+class Step:
+    """One template and the relation it yields; `refuse` reads the one row of a query and may raise."""
+
+    template: str
+    kind: Kind = "table"
+    yields: str = ""
+    refuse: Callable[[Row], None] | None = None
+
+    @property
+    def name(self) -> str:
+        """Return the name of the relation: the template's own unless another was given."""
+        return self.yields or self.template.rpartition("/")[2]
+
+
+@dataclass(frozen=True)
+class Check:
+    """A query of one row that decides whether the plan may go on."""
+
+    statement: Statement
+    refuse: Callable[[Row], None]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Statements and checks in order, then the published tables."""
+
+    method: str
+    steps: tuple[Statement | Check, ...]
+    outputs: tuple[Statement, ...]
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    columns: Mapping[str, object] = field(default_factory=dict)
+    guarantee: Mapping[str, object] = field(default_factory=dict)
+    key: Sql = Sql("")
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """Return every statement in the order in which it runs, checks included."""
+        steps = tuple(step.statement if isinstance(step, Check) else step for step in self.steps)
+        return steps + self.outputs
+
+
+def relation_name(prefix: str, name: str) -> Sql:
+    """Return the name under which a step's relation stands in the database."""
+    return ident(f"{prefix}{name}")
+
+
+def build(
+    steps: Sequence[Step],
+    values: Mapping[str, object],
+    prefix: str,
+    given: Mapping[str, Sql],
+) -> tuple[Statement | Check, ...]:
+    """Render `steps`; each template takes what its header declares from `values` and from relations.
+
+    `given` names relations that stand already (the key, the tables of a release).
+    A value that no step declares is an error, as a relation is that no step yields.
+    """
+    relations: dict[str, Sql] = dict(given)
+    unused = set(values)
+    built: list[Statement | Check] = []
+    for step in steps:
+        head = header(step.template)
+        missing = [name for name in head.inputs if name not in relations]
+        missing += [name for name in head.parameters if name not in values]
+        if missing:
+            raise TemplateError(f"step {step.name}: nothing yields {missing}")
+        unused -= set(head.parameters)
+        sql = render(
+            step.template,
+            **{name: relations[name] for name in head.inputs},
+            **{name: values[name] for name in head.parameters},
+        )
+        relation = Sql("") if step.kind == "query" else relation_name(prefix, step.name)
+        if relation:
+            relations[step.name] = relation
+        statement = Statement(step.name, sql, step.kind, str(relation))
+        built.append(Check(statement, step.refuse) if step.refuse else statement)
+    if unused:
+        raise TemplateError(f"no step reads {sorted(unused)}")
+    return tuple(built)

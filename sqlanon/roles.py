@@ -1,0 +1,90 @@
+"""Which column is a quasi-identifier, sensitive, or an identifier; which name is free."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlanon.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Name the columns of a source by what they tell: published exactly, protected, never published."""
+
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    identifier: tuple[str, ...] = ()
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Return every column that has a role."""
+        return self.quasi + self.sensitive + self.identifier
+
+
+def split_columns(texts: Iterable[str], columns: Sequence[str] | None = None) -> tuple[str, ...]:
+    """Turn option texts into column names: a text that is a column is that column, else commas split it."""
+    known = {column.lower() for column in columns or ()}
+    names: list[str] = []
+    for text in texts:
+        if text.lower() in known:
+            names.append(text)
+        else:
+            names.extend(part.strip() for part in text.split(","))
+    if any(not name for name in names):
+        raise UsageError("an empty column name was given; write names separated by single commas")
+    return tuple(names)
+
+
+def resolve_roles(
+    columns: Sequence[str],
+    quasi: Iterable[str],
+    sensitive: Iterable[str],
+    identifier: Iterable[str] = (),
+) -> Roles:
+    """Match the asked names with `columns` (case does not count) and refuse doubles and overlaps."""
+    return checked_roles(
+        resolve_names(columns, split_columns(quasi, columns)),
+        resolve_names(columns, split_columns(sensitive, columns)),
+        resolve_names(columns, split_columns(identifier, columns)),
+    )
+
+
+def resolve_names(columns: Sequence[str], names: Iterable[str]) -> tuple[str, ...]:
+    """Return `names` as `columns` spell them (case does not count); refuse what is not among them."""
+    spelled = {column.lower(): column for column in columns}
+    names = tuple(names)
+    missing = [name for name in names if name.lower() not in spelled]
+    if missing:
+        raise UsageError(f"no column {_listed(missing)} in the source; its columns are {_listed(columns)}")
+    return tuple(spelled[name.lower()] for name in names)
+
+
+def checked_roles(quasi: tuple[str, ...], sensitive: tuple[str, ...], identifier: tuple[str, ...]) -> Roles:
+    """Refuse empty roles, a column named twice in one role, and a column in two roles."""
+    if not quasi:
+        raise UsageError("name at least one quasi-identifier column with --quasi")
+    if not sensitive:
+        raise UsageError("name the sensitive column with --sensitive")
+    by_role = {"--quasi": quasi, "--sensitive": sensitive, "--id": identifier}
+    seen: dict[str, str] = {}
+    for role, names in by_role.items():
+        for name in names:
+            before = seen.setdefault(name.lower(), role)
+            if before == role and sum(n.lower() == name.lower() for n in names) > 1:
+                raise UsageError(f"column {name!r} is named twice in {role}")
+            if before != role:
+                raise UsageError(f"column {name!r} stands in {before} and in {role}; a column has one role")
+    return Roles(quasi, sensitive, identifier)
+
+
+def free_name(wanted: str, taken: Iterable[str]) -> str:
+    """Return `wanted`, or the next of `wanted_2`, `wanted_3` … that no taken name equals without case."""
+    used = {name.lower() for name in taken}
+    name, number = wanted, 1
+    while name.lower() in used:
+        number += 1
+        name = f"{wanted}_{number}"
+    return name
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(repr(name) for name in names)

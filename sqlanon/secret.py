@@ -1,0 +1,55 @@
+"""The key behind keyed draws: fresh from the operating system, or handed over without being shown."""
+
+import hashlib
+import re
+import secrets
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sqlanon.errors import UsageError
+
+
+class PrivacyWarning(UserWarning):
+    """Something was done as asked that weakens a release."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """Hold 256 bits as 64 hex digits; `repr`, logs and tracebacks never show them."""
+
+    text: str = field(repr=False)
+    given: bool = False
+
+    @classmethod
+    def fresh(cls) -> "Key":
+        """Draw a key from the operating system; it is forgotten with the run."""
+        return cls(secrets.token_hex(32))
+
+    @classmethod
+    def of(cls, text: str) -> "Key":
+        """Take 64 hex digits as they are; hash any other text, with a warning."""
+        text = text.strip()
+        if not text:
+            raise UsageError("the key is empty; make one with: openssl rand -hex 32")
+        if re.fullmatch(r"[0-9a-fA-F]{64}", text):
+            return cls(text.lower(), given=True)
+        warnings.warn(
+            "the key is not 64 hex digits and was hashed; who guesses it can undo the release"
+            " (make one with: openssl rand -hex 32)",
+            PrivacyWarning,
+            stacklevel=2,
+        )
+        return cls(hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest(), given=True)
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> "Key":
+        """Read a key from a file; only its text counts, not the white space around it."""
+        try:
+            return cls.of(Path(path).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"cannot read the key file {str(path)!r}: {_reason(error)}") from None
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or "it is not text"
