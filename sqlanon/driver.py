@@ -3,13 +3,12 @@
 import logging
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from sqlanon.engines.base import Engine
-from sqlanon.plan import Check, Plan
+from sqlanon.errors import SqlanonError
+from sqlanon.plan import Check, Plan, Row
 from sqlanon.secret import Key
-from sqlanon.statement import Statement
-from sqlanon.templates import Sql
 
 log = logging.getLogger("sqlanon")
 
@@ -20,25 +19,28 @@ def fresh_prefix() -> str:
 
 
 @contextmanager
-def carried_out(plan: Plan, engine: Engine, key: Key) -> Iterator[None]:
-    """Run the steps of `plan`; its relations stand inside the block and are forgotten after it."""
-    relations: list[str] = []
+def carried_out(plan: Plan, engine: Engine, key: Key) -> Iterator[dict[str, Row]]:
+    """Run the steps of `plan`; its relations stand inside the block and are forgotten after it.
+
+    Yields the rows of the plan's checks by name.
+    """
+    relations = [str(plan.key)]
+    found: dict[str, Row] = {}
     try:
-        relations.append(str(plan.key))
-        engine.keep_key(Sql(plan.key), key)
+        engine.keep_key(plan.key, key)
         for step in plan.steps:
             if isinstance(step, Check):
                 log.info("checking %s", step.statement.name)
                 (row,) = engine.rows(step.statement.sql)
                 step.refuse(row)
+                found[step.statement.name] = row
             else:
-                _make(engine, step, relations)
-        yield
-    finally:
-        engine.drop(relations)
-
-
-def _make(engine: Engine, statement: Statement, relations: list[str]) -> None:
-    log.info("making %s", statement.name)
-    relations.append(statement.relation)
-    engine.create(statement)
+                log.info("making %s", step.name)
+                relations.append(step.relation)
+                engine.create(step)
+        yield found
+    except BaseException:
+        with suppress(SqlanonError):  # the first error is the one to tell
+            engine.drop(relations)
+        raise
+    engine.drop(relations)

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Iterable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from sqlanon.plan import Draws, Identity, Nulls, Plan, Request
 from sqlanon.release import Release, open_release, published
 from sqlanon.roles import Roles, resolve_roles
 from sqlanon.secret import Key, PrivacyWarning
-from sqlanon.targets import SessionTarget, Target, directory_target, schema_target
+from sqlanon.targets import DirectoryTarget, SchemaTarget, SessionTarget, Target
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ def as_tuple(names: str | Iterable[str]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def prepared(asked: Asked, engine: Engine, **parameters: Any) -> tuple[Plan, Any]:
+def prepared(asked: Asked, engine: Engine, prefix: str, **parameters: Any) -> tuple[Plan, Any]:
     """Resolve the source and the roles; return the plan, and the source with its columns' types."""
     source, types = engine.source(asked.source)
     roles = resolve_roles(list(types), asked.quasi, asked.sensitive, asked.identifier)
@@ -56,8 +55,7 @@ def prepared(asked: Asked, engine: Engine, **parameters: Any) -> tuple[Plan, Any
         many_rows_per_person=asked.many_rows_per_person,
         show_values=asked.show_values,
     )
-    plan = METHODS[asked.method].plan(request, prefix=fresh_prefix(), **parameters)
-    return plan, (source, types)
+    return METHODS[asked.method].plan(request, prefix=prefix, **parameters), (source, types)
 
 
 def _identity(asked: Asked) -> Identity:
@@ -93,16 +91,25 @@ def publish(
             PrivacyWarning,
             stacklevel=2,
         )
-    plan, against = prepared(asked, engine, **parameters)
-    key = asked.key or Key.fresh()
-    with _target(engine, out, into, overwrite) as target, carried_out(plan, engine, key):
-        manifest = new_manifest(plan, engine.name, {}, _dropped(plan, engine))
-        manifest = published(engine, target, list(plan.outputs), manifest, against)
-    sql = plan_text(plan)
+    plan, against = prepared(asked, engine, fresh_prefix(), **parameters)
+    target = _target(engine, out, into, overwrite)
+    with carried_out(plan, engine, asked.key or Key.fresh()) as found, target:
+        dropped = found["feasibility"]["null_count"] if asked.nulls == "drop" else 0
+        manifest = new_manifest(plan, engine.name, {}, dropped)
+        manifest, tables = published(engine, target, plan.outputs, manifest, against)
+    release = open_release(out) if out is not None else Release(engine, tables, manifest)
+    release.sql = plan_text(plan)
+    return release
+
+
+def _target(engine: Engine, out: str | Path | None, into: str | None, overwrite: bool) -> Target:
     if out is not None:
-        release = open_release(out)
-        release.sql = sql
-        return release
-    tables = {}
-    ...
-    return Release(engine, tables, manifest, sql=sql)
+        return DirectoryTarget(engine, out, overwrite)
+    if into is not None:
+        return SchemaTarget(engine, into, overwrite)
+    return SessionTarget(engine, fresh_prefix())
+
+
+def plan_text(plan: Plan) -> str:
+    """Return the statements of a plan as they run, in order."""
+    return "\n\n".join(f"-- {statement.name}\n{statement.sql};" for statement in plan.statements)

@@ -1,15 +1,14 @@
 """A published release: its tables and its manifest, opened, verified, asked, shown, written elsewhere."""
 
 import html
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from sqlanon import estimation, verification
+from sqlanon import verification
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, connect
 from sqlanon.errors import ReleaseError, SqlanonError, VerificationError
@@ -18,7 +17,7 @@ from sqlanon.statement import Statement
 from sqlanon.targets import (
     MANIFEST,
     Target,
-    directory_target,
+    DirectoryTarget,
     parquet_relation,
     read_manifest,
     schema_tables,
@@ -96,10 +95,15 @@ class Release:
 
     def write(self, directory: str | Path, overwrite: bool = False) -> "Release":
         """Write the release to a directory (Parquet and release.json), verified, whole or not at all."""
-        with directory_target(self.engine, directory, overwrite) as target:
-            outputs = [Statement(name, f"select * from {relation}") for name, relation in self.tables.items()]
+        outputs = [Statement(name, self._sorted(name)) for name in self.tables]
+        with DirectoryTarget(self.engine, directory, overwrite) as target:
             published(self.engine, target, outputs, self.manifest)
         return open_release(directory)
+
+    def _sorted(self, name: str) -> str:
+        shown = verification.published_columns(self.manifest)[name]
+        order = ", ".join(f"{ident(column)} asc nulls last" for column in shown)
+        return f"select * from {self.tables[name]} order by {order}"
 
     # -- looking at the files -------------------------------------------------------------------
 
@@ -178,7 +182,9 @@ def _inside(directory: Path, name: str) -> Path:
     return directory / name
 
 
-def published(engine: Engine, target: Target, outputs: list[Statement], manifest: Manifest, against: Any = None) -> Manifest:
+def published(
+    engine: Engine, target: Target, outputs: Iterable[Statement], manifest: Manifest, against: Any = None
+) -> tuple[Manifest, dict[str, Sql]]:
     """Write `outputs` to `target`, verify what was written, and let it become visible only then.
 
     against: (Source, types) of the microdata, to compare multisets with; None where it is not at hand.
@@ -203,7 +209,7 @@ def published(engine: Engine, target: Target, outputs: list[Statement], manifest
         | {key: value for key, value in figures.items() if key not in ("rows", "groups", "qit_rows", "st_rows")},
     }
     target.commit(complete)
-    return complete
+    return complete, tables
 
 
 def open_release(path: str | Path, database: str | None = None, engine: Engine | None = None) -> Release:

@@ -1,105 +1,107 @@
-"""A directory that appears whole or not at all; leftovers of dead runs are found and cleaned."""
+"""Private folders that a run owns, and a directory that appears whole or not at all.
+
+A folder is locked while its run lives; a later run takes the lock of a dead one and cleans up after it.
+"""
 
 import fcntl
 import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 from sqlanon.errors import TargetError
 
-_MARK = ".sqlanon-"
+_TOKEN = re.compile(r"[0-9a-f]{16}\Z")
 
 
-class Staging:
-    """Hold a private folder beside `target`: `new` is filled, then takes the target's place.
+class OwnedFolder:
+    """A folder of this run alone, named `<stem><token>`; it goes when the run closes it or dies."""
 
-    The folder is locked while its run lives, so that a later run can tell the dead from the working.
-    """
-
-    def __init__(self, target: Path) -> None:
-        """Make the folder; raise TargetError where the place is not writable."""
-        self.target = target
-        self.folder = target.parent / f".{target.name}{_MARK}{secrets.token_hex(6)}"
+    def __init__(self, parent: Path, stem: str) -> None:
+        """Make and lock the folder; raise TargetError where `parent` is not writable."""
+        self.path = parent / f"{stem}{secrets.token_hex(8)}"
         try:
-            self.folder.mkdir(mode=0o700)
-            self._lock = _locked(self.folder)
-            self.new.mkdir()
-            self.spill.mkdir(mode=0o700)
+            self.path.mkdir(mode=0o700)
+            self._lock = _locked(self.path)
         except OSError as error:
-            raise TargetError(f"cannot write to {str(target.parent)!r}: {error.strerror}") from None
-
-    @property
-    def new(self) -> Path:
-        """Return the folder that becomes the target."""
-        return self.folder / "new"
-
-    @property
-    def spill(self) -> Path:
-        """Return a folder for an engine's temporary files; it goes with the run."""
-        return self.folder / "spill"
-
-    @property
-    def previous(self) -> Path:
-        """Return where the replaced target waits until the new one stands."""
-        return self.folder / "previous"
-
-    def commit(self, replaced: frozenset[str]) -> None:
-        """Let `new` take the target's place; of an old target only the files in `replaced` go."""
-        try:
-            for path in self.new.iterdir():
-                _flushed(path)
-            _flushed(self.new)
-            if self.target.exists():
-                (self.folder / "replaced").write_text("\n".join(sorted(replaced)), encoding="utf-8")
-                self.target.rename(self.previous)
-            self.new.rename(self.target)
-            _flushed(self.target.parent)
-            _bring_back(self.folder, self.target)
-        except OSError as error:
-            _bring_back(self.folder, self.target)
-            raise TargetError(f"cannot write {str(self.target)!r}: {error.strerror}") from None
+            raise TargetError(f"cannot write to {str(parent)!r}: {error.strerror}") from None
 
     def close(self) -> None:
         """Remove the folder and everything in it."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.path, ignore_errors=True)
         self._lock.close()
 
 
-@contextmanager
-def staged(target: Path) -> Iterator[Staging]:
-    """Open a staging folder beside `target`, after cleaning what dead runs left there."""
-    clean(target)
-    staging = Staging(target)
-    try:
-        yield staging
-    finally:
-        staging.close()
-
-
-def clean(target: Path) -> None:
-    """Remove the staging folders of dead runs for `target`; put back a target that one had set aside."""
-    pattern = re.compile(re.escape(f".{target.name}{_MARK}") + r"[0-9a-f]{12}\Z")
-    if not target.parent.is_dir():
-        return
-    for folder in target.parent.iterdir():
-        if not pattern.match(folder.name) or folder.is_symlink() or not folder.is_dir():
+def dead_folders(parent: Path, stem: str) -> list[tuple[Path, IO[str]]]:
+    """Find and lock the folders that dead runs left in `parent`; the living keep their locks."""
+    found = []
+    for path in parent.iterdir() if parent.is_dir() else ():
+        if not path.name.startswith(stem) or not _TOKEN.fullmatch(path.name[len(stem) :]):
+            continue
+        if path.is_symlink() or not path.is_dir():
             continue
         try:
-            lock = _locked(folder)
+            found.append((path, _locked(path)))
         except OSError:  # its run lives, or it is another user's
             continue
-        _bring_back(folder, target)
-        shutil.rmtree(folder, ignore_errors=True)
+    return found
+
+
+def remove_dead_folders(parent: Path, stem: str) -> None:
+    """Remove what dead runs left in `parent`."""
+    for path, lock in dead_folders(parent, stem):
+        shutil.rmtree(path, ignore_errors=True)
         lock.close()
 
 
-def _bring_back(folder: Path, target: Path) -> None:
-    """Undo or finish the exchange that a run began: no target is lost, no foreign file goes."""
+class Exchange:
+    """Fill `new` beside `target`, then let it take the target's place in one rename."""
+
+    def __init__(self, target: Path) -> None:
+        """Clean up after dead runs for the same target, then make the folder."""
+        self.target = target
+        recover(target)
+        self._folder = OwnedFolder(target.parent, _stem(target))
+        self.new = self._folder.path / "new"
+        self.new.mkdir()
+
+    def commit(self, replaced: frozenset[str]) -> None:
+        """Let `new` appear as the target; of an old target only the files in `replaced` go."""
+        folder = self._folder.path
+        try:
+            for path in (*self.new.iterdir(), self.new):
+                _flush(path)
+            if self.target.exists():
+                (folder / "replaced").write_text("\n".join(sorted(replaced)), encoding="utf-8")
+                self.target.rename(folder / "previous")
+            self.new.rename(self.target)
+            _flush(self.target.parent)
+        except OSError as error:
+            raise TargetError(f"cannot write {str(self.target)!r}: {error.strerror}") from None
+        finally:
+            _settle(folder, self.target)
+
+    def close(self) -> None:
+        """Remove what is left of the run."""
+        self._folder.close()
+
+
+def recover(target: Path) -> None:
+    """Clean up after dead runs for `target`; put back a target that one of them had set aside."""
+    for path, lock in dead_folders(target.parent, _stem(target)):
+        _settle(path, target)
+        shutil.rmtree(path, ignore_errors=True)
+        lock.close()
+
+
+def _stem(target: Path) -> str:
+    return f".{target.name}.sqlanon-"
+
+
+def _settle(folder: Path, target: Path) -> None:
+    """Undo or finish an exchange that was begun: no target is lost, no foreign file goes."""
     previous = folder / "previous"
     if not previous.is_dir():
         return
@@ -122,7 +124,7 @@ def _locked(folder: Path) -> IO[str]:
     return lock
 
 
-def _flushed(path: Path) -> None:
+def _flush(path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -2,15 +2,14 @@
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import ReleaseError, TargetError
 from sqlanon.manifest import Manifest, dumped, loaded
-from sqlanon.staging import Staging, staged
+from sqlanon.staging import Exchange, recover
 from sqlanon.statement import Statement
 from sqlanon.templates import Sql, ident, literal
 
@@ -18,7 +17,16 @@ MANIFEST = "release.json"
 
 
 class Target(Protocol):
-    """Take the tables of one release, then its manifest; nothing is visible before `commit`."""
+    """Take the tables of one release, then its manifest; nothing is visible before `commit`.
+
+    Making a target refuses what cannot be written; entering it begins, leaving it without `commit` undoes.
+    """
+
+    def __enter__(self) -> "Target":
+        """Begin."""
+
+    def __exit__(self, *failure: object) -> None:
+        """Undo what was not committed."""
 
     def write(self, output: Statement) -> Sql:
         """Keep a published table; return SQL that reads what was written, in its order."""
@@ -31,92 +39,54 @@ class Target(Protocol):
 
 
 class DirectoryTarget:
-    """Parquet files and release.json in a directory."""
+    """Parquet files and release.json in a directory that appears in one rename."""
 
-    def __init__(self, engine: Engine, staging: Staging, replaced: frozenset[str]) -> None:
-        """Write through `staging`; `replaced` are the files that an older release here may lose."""
-        self.engine, self.staging, self.replaced = engine, staging, replaced
-        self.written: dict[str, Path] = {}
+    def __init__(self, engine: Engine, path: str | Path, overwrite: bool) -> None:
+        """Refuse an existing target unless `overwrite` and it is a release, and a missing parent."""
+        self.engine = engine
+        self.path = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link at the target
+        if not self.path.parent.is_dir():
+            raise TargetError(f"no directory {str(self.path.parent)!r} to write {self.path.name!r} in")
+        recover(self.path)
+        self._replaced = _replaceable(self.path, overwrite)
+        if not os.access(self.path.parent, os.W_OK | os.X_OK):
+            raise TargetError(f"no right to write in {str(self.path.parent)!r}")
+        self._written: dict[str, Path] = {}
+
+    def __enter__(self) -> "DirectoryTarget":
+        """Open the private folder that the files are written to."""
+        self._exchange = Exchange(self.path)
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        """Remove the private folder; a committed release has left it."""
+        self._exchange.close()
 
     def write(self, output: Statement) -> Sql:
         """Write one Parquet file; return SQL that reads it."""
-        path = self.staging.new / f"{output.name}.parquet"
+        path = self._exchange.new / f"{output.name}.parquet"
         self.engine.write_parquet(output.sql, path)
-        self.written[output.name] = path
+        self._written[output.name] = path
         return parquet_relation(path)
 
     def files(self, rows: Mapping[str, int]) -> dict[str, Any]:
         """Return rows, bytes and sha256 of each file."""
         return {
             path.name: {"rows": rows[name], "bytes": path.stat().st_size, "sha256": sha256(path)}
-            for name, path in self.written.items()
+            for name, path in self._written.items()
         }
 
     def commit(self, manifest: Manifest) -> None:
         """Write release.json and let the directory appear."""
         try:
-            (self.staging.new / MANIFEST).write_text(dumped(manifest), encoding="utf-8")
+            (self._exchange.new / MANIFEST).write_text(dumped(manifest), encoding="utf-8")
         except OSError as error:
             raise TargetError(f"cannot write {MANIFEST}: {error.strerror}") from None
-        self.staging.commit(self.replaced)
-
-
-class SchemaTarget:
-    """Tables in a schema of the database that the engine is connected to, in one transaction."""
-
-    def __init__(self, engine: Engine, schema: str) -> None:
-        """Write to `schema`, which exists inside the open transaction."""
-        self.engine, self.schema = engine, schema
-
-    def write(self, output: Statement) -> Sql:
-        """Make one table; return its name."""
-        relation = Sql(f"{ident(self.schema)}.{ident(output.name)}")
-        self.engine.execute(f"create table {relation} as\n{output.sql}")
-        return relation
-
-    def files(self, rows: Mapping[str, int]) -> dict[str, Any]:
-        """Return the rows of each table."""
-        return {name: {"rows": count} for name, count in rows.items()}
-
-    def commit(self, manifest: Manifest) -> None:
-        """Write the manifest's table."""
-        table = f"{ident(self.schema)}.manifest"
-        self.engine.execute(f"create table {table} as select {literal(dumped(manifest))} as manifest")
-
-
-class SessionTarget:
-    """Temporary tables that live as long as the caller's session."""
-
-    def __init__(self, engine: Engine, prefix: str) -> None:
-        """Name the tables with `prefix`."""
-        self.engine, self.prefix = engine, prefix
-
-    def write(self, output: Statement) -> Sql:
-        """Make one temporary table; return its name."""
-        relation = ident(f"{self.prefix}{output.name}")
-        self.engine.create(Statement(output.name, output.sql, "table", str(relation)))
-        return relation
-
-    def files(self, rows: Mapping[str, int]) -> dict[str, Any]:
-        """Return the rows of each table."""
-        return {name: {"rows": count} for name, count in rows.items()}
-
-    def commit(self, manifest: Manifest) -> None:
-        """Do nothing: the tables stand already."""
-
-
-@contextmanager
-def directory_target(engine: Engine, path: str | Path, overwrite: bool) -> Iterator[DirectoryTarget]:
-    """Open a directory for a release; refuse an existing one unless `overwrite` and it is a release."""
-    target = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link at the target itself
-    replaced = _replaceable(target, overwrite)
-    if not target.parent.is_dir():
-        raise TargetError(f"no directory {str(target.parent)!r} to write {target.name!r} in")
-    with staged(target) as staging:
-        yield DirectoryTarget(engine, staging, replaced)
+        self._exchange.commit(self._replaced)
 
 
 def _replaceable(target: Path, overwrite: bool) -> frozenset[str]:
+    """Return the files that a release at `target` may lose; refuse what is not to be replaced."""
     if not os.path.lexists(target):
         return frozenset()
     if not overwrite:
@@ -134,36 +104,95 @@ def _replaceable(target: Path, overwrite: bool) -> frozenset[str]:
     return frozenset({MANIFEST, *manifest["files"]})
 
 
-@contextmanager
-def schema_target(engine: Engine, schema: str, overwrite: bool) -> Iterator[SchemaTarget]:
-    """Open a schema for a release in one transaction; refuse an existing one unless `overwrite`."""
-    engine.execute("begin transaction")
-    try:
-        _prepare_schema(engine, schema, overwrite)
-        yield SchemaTarget(engine, schema)
-        engine.execute("commit")
-    except BaseException:
-        engine.execute("rollback")
-        raise
+class SchemaTarget:
+    """Tables in a schema of the database that the engine is connected to, in one transaction."""
+
+    def __init__(self, engine: Engine, schema: str, overwrite: bool) -> None:
+        """Refuse an existing schema unless `overwrite` and it is a release."""
+        self.engine, self.schema = engine, schema
+        self._existing = _replaceable_tables(engine, schema, overwrite)
+        self._open = False
+
+    def __enter__(self) -> "SchemaTarget":
+        """Begin the transaction, and the schema in it."""
+        self.engine.execute("begin transaction")
+        self._open = True
+        if self._existing is None:
+            self.engine.execute(f"create schema {ident(self.schema)}")
+        for name in self._existing or ():
+            self.engine.execute(f"drop table if exists {ident(self.schema)}.{ident(name)}")
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        """Roll back what was not committed."""
+        if self._open:
+            self.engine.execute("rollback")
+
+    def write(self, output: Statement) -> Sql:
+        """Make one table; return its name."""
+        relation = Sql(f"{ident(self.schema)}.{ident(output.name)}")
+        self.engine.execute(f"create table {relation} as\n{output.sql}")
+        return relation
+
+    def files(self, rows: Mapping[str, int]) -> dict[str, Any]:
+        """Return the rows of each table."""
+        return {name: {"rows": count} for name, count in rows.items()}
+
+    def commit(self, manifest: Manifest) -> None:
+        """Write the manifest's table and commit."""
+        table = f"{ident(self.schema)}.manifest"
+        self.engine.execute(f"create table {table} as select {literal(dumped(manifest))} as manifest")
+        self.engine.execute("commit")
+        self._open = False
 
 
-def _prepare_schema(engine: Engine, schema: str, overwrite: bool) -> None:
+def _replaceable_tables(engine: Engine, schema: str, overwrite: bool) -> list[str] | None:
+    """Return the tables that a release in `schema` may lose, None where there is no such schema."""
     tables = schema_tables(engine, schema)
     if tables is None:
-        engine.execute(f"create schema {ident(schema)}")
-        return
+        return None
     if not overwrite:
         raise TargetError(f"the schema {schema!r} exists; choose another --into or say --overwrite")
+    if not tables:
+        return []
     if "manifest" not in tables:
-        if tables:
-            raise TargetError(
-                f"the schema {schema!r} holds tables but no release; --overwrite replaces releases only:"
-                " choose another --into"
-            )
-        return
-    manifest = loaded(read_manifest(engine, schema), schema)
-    for name in (*manifest["files"], "manifest"):
-        engine.execute(f"drop table if exists {ident(schema)}.{ident(name)}")
+        raise TargetError(
+            f"the schema {schema!r} holds tables but no release; --overwrite replaces releases only:"
+            " choose another --into"
+        )
+    return [*loaded(read_manifest(engine, schema), f"schema {schema}")["files"], "manifest"]
+
+
+class SessionTarget:
+    """Temporary tables that live as long as the caller's session."""
+
+    def __init__(self, engine: Engine, prefix: str) -> None:
+        """Name the tables with `prefix`."""
+        self.engine, self.prefix = engine, prefix
+        self._made: list[str] = []
+
+    def __enter__(self) -> "SessionTarget":
+        """Begin."""
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        """Drop the tables of a failed run."""
+        if failure[0] is not None:
+            self.engine.drop(self._made)
+
+    def write(self, output: Statement) -> Sql:
+        """Make one temporary table; return its name."""
+        relation = ident(f"{self.prefix}{output.name}")
+        self._made.append(str(relation))
+        self.engine.create(Statement(output.name, output.sql, "table", str(relation)))
+        return relation
+
+    def files(self, rows: Mapping[str, int]) -> dict[str, Any]:
+        """Return the rows of each table."""
+        return {name: {"rows": count} for name, count in rows.items()}
+
+    def commit(self, manifest: Manifest) -> None:
+        """Do nothing: the tables stand already."""
 
 
 def schema_tables(engine: Engine, schema: str) -> list[str] | None:

@@ -1,0 +1,63 @@
+"""The verbs of the command line as functions on an open DuckDB connection."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.grouping import GROUPS_PER_BLOCK
+from sqlanon.plan import Draws, Nulls
+from sqlanon.publish import Asked, as_tuple, publish
+from sqlanon.release import Release, open_release
+from sqlanon.secret import Key
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+def anatomy(
+    con: "duckdb.DuckDBPyConnection",
+    source: object,
+    *,
+    quasi: str | Iterable[str],
+    sensitive: str,
+    l: int,
+    id: str | Iterable[str] = (),
+    block: int | None = GROUPS_PER_BLOCK,
+    nulls: Nulls = "refuse",
+    draws: Draws = "keyed",
+    key: str | Key | None = None,
+    rows_per_person: str = "one",
+    show_values: bool = False,
+    out: str | os.PathLike[str] | None = None,
+    into: str | None = None,
+    overwrite: bool = False,
+) -> Release:
+    """Publish a relation with Anatomy: QIT and ST of an l-diverse partition, verified before it appears.
+
+    con: an open DuckDB connection; source: a table, view, path or glob, or a pandas or Arrow object (or its
+    name in the caller's scope). quasi, sensitive, id: column names. l: at least l different sensitive values in
+    every group, none more than 1/l of it. block: groups per block of mixed values, None for one block.
+    nulls: refuse, value or drop. draws: keyed or random. key: 64 hex digits or a Key; fresh if None.
+    out: a directory, into: a schema of con's database; with neither the release lives in the session.
+    Returns the Release. Raises UsageError for what no data could meet, DataError for what this data cannot.
+    """
+    asked = Asked(
+        method="anatomy",
+        source=os.fspath(source) if isinstance(source, os.PathLike) else source,
+        quasi=as_tuple(quasi),
+        sensitive=as_tuple(sensitive),
+        identifier=as_tuple(id),
+        nulls=nulls,
+        draws=draws,
+        key=Key.of(key) if isinstance(key, str) else key,
+        many_rows_per_person=rows_per_person == "many",
+        show_values=show_values,
+    )
+    return publish(asked, DuckDBEngine(con), out, into, overwrite, l=l, block=block)
+
+
+def open(path: str | Path, database: str | None = None) -> Release:
+    """Open a release: a directory, or with `database` (a DuckDB file) a schema in it."""
+    return open_release(path, database)
