@@ -6,7 +6,7 @@ Anatomy, SPLU-Gen and r-robust publishing begin with these steps; the templates 
 from collections.abc import Callable
 
 from sqlanon.errors import DataError
-from sqlanon.plan import Request, Row, Step
+from sqlanon.plan import Guard, Request, Row, Step
 
 GROUPS_PER_BLOCK = 64
 ONE_BLOCK = 2**62  # more groups than any table has: a single block
@@ -20,10 +20,11 @@ def steps(request: Request, parameter: str, size: int) -> tuple[Step, ...]:
 
     `size` is the number of different values per group (l, γ, ⌈r⌉); `parameter` is its name in messages.
     """
+    feasible, limits = _feasible(request, parameter, size), _limits(request, parameter, size)
     chosen = {
         "source": (Step("grouping/source", "view"),),
         "tally": (Step("grouping/tally"),),
-        "feasibility": (Step("grouping/feasibility", "query", refuse=_feasible(request, parameter, size)),),
+        "feasibility": (Step("grouping/feasibility", "query", refuse=feasible, guards=limits),),
         "persons": _persons(request),
         "population": _population(request),
         "drawn": _drawn(request),
@@ -63,7 +64,8 @@ def _reads_identifier(request: Request) -> bool:
 def _persons(request: Request) -> tuple[Step, ...]:
     if not request.roles.identifier or request.many_rows_per_person:
         return ()
-    return (Step("grouping/persons", "query", refuse=_one_row_per_person),)
+    several = Guard("repeating_persons > 0", "persons have more than one row, and the guarantee is per row")
+    return (Step("grouping/persons", "query", refuse=_one_row_per_person, guards=(several,)),)
 
 
 def _population(request: Request) -> tuple[Step, ...]:
@@ -74,6 +76,8 @@ def _population(request: Request) -> tuple[Step, ...]:
 def _drawn(request: Request) -> tuple[Step, ...]:
     if request.draws == "random":
         return (Step("grouping/drawn_at_random", yields="drawn"),)
+    if request.identity == "number":
+        return (Step("grouping/drawn_by_number", yields="drawn"),)
     return (Step(f"grouping/identity_{request.identity}", "view", yields="identified"), Step("grouping/drawn"))
 
 
@@ -104,6 +108,21 @@ def _feasible(request: Request, parameter: str, size: int) -> Callable[[Row], No
             raise DataError(_infeasible(request, parameter, size, row))
 
     return refuse
+
+
+def _limits(request: Request, parameter: str, size: int) -> tuple[Guard, ...]:
+    """Say what `_feasible` says, without figures, for a script that runs without Python."""
+    column = repr(request.roles.sensitive[0])
+    missing = Guard("null_count > 0", f"rows have no value in the sensitive column {column}")
+    return (
+        *([missing] if request.nulls == "refuse" else []),
+        Guard("row_count = 0", "the source has no rows to publish"),
+        Guard(f"row_count < {size}", f"{parameter} = {size} needs at least {size} rows"),
+        Guard(
+            f"largest_count > row_count // {size}",
+            f"{parameter} = {size} is not possible: a value of {column} stands in more than 1/{size} of the rows",
+        ),
+    )
 
 
 def _infeasible(request: Request, parameter: str, size: int, row: Row) -> str:

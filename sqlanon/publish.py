@@ -1,7 +1,7 @@
 """Publish: resolve what was asked, run the method's plan, verify, and let the release appear."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,14 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
 from sqlanon.manifest import new_manifest
 from sqlanon.methods import METHODS
-from sqlanon.plan import Draws, Identity, Nulls, Plan, Request
+from sqlanon.plan import Check, Draws, Identity, Nulls, Plan, Request, Source
 from sqlanon.release import Release, open_release, published
-from sqlanon.roles import Roles, resolve_roles
+from sqlanon.roles import checked_roles, resolve_roles, split_columns
+from sqlanon.script import script
 from sqlanon.secret import Key, PrivacyWarning
+from sqlanon.statement import Statement
 from sqlanon.targets import DirectoryTarget, SchemaTarget, SessionTarget, Target
+from sqlanon.templates import Sql, ident, literal
 
 
 @dataclass(frozen=True)
@@ -64,12 +67,6 @@ def _identity(asked: Asked) -> Identity:
     return "identifier" if asked.identifier and not asked.many_rows_per_person else "row"
 
 
-def unpublished(roles: Roles, columns: Iterable[str]) -> list[str]:
-    """Return the columns that have no role and are not published."""
-    named = {name.lower() for name in roles.all}
-    return [column for column in columns if column.lower() not in named]
-
-
 def publish(
     asked: Asked,
     engine: Engine,
@@ -99,6 +96,7 @@ def publish(
         manifest, tables = published(engine, target, plan.outputs, manifest, against)
     release = open_release(out) if out is not None else Release(engine, tables, manifest)
     release.sql = plan_text(plan)
+    release.notes = _notes(asked, plan, against[1], into)
     return release
 
 
@@ -110,6 +108,76 @@ def _target(engine: Engine, out: str | Path | None, into: str | None, overwrite:
     return SessionTarget(engine, fresh_prefix())
 
 
+def statements(asked: Asked, engine: Engine, out: str | Path | None, into: str | None, **parameters: Any) -> str:
+    """Return what `publish` would run, in order, as text; nothing runs but a look at the source's columns."""
+    plan, _ = prepared(asked, engine, "sqlanon_", **parameters)
+    written = {}
+    for output in plan.outputs:
+        if into is not None:
+            written[output.name] = f"create table {ident(into)}.{ident(output.name)} as\n{output.sql}"
+        else:
+            path = literal(str(Path(out or ".") / f"{output.name}.parquet"))
+            written[output.name] = f"copy (\n{output.sql}\n) to {path} (format parquet, compression zstd)"
+    texts = [plan_text(plan)] + [f"-- {name}\n{text};" for name, text in written.items()]
+    return "\n\n".join(texts) + "\n"
+
+
+def compiled(asked: Asked, dialect: str, **parameters: Any) -> str:
+    """Return the method's script for another engine; no database is needed, columns are taken as given."""
+    roles = checked_roles(*(split_columns(names) for names in (asked.quasi, asked.sensitive, asked.identifier)))
+    request = Request(
+        Source(_table_elsewhere(str(asked.source), dialect)),
+        roles,
+        nulls=asked.nulls,
+        draws=asked.draws,
+        identity="identifier" if roles.identifier and not asked.many_rows_per_person else "row",
+        many_rows_per_person=asked.many_rows_per_person,
+    )
+    return script(METHODS[asked.method].plan(request, prefix="sqlanon_", **parameters), dialect)
+
+
+def _table_elsewhere(text: str, dialect: str) -> Sql:
+    """Return the reference to a table of another engine, its dotted parts quoted one by one."""
+    if text.lower().endswith(".parquet") or "/" in text:
+        if dialect == "duckdb":
+            return Sql(f"read_parquet({literal(text)})")
+        if dialect in ("spark", "databricks"):
+            return Sql(f"{ident('parquet')}.{ident(text)}")
+        raise UsageError(f"{dialect} publishes from a table, not from the file {text!r}; load it, then name the table")
+    parts = text.split(".")
+    if not all(parts):
+        raise UsageError(f"{text!r} is not the name of a table")
+    return Sql(".".join(ident(part) for part in parts))
+
+
 def plan_text(plan: Plan) -> str:
-    """Return the statements of a plan as they run, in order."""
-    return "\n\n".join(f"-- {statement.name}\n{statement.sql};" for statement in plan.statements)
+    """Return the statements of a plan as they run before anything is written, in order."""
+    steps = [step.statement if isinstance(step, Check) else step for step in plan.steps]
+    texts = [f"-- {step.name}\n{_created(step)}{step.sql};" for step in steps]
+    key = f"-- key (bound, never shown)\ncreate temporary table {plan.key} (secret varchar);"
+    return "\n\n".join([key, f"insert into {plan.key} values (?);", *texts])
+
+
+def _created(statement: Statement) -> str:
+    return "" if statement.kind == "query" else f"create temporary {statement.kind} {statement.relation} as\n"
+
+
+def _notes(asked: Asked, plan: Plan, types: Mapping[str, str], into: str | None) -> list[str]:
+    """Say what a publisher has to know about what just happened."""
+    named = {name.lower() for role in (plan.columns["quasi"], plan.columns["sensitive"]) for name in role}
+    left_out = [column for column in types if column.lower() not in named]
+    notes = []
+    if left_out:
+        notes.append(f"not published: {', '.join(left_out)}")
+    if asked.nulls == "drop":
+        notes.append("dropped: rows without a sensitive value; who knows who was in the table can tell whose they were")
+    if asked.key is not None and asked.key.given:
+        notes.append(
+            "keep the key as secret as the source: whoever has it can undo the release. Publishing these people again,"
+            " with this key on changed data or with another key, gives a second release that intersects with this one"
+        )
+    if into is not None:
+        notes.append(
+            f"hand on a copy of the schema {into!r}, never the database file, which holds the microdata"
+        )
+    return notes

@@ -29,6 +29,8 @@ from sqlanon.verification import Check, Published, Report
 if TYPE_CHECKING:
     import duckdb
 
+    from sqlanon import estimation
+
 TABLES = ("qit", "st")
 
 
@@ -46,6 +48,7 @@ class Release:
         """Take tables that stand in `engine`; `directory` is where their files lie, if they are files."""
         self.engine, self.tables, self.manifest, self.directory = engine, dict(tables), manifest, directory
         self.sql = sql
+        self.notes: list[str] = []
         self._asked: estimation.Session | None = None
 
     @property
@@ -89,9 +92,27 @@ class Release:
         Returns one row per answer; for each aggregate its value, `_std_error`, `_low`, `_high`.
         Raises QueryError where the query is outside this grammar.
         """
+        return self._session().answer(sql, estimator)
+
+    def estimation_sql(self, sql: str, estimator: str = "shrinkage") -> str:
+        """Return the statements that `estimate` would run, in order."""
+        return _texts(self._session().statements(sql, estimator))
+
+    def verification_sql(self, against: object = None, voters: object = None) -> str:
+        """Return the statements that `verify` would run, in order."""
+        texts = verification.queries(self.published)
+        if against is not None:
+            texts += verification.against_queries(self.published, *self.engine.source(against))
+        if voters is not None:
+            texts.append(verification.presence_query(self.published, *self.engine.source(voters)))
+        return _texts(texts)
+
+    def _session(self) -> "estimation.Session":
+        from sqlanon import estimation
+
         if self._asked is None:
             self._asked = estimation.Session(self.engine, self.tables, self.manifest)
-        return self._asked.answer(sql, estimator)
+        return self._asked
 
     def write(self, directory: str | Path, overwrite: bool = False) -> "Release":
         """Write the release to a directory (Parquet and release.json), verified, whole or not at all."""
@@ -170,6 +191,10 @@ class Release:
         return f"<table>{rows}</table><table><tr>{shown}</tr></table>"
 
 
+def _texts(named: Iterable[tuple[str, str]]) -> str:
+    return "\n\n".join(f"-- {name}\n{sql};" for name, sql in named) + "\n"
+
+
 def _plain(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key} = {item}" for key, item in value.items())
@@ -215,20 +240,25 @@ def published(
 def open_release(path: str | Path, database: str | None = None, engine: Engine | None = None) -> Release:
     """Open a release: a directory, or with `database` (a DuckDB file) the name of a schema in it.
 
+    engine: the session to open it in; a new one on `database` (or in memory) if None.
     Raises ReleaseError where there is none. Files are not compared with the manifest here; verify does.
     """
-    if database is not None or engine is not None:
-        return _open_schema(str(path), engine or DuckDBEngine(connect(database)))
     directory = Path(path)
     if not directory.is_dir():
-        raise ReleaseError(f"no release directory {str(path)!r}")
+        if database is None:
+            raise ReleaseError(f"no release directory {str(path)!r}; a schema's name needs its --database")
+        return _open_schema(str(path), engine or DuckDBEngine(connect(database)))
+    return _open_directory(directory, engine or DuckDBEngine(connect(database)))
+
+
+def _open_directory(directory: Path, engine: Engine) -> Release:
     try:
         text = (directory / MANIFEST).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        raise ReleaseError(f"{str(path)!r} holds no readable {MANIFEST}: it is not a release") from None
-    manifest = loaded(text, str(path))
-    tables = {name: parquet_relation(_inside(directory, f"{name}.parquet")) for name in TABLES}
-    return Release(DuckDBEngine(connect()), tables, manifest, directory)
+        raise ReleaseError(f"{str(directory)!r} holds no readable {MANIFEST}: it is not a release") from None
+    manifest = loaded(text, str(directory))
+    tables = {name: parquet_relation(directory / f"{name}.parquet") for name in TABLES}
+    return Release(engine, tables, manifest, directory)
 
 
 def _open_schema(schema: str, engine: Engine) -> Release:

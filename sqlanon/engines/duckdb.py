@@ -1,8 +1,11 @@
 """DuckDB: the engine that is always there. The only importer of `duckdb`."""
 
+import atexit
 import inspect
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -13,6 +16,7 @@ import pandas as pd
 from sqlanon.errors import DataError, SourceError, SqlanonError, TargetError, UsageError
 from sqlanon.plan import Source
 from sqlanon.secret import Key
+from sqlanon.staging import OwnedFolder, remove_dead_folders
 from sqlanon.statement import Statement
 from sqlanon.templates import Sql, ident, literal
 
@@ -39,14 +43,26 @@ def connect(
         settings["threads"] = str(threads)
     if memory_limit is not None:
         settings["memory_limit"] = memory_limit
-    if temp_directory is not None:
-        settings["temp_directory"] = temp_directory
+    settings["temp_directory"] = str(_spill_folder(temp_directory))
     try:
         return duckdb.connect(database or ":memory:", read_only=database is not None and not write, config=settings)
     except duckdb.Error as error:
         if database is not None:
             raise SourceError(f"cannot open the database {database!r}: {_first_line(error)}") from None
         raise UsageError(f"DuckDB refuses these resources: {_first_line(error)}") from None
+
+
+@cache
+def _spill_folder(parent: str | None) -> Path:
+    """Make this process's folder for what does not fit into memory; dead processes' folders go.
+
+    DuckDB encrypts what it spills (`temp_file_encryption`): it is microdata.
+    """
+    place = Path(parent or tempfile.gettempdir())
+    remove_dead_folders(place, "sqlanon-spill-")
+    folder = OwnedFolder(place, "sqlanon-spill-")
+    atexit.register(folder.close)
+    return folder.path / "files"
 
 
 class DuckDBEngine:
@@ -118,6 +134,10 @@ class DuckDBEngine:
         for relation in reversed(relations):
             if str(relation) in kinds:
                 self.execute(f"drop {kinds[str(relation)]} temp.{relation}")
+
+    def relation(self, sql: str) -> duckdb.DuckDBPyRelation:
+        """Return a SELECT as a relation of the connection, run when it is fetched."""
+        return self.connection.sql(sql)
 
     def write_parquet(self, sql: str, path: Path) -> None:
         """Write the rows of a SELECT, in its order, to one Parquet file that says nothing else."""
@@ -205,7 +225,7 @@ def _reader(text: str) -> tuple[str, str] | None:
     pattern = _escaped(text) if is_file else text
     numbering = "row_number() over ()"
     if reader == "read_parquet":
-        numbering = "file_index || ':' || file_row_number"
+        numbering = "cast(file_index as bigint) * 1099511627776 + file_row_number"  # below 2^40 rows a file
     return f"{reader}({literal(pattern)})", numbering
 
 

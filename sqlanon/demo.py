@@ -1,0 +1,57 @@
+"""The tour: a publisher and a recipient at work on an invented hospital table."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from sqlanon.engines.duckdb import DuckDBEngine, connect
+from sqlanon.publish import Asked, publish
+from sqlanon.release import Release, open_release
+from sqlanon.templates import ident, render
+from sqlanon.verification import Report
+
+PATIENTS = 4000
+QUASI = ("age", "sex", "zipcode")
+QUESTION = (
+    "SELECT disease, COUNT(*) AS n FROM release WHERE age >= 60 AND sex = 'F' GROUP BY disease ORDER BY n DESC, disease"
+)
+
+
+@dataclass(frozen=True)
+class Tour:
+    """What the tour made and found: the release, its verification, and estimates beside the truth."""
+
+    database: Path
+    release: Release
+    report: Report
+    answer: pd.DataFrame
+
+
+def tour(folder: Path, l: int = 4) -> Tour:
+    """Make hospital.duckdb and a release in `folder`, verify it, and ask it a question.
+
+    The recipient's half reads nothing but the release; `truth` is added from the hospital's own table.
+    """
+    database = folder / "hospital.duckdb"
+    hospital = DuckDBEngine(_made(database))
+    asked = Asked("anatomy", "patients", QUASI, ("disease",), ("ssn",))
+    publish(asked, hospital, out=folder / "release", l=l, block=64)
+    release = open_release(folder / "release")
+    report = release.verify()
+    answer = release.estimate(QUESTION)
+    truth = hospital.frame(QUESTION.replace("FROM release", "FROM patients"))
+    hospital.connection.close()
+    counted = dict(zip(truth["disease"], truth["n"], strict=True))
+    answer.insert(2, "truth", [counted.get(disease, 0) for disease in answer["disease"]])
+    return Tour(database, release, report, answer)
+
+
+def _made(database: Path) -> "connect":  # type: ignore[valid-type]
+    import duckdb
+
+    connection = duckdb.connect(str(database))
+    sql = render("workload/hospital", patient_count=PATIENTS)
+    connection.execute(f"create table {ident('patients')} as\n{sql}").fetchall()
+    connection.close()
+    return connect(str(database))

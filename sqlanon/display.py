@@ -1,0 +1,158 @@
+"""Show results: tables for people, JSON and CSV for programs."""
+
+import datetime
+import decimal
+import json
+import logging
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import pandas as pd
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from sqlanon.verification import Report
+
+Format = Literal["table", "json", "csv"]
+
+
+def to_stderr() -> Console:
+    """Return the console for messages."""
+    return Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+
+
+def to_stdout() -> Console:
+    """Return the console for words between results."""
+    return Console(soft_wrap=True, highlight=False, markup=False)
+
+
+@contextmanager
+def progress() -> Iterator[None]:
+    """Show the step that runs, where standard error is a terminal."""
+    console = to_stderr()
+    if not console.is_terminal:
+        yield
+        return
+    log = logging.getLogger("sqlanon")
+    with console.status("starting") as status:
+        handler = logging.Handler()
+        handler.emit = lambda record: status.update(visible(record.getMessage()))  # type: ignore[method-assign]
+        level = log.level
+        log.addHandler(handler)
+        log.setLevel(logging.INFO)
+        try:
+            yield
+        finally:
+            log.removeHandler(handler)
+            log.setLevel(level)
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return a frame's rows as plain values: numbers, text, ISO dates, None for NULL."""
+    columns = {name: [plain(value) for value in frame[name].tolist()] for name in frame.columns}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def plain(value: Any) -> Any:
+    """Return one value as JSON has it."""
+    if value is None or value is pd.NaT or value is pd.NA or (isinstance(value, float) and value != value):  # noqa: PLR0124
+        return None
+    if isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if abs(value) != float("inf") else str(value)
+    if isinstance(value, decimal.Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return plain(value.item()) if hasattr(value, "item") else str(value)
+
+
+def show_frame(frame: pd.DataFrame, how: Format) -> None:
+    """Print rows to standard output."""
+    if how == "json":
+        _print_json(records(frame))
+    elif how == "csv":
+        frame.to_csv(sys.stdout, index=False)
+    else:
+        _print_table(list(frame.columns), [list(row.values()) for row in records(frame)])
+
+
+def show_mapping(mapping: Mapping[str, Any], how: Format) -> None:
+    """Print one object to standard output, a line per key in a table."""
+    if how == "json":
+        _print_json(plain(mapping))
+        return
+    rows = [[key, _words(plain(value))] for key, value in mapping.items()]
+    if how == "csv":
+        pd.DataFrame(rows, columns=["key", "value"]).to_csv(sys.stdout, index=False)
+    else:
+        _print_table(["", ""], rows, header=False)
+
+
+def show_report(report: Report, how: Format) -> None:
+    """Print a verification: its checks, its figures, the voters."""
+    checks = [
+        {"name": c.name, "required": plain(c.required), "found": plain(c.found), "holds": c.holds} for c in report.checks
+    ]
+    if how == "json":
+        whole: dict[str, Any] = {"holds": report.holds, "checks": checks, "figures": plain(report.figures)}
+        if report.presence is not None:
+            whole["presence"] = records(report.presence)
+        _print_json(whole)
+        return
+    rows = [[c["name"], _words(c["required"]), _words(c["found"]), _mark(c["holds"])] for c in checks]
+    if how == "csv":
+        pd.DataFrame(rows, columns=["check", "required", "found", "holds"]).to_csv(sys.stdout, index=False)
+        return
+    _print_table(["check", "required", "found", "holds"], rows)
+    if report.figures:
+        _print_table(["figure", "value"], [[key, _words(plain(value))] for key, value in report.figures.items()])
+    if report.presence is not None:
+        show_frame(report.presence, how)
+
+
+def _mark(holds: bool | None) -> str:
+    return "not run" if holds is None else "yes" if holds else "NO"
+
+
+def _words(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {_words(item)}" for key, item in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_words, value))
+    return _cell(value)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:,.4g}" if abs(value) < 10 else f"{value:,.1f}"
+    return visible(str(value))
+
+
+def visible(text: str) -> str:
+    """Escape what a terminal would act on (control characters in values and names are an attack)."""
+    return "".join(letter if letter.isprintable() or letter == "\n" else repr(letter)[1:-1] for letter in text)
+
+
+def _print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], header: bool = True) -> None:
+    table = Table(show_header=header, box=None, pad_edge=False, header_style="bold")
+    for number, column in enumerate(columns):
+        numeric = bool(rows) and all(isinstance(row[number], int | float | None) for row in rows)
+        table.add_column(Text(visible(str(column))), justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(_cell(value)) for value in row))
+    Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 160).print(table)
+
+
+def _print_json(value: object) -> None:
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
