@@ -48,13 +48,25 @@ class Request:
 
 
 @dataclass(frozen=True)
+class Guard:
+    """What a script refuses without a driver: a portable SQL condition on a query's one row, and why."""
+
+    condition: str
+    message: str
+
+
+@dataclass(frozen=True)
 class Step:
-    """One template and the relation it yields; `refuse` reads the one row of a query and may raise."""
+    """One template and the relation it yields; `refuse` reads the one row of a query and may raise.
+
+    `guards` say the same as `refuse`, in order, for scripts that run without Python.
+    """
 
     template: str
     kind: Kind = "table"
     yields: str = ""
     refuse: Callable[[Row], None] | None = None
+    guards: tuple[Guard, ...] = ()
 
     @property
     def name(self) -> str:
@@ -68,6 +80,7 @@ class Check:
 
     statement: Statement
     refuse: Callable[[Row], None]
+    guards: tuple[Guard, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -123,8 +136,8 @@ def build(
         relation = Sql("") if step.kind == "query" else relation_name(prefix, step.name)
         if relation:
             relations[step.name] = relation
-        statement = Statement(step.name, sql, step.kind, str(relation))
-        built.append(Check(statement, step.refuse) if step.refuse else statement)
+        statement = Statement(step.name, sql, step.kind, str(relation), step.template)
+        built.append(Check(statement, step.refuse, step.guards) if step.refuse else statement)
     if unused:
         raise TemplateError(f"no step reads {sorted(unused)}")
     return tuple(built)

@@ -13,9 +13,11 @@ class Statement:
     `kind` is how an engine keeps the result: `table` (materialized once), `view` (named text),
     `query` (rows for the driver; nothing stays in the database).
     `relation` is the quoted name under which later statements read it, empty for a query.
+    `template` is what it was rendered from.
     """
 
     name: str
     sql: str
     kind: Kind = "table"
     relation: str = ""
+    template: str = ""

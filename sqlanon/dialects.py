@@ -1,0 +1,192 @@
+"""Say which SQL travels, and translate it: DuckDB's text of a template into another engine's, same meaning.
+
+sqlglot parses and writes; it neither validates nor knows every difference that changes a result. So what may
+travel is an allow-list over the syntax tree, and what sqlglot would get wrong stands in `spellings.py`, a line
+per dialect.
+"""
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ErrorLevel, SqlglotError
+
+from sqlanon.errors import TemplateError
+from sqlanon.spellings import SPELLINGS
+
+DIALECTS = ("duckdb", "spark", "postgres", "snowflake", "bigquery", "trino", "clickhouse", "databricks")
+
+_BINARY = {"this", "expression"}
+_CASE_COUNTS = {"SHA256"}  # ClickHouse has no sha256
+
+# Every node that may stand in a template that travels, with the arguments it may have.
+PORTABLE: dict[type[exp.Expr], set[str]] = {
+    exp.Select: {"expressions", "distinct", "from_", "joins", "where", "group", "order", "limit", "with_"},
+    exp.With: {"expressions"},
+    exp.CTE: {"this", "alias"},
+    exp.TableAlias: {"this"},
+    exp.Subquery: {"this", "alias"},
+    exp.From: {"this"},
+    exp.Join: {"this", "kind", "on"},
+    exp.Table: {"this", "alias", "db", "catalog"},
+    exp.Where: {"this"},
+    exp.Group: {"expressions"},
+    exp.Order: {"expressions"},
+    exp.Ordered: {"this", "desc", "nulls_first"},
+    exp.Limit: {"expression"},
+    exp.Distinct: set(),
+    exp.Star: set(),
+    exp.Alias: {"this", "alias"},
+    exp.Column: {"this", "table"},
+    exp.Identifier: {"this", "quoted"},
+    exp.Literal: {"this", "is_string"},
+    exp.Boolean: {"this"},
+    exp.Null: set(),
+    exp.Paren: {"this"},
+    exp.Not: {"this"},
+    exp.Is: _BINARY,
+    exp.Case: {"this", "ifs", "default"},
+    exp.If: {"this", "true"},
+    exp.Cast: {"this", "to"},
+    exp.DataType: {"this"},
+    exp.DPipe: _BINARY | {"safe"},
+    exp.NullSafeEQ: _BINARY,
+    exp.Window: {"this", "partition_by", "order", "spec", "over"},
+    exp.WindowSpec: {"kind", "start", "start_side"},
+    exp.SHA2: {"this", "length"},
+    exp.Substring: {"this", "start", "length"},
+    exp.Length: {"this"},
+    exp.Coalesce: {"this", "expressions"},
+    exp.Greatest: {"this", "expressions", "ignore_nulls"},
+    exp.Least: {"this", "expressions", "ignore_nulls"},
+    exp.Floor: {"this"},
+    exp.Rand: set(),
+    exp.RowNumber: set(),
+    exp.Count: {"this", "big_int"},
+    exp.Sum: {"this"},
+    exp.Min: {"this"},
+    exp.Max: {"this"},
+    **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Mod, exp.IntDiv), _BINARY),
+    **dict.fromkeys((exp.And, exp.Or, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE), _BINARY),
+}
+_TYPES = {exp.DType.TEXT, exp.DType.VARCHAR, exp.DType.BIGINT, exp.DType.INT}
+
+
+def check_portable(sql: str) -> None:
+    """Refuse SQL that holds anything not known to mean the same in every dialect."""
+    tree = _parsed(sql)
+    if not isinstance(tree, exp.Select):
+        raise TemplateError(f"a template is one SELECT; found {tree.key}")
+    for node in tree.walk():
+        allowed = PORTABLE.get(type(node))
+        if allowed is None:
+            raise TemplateError(f"not portable: {_named(node)} in {_excerpt(node)}")
+        unknown = sorted(name for name, value in node.args.items() if value and name not in allowed)
+        if unknown:
+            raise TemplateError(f"not portable: {_named(node)} with {', '.join(unknown)} in {_excerpt(node)}")
+        if isinstance(node, exp.DataType) and node.this not in _TYPES:
+            raise TemplateError(f"not portable: the type {node.sql('duckdb')}")
+
+
+def translate(sql: str, dialect: str) -> str:
+    """Return DuckDB's text of a template as `dialect` writes it; DuckDB's own is left as it is.
+
+    Every name is quoted: no name of ours can be a reserved word, and a name that is quoted once and bare
+    once is the same name where bare names are folded to upper case.
+    """
+    if dialect == "duckdb":
+        return sql
+    if dialect not in SPELLINGS:
+        raise TemplateError(f"no dialect {dialect!r}; there are {', '.join(DIALECTS)}")
+    check_portable(sql)
+    tree = _parsed(sql)
+    for node in reversed(list(tree.walk(bfs=False))):  # operands before what holds them
+        _respell(node, dialect)
+    return written(tree, dialect)
+
+
+def written(tree: exp.Expr, dialect: str) -> str:
+    """Write a syntax tree, names quoted, everything else in lower case; refuse what sqlglot would drop."""
+    try:
+        text = tree.sql(dialect, pretty=True, identify=True, unsupported_level=ErrorLevel.RAISE)
+    except SqlglotError as error:
+        raise TemplateError(f"{dialect} cannot say this: {error}") from None
+    return _lowered(text, dialect)
+
+
+def relation_name(quoted: str, dialect: str) -> str:
+    """Write a name, given as DuckDB quotes it, as `dialect` quotes it."""
+    return sqlglot.parse_one(quoted, read="duckdb", into=exp.Table).sql(dialect, identify=True)
+
+
+def _parsed(sql: str) -> exp.Expr:
+    try:
+        return sqlglot.parse_one(sql, read="duckdb")
+    except SqlglotError as error:
+        raise TemplateError(f"not one SELECT that can be read: {str(error).partition(chr(10))[0]}") from None
+
+
+def _respell(node: exp.Expr, dialect: str) -> None:
+    """Put the dialect's own text where sqlglot's would mean something else."""
+    spelling = SPELLINGS[dialect]
+    if isinstance(node, exp.SHA2):
+        _put(node, spelling.sha256, dialect, node.this)
+    elif isinstance(node, exp.IntDiv):
+        _put(node, spelling.divide, dialect, node.this, node.expression)
+    elif isinstance(node, exp.Rand):
+        _put(node, spelling.random, dialect)
+    elif isinstance(node, exp.NullSafeEQ) and node.find_ancestor(exp.Join):
+        _put(node, spelling.same, dialect, node.this, node.expression)
+    elif isinstance(node, exp.Cast) and _is_hexadecimal(node.this):
+        _put(node, spelling.hexadecimal, dialect, node.this.expression)
+    elif isinstance(node, exp.DPipe):
+        node.set("safe", False)  # both sides are text already: no cast is wanted
+    elif isinstance(node, exp.Greatest | exp.Least):
+        node.set("ignore_nulls", None)  # templates compare numbers that are never NULL
+    elif isinstance(node, exp.Window):
+        _order_window(node, dialect)
+
+
+def _put(node: exp.Expr, spelling: str, dialect: str, *operands: exp.Expr) -> None:
+    node.replace(
+        exp.Var(this=spelling.format(*(operand.sql(dialect, identify=True) for operand in operands)))
+    )
+
+
+def _is_hexadecimal(node: exp.Expr) -> bool:
+    return isinstance(node, exp.DPipe) and node.this.is_string and node.this.this == "0x"
+
+
+def _order_window(node: exp.Window, dialect: str) -> None:
+    """Leave out where NULLs go: windows are ordered by numbers and hashes, which are never NULL."""
+    order, any_order = node.args.get("order"), SPELLINGS[dialect].any_order
+    if order is None and isinstance(node.this, exp.RowNumber) and any_order:
+        order = exp.Order(expressions=[exp.Ordered(this=exp.Var(this=any_order))])
+        node.set("order", order)
+    nulls = sqlglot.Dialect.get_or_raise(dialect).NULL_ORDERING
+    for ordered in order.expressions if order else ():
+        descending = bool(ordered.args.get("desc"))
+        first = {"nulls_are_small": not descending, "nulls_are_large": descending, "nulls_are_last": False}[
+            nulls
+        ]
+        ordered.set("nulls_first", first)
+
+
+def _lowered(text: str, dialect: str) -> str:
+    """Write keywords and functions as the templates do; names are quoted and stay, as texts do."""
+    letters = list(text)
+    for token in sqlglot.tokenize(text, read=dialect):
+        if (
+            token.token_type.name not in ("STRING", "IDENTIFIER")
+            and token.text.isupper()
+            and not (dialect == "clickhouse" and token.text in _CASE_COUNTS)
+        ):
+            letters[token.start : token.end + 1] = text[token.start : token.end + 1].lower()
+    return "".join(letters)
+
+
+def _named(node: exp.Expr) -> str:
+    return f"function {node.name}" if isinstance(node, exp.Anonymous) else node.key
+
+
+def _excerpt(node: exp.Expr) -> str:
+    text = node.sql("duckdb")
+    return text if len(text) <= 60 else f"{text[:57]}..."

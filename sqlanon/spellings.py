@@ -1,0 +1,69 @@
+"""Hold what each dialect writes in its own way: the one list of differences that change a result."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How one dialect writes what sqlglot would get wrong.
+
+    `{0}` and `{1}` are the operands. sha256: lower-case hex digits of the hash of a text's UTF-8 bytes;
+    hexadecimal: 15 hex digits as a whole number; divide: of whole numbers, exact, without remainder;
+    random: a number from 0 to below 1; same: equality under which NULL equals NULL, in a join;
+    any_order: the order of a window that asks for none.
+    The text is upper case where sqlglot's is; `written` lowers both.
+    """
+
+    sha256: str
+    hexadecimal: str
+    divide: str
+    random: str
+    same: str = "{0} IS NOT DISTINCT FROM {1}"
+    any_order: str = ""
+
+
+_SPARK = Spelling(
+    sha256="SHA2({0}, 256)",
+    hexadecimal="CAST(CONV({0}, 16, 10) AS BIGINT)",
+    divide="({0} DIV {1})",
+    random="RAND()",
+    any_order="1",
+)
+
+SPELLINGS = {
+    "spark": _SPARK,
+    "databricks": _SPARK,
+    "postgres": Spelling(
+        # the collation keeps the order of hashes binary, whatever the database's language is
+        sha256="(ENCODE(SHA256(CONVERT_TO({0}, 'UTF8')), 'hex') COLLATE \"C\")",
+        hexadecimal="CAST(CAST('x' || {0} AS BIT(60)) AS BIGINT)",
+        divide="({0} / {1})",
+        random="RANDOM()",
+        same="ARRAY[{0}] = ARRAY[{1}]",  # NULL-safe as well, and can be hashed
+    ),
+    "snowflake": Spelling(
+        sha256="SHA2({0}, 256)",
+        hexadecimal="CAST(TO_NUMBER({0}, 'XXXXXXXXXXXXXXX') AS BIGINT)",
+        divide="CAST(({0} - MOD({0}, {1})) / {1} AS BIGINT)",  # a quotient keeps six decimals and rounds
+        random="UNIFORM(CAST(0 AS FLOAT), CAST(1 AS FLOAT), RANDOM())",
+        any_order="1",
+    ),
+    "bigquery": Spelling(
+        sha256="TO_HEX(SHA256({0}))",
+        hexadecimal="CAST('0x' || {0} AS INT64)",
+        divide="DIV({0}, {1})",
+        random="RAND()",
+    ),
+    "trino": Spelling(
+        sha256="LOWER(TO_HEX(SHA256(TO_UTF8({0}))))",
+        hexadecimal="FROM_BASE({0}, 16)",
+        divide="({0} / {1})",
+        random="RANDOM()",
+    ),
+    "clickhouse": Spelling(
+        sha256="LOWER(HEX(SHA256({0})))",
+        hexadecimal="reinterpretAsInt64(REVERSE(UNHEX('0' || {0})))",  # eight bytes, the lowest first
+        divide="intDiv({0}, {1})",
+        random="randCanonical()",
+    ),
+}
