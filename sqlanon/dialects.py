@@ -1,8 +1,8 @@
 """Say which SQL travels, and translate it: DuckDB's text of a template into another engine's, same meaning.
 
-sqlglot parses and writes; it neither validates nor knows every difference that changes a result. So what may
-travel is an allow-list over the syntax tree, and what sqlglot would get wrong stands in `spellings.py`, a line
-per dialect.
+sqlglot parses and writes; it neither validates nor knows every difference that changes a result. So what
+may travel is an allow-list over the syntax tree, and what sqlglot would get wrong stands in `spellings.py`,
+a line per dialect.
 """
 
 import sqlglot
@@ -146,9 +146,8 @@ def _respell(node: exp.Expr, dialect: str) -> None:
 
 
 def _put(node: exp.Expr, spelling: str, dialect: str, *operands: exp.Expr) -> None:
-    node.replace(
-        exp.Var(this=spelling.format(*(operand.sql(dialect, identify=True) for operand in operands)))
-    )
+    texts = [operand.sql(dialect, identify=True) for operand in operands]
+    node.replace(exp.Var(this=spelling.format(*texts)))
 
 
 def _is_hexadecimal(node: exp.Expr) -> bool:
@@ -164,10 +163,8 @@ def _order_window(node: exp.Window, dialect: str) -> None:
     nulls = sqlglot.Dialect.get_or_raise(dialect).NULL_ORDERING
     for ordered in order.expressions if order else ():
         descending = bool(ordered.args.get("desc"))
-        first = {"nulls_are_small": not descending, "nulls_are_large": descending, "nulls_are_last": False}[
-            nulls
-        ]
-        ordered.set("nulls_first", first)
+        places = {"nulls_are_small": not descending, "nulls_are_large": descending, "nulls_are_last": False}
+        ordered.set("nulls_first", places[nulls])
 
 
 def _lowered(text: str, dialect: str) -> str:

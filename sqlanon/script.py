@@ -126,7 +126,10 @@ def script(plan: Plan, dialect: str, paper: str = "") -> str:
     for output in plan.outputs:
         parts += _made(output, shell.output, dialect)
     parts += [_forgotten(plan, dialect), shell.after]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    text = "\n\n".join(part for part in parts if part) + "\n"
+    if text.count("${") > shell.key.count("${"):
+        raise TemplateError("a name holds ${, where some shells put a variable")
+    return text
 
 
 def _head(plan: Plan, dialect: str, paper: str) -> str:

@@ -1,0 +1,316 @@
+"""What may travel between engines, and how each trap is spelled so that it means the same there."""
+
+import duckdb
+import pytest
+import sqlglot
+
+from sqlanon.dialects import DIALECTS, check_portable, relation_name, translate
+from sqlanon.errors import TemplateError
+from sqlanon.methods import METHODS
+from sqlanon.plan import Plan, Request, Source
+from sqlanon.roles import Roles
+from sqlanon.script import SHELLS, script
+from sqlanon.spellings import SPELLINGS
+from sqlanon.templates import Sql
+
+KEY = "ab" * 32
+OTHERS = [dialect for dialect in DIALECTS if dialect != "duckdb"]
+
+
+def a_plan(identity="identifier", draws="keyed", nulls="value", **parameters) -> Plan:
+    roles = Roles(("age", 'sex "at birth"'), ("disease",), ("ssn",) if identity != "number" else ())
+    source = Source(Sql('"patients"'), numbering=Sql("row_number() over ()"))
+    request = Request(source, roles, nulls=nulls, draws=draws, identity=identity)
+    return METHODS["anatomy"].plan(request, **({"l": 3} | parameters))
+
+
+PLANS = [
+    a_plan(identity, draws, nulls)
+    for identity, draws in (("identifier", "keyed"), ("row", "keyed"), ("number", "keyed"), ("number", "random"))
+    for nulls in ("refuse", "drop")
+]
+STATEMENTS = {statement.sql: statement.template for plan in PLANS for statement in plan.statements}
+
+
+@pytest.mark.parametrize("sql", STATEMENTS, ids=STATEMENTS.values())
+def test_templates_of_grouping_and_anatomy_travel(sql):
+    check_portable(sql)
+
+
+@pytest.mark.parametrize("sql", STATEMENTS, ids=STATEMENTS.values())
+@pytest.mark.parametrize("dialect", OTHERS)
+def test_translations_parse_back(sql, dialect):
+    assert sqlglot.parse_one(translate(sql, dialect), read=dialect).key == "select"
+
+
+@pytest.mark.parametrize(
+    ("sql", "found"),
+    [
+        ("select age, count(*) as n from patients group by all", "group with all"),
+        ("select * exclude (age) from patients", "star with except_"),
+        ("select arg_max(age, ssn) as oldest from patients", "argmax"),
+        ("select hash(age) as h from patients", "function hash"),
+        ("select p.age from patients as p asof join visits as v on p.day >= v.day", "join with method"),
+        ("select list_transform(ages, lambda x: x + 1) as older from patients", "transform"),
+        ("select list(age) as ages from patients", "arrayagg"),
+        ("select count(*) filter (where age > 3) as n from patients", "filter"),
+        ("select age from patients qualify row_number() over (order by age) = 1", "select with qualify"),
+        ("select distinct on (age) ssn from patients", "distinct with on"),
+        ("select age from patients using sample 10", "select with sample"),
+        ("select age from patients order by all", "var in ALL"),
+        ("select age / 2 as half from patients", "div"),
+        ("select cast(age as hugeint) as wide from patients", "type"),
+        ("select sha256(age) as h from read_parquet('x')", "readparquet"),
+        ("select age from patients union all select age from others", "one SELECT"),
+        ("select 1 as one; drop table patients", "one SELECT"),
+        ("create table t as select 1 as one", "one SELECT"),
+        ("select sha1(ssn) as h from patients", "sha"),
+        ("select count(distinct age) as n from patients", "distinct with expressions"),
+    ],
+)
+def test_what_is_not_known_to_travel_is_refused(sql, found):
+    with pytest.raises(TemplateError, match=found):
+        check_portable(sql)
+
+
+HASH = "select sha256(word) as digest from words"
+NUMBER = "select cast('0x' || substr(digest, 16, 15) as bigint) as draw from words"
+DIVIDE = "select (a + b) // c as quotient from words"
+RANDOM = "select cast(floor(random() * 8) as bigint) as draw from words"
+SAME = "select left_side.a from words as left_side inner join words as right_side on left_side.a is not distinct from right_side.a"
+ORDINAL = "select row_number() over (partition by a) as ordinal from words"
+LENGTH = "select length(cast(a as varchar)) as letters from words"
+TEXT = "select 'it''s \\ here' || a as word from words"
+NULLS = "select a from words order by a asc nulls last"
+
+TRAPS = {
+    HASH: {
+        "spark": "sha2(`word`, 256)",
+        "databricks": "sha2(`word`, 256)",
+        "postgres": """encode(sha256(convert_to("word", 'UTF8')), 'hex') collate "C\"""",
+        "snowflake": 'sha2("word", 256)',
+        "bigquery": "to_hex(sha256(`word`))",
+        "trino": 'lower(to_hex(sha256(to_utf8("word"))))',
+        "clickhouse": 'lower(hex(SHA256("word")))',
+    },
+    NUMBER: {
+        "spark": "cast(conv(substring(`digest`, 16, 15), 16, 10) as bigint)",
+        "databricks": "cast(conv(substring(`digest`, 16, 15), 16, 10) as bigint)",
+        "postgres": "cast(cast('x' || substring(\"digest\" from 16 for 15) as bit(60)) as bigint)",
+        "snowflake": "cast(to_number(substring(\"digest\", 16, 15), 'XXXXXXXXXXXXXXX') as bigint)",
+        "bigquery": "cast('0x' || substring(`digest`, 16, 15) as int64)",
+        "trino": 'from_base(substr("digest", 16, 15), 16)',
+        "clickhouse": "reinterpretAsInt64(reverse(unhex('0' || substring(\"digest\", 16, 15))))",
+    },
+    DIVIDE: {
+        "spark": "((`a` + `b`) div `c`)",
+        "databricks": "((`a` + `b`) div `c`)",
+        "postgres": '(("a" + "b") / "c")',
+        "snowflake": 'cast((("a" + "b") - mod(("a" + "b"), "c")) / "c" as bigint)',
+        "bigquery": "div((`a` + `b`), `c`)",
+        "trino": '(("a" + "b") / "c")',
+        "clickhouse": 'intDiv(("a" + "b"), "c")',
+    },
+    RANDOM: {
+        "spark": "floor(rand() * 8)",
+        "databricks": "floor(rand() * 8)",
+        "postgres": "floor(random() * 8)",
+        "snowflake": "floor(uniform(cast(0 as float), cast(1 as float), random()) * 8)",
+        "bigquery": "floor(rand() * 8)",
+        "trino": "floor(random() * 8)",
+        "clickhouse": "floor(randCanonical() * 8)",
+    },
+    SAME: {
+        "postgres": 'on array["left_side"."a"] = array["right_side"."a"]',
+        "trino": 'on "left_side"."a" is not distinct from "right_side"."a"',
+        "spark": "on `left_side`.`a` is not distinct from `right_side`.`a`",
+    },
+    ORDINAL: {
+        "spark": "row_number() over (partition by `a` order by 1)",
+        "snowflake": 'row_number() over (partition by "a" order by 1)',
+        "postgres": 'row_number() over (partition by "a")',
+    },
+    LENGTH: {
+        "clickhouse": 'char_length(cast("a" as Nullable(String)))',
+        "spark": "length(cast(`a` as string))",
+        "postgres": 'length(cast("a" as text))',
+    },
+    TEXT: {
+        "postgres": "'it''s \\ here' || \"a\"",
+        "spark": "'it\\'s \\\\ here' || `a`",
+        "bigquery": "'it\\'s \\\\ here' || `a`",
+        "snowflake": "'it\\'s \\\\ here' || \"a\"",
+        "clickhouse": "'it''s \\\\ here' || \"a\"",
+        "trino": "'it''s \\ here' || \"a\"",
+    },
+    NULLS: {
+        "spark": "`a` asc nulls last",
+        "bigquery": "`a` asc nulls last",
+        "postgres": '"a" asc',  # its default
+        "trino": '"a" asc',
+        "clickhouse": '"a" asc',
+        "snowflake": '"a" asc',
+    },
+}
+CASES = [(sql, dialect, text) for sql, by_dialect in TRAPS.items() for dialect, text in by_dialect.items()]
+
+
+@pytest.mark.parametrize(("sql", "dialect", "text"), CASES)
+def test_traps(sql, dialect, text):
+    assert text in " ".join(translate(sql, dialect).split())
+
+
+def test_operands_keep_their_parentheses():
+    sql = "select a // (b // c) as x, a // b // c as y, (a - b) // (c + a) as z from words"
+    text = translate(sql, "postgres")
+    assert '("a" / (("b" / "c")))' in text
+    assert '(("a" / "b") / "c")' in text
+    assert '(("a" - "b") / ("c" + "a"))' in text
+
+
+def test_traps_nest():
+    sql = "select cast('0x' || substr(sha256(word || 'x'), 1, 15) as bigint) // 7 as bucket from words"
+    assert translate(sql, "trino").split() == (
+        """select (from_base(substr(lower(to_hex(sha256(to_utf8("word" || 'x')))), 1, 15), 16) / 7) as "bucket" """
+        'from "words"'
+    ).split()
+
+
+def test_every_name_is_quoted_and_keeps_its_letters():
+    sql = 'select key.rank, "hash", hash as "Ünïq ""X""", block from "Key" as key'
+    assert translate(sql, "snowflake").split() == (
+        'select "key"."rank", "hash", "hash" as "Ünïq ""X""", "block" from "Key" as "key"'
+    ).split()
+    assert relation_name('"a""`b"', "spark") == '`a"``b`'
+
+
+def test_windows_say_nothing_of_nulls():
+    sql = "select sum(n) over (order by n desc, h rows unbounded preceding) as total from words"
+    for dialect in OTHERS:
+        assert "nulls" not in translate(sql, dialect)
+
+
+def test_a_dialect_that_is_not_there():
+    with pytest.raises(TemplateError, match="no dialect 'oracle'; there are duckdb, spark"):
+        translate("select 1 as one", "oracle")
+    with pytest.raises(TemplateError, match="no dialect 'oracle'"):
+        script(PLANS[0], "oracle")
+
+
+def test_the_lists_of_dialects_agree():
+    assert set(DIALECTS) == set(SHELLS) == set(SPELLINGS) | {"duckdb"}
+
+
+# -- scripts ----------------------------------------------------------------------------------
+
+
+def without_blocks(text: str, dialect: str) -> str:
+    """Leave out what only the engine itself reads: procedural blocks and parameters."""
+    if dialect == "clickhouse":
+        text = text.replace("{sqlanon_key:String}", "'key'")
+    return text
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: "-".join(map(str, plan.parameters.values())))
+def test_scripts_parse_back(plan, dialect):
+    statements = sqlglot.parse(without_blocks(script(plan, dialect), dialect), read=dialect)
+    created = [statement for statement in statements if statement and statement.key == "create"]
+    dropped = [statement for statement in statements if statement and statement.key == "drop"]
+    assert len(created) >= len(plan.outputs) + 8
+    kept = len(plan.outputs) - (dialect == "trino")  # the user made its key
+    assert len(created) - len(dropped) == kept
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_scripts_tell_what_they_do(dialect):
+    text = script(a_plan(), dialect, "Some Paper, 2006")
+    assert text.startswith(f"-- sqlanon anatomy for {dialect}: l = 3, block = 64, draws = keyed, nulls = value\n")
+    assert "-- Some Paper, 2006\n" in text
+    assert "openssl rand -hex 32" in text
+    assert "\n-- tally: How often each sensitive value occurs (c_v), NULL included\n" in text
+    assert "the key is missing: hand over 64 hex digits" in text
+    assert "stands in more than 1/3 of the rows" in text
+
+
+@pytest.mark.parametrize("name", ["a$sqlanon$b", "${sqlanon.key}"])
+def test_names_that_a_shell_would_read_are_refused(name):
+    roles = Roles((name,), (name + "2",), ())
+    plan = METHODS["anatomy"].plan(Request(Source(Sql('"t"'), numbering=Sql("1")), roles), l=2)
+    refusing = {"a$sqlanon$b": "postgres", "${sqlanon.key}": "spark"}[name]
+    with pytest.raises(TemplateError, match="a name holds"):
+        script(plan, refusing)
+
+
+@pytest.fixture
+def patients():
+    con = duckdb.connect()
+    con.execute(
+        "create table patients as select i as ssn, i % 7 as age, i % 2 as \"sex \"\"at birth\"\"\","
+        " case when i % 11 = 0 then null else 'd' || i * i % 13 end as disease from range(200) as numbers(i)"
+    )
+    return con
+
+
+def as_run(con, plan):
+    """Run the plan statement by statement; return its outputs as sorted rows."""
+    con.execute(f"create temporary table {plan.key} as select '{KEY}' as secret")
+    for step in plan.statements:
+        if step.relation:
+            con.execute(f"create temporary {step.kind} {step.relation} as {step.sql}")
+    outputs = [con.execute(f"from {output.relation} order by all").fetchall() for output in plan.outputs]
+    for relation in [*(step.relation for step in reversed(plan.statements)), str(plan.key)]:
+        for kind in ("table", "view") if relation else ():
+            try:
+                con.execute(f"drop {kind} temp.{relation}")
+            except duckdb.CatalogException:
+                continue
+    return outputs
+
+
+@pytest.mark.parametrize(("identity", "nulls"), [("identifier", "value"), ("identifier", "drop"), ("row", "value")])
+def test_the_script_runs_as_it_is_and_gives_the_same_release(patients, identity, nulls):
+    plan = a_plan(identity, nulls=nulls)
+    expected = as_run(patients, plan)
+    patients.execute(f"set variable sqlanon_key = '{KEY.upper()}'")
+    patients.execute(script(plan, "duckdb"))
+    found = [patients.execute(f"from {output.relation} order by all").fetchall() for output in plan.outputs]
+    assert found == expected
+    assert patients.execute("select name from (show tables) order by name").fetchall() == [
+        ("patients",), ("sqlanon_qit",), ("sqlanon_st",)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("plan", "message"),
+    [
+        (a_plan(nulls="refuse"), "rows have no value in the sensitive column 'disease'"),
+        (a_plan(l=20), "l = 20 is not possible: a value of 'disease' stands in more than 1/20 of the rows"),
+        (a_plan(l=500), "l = 500 needs at least 500 rows"),
+    ],
+)
+def test_the_script_refuses_what_the_data_does_not_allow_and_leaves_nothing(patients, plan, message):
+    patients.execute(f"set variable sqlanon_key = '{KEY}'")
+    with pytest.raises(duckdb.Error, match=message):
+        patients.execute(script(plan, "duckdb"))
+    patients.execute("rollback")
+    assert patients.execute("select name from (show tables)").fetchall() == [("patients",)]
+
+
+def test_the_script_refuses_several_rows_of_a_person_and_no_rows(patients):
+    patients.execute(f"set variable sqlanon_key = '{KEY}'")
+    patients.execute("insert into patients select * from patients limit 1")
+    with pytest.raises(duckdb.Error, match="persons have more than one row"):
+        patients.execute(script(a_plan(), "duckdb"))
+    patients.execute("rollback")
+    patients.execute("delete from patients")
+    with pytest.raises(duckdb.Error, match="the source has no rows to publish"):
+        patients.execute(script(a_plan(), "duckdb"))
+
+
+@pytest.mark.parametrize("key", [None, "", "short", KEY + "0"])
+def test_the_script_refuses_to_run_without_a_key(patients, key):
+    if key is not None:
+        patients.execute("set variable sqlanon_key = " + repr(key))
+    with pytest.raises(duckdb.Error, match="the key is missing: hand over 64 hex digits"):
+        patients.execute(script(a_plan(), "duckdb"))
