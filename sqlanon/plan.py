@@ -19,18 +19,18 @@ Identity = Literal["number", "identifier", "row"]
 class Source:
     """What is published from: SQL that stands behind `from`, and how its rows can be numbered.
 
-    `as_text` names columns that are published as text (enumerations, whose type lists every value
-    there could be). `numbering` is any expression that is unique for a row, empty without a database.
+    `casts` names columns that are published as another type: enumerations as text (their type lists every
+    value there could be), and what Parquet would round. `numbering` is any expression that is unique for a row, empty without a database.
     """
 
     relation: Sql
-    as_text: frozenset[str] = frozenset()
+    casts: Mapping[str, str] = field(default_factory=dict)
     numbering: Sql = Sql("")
 
     def expression(self, column: str) -> Sql:
         """Return the SQL that reads one column."""
-        if column in self.as_text:
-            return Sql(f"cast({ident(column)} as varchar)")
+        if column in self.casts:
+            return Sql(f"cast({ident(column)} as {self.casts[column]})")
         return ident(column)
 
 

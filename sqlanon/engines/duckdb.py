@@ -25,6 +25,13 @@ _READERS = {
     "read_csv": (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".txt"),
     "read_json": (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz"),
 }
+_PUBLISHED_AS = {  # what Parquet would round or forget
+    "HUGEINT": "DECIMAL(38,0)",
+    "UHUGEINT": "DECIMAL(38,0)",
+    "BIGNUM": "VARCHAR",
+    "BIT": "VARCHAR",
+    "TIME WITH TIME ZONE": "VARCHAR",
+}
 _NESTED = ("LIST", "STRUCT", "MAP", "UNION", "ARRAY", "VARIANT")
 
 
@@ -155,10 +162,10 @@ class DuckDBEngine:
             types = self.columns(f"select * from {relation}")
         except SqlanonError as error:
             raise SourceError(f"cannot read {_shown(text)}: {error}") from None
-        nested = [name for name, kind in types.items() if kind.startswith(_NESTED) or kind.endswith("]")]
-        texts = frozenset(name for name, kind in types.items() if kind.startswith("ENUM"))
-        scalar = {name: kind for name, kind in types.items() if name not in nested}
-        return Source(Sql(relation), texts, Sql(numbering)), scalar | {name: "NESTED" for name in nested}
+        casts = {name: _PUBLISHED_AS[kind] for name, kind in types.items() if kind in _PUBLISHED_AS}
+        casts |= {name: "VARCHAR" for name, kind in types.items() if kind.startswith("ENUM")}
+        nested = {name: "NESTED" for name, kind in types.items() if kind.startswith(_NESTED) or kind.endswith("]")}
+        return Source(Sql(relation), casts, Sql(numbering)), types | casts | nested
 
     def _relation(self, text: object) -> tuple[str, str]:
         if not isinstance(text, str):

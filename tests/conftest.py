@@ -1,0 +1,103 @@
+"""What tests share: a connection, the paper's tables, a command-line runner that sees what a user sees."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAPERS = ROOT / "fixtures" / "papers"
+REAL_DATA = ROOT.parent / "shared" / "data"
+
+# names that break careless quoting, shadow our own names, or are SQL
+NASTY_NAMES = [
+    'quo"te',
+    "apo'strophe",
+    "semi;colon",
+    "with space",
+    "ünï ©ode 漢字",
+    "select",
+    "group_id",
+    "count",
+    "draw",
+    "sensitive",
+    "quasi_1",
+    "row_number",
+    "'); drop table patients; --",
+    "{{ 7 * 7 }}",
+    "a,b",
+    "UPPER",
+    "key",
+    "%s",
+    "back\\slash",
+]
+
+NASTY_VALUES = ["'; drop table patients; --", '"', "", " ", "NULL", "N", "1:a", "漢字", "{{ x }}", "a\nb", "\x1b[31mred"]
+
+
+@pytest.fixture
+def con():
+    """Open an empty database in memory."""
+    connection = duckdb.connect()
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+def patients(con):
+    """Fill a table of 600 patients: ssn, age, sex, zipcode, disease (8 values, the top one in 18 %)."""
+    con.execute(
+        "create table patients as select i as ssn, (20 + i * 7 % 60)::integer as age,"
+        " case when i % 3 = 0 then 'F' else 'M' end as sex, 10000 + i % 11 as zipcode,"
+        " 'd' || (case when i % 100 < 5 then 0 else i % 8 end) as disease from range(600) t(i)"
+    ).fetchall()
+    return con
+
+
+def real_data(name: str) -> Path:
+    """Return a file of real microdata, or skip: it is read where it lies, never kept in the project."""
+    path = REAL_DATA / name
+    if not path.is_file():
+        pytest.skip(f"needs the real microdata {name} beside the project")
+    return path
+
+
+class Shell:
+    """Run the command line in a folder as a user does: a process, its exit code, what it printed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __call__(self, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+        env = {key: value for key, value in os.environ.items() if not key.startswith("SQLANON_")}
+        return subprocess.run(
+            [sys.executable, "-m", "sqlanon", *map(str, arguments)],
+            cwd=self.folder,
+            env=env | environment | {"TMPDIR": str(self.folder / "tmp"), "COLUMNS": "200"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    def left(self) -> set[str]:
+        """Return the names in the folder, hidden ones and the spill folder's content included."""
+        return {path.name for path in self.folder.iterdir()} | {path.name for path in (self.folder / "tmp").iterdir()}
+
+
+@pytest.fixture
+def shell(tmp_path):
+    """Return a runner in a fresh folder that holds patients.parquet and hospital.duckdb."""
+    (tmp_path / "tmp").mkdir()
+    connection = duckdb.connect(str(tmp_path / "hospital.duckdb"))
+    connection.execute(
+        "create table patients as select i as ssn, (20 + i * 7 % 60)::integer as age,"
+        " case when i % 3 = 0 then 'F' else 'M' end as sex, 10000 + i % 11 as zipcode,"
+        " 'd' || (case when i % 100 < 5 then 0 else i % 8 end) as disease from range(600) t(i)"
+    ).fetchall()
+    connection.execute(f"copy patients to '{tmp_path}/patients.parquet' (format parquet)").fetchall()
+    connection.close()
+    return Shell(tmp_path)

@@ -1,0 +1,272 @@
+"""Anatomy: the paper's table, then properties judged by a slow oracle, then determinism and hostile names."""
+
+import collections
+
+import duckdb
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import sqlanon
+from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS, real_data
+
+KEY = "0f" * 32
+QUASI = ["age", "sex", "zipcode"]
+
+
+def released(release):
+    """Return QIT and ST of a release as lists of tuples."""
+    return [release.table(name).fetchall() for name in ("qit", "st")]
+
+
+def group_members(release):
+    """Return per group the quasi tuples and the multiset of sensitive values."""
+    qit, sensitive = released(release)
+    members, values = collections.defaultdict(list), collections.defaultdict(collections.Counter)
+    for *quasi, group in qit:
+        members[group].append(tuple(quasi))
+    for group, value, count in sensitive:
+        values[group][value] += count
+    return members, values
+
+
+# -- the paper -----------------------------------------------------------------------------------------
+
+
+def test_the_papers_release_is_2_diverse_with_its_reconstruction_error():
+    report = sqlanon.open(PAPERS / "anatomy" / "release").verify(against=str(PAPERS / "anatomy" / "microdata.csv"))
+    assert report.holds
+    assert report.figures["reconstruction_error"] == 4.5
+    assert report.figures["reconstruction_error_bound"] == 4
+    assert report.figures["smallest_group"] == report.figures["largest_group"] == 4
+    assert {check.name: check.found for check in report.checks}["confidence"] == 0.5
+
+
+def test_the_papers_voters_are_present_surely_and_then_ill_with_one_half():
+    release = sqlanon.open(PAPERS / "anatomy" / "release")
+    report = release.verify(voters=str(PAPERS / "anatomy" / "voters.csv"))
+    people = report.presence.set_index("name")
+    assert people.loc["Bob", ["presence", "confidence", "risk"]].tolist() == [1, 0.5, 0.5]
+    assert people.loc["Ric", "presence"] == 0
+    assert people["risk"].sum() == 2
+    assert report.figures["presence"] == {
+        "voters": 6,
+        "surely_present": 4,
+        "mean_risk": pytest.approx(1 / 3),
+        "largest_risk": 0.5,
+    }
+
+
+def test_the_papers_microdata_published_by_our_own_grouping(con):
+    source = str(PAPERS / "anatomy" / "microdata.csv")
+    release = sqlanon.anatomy(con, source, quasi=QUASI, sensitive="disease", id="name", l=2)
+    members, values = group_members(release)
+    assert sorted(len(rows) for rows in members.values()) == [2, 2, 2, 2]
+    assert all(max(counted.values()) == 1 for counted in values.values())
+    assert release.verify(against=source).holds
+
+
+# -- properties, judged by enumeration -------------------------------------------------------------------
+
+
+def largest_l(values):
+    return len(values) // max(collections.Counter(values).values()) if values else 0
+
+
+@given(
+    values=st.lists(st.sampled_from(["a", "b", "c", "d", "e", "f", None]), min_size=2, max_size=60),
+    l=st.integers(2, 6),
+    block=st.sampled_from([1, 2, 3, 64, None]),
+    key=st.integers(0, 5),
+)
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_every_table_is_grouped_or_refused(con, values, l, block, key):
+    con.execute("create or replace table t (person integer, q integer, s varchar)").fetchall()
+    con.executemany("insert into t values (?, ?, ?)", [(i, i % 7, value) for i, value in enumerate(values)])
+    asked = {"quasi": ["q"], "sensitive": "s", "id": "person", "l": l, "block": block, "nulls": "value"}
+    if largest_l(values) < l:
+        with pytest.raises(sqlanon.DataError):
+            sqlanon.anatomy(con, "t", key=f"{key:064x}", **asked)
+        return
+    release = sqlanon.anatomy(con, "t", key=f"{key:064x}", **asked)
+    members, counted = group_members(release)
+    groups = len(values) // l
+    assert set(members) == set(counted) == set(range(groups))
+    for group in range(groups):
+        assert len(members[group]) == sum(counted[group].values())
+        assert len(members[group]) in (len(values) // groups, -(-len(values) // groups))
+        assert max(counted[group].values()) == 1
+    assert collections.Counter(q for rows in members.values() for (q,) in rows) == collections.Counter(
+        i % 7 for i in range(len(values))
+    )
+    assert sum(counted.values(), collections.Counter()) == collections.Counter(values)
+    error = sum(len(rows) - 1 for rows in members.values())  # n - sum c^2 / n with every c = 1
+    remainder = len(values) % l
+    if len(values) >= l * (l - 1):
+        assert error == pytest.approx(len(values) * (1 - 1 / l) + remainder / l)
+    assert release.verify().figures["reconstruction_error"] == pytest.approx(error)
+
+
+def test_every_row_of_a_value_meets_every_slot_equally_often(con):
+    """Given the counts, ranks are uniform: a row's group must not depend on its quasi values or its id."""
+    con.execute("create table t as select i as person, i as q, 'abc'[1 + i % 3] as s from range(6) r(i)").fetchall()
+    seen = collections.Counter()
+    keys = 160
+    for key in range(keys):
+        release = sqlanon.anatomy(con, "t", quasi="q", sensitive="s", id="person", l=3, key=f"{key:064x}")
+        groups = dict(released(release)[0])
+        seen[groups[0] == groups[1], groups[0] == groups[2]] += 1
+    # rows 0, 3 are 'a', rows 1, 4 'b', rows 2, 5 'c': four equally likely outcomes
+    assert len(seen) == 4
+    chi_square = sum((count - keys / 4) ** 2 / (keys / 4) for count in seen.values())
+    assert chi_square < 16.3  # 0.999 quantile with 3 degrees of freedom
+
+
+def test_mixing_varies_the_company_of_a_value(con):
+    con.execute("create table t as select i as person, i % 90 as q, i % 30 as s from range(30000) r(i)").fetchall()
+
+    def company(block):
+        release = sqlanon.anatomy(con, "t", quasi="q", sensitive="s", id="person", l=5, key=KEY, block=block)
+        _, values = group_members(release)
+        return len({tuple(sorted(counted)) for counted in values.values()})
+
+    assert company(64) > 10 * company(None)
+
+
+# -- draws ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("identifier", [["ssn"], []])
+def test_one_key_gives_one_release_on_any_number_of_threads_and_in_any_order(patients, identifier):
+    con = patients
+    con.execute("create table shuffled as select * from patients order by random()").fetchall()
+    found = []
+    for source, threads in (("patients", 1), ("patients", 2), ("shuffled", 4)):
+        con.execute(f"set threads = {threads}").fetchall()
+        release = sqlanon.anatomy(con, source, quasi=QUASI, sensitive="disease", id=identifier, l=4, key=KEY)
+        found.append(released(release))
+    assert found[0] == found[1] == found[2]
+
+
+def test_keys_matter_and_fresh_keys_differ(patients):
+    asked = {"quasi": QUASI, "sensitive": "disease", "id": "ssn", "l": 4}
+    runs = [sqlanon.anatomy(patients, "patients", key=key, **asked) for key in (KEY, "f0" * 32, None, None)]
+    assert len({str(released(release)) for release in runs}) == 4
+
+
+def test_one_key_gives_one_release_at_scale_on_any_number_of_threads(con):
+    con.execute(
+        "create table t as select i as person, i % 97 as q, (i * i) % 23 as s from range(200000) r(i)"
+    ).fetchall()
+    found = []
+    for threads in (1, 2, 4):
+        con.execute(f"set threads = {threads}").fetchall()
+        release = sqlanon.anatomy(con, "t", quasi="q", sensitive="s", id="person", l=5, key=KEY)
+        found.append([release.table(n).aggregate("count(*), sum(hash(columns(*)))").fetchall() for n in ("qit", "st")])
+    assert found[0] == found[1] == found[2]
+
+
+def test_random_draws_warn_and_work(patients):
+    with pytest.warns(sqlanon.PrivacyWarning, match="random"):
+        release = sqlanon.anatomy(patients, "patients", quasi=QUASI, sensitive="disease", l=4, draws="random")
+    assert release.verify(against="patients").holds
+
+
+def test_the_key_stands_nowhere(patients, tmp_path):
+    release = sqlanon.anatomy(
+        patients, "patients", quasi=QUASI, sensitive="disease", id="ssn", l=4, key=KEY, out=tmp_path / "release"
+    )
+    texts = [release.sql, repr(release), str(release.manifest), release._repr_html_()]
+    texts += [path.read_bytes().decode("latin-1") for path in (tmp_path / "release").iterdir()]
+    tables = patients.execute("select table_name from duckdb_tables()").fetchall()
+    assert not any(KEY in text for text in texts)
+    assert tables == [("patients",)], "nothing of the run stays in the database"
+
+
+# -- hostile names and values ----------------------------------------------------------------------------
+
+
+def test_names_and_values_of_every_kind(con):
+    columns = ", ".join('"' + name.replace('"', '""') + '" varchar' for name in NASTY_NAMES)
+    con.execute(f'create table "nasty; table" ({columns}, "sick ""ness" varchar)').fetchall()
+    marks = ", ".join("?" * (len(NASTY_NAMES) + 1))
+    rows = [[NASTY_VALUES[(i + j) % len(NASTY_VALUES)] for j in range(len(NASTY_NAMES) + 1)] for i in range(44)]
+    con.executemany(f'insert into "nasty; table" values ({marks})', rows)
+    release = sqlanon.anatomy(con, "nasty; table", quasi=NASTY_NAMES, sensitive='sick "ness', l=3, key=KEY)
+    assert release.manifest["columns"]["group"] == "group_id_2"
+    assert release.manifest["columns"]["count"] == "count_2"
+    assert release.table("qit").columns == [*NASTY_NAMES, "group_id_2"]
+    assert release.verify(against="nasty; table").holds
+    assert con.execute('select count(*) from "nasty; table"').fetchall() == [(44,)]
+
+
+@pytest.mark.parametrize("role", ["quasi", "sensitive", "id"])
+@pytest.mark.parametrize("name", NASTY_NAMES)
+def test_each_nasty_name_in_each_role(con, name, role):
+    quoted = '"' + name.replace('"', '""') + '"'
+    con.execute(f"create table t as select i as {quoted}, i % 5 as o1, i % 4 as o2 from range(40) r(i)").fetchall()
+    asked = {"quasi": "o1", "sensitive": "o2", "id": ()} | {role: name if role == "sensitive" else [name]}
+    release = sqlanon.anatomy(con, "t", l=2, key=KEY, **asked)
+    assert release.verify(against="t").holds
+
+
+@pytest.mark.parametrize(
+    ("kind", "expression"),
+    [
+        ("decimal", "(i % 5)::decimal(8, 2) / 4"),
+        ("date", "date '2024-01-31' + (i % 5)::integer"),
+        ("timestamp with time zone", "timestamptz '2024-01-31 12:00:00+02' + interval (i % 5) hour"),
+        ("boolean", "case i % 3 when 0 then true when 1 then false end"),
+        ("double", "case i % 4 when 0 then 'nan'::double when 1 then -0.5 when 2 then 'inf' else 1e300 end"),
+        ("enum", "(['b', 'a', 'ü'])[1 + i % 3]::mood"),
+        ("uuid", "('00000000-0000-0000-0000-00000000000' || (i % 5))::uuid"),
+        ("hugeint", "12345678901234567890123456789012345678::hugeint + i % 5"),
+        ("bit", "(i % 5)::bit"),
+        ("time", "('0' || (i % 5) || ':00:00+02')::timetz"),
+        ("blob", "encode('x' || (i % 5))"),
+    ],
+)
+def test_values_of_every_scalar_type_in_both_roles(con, tmp_path, kind, expression):
+    con.execute("create type mood as enum ('b', 'a', 'never seen', 'ü')").fetchall()
+    con.execute(f"create table t as select {expression} as v, i % 7 as q from range(60) r(i)").fetchall()
+    for quasi, sensitive in (("v", "q"), ("q", "v")):
+        out = tmp_path / f"{quasi}{sensitive}"
+        release = sqlanon.anatomy(con, "t", quasi=quasi, sensitive=sensitive, l=2, nulls="value", key=KEY, out=out)
+        assert release.verify().holds
+        if kind == "enum":
+            assert "never seen" not in "".join(map(str, release.engine.columns("from " + release.tables["qit"])))
+            assert b"never seen" not in (out / "qit.parquet").read_bytes() + (out / "st.parquet").read_bytes()
+
+
+# -- real data -------------------------------------------------------------------------------------------
+
+
+def test_adult_by_occupation(con):
+    source = str(real_data("adult.parquet"))
+    quasi = ["age", "sex", "education", "race", "native_country"]
+    release = sqlanon.anatomy(con, source, quasi=quasi, sensitive="occupation", l=5, nulls="drop")
+    report = release.verify(against=source)
+    assert report.holds
+    assert (release.manifest["rows"], release.manifest["dropped_rows"]) == (46033, 2809)
+    assert report.figures["reconstruction_error_ratio"] <= 1 + 1 / 46033
+    with pytest.raises(sqlanon.DataError, match="the largest l that works is 7"):
+        sqlanon.anatomy(con, source, quasi=quasi, sensitive="occupation", l=8, nulls="drop")
+
+
+def test_census_income_without_its_most_frequent_code(con):
+    source = str(real_data("census_income_kdd.parquet"))
+    asked = {"quasi": ["age", "sex", "education"], "sensitive": "occupation_code"}
+    with pytest.raises(sqlanon.DataError, match="no l of at least 2 works"):
+        sqlanon.anatomy(con, source, l=2, **asked)
+    con.execute(f"create view working as from '{source}' where occupation_code <> 0").fetchall()
+    release = sqlanon.anatomy(con, "working", l=11, **asked)
+    assert release.verify(against="working").holds
+    with pytest.raises(sqlanon.DataError, match="the largest l that works is 11"):
+        sqlanon.anatomy(con, "working", l=12, **asked)
+
+
+def test_a_duckdb_relation_or_a_frame_in_scope_is_a_source(con):
+    frame = duckdb.sql("select i % 6 as q, i % 4 as s from range(40) r(i)").df()
+    by_name = sqlanon.anatomy(con, "frame", quasi="q", sensitive="s", l=2, key=KEY)
+    by_value = sqlanon.anatomy(con, frame, quasi="q", sensitive="s", l=2, key=KEY)
+    assert released(by_name) == released(by_value)
