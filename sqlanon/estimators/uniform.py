@@ -1,0 +1,16 @@
+"""Uniform: inside a group every row is as likely as any other to own each value (the paper's estimate).
+
+The answer is the sum over groups of n_g s_g(S) / |g|. It pulls every answer towards independence; its error
+is bias, so it has no interval.
+"""
+
+import numpy as np
+
+from sqlanon.estimators.evidence import Estimate, Evidence, within
+
+
+def estimate(evidence: Evidence) -> Estimate:
+    """Answer with the paper's estimate; std_error, low and high are NULL (NaN) except where it is exact."""
+    exact = evidence.exact
+    value = within(evidence.uniform, evidence)
+    return Estimate(value, np.where(exact, 0.0, np.nan), *(np.where(exact, value, np.nan),) * 2)

@@ -1,0 +1,166 @@
+"""A release loaded for estimation: coded tables, S and its inverse, and the spreads of the sets asked so far."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sqlanon.driver import fresh_prefix
+from sqlanon.engines.base import Engine
+from sqlanon.errors import UsageError
+from sqlanon.estimators import least_squares
+from sqlanon.estimators.least_squares import System
+from sqlanon.moments import Array
+from sqlanon.plan import Step, build, relation_name
+from sqlanon.statement import Statement
+from sqlanon.templates import Sql, header
+
+LARGEST_SYSTEM = 5_000  # sensitive values for which S (V x V) is solved
+MOST_REMEMBERED = 5_000_000  # numbers that the spreads of asked sets may hold
+DIRECTIONS = 16  # asked vectors per spread query
+LOADED = ("value", "line", "person")
+
+
+class Loaded:
+    """Hold a release's tables and what depends on them only; each is made when it is first needed."""
+
+    def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
+        """Take the published tables (`qit`, `st`) of a release; nothing runs before the first query."""
+        columns = manifest["columns"]
+        if not {"qit", "st"} <= set(tables):
+            raise UsageError(
+                f"a {manifest.get('method')} release has no QIT and ST; estimates are made from these"
+            )
+        if len(columns["sensitive"]) != 1:
+            raise UsageError(
+                f"estimates need one sensitive column; the release has {len(columns['sensitive'])}"
+            )
+        self.engine, self.tables = engine, tables
+        self.quasi: list[str] = list(columns["quasi"])
+        (self.sensitive,) = columns["sensitive"]
+        self.prefix = fresh_prefix()
+        self._values = {
+            "quasi": self.quasi,
+            "sensitive": self.sensitive,
+            "group_column": columns["group"],
+            "count_column": columns["count"],
+        }
+        self.relations: dict[str, Sql] = dict(tables) | {n: relation_name(self.prefix, n) for n in LOADED}
+        self._made: list[str] = []
+        self._totals: Array | None = None
+        self._system: System | None = None
+        self._spreads: dict[tuple[bytes, bytes], Array] = {}
+        self._asked: dict[str, pd.DataFrame] = {}
+        self._types: dict[str, str] = {}
+
+    def totals(self) -> Array:
+        """Load the release at the first call; return the values' totals f in the order of their codes."""
+        if self._totals is None:
+            for name, sql in self.loading():
+                self.keep(name, sql)
+            frame = self.engine.frame(f"select code, row_count from {self.relations['value']}")
+            totals = np.zeros(len(frame))
+            totals[frame["code"].to_numpy()] = frame["row_count"]
+            self._totals = totals
+        return self._totals
+
+    def system(self) -> System | None:
+        """Return S and its inverse, None where the release has too many values for it."""
+        totals = self.totals()
+        if self._system is None and len(totals) <= LARGEST_SYSTEM:
+            frame = self.engine.frame(self.normal_text())
+            one, two = frame["code"].to_numpy(), frame["other_code"].to_numpy()
+            normal = np.zeros((len(totals), len(totals)))
+            normal[one, two] = normal[two, one] = frame["product_sum"].to_numpy(dtype=float)
+            self._system = least_squares.system(normal, totals)
+        return self._system
+
+    def spreads(self, wanted: Sequence[tuple[Array, Array]]) -> Array:
+        """Return by value the sums of h h' over its places, for pairs of asked vectors a, a': k x V; cached."""
+        keys = [(one.tobytes(), two.tobytes()) for one, two in wanted]
+        missing = {key: pair for key, pair in zip(keys, wanted, strict=True) if key not in self._spreads}
+        pairs = list(missing.items())
+        for start in range(0, len(pairs), DIRECTIONS // 2):
+            self._measure_spreads(pairs[start : start + DIRECTIONS // 2])
+        found = np.stack([self._spreads[key] for key in keys])
+        if len(self._spreads) * len(self.totals()) > MOST_REMEMBERED:
+            self._spreads.clear()
+        return found
+
+    def _measure_spreads(self, pairs: Sequence[tuple[tuple[bytes, bytes], tuple[Array, Array]]]) -> None:
+        """Run the spread query for one chunk: one column per different vector, one product per pair."""
+        system = self.system()
+        assert system is not None
+        vectors = {vector.tobytes(): vector for _, pair in pairs for vector in pair}
+        number = {key: place for place, key in enumerate(vectors, start=1)}
+        found = least_squares.directions(system, np.stack(list(vectors.values())))
+        frame = pd.DataFrame(
+            {"code": np.arange(found.shape[1])} | {f"x_{n}": x for n, x in enumerate(found, 1)}
+        )
+        direction = relation_name(self.prefix, "direction")
+        self.engine.keep_frame(direction, frame)
+        if str(direction) not in self._made:
+            self._made.append(str(direction))
+        products = [(number[one], number[two]) for (one, two), _ in pairs]
+        rows = self.engine.frame(self.spread_text(len(vectors), products))
+        for place, (key, _) in enumerate(pairs, start=1):
+            line = np.zeros(found.shape[1])
+            line[rows["code"].to_numpy()] = rows[f"product_{place}"].to_numpy(dtype=float)
+            self._spreads[key] = line
+
+    def spread_text(self, count: int, products: Sequence[tuple[int, int]]) -> str:
+        """Write the spread query for `count` directions and these pairs of them."""
+        given = {**self.relations, "direction": relation_name(self.prefix, "direction")}
+        return self.text("spread", given, directions=list(range(1, count + 1)), products=list(products))
+
+    def loading(self) -> list[tuple[str, str]]:
+        """Return the names and texts of the tables that the first query makes."""
+        return [(name, self.text(name, self.relations)) for name in LOADED]
+
+    def normal_text(self) -> str:
+        """Write the query for S."""
+        return self.text("normal", self.relations)
+
+    def close(self) -> None:
+        """Forget the temporary tables; they are made again where they are needed again."""
+        self.forget(self._made)
+        self._totals = self._system = None
+
+    # -- running -------------------------------------------------------------------------------
+
+    def text(self, template: str, given: Mapping[str, Sql], **values: object) -> str:
+        """Render one template of `sql_templates/estimate/`; the release's own parameters are added."""
+        step = Step(f"estimate/{template}", "query")
+        read = {
+            name: value for name, value in self._values.items() if name in header(step.template).parameters
+        }
+        (statement,) = build((step,), {**read, **values}, "", given)
+        return statement.sql  # type: ignore[union-attr]
+
+    def keep(self, name: str, sql: str) -> Sql:
+        """Make a temporary table of the session's."""
+        relation = relation_name(self.prefix, name)
+        self.engine.create(Statement(name, sql, "table", str(relation)))
+        self._made.append(str(relation))
+        return relation
+
+    def forget(self, relations: Sequence[str]) -> None:
+        """Drop the temporary tables of one query."""
+        self.engine.drop(list(relations))
+        self._made = [name for name in self._made if name not in relations]
+
+    def asked(self, sql: str) -> pd.DataFrame:
+        """Run or remember the query over the sensitive values: it depends on the release only."""
+        if sql not in self._asked:
+            if len(self._asked) >= 256:
+                self._asked.clear()
+            self._asked[sql] = self.engine.frame(sql)
+        return self._asked[sql]
+
+    def column_type(self, expression: Sql, relation: Sql) -> str:
+        """Return the type of an expression over one of the loaded relations."""
+        if expression not in self._types:
+            (found,) = self.engine.columns(f"select {expression} as argument from {relation}").values()
+            self._types[expression] = found
+        return self._types[expression]

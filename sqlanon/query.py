@@ -1,0 +1,549 @@
+"""Read a recipient's SELECT, refuse what is outside the grammar, and rebuild its pieces over our own names.
+
+The user's text never reaches an engine: it is parsed, every node must be in the allow-list, columns become
+`quasi_1` …, `sensitive`, and each piece is written again from the tree. A condition or expression that mixes
+quasi columns with the sensitive one is split: its largest pieces that read only the sensitive column are the
+`parts`; they are evaluated once per sensitive value, and the mixture reads them as columns `part_1` ….
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NoReturn
+
+import sqlglot
+from sqlglot import exp, tokens
+
+from sqlanon.errors import QueryError
+from sqlanon.roles import free_name
+from sqlanon.templates import Sql
+
+Role = Literal["constant", "quasi", "sensitive", "mixed"]
+GRAMMAR = (
+    "a release answers SELECT [columns,] COUNT(*) | SUM(e) | AVG(e), … FROM release [WHERE …] [GROUP BY …]"
+    " [ORDER BY …] [LIMIT n]"
+)
+FUNCTIONS = (
+    "arithmetic, comparison, LIKE, regexp_matches, IN, BETWEEN, CASE, COALESCE, CAST, date parts, text"
+)
+INTERVAL = ("std_error", "low", "high")
+
+_COMPARISON = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Is)
+_COMPARISON += (exp.Between, exp.In, exp.Like, exp.ILike, exp.Not, exp.Escape)
+_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg)
+_ALLOWED: frozenset[type[exp.Expression]] = frozenset(
+    (*_COMPARISON, *_ARITHMETIC, exp.And, exp.Or, exp.Paren, exp.DPipe)
+    + (exp.Literal, exp.Boolean, exp.Null, exp.Column, exp.Identifier, exp.Interval, exp.Var)
+    + (exp.Case, exp.If, exp.Coalesce, exp.Nullif, exp.Cast, exp.TryCast, exp.DataType, exp.DataTypeParam)
+    + (exp.Abs, exp.Round, exp.Floor, exp.Ceil, exp.Sqrt, exp.Ln, exp.Exp, exp.Sign, exp.Pow)
+    + (exp.Greatest, exp.Least, exp.RegexpLike, exp.Lower, exp.Upper, exp.Length, exp.Substring, exp.Trim)
+    + (exp.Replace, exp.Left, exp.Right, exp.StartsWith, exp.EndsWith, exp.Contains, exp.StrPosition)
+    + (exp.Concat, exp.Reverse, exp.Anonymous, exp.Extract, exp.TimestampTrunc, exp.DateTrunc, exp.DateDiff)
+    + (exp.Year, exp.Month, exp.Day, exp.Quarter, exp.Week, exp.DayOfWeek, exp.DayOfWeekIso, exp.DayOfYear)
+    + (exp.Hour, exp.Minute, exp.Second, exp.Date)
+)
+_NAMED_FUNCTIONS = {"date_part", "prefix", "suffix", "strlen"}  # functions that the parser knows by name only
+_UNITS = {"microsecond", "millisecond", "second", "minute", "hour", "day", "week", "month", "quarter", "year"}
+_UNITS |= {
+    "decade",
+    "century",
+    "dow",
+    "isodow",
+    "doy",
+    "isoyear",
+    "dayofweek",
+    "dayofyear",
+    "weekday",
+    "epoch",
+}
+_TYPES = {
+    "TINYINT",
+    "SMALLINT",
+    "INT",
+    "BIGINT",
+    "INT128",
+    "UTINYINT",
+    "USMALLINT",
+    "UINT",
+    "UBIGINT",
+    "UINT128",
+}
+_TYPES |= {"FLOAT", "DOUBLE", "DECIMAL", "TEXT", "VARCHAR", "BOOLEAN", "DATE", "TIME"}
+_TYPES |= {"TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPNTZ"}
+_CLAUSES = {"expressions", "from_", "where", "group", "order", "limit"}
+_CLAUSE_NAMES = {
+    "with_": "WITH (a common table expression)",
+    "joins": "a join",
+    "laterals": "a join",
+    "distinct": "DISTINCT",
+    "having": "HAVING",
+    "qualify": "QUALIFY",
+    "windows": "a window",
+    "sample": "SAMPLE",
+    "offset": "OFFSET",
+}
+_NODE_NAMES: dict[type[exp.Expression], str] = {
+    exp.Subquery: "a subquery",
+    exp.Select: "a subquery",
+    exp.Exists: "a subquery",
+    exp.Window: "a window",
+    exp.Filter: "FILTER",
+    exp.Distinct: "DISTINCT",
+    exp.Order: "ORDER BY inside an aggregate",
+    exp.Star: "*",
+    exp.Placeholder: "a parameter",
+    exp.Parameter: "a parameter",
+}
+# Operators whose meaning the tree does not keep: `~` (match of the whole text) and the powers' precedence.
+_LOST_OPERATORS = {"~", "!~", "^", "**", "~~", "!~~", "~~*", "!~~*", "~~~"}
+
+
+@dataclass(frozen=True)
+class Piece:
+    """An expression over internal names; `other` is the same one reading `other_part_1` … for its parts."""
+
+    role: Role
+    sql: Sql
+    other: Sql
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """COUNT(*) (no argument), SUM or AVG of an argument."""
+
+    function: Literal["count", "sum", "avg"]
+    argument: Piece | None = None
+
+
+@dataclass(frozen=True)
+class Item:
+    """One column of the answer: an aggregate (by number), or an expression over `key_1` …."""
+
+    name: str
+    aggregate: int | None = None
+    sql: Sql = Sql("")
+
+
+@dataclass(frozen=True)
+class Order:
+    """One term of ORDER BY: an aggregate (by number) or an expression over keys, and what follows it."""
+
+    aggregate: int | None
+    sql: Sql
+    direction: Sql
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query in pieces: conjuncts and keys by what they read, aggregates, the answer's columns and order."""
+
+    conditions: tuple[Piece, ...]
+    parts: tuple[Sql, ...]
+    keys: tuple[Piece, ...]
+    aggregates: tuple[Aggregate, ...]
+    items: tuple[Item, ...]
+    order: tuple[Order, ...]
+    limit: int | None
+    grouped: bool
+
+    def filters(self, *roles: Role) -> list[Piece]:
+        """Return the conjuncts of WHERE that have one of these roles."""
+        return [piece for piece in self.conditions if piece.role in roles]
+
+
+def parse(sql: str, quasi: Sequence[str], sensitive: str) -> Query:
+    """Read one query over the published columns.
+
+    quasi, sensitive: the published names; matched without case.
+    Raises QueryError, naming what was asked and what is allowed, for all that the grammar leaves out.
+    """
+    try:
+        return _Reader(_statement(sql), quasi, sensitive).query()
+    except RecursionError:
+        raise QueryError("the query is nested too deeply; write it with fewer brackets") from None
+
+
+def _refuse(what: str, advice: str = GRAMMAR) -> NoReturn:
+    raise QueryError(f"{what} is not answered from a release; {advice}")
+
+
+def _statement(sql: str) -> exp.Select:
+    try:
+        lost = [
+            token.text
+            for token in sqlglot.tokenize(sql, read="duckdb")
+            if token.text in _LOST_OPERATORS
+            and token.token_type not in (tokens.TokenType.STRING, tokens.TokenType.IDENTIFIER)
+        ]
+        statements = [node for node in sqlglot.parse(sql, read="duckdb") if node is not None]
+    except sqlglot.errors.SqlglotError as error:
+        raise QueryError(
+            f"the query is not SQL that can be read: {str(error).splitlines()[0]}; {GRAMMAR}"
+        ) from None
+    if lost:
+        _refuse(f"the operator {lost[0]}", "use regexp_matches(text, pattern), LIKE or power(x, y)")
+    if len(statements) != 1:
+        raise QueryError(f"{len(statements)} statements were given; ask one query at a time")
+    (statement,) = statements
+    if isinstance(statement, exp.SetOperation):
+        _refuse(f"{type(statement).__name__.upper()}")
+    if not isinstance(statement, exp.Select):
+        _refuse(f"a {type(statement).__name__.upper()} statement")
+    for clause, value in statement.args.items():
+        if value and clause not in _CLAUSES:
+            _refuse(_CLAUSE_NAMES.get(clause, clause.strip("_").upper()))
+    return statement
+
+
+class _Reader:
+    """Turn one SELECT into a Query; the tables of names and parts fill as pieces are read."""
+
+    def __init__(self, statement: exp.Select, quasi: Sequence[str], sensitive: str) -> None:
+        self.statement = statement
+        self.internal = {name.lower(): f"quasi_{number}" for number, name in enumerate(quasi, start=1)}
+        self.internal[sensitive.lower()] = "sensitive"
+        self.published = {name.lower(): name for name in (*quasi, sensitive)}
+        self.qualifier = self._source()
+        self.parts: list[str] = []
+        self.aggregates: list[Aggregate] = []
+        self.keys: list[Piece] = []
+
+    def query(self) -> Query:
+        """Read the clauses in the order in which they give names to each other."""
+        where = self.statement.args.get("where")
+        conditions = tuple(self.piece(node) for node in _conjuncts(where.this)) if where else ()
+        self.keys = [self.piece(node) for node in self._keys()]
+        self._require_aggregate()
+        items = self._items()
+        order = tuple(self._order(items))
+        return Query(
+            conditions,
+            tuple(Sql(part) for part in self.parts),
+            tuple(self.keys),
+            tuple(self.aggregates),
+            tuple(items),
+            order,
+            self._limit(),
+            bool(self.statement.args.get("group")),
+        )
+
+    def _require_aggregate(self) -> None:
+        items = [_unaliased(node) for node in self.statement.expressions]
+        if not any(_is_aggregate(node) for node in items):
+            for node in items:
+                _check(node)
+            _refuse("a query without an aggregate")
+
+    # -- FROM and names ------------------------------------------------------------------------
+
+    def _source(self) -> str:
+        source = self.statement.args.get("from_")
+        table = source.this if source else None
+        if isinstance(table, exp.Subquery):
+            _refuse("a subquery")
+        if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
+            _refuse("this FROM", "read FROM release")
+        extra = [key for key, value in table.args.items() if value and key not in {"this", "alias"}]
+        if extra:
+            _refuse(_CLAUSE_NAMES.get(extra[0], extra[0].upper()), "read FROM release, without more")
+        if table.name.lower() != "release":
+            _refuse(f"FROM {table.name!r}", "the one table is called release")
+        alias = table.args.get("alias")
+        if alias is not None and alias.columns:
+            _refuse("renaming columns in FROM")
+        return (alias.name if alias is not None else table.name).lower()
+
+    def _column(self, node: exp.Column) -> str:
+        if not isinstance(node.this, exp.Identifier) or node.args.get("db"):
+            _refuse(node.sql("duckdb"), "columns are written name or release.name")
+        if node.table and node.table.lower() != self.qualifier:
+            _refuse(f"the table {node.table!r}", "the one table is called release")
+        name = self.internal.get(node.name.lower())
+        if name is None:
+            known = ", ".join(repr(column) for column in self.published.values())
+            raise QueryError(f"no column {node.name!r} in the release; its columns are {known}")
+        return name
+
+    # -- expressions ---------------------------------------------------------------------------
+
+    def piece(self, node: exp.Expression) -> Piece:
+        """Check an expression and write it over internal names."""
+        _check(node)
+        role = self._role(node)
+        return Piece(role, self._written(node, role, "part"), self._written(node, role, "other_part"))
+
+    def _role(self, node: exp.Expression) -> Role:
+        names = {self._column(column) for column in node.find_all(exp.Column)}
+        if not names:
+            return "constant"
+        if names == {"sensitive"}:
+            return "sensitive"
+        return "mixed" if "sensitive" in names else "quasi"
+
+    def _written(self, node: exp.Expression, role: Role, part: str) -> Sql:
+        def renamed(inner: exp.Expression) -> exp.Expression:
+            if role == "mixed" and not isinstance(inner, exp.If) and self._role(inner) == "sensitive":
+                return exp.column(f"{part}_{self._part(inner)}")
+            return exp.column(self._column(inner)) if isinstance(inner, exp.Column) else inner
+
+        return _text(_replaced(node, renamed))
+
+    def _part(self, node: exp.Expression) -> int:
+        """Number a piece that reads only the sensitive column; equal pieces share one number."""
+        sql = self._written(node, "sensitive", "part")
+        if sql not in self.parts:
+            self.parts.append(sql)
+        return self.parts.index(sql) + 1
+
+    # -- the clauses ---------------------------------------------------------------------------
+
+    def _keys(self) -> list[exp.Expression]:
+        group = self.statement.args.get("group")
+        if group is None:
+            return []
+        for clause, value in group.args.items():
+            if value and clause not in {"expressions", "all"}:
+                _refuse(f"GROUP BY {clause.upper()}")
+        items = self.statement.expressions
+        if group.args.get("all"):
+            return [_unaliased(node) for node in items if not _is_aggregate(_unaliased(node))]
+        return [self._key(node) for node in group.expressions]
+
+    def _key(self, node: exp.Expression) -> exp.Expression:
+        if isinstance(node, exp.Literal) and not node.is_string:
+            node = self._ordinal(node, "GROUP BY")
+        elif self._is_alias(node) and node.name.lower() not in self.internal:
+            node = self._aliased(node.name) or node
+        if _is_aggregate(node):
+            _refuse("GROUP BY an aggregate")
+        return node
+
+    def _ordinal(self, node: exp.Expression, clause: str) -> exp.Expression:
+        items = self.statement.expressions
+        if not node.name.isdigit() or not 1 <= int(node.name) <= len(items):
+            raise QueryError(
+                f"{clause} {node.name} is no column of the answer; it has columns 1 to {len(items)}"
+            )
+        return _unaliased(items[int(node.name) - 1])
+
+    def _is_alias(self, node: exp.Expression) -> bool:
+        return isinstance(node, exp.Column) and not node.table and isinstance(node.this, exp.Identifier)
+
+    def _aliased(self, name: str) -> exp.Expression | None:
+        for node in self.statement.expressions:
+            if isinstance(node, exp.Alias) and node.alias.lower() == name.lower():
+                return node.this
+        return None
+
+    def _items(self) -> list[Item]:
+        items: list[Item] = []
+        taken: list[str] = []
+        for node in self.statement.expressions:
+            inner = _unaliased(node)
+            counted = _is_aggregate(inner)
+            name = _free(node.alias or self._natural_name(inner), taken, counted)
+            taken += [name, *(f"{name}_{end}" for end in INTERVAL if counted)]
+            items.append(
+                Item(name, self._aggregate(inner)) if counted else Item(name, sql=self._over_keys(inner))
+            )
+        return items
+
+    def _natural_name(self, node: exp.Expression) -> str:
+        if _is_aggregate(node):
+            return type(node).__name__.lower()
+        if isinstance(node, exp.Column):
+            self._column(node)
+            return self.published[node.name.lower()]
+        return node.sql("duckdb", comments=False)
+
+    def _aggregate(self, node: exp.Expression) -> int:
+        aggregate = self._read_aggregate(node)
+        if aggregate not in self.aggregates:
+            self.aggregates.append(aggregate)
+        return self.aggregates.index(aggregate)
+
+    def _read_aggregate(self, node: exp.Expression) -> Aggregate:
+        if isinstance(node, exp.Count):
+            if not isinstance(node.this, exp.Star) or any(node.this.args.values()) or node.expressions:
+                distinct = "DISTINCT " if isinstance(node.this, exp.Distinct) else ""
+                _refuse(f"COUNT({distinct}x)", "count rows with COUNT(*), and say what they satisfy in WHERE")
+            return Aggregate("count")
+        name = type(node).__name__.lower()
+        if node.this is None or isinstance(node.this, exp.Star):
+            _refuse(f"{name.upper()} without an expression")
+        return replace(Aggregate("sum"), function=name, argument=self.piece(node.this))  # type: ignore[arg-type]
+
+    def _over_keys(self, node: exp.Expression) -> Sql:
+        """Write an expression over the GROUP BY keys that it is made of."""
+        _check(node)
+        keys = {key.sql: number for number, key in enumerate(self.keys, start=1)}
+
+        def as_key(inner: exp.Expression) -> exp.Expression:
+            if isinstance(inner, exp.Column | exp.Expression) and not isinstance(
+                inner, exp.Identifier | exp.If
+            ):
+                number = keys.get(self._plain(inner))
+                if number is not None:
+                    return exp.column(f"key_{number}")
+            if isinstance(inner, exp.Column):
+                _refuse(f"{inner.sql('duckdb')} outside GROUP BY", "group by it, or aggregate it")
+            return inner
+
+        written = _replaced(node, as_key)
+        if written.find(exp.Column) is None:
+            _refuse(f"{node.sql('duckdb', comments=False)} in SELECT", "name columns that GROUP BY names")
+        return _text(written)
+
+    def _plain(self, node: exp.Expression) -> Sql:
+        """Write an expression as the keys are written, to compare the two; nothing is kept of it."""
+        before = list(self.parts)
+        try:
+            return self._written(node, self._role(node), "part")
+        finally:
+            self.parts = before
+
+    def _order(self, items: Sequence[Item]) -> Iterator[Order]:
+        clause = self.statement.args.get("order")
+        for term in clause.expressions if clause else ():
+            if not isinstance(term, exp.Ordered) or term.args.get("with_fill"):
+                _refuse("this ORDER BY")
+            nulls = "nulls first" if term.args.get("nulls_first") else "nulls last"
+            direction = Sql(f"{'desc' if term.args.get('desc') else 'asc'} {nulls}")
+            if isinstance(term.this, exp.Var) and term.this.name.upper() == "ALL":
+                yield from (Order(item.aggregate, item.sql, direction) for item in items)
+            else:
+                yield self._order_term(term.this, direction)
+
+    def _order_term(self, node: exp.Expression, direction: Sql) -> Order:
+        if isinstance(node, exp.Literal) and not node.is_string:
+            node = self._ordinal(node, "ORDER BY")
+        elif self._is_alias(node):
+            node = self._aliased(node.name) or self._by_result_name(node)
+        if _is_aggregate(node):
+            return Order(self._aggregate(node), Sql(""), direction)
+        return Order(None, self._over_keys(node), direction)
+
+    def _by_result_name(self, node: exp.Expression) -> exp.Expression:
+        """Find an aggregate that bears its default name, as in ORDER BY count; columns come first."""
+        if node.name.lower() in self.internal:
+            return node
+        for item in map(_unaliased, self.statement.expressions):
+            if _is_aggregate(item) and type(item).__name__.lower() == node.name.lower():
+                return item
+        return node
+
+    def _limit(self) -> int | None:
+        limit = self.statement.args.get("limit")
+        if limit is None:
+            return None
+        number = limit.args.get("expression")
+        plain = isinstance(limit, exp.Limit) and isinstance(number, exp.Literal) and number.name.isdigit()
+        if not plain or number.is_string or limit.args.get("limit_options") or limit.expressions:
+            _refuse("this LIMIT", "LIMIT takes a whole number")
+        return int(number.name)
+
+
+def _unaliased(node: exp.Expression) -> exp.Expression:
+    inner = node.this if isinstance(node, exp.Alias) else node
+    return inner  # type: ignore[no-any-return]
+
+
+def _is_aggregate(node: exp.Expression) -> bool:
+    return type(node) in (exp.Count, exp.Sum, exp.Avg)
+
+
+def _free(wanted: str, taken: Sequence[str], counted: bool) -> str:
+    """Return the first of wanted, wanted_2, … that leaves room for its own columns of error and bounds."""
+    tried: list[str] = list(taken)
+    while True:
+        name = free_name(wanted, tried)
+        columns = [f"{name}_{end}".lower() for end in INTERVAL] if counted else []
+        if not set(columns) & {other.lower() for other in taken}:
+            return name
+        tried.append(name)
+
+
+def _conjuncts(node: exp.Expression) -> Iterator[exp.Expression]:
+    if isinstance(node, exp.And):
+        yield from _conjuncts(node.left)
+        yield from _conjuncts(node.right)
+    elif isinstance(node, exp.Paren) and isinstance(node.this, exp.And | exp.Paren):
+        yield from _conjuncts(node.this)
+    else:
+        yield node
+
+
+def _replaced(node: exp.Expression, change) -> exp.Expression:  # type: ignore[no-untyped-def]
+    """Copy a tree with `change` applied from the top; a node that was changed is not looked into."""
+    holder = exp.Paren(this=node.copy())
+    waiting = [holder.this]
+    while waiting:
+        inner = waiting.pop()
+        changed = change(inner)
+        if changed is inner:
+            waiting.extend(inner.iter_expressions())
+        else:
+            inner.replace(changed)
+    return holder.this  # type: ignore[no-any-return]
+
+
+def _text(node: exp.Expression) -> Sql:
+    """Write a checked tree; brackets around it, for it will stand beside others."""
+    text = node.sql("duckdb", identify=True, comments=False, normalize_functions="lower")
+    return Sql(text if isinstance(node, exp.Column) else f"({text})")
+
+
+def _check(root: exp.Expression) -> None:
+    """Refuse every node that is not in the allow-list, by its name."""
+    for node in root.walk():
+        kind = type(node)
+        if kind in (exp.Count, exp.Sum, exp.Avg) or isinstance(node, exp.AggFunc):
+            _refuse(
+                f"{_shown(node)} inside an expression",
+                "an aggregate (COUNT(*), SUM, AVG) stands alone in SELECT",
+            )
+        if kind not in _ALLOWED or (kind is exp.Anonymous and node.name.lower() not in _NAMED_FUNCTIONS):
+            _refuse(_shown(node), f"{GRAMMAR}; expressions are made of {FUNCTIONS} functions")
+        _check_words(node)
+        _check_brackets(node)
+
+
+def _check_words(node: exp.Expression) -> None:
+    """Refuse types, units and forms that the allowed nodes could carry."""
+    if isinstance(node, exp.DataType) and (node.this.name not in _TYPES or node.args.get("nested")):
+        _refuse(
+            f"the type {node.sql('duckdb')}", "cast to a number, text, boolean, date, time or timestamp type"
+        )
+    if (
+        isinstance(node, exp.Var)
+        and node.name.lower().rstrip("s") not in _UNITS
+        and node.name.lower() not in _UNITS
+    ):
+        _refuse(f"the unit {node.name}", f"the units are {', '.join(sorted(_UNITS))}")
+    if isinstance(node, exp.In) and (
+        node.args.get("query") or node.args.get("unnest") or node.args.get("field")
+    ):
+        _refuse("IN with anything but a list", "write IN (value, …)")
+    if isinstance(node, exp.Column) and not isinstance(node.this, exp.Identifier):
+        _refuse("*", "name the columns")
+
+
+def _check_brackets(node: exp.Expression) -> None:
+    """Refuse chains whose reading differs between parsers, such as a = b IS NULL or a + b || c."""
+    for child in node.iter_expressions():
+        chained = type(node) in _COMPARISON and type(child) in _COMPARISON
+        if chained and not isinstance(node, exp.Not | exp.Escape):
+            _refuse("a chain of comparisons without brackets", "put brackets around each comparison")
+        if {type(node) is exp.DPipe, type(child) is exp.DPipe} == {True, False} and (
+            type(child) in _ARITHMETIC or type(node) in _ARITHMETIC
+        ):
+            _refuse("|| beside arithmetic without brackets", "put brackets around each operation")
+
+
+def _shown(node: exp.Expression) -> str:
+    if type(node) in _NODE_NAMES:
+        return _NODE_NAMES[type(node)]
+    if isinstance(node, exp.Anonymous):
+        return f"the function {node.name.lower()}"
+    if isinstance(node, exp.Func):
+        return f"the function {node.sql_name().lower()}"
+    return f"the expression {node.sql('duckdb', comments=False)!r}"
