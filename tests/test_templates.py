@@ -1,0 +1,241 @@
+"""What every template keeps to: a header, declared names, one SELECT, and no value that enters bare."""
+
+import re
+from decimal import Decimal
+
+import duckdb
+import jinja2
+import jinja2.meta
+import pytest
+import sqlglot
+from jinja2 import nodes
+
+from sqlanon import templates
+from sqlanon.errors import TemplateError
+from sqlanon.templates import Sql, header, ident, literal, render, template_names, template_root, variables
+from tests.conftest import NASTY_NAMES, NASTY_VALUES
+
+NAMES = template_names()
+MACROS = sorted(path.relative_to(template_root()).as_posix() for path in template_root().glob("_macros/*.j2"))
+FILES = [f"{name}.sql.j2" for name in NAMES] + MACROS
+
+
+def parsed(file: str) -> nodes.Template:
+    return templates._environment().parse((template_root() / file).read_text(encoding="utf-8"))
+
+
+RELATION, SQL, NAME, CONSTANT = Sql('"relation"'), Sql('"a"'), 'b "c"', 3
+WANTED = {"ident": NAME, "literal": CONSTANT}
+
+
+def dummies(name: str) -> dict[str, object]:
+    """Return values of the shapes that the template's text asks for: SQL, names, constants, lists of them."""
+    tree, head = parsed(f"{name}.sql.j2"), header(name)
+    found: dict[str, object] = {"limit": [CONSTANT]}  # at most one
+    for loop in tree.find_all(nodes.For):
+        element = dummy_element(loop)
+        if element is not None:
+            found.setdefault(loop.iter.name, [element, element])
+    for loop in tree.find_all(nodes.For):
+        found.setdefault(loop.iter.name, [SQL, SQL])
+    for use in tree.find_all(nodes.Filter):
+        if isinstance(use.node, nodes.Name):
+            found.setdefault(use.node.name, WANTED[use.name])
+    for call in tree.find_all(nodes.Call):
+        for argument in call.args:
+            if isinstance(argument, nodes.Name):  # the purpose of a draw
+                found.setdefault(argument.name, "some/purpose/")
+    values = {parameter: found.get(parameter, SQL) for parameter in head.parameters}
+    return values | dict.fromkeys(head.inputs, RELATION)
+
+
+def dummy_element(loop: nodes.For) -> object:
+    """Return what one turn of the loop takes: None where the turn does not look at it."""
+    targets = loop.target.items if isinstance(loop.target, nodes.Tuple) else [loop.target]
+    elements = tuple(dummy_use(loop, target.name) for target in targets)
+    return elements if len(elements) > 1 else elements[0]
+
+
+def dummy_use(loop: nodes.For, target: str) -> object:
+    for use in loop.find_all(nodes.Filter):
+        if isinstance(use.node, nodes.Name) and use.node.name == target:
+            return WANTED[use.name]
+    written = [child for output in loop.find_all(nodes.Output) for child in output.nodes]
+    bare = any(isinstance(child, nodes.Name) and child.name == target for child in written)
+    return SQL if bare or isinstance(loop.target, nodes.Tuple) else None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_has_a_header(name):
+    head = header(name)
+    assert head.sentence.endswith((".", "?", ".)")) and head.sentence[0].isupper()
+    assert head.output
+    text = (template_root() / f"{name}.sql.j2").read_text(encoding="utf-8")
+    for field in ("inputs", "parameters", "output"):
+        assert len(re.findall(rf"^ *{field}:", text, re.MULTILINE)) == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_declares_exactly_what_it_reads(name):
+    head = header(name)
+    declared = head.inputs + head.parameters
+    assert len(declared) == len(set(declared))
+    imported = {
+        alias if isinstance(alias, str) else alias[1]
+        for node in parsed(f"{name}.sql.j2").find_all(nodes.FromImport)
+        for alias in node.names
+    }
+    assert variables(name) - imported == set(declared)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_is_exactly_one_select(name):
+    sql = render(name, **dummies(name))
+    (tree,) = sqlglot.parse(sql, read="duckdb")
+    assert tree.key == "select"
+    assert not re.search(r"\b(create|insert|update|delete|drop|alter|copy|attach|install|pragma)\s+\w", sql)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_renders_with_an_empty_list(name):
+    values = dummies(name)
+    lists = [key for key, value in values.items() if isinstance(value, list)]
+    for key in lists:
+        sql = render(name, **(values | {key: []}))
+        assert "{{" not in sql and "{%" not in sql
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_has_no_semicolon(file):
+    text = (template_root() / file).read_text(encoding="utf-8")
+    assert ";" not in re.sub(r"\{#.*?#\}", "", text, flags=re.DOTALL)
+
+
+ALLOWED = (
+    nodes.Template, nodes.Output, nodes.TemplateData, nodes.Name, nodes.Filter, nodes.For, nodes.If,
+    nodes.Getattr, nodes.Not, nodes.Const, nodes.FromImport, nodes.Call, nodes.Macro, nodes.AssignBlock, nodes.Tuple,
+)  # fmt: skip
+ARITHMETIC = (nodes.Add, nodes.Sub, nodes.Mul)
+
+
+PLACES = (("loop", "first"), ("loop", "last"))
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_jinja_only_loops_and_asks_whether_a_list_is_empty(file):
+    tree = parsed(file)
+    for node in tree.find_all(nodes.Node):
+        if isinstance(node, ARITHMETIC) and file.startswith("_macros/"):
+            continue  # the position of a draw in its hash
+        assert isinstance(node, ALLOWED), f"{type(node).__name__} in line {node.lineno}"
+    for branch in tree.find_all(nodes.If):
+        test = branch.test.node if isinstance(branch.test, nodes.Not) else branch.test
+        is_loop = isinstance(test, nodes.Getattr) and (test.node.name, test.attr) in PLACES
+        assert is_loop or isinstance(test, nodes.Name), f"a condition in line {branch.lineno}"
+        assert not branch.elif_, f"a variant in line {branch.lineno}: write another template"
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_filters_quote_and_constants_alone_are_sql(file):
+    for node in parsed(file).find_all(nodes.Filter):
+        assert node.name in ("ident", "literal", "sql"), f"{node.name} in line {node.lineno}"
+        if node.name == "sql":
+            assert isinstance(node.node, nodes.Const), f"a value taken for SQL in line {node.lineno}"
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_reads_like_the_others(file):
+    text = (template_root() / file).read_text(encoding="utf-8")
+    assert "\t" not in text and not re.search(r" +$", text, re.MULTILINE)
+    assert len(text.splitlines()) <= 75
+    sql = re.sub(r"\{[#{%].*?[#}%]\}", "", text, flags=re.DOTALL)
+    sql = re.sub(r"'[^']*'", "", sql)
+    assert sql == sql.lower(), "SQL stands in lower case"
+
+
+# -- rendering --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Put templates of the test's own in the place of the project's."""
+    monkeypatch.setattr(templates, "template_root", lambda: tmp_path)
+    templates._environment.cache_clear()
+    header.cache_clear()
+    yield tmp_path
+    templates._environment.cache_clear()
+    header.cache_clear()
+
+
+HEAD = "{# A test.\n   inputs: source\n   parameters: value\n   output: one #}\n"
+
+
+def test_a_value_without_a_filter_is_refused(folder):
+    (folder / "bare.sql.j2").write_text(HEAD + "select {{ value }} as one from {{ source }}")
+    for value in ("1; drop table t", 1, None, ["a"]):
+        with pytest.raises(TemplateError, match="entered SQL without a quoting filter"):
+            render("bare", value=value, source=Sql("t"))
+    assert render("bare", value=Sql("2"), source=Sql("t")) == "select 2 as one from t"
+
+
+def test_a_relation_without_quotes_is_refused(folder):
+    (folder / "bare.sql.j2").write_text(HEAD + "select {{ value | literal }} as one from {{ source }}")
+    with pytest.raises(TemplateError, match="without a quoting filter"):
+        render("bare", value=1, source="patients")
+
+
+def test_what_is_missing_in_a_template_is_an_error(folder):
+    (folder / "typo.sql.j2").write_text(HEAD + "select {{ valeu | literal }} as one from {{ source }}")
+    with pytest.raises((TemplateError, jinja2.UndefinedError), match=r"valeu|Undefined"):
+        render("typo", value=1, source=Sql("t"))
+
+
+def test_filters_that_glue_are_not_there(folder):
+    for glued in ("[value] | join", "value | upper", "value | replace('a', 'b')", "value | safe"):
+        (folder / "glue.sql.j2").write_text(HEAD + "select {{ " + glued + " }} as one from {{ source }}")
+        templates._environment.cache_clear()
+        with pytest.raises(jinja2.TemplateAssertionError, match="No filter"):
+            render("glue", value="a", source=Sql("t"))
+
+
+def test_missing_and_unused_values_are_errors():
+    name = "grouping/shard"
+    with pytest.raises(TemplateError, match=r"missing \['drawn'\], unused \['drwan'\]"):
+        render(name, drwan=Sql("t"))
+    with pytest.raises(TemplateError, match=r"missing \[\], unused \['extra'\]"):
+        render(name, drawn=Sql("t"), extra=1)
+    with pytest.raises(TemplateError, match="no template grouping/nothing"):
+        render("grouping/nothing")
+
+
+@pytest.mark.parametrize("name", NASTY_NAMES)
+def test_names_survive_quoting(name):
+    con = duckdb.connect()
+    con.execute(f"create table {ident(name)} as select 1 as {ident(name)}")
+    assert con.execute(f"select t.{ident(name)} from {ident(name)} as t").description[0][0] == name
+
+
+CONSTANTS = [*NASTY_NAMES, *NASTY_VALUES, "\\'", "'||'", "$$", 0, -7, 2**62, True, None, 0.1]
+
+
+@pytest.mark.parametrize("value", CONSTANTS)
+def test_values_survive_quoting(value):
+    found = duckdb.connect().execute(f"select {literal(value)} as v").fetchone()[0]
+    assert found == value and type(found) is type(value)
+
+
+def test_decimals_survive_quoting():
+    value = Decimal("1.50")
+    assert duckdb.connect().execute(f"select {literal(value)} as v").fetchone()[0] == value
+
+
+@pytest.mark.parametrize("value", ["a\0b", b"bytes", ["list"], object(), {"a": 1}])
+def test_values_that_sql_cannot_hold_are_refused(value):
+    with pytest.raises(TemplateError, match="not a constant that SQL can hold"):
+        literal(value)
+
+
+@pytest.mark.parametrize("name", ["", "a\0b", None, 3, ["a"]])
+def test_names_that_sql_cannot_hold_are_refused(name):
+    with pytest.raises(TemplateError, match="not an identifier"):
+        ident(name)
