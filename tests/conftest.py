@@ -1,12 +1,11 @@
 """What tests share: a connection, the paper's tables, a command-line runner that sees what a user sees."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import duckdb
 import pytest
+
+from tests.command import Shell
 
 ROOT = Path(__file__).resolve().parent.parent
 PAPERS = ROOT / "fixtures" / "papers"
@@ -63,29 +62,6 @@ def real_data(name: str) -> Path:
     if not path.is_file():
         pytest.skip(f"needs the real microdata {name} beside the project")
     return path
-
-
-class Shell:
-    """Run the command line in a folder as a user does: a process, its exit code, what it printed."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def __call__(self, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-        env = {key: value for key, value in os.environ.items() if not key.startswith("SQLANON_")}
-        return subprocess.run(
-            [sys.executable, "-m", "sqlanon", *map(str, arguments)],
-            cwd=self.folder,
-            env=env | environment | {"TMPDIR": str(self.folder / "tmp"), "COLUMNS": "200"},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-
-    def left(self) -> set[str]:
-        """Return the names in the folder, hidden ones and the spill folder's content included."""
-        return {path.name for path in self.folder.iterdir()} | {path.name for path in (self.folder / "tmp").iterdir()}
 
 
 @pytest.fixture
