@@ -180,7 +180,8 @@ def publish_anatomy(
         return
     with display.progress():
         release = publish(asked, engine, out, into, overwrite, **parameters)
-    display.show_mapping(release.manifest, how.value)
+    where = str(out) if out is not None else f"schema {into} of {database}"
+    display.show_publication(release.manifest, where, how.value)
     for note in release.notes:
         _say(note)
 

@@ -4,6 +4,7 @@ import datetime
 import decimal
 import json
 import logging
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -97,6 +98,30 @@ def show_mapping(mapping: Mapping[str, Any], how: Format) -> None:
         _print_table(["", ""], rows, header=False)
 
 
+def show_publication(manifest: Mapping[str, Any], where: str, how: Format) -> None:
+    """Print what was published: the manifest for programs, its main lines in words for people."""
+    if how != "table":
+        show_mapping(manifest, how)
+        return
+    verified, guarantee, columns = manifest["verified"], manifest["guarantee"], manifest["columns"]
+    sizes = sorted({verified["smallest_group"], verified["largest_group"]})
+    lines = {
+        "published": f"{manifest['rows']:,} rows in {manifest['groups']:,} groups of {' to '.join(map(str, sizes))}: {where}",
+        "method": f"{manifest['method']}, {_words(plain(manifest['parameters']))}",
+        "dropped rows": f"{manifest['dropped_rows']:,}",
+        "promised": f"from these tables alone, nobody infers a person's {_words(columns['sensitive'])} with confidence"
+        f" above 1/{guarantee['l']} = {guarantee['confidence']:.1%}",
+        "not promised": "that nobody learns who is in the table (quasi values are exact), nor anything against"
+        " who knows more, learns from the release, or has a second release of these people",
+        "verified": f"group sizes, {verified['diversity']} different values at least, confidence"
+        f" {verified['confidence']:.1%} at most, row order, agreement with the source",
+        "error (RCE)": f"{verified['reconstruction_error']:,.1f},"
+        f" {verified['reconstruction_error_ratio']:.6f} times its lower bound",
+        "files": ", ".join(f"{name} ({said['rows']:,} rows)" for name, said in manifest["files"].items()),
+    }
+    _print_table(["", ""], [[key, text] for key, text in lines.items()], header=False)
+
+
 def show_report(report: Report, how: Format) -> None:
     """Print a verification: its checks, its figures, the voters."""
     checks = [
@@ -108,8 +133,9 @@ def show_report(report: Report, how: Format) -> None:
             whole["presence"] = records(report.presence)
         _print_json(whole)
         return
-    rows = [[c["name"], _words(c["required"]), _words(c["found"]), _mark(c["holds"])] for c in checks]
+    rows = [[c["name"], _short(c["required"]), _short(c["found"]), _mark(c["holds"])] for c in checks]
     if how == "csv":
+        rows = [[c["name"], _words(c["required"]), _words(c["found"]), _mark(c["holds"])] for c in checks]
         pd.DataFrame(rows, columns=["check", "required", "found", "holds"]).to_csv(sys.stdout, index=False)
         return
     _print_table(["check", "required", "found", "holds"], rows)
@@ -117,6 +143,11 @@ def show_report(report: Report, how: Format) -> None:
         _print_table(["figure", "value"], [[key, _words(plain(value))] for key, value in report.figures.items()])
     if report.presence is not None:
         show_frame(report.presence, how)
+
+
+def _short(value: object) -> str:
+    """Return words for a narrow column: a sha256 by its first digits."""
+    return re.sub(r"\b([0-9a-f]{8})[0-9a-f]{56}\b", r"\1…", _words(value))
 
 
 def _mark(holds: bool | None) -> str:
@@ -151,7 +182,10 @@ def _print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], heade
         table.add_column(Text(visible(str(column))), justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(_cell(value)) for value in row))
-    Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 160).print(table)
+    console = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 160)
+    with console.capture() as printed:
+        console.print(table)
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in printed.get().splitlines()))
 
 
 def _print_json(value: object) -> None:
