@@ -18,7 +18,7 @@ class Shell:
     where the user makes the relation. keeping: how a statement of each kind is kept; output: how a
     published table is. stop: a SELECT, or a block, over a query that yields one text, `refusal`, or NULL;
     it fails with that text. after_table: what a new table needs. before, after: what encloses the whole.
-    key_kind: how the key is kept, which is never a table on disk.
+    key_kind: how the key is kept, which is never a table on disk. note: what else the user should know.
     """
 
     hand_over: str
@@ -30,6 +30,7 @@ class Shell:
     before: str = ""
     after: str = ""
     after_table: str = ""
+    note: str = ""
 
 
 _TABLE, _VIEW = "create temporary table {name} as", "create temporary view {name} as"
@@ -40,6 +41,9 @@ _ERROR = (
 )
 # where no function fails, a cast of the refusal to a number does, and the engine's message quotes it
 _CAST = "select {error}(refusal) as checked\nfrom (\n{query}\n) as checked"
+_SHORT_DECIMALS = (
+    "The release is another engine's where the identifier is no decimal: here 1.50 is the text 1.5."
+)
 
 SHELLS = {
     "duckdb": Shell(
@@ -51,7 +55,8 @@ SHELLS = {
         after="commit;",
     ),
     "spark": Shell(
-        hand_over="set sqlanon.key=…   (the key will stand in the engine's log of queries)",
+        hand_over="set sqlanon.key=…",
+        note="The engine puts the key into the text of the queries that it logs.",
         key="'${sqlanon.key}'",
         key_kind="view",
         keeping={"table": "create table {name} using parquet as", "view": _VIEW},
@@ -71,31 +76,34 @@ SHELLS = {
         after="commit;",
     ),
     "snowflake": Shell(
-        hand_over="set sqlanon_key = '…'   (names are quoted: a column is written as Snowflake keeps it)",
+        hand_over="set sqlanon_key = '…'",
+        note="Names are quoted, so their letters count as Snowflake keeps them: mostly in upper case.",
         key="$sqlanon_key",
         keeping=_TEMPORARY,
         stop=_CAST.replace("{error}", "to_number"),
     ),
     "bigquery": Shell(
         hand_over="bq query --use_legacy_sql=false --parameter=sqlanon_key::… < script.sql",
+        note=_SHORT_DECIMALS,
         key="@sqlanon_key",
         keeping=_ONLY_TABLES,
         stop=_ERROR.replace("{error}", "error"),
     ),
     "trino": Shell(
-        hand_over="create table {key} as select '…' as \"secret\";   (SQL cannot read a session variable)",
+        hand_over="create table {key} as select '…' as \"secret\"",
+        note="Trino has no temporary tables: where the script stops, drop what it made, and the key.",
         key="",
         keeping={"table": "create table {name} as", "view": "create view {name} as"},
         stop=_ERROR.replace("{error}", "fail"),
     ),
     "clickhouse": Shell(
         hand_over="clickhouse-client --param_sqlanon_key=… --queries-file script.sql",
+        note=_SHORT_DECIMALS,
         key="{sqlanon_key:String}",
         keeping=_ONLY_TABLES,
         output="create table {name} engine = MergeTree order by tuple() as",
-        stop=_CAST.replace("{error}", "toInt64"),
-        # a name means the column before it means the alias; decimals keep their zeros as elsewhere
-        before="set prefer_column_name_to_alias = 1;\nset output_format_decimal_trailing_zeros = 1;",
+        stop=_CAST.replace("{error}(refusal)", "toInt64(coalesce(refusal, '0'))"),
+        before="set prefer_column_name_to_alias = 1;",  # row_count is a column before it is an alias
     ),
 }
 SHELLS["databricks"] = Shell(
@@ -104,6 +112,7 @@ SHELLS["databricks"] = Shell(
     key_kind="view",
     keeping={"table": "create table {name} as", "view": _VIEW},
     stop=SHELLS["spark"].stop,
+    note=SHELLS["spark"].note,
 )
 
 
@@ -139,10 +148,11 @@ def _head(plan: Plan, dialect: str, paper: str) -> str:
     lines = [
         f"sqlanon {plan.method} for {dialect}: {parameters}",
         *([paper] if paper else []),
-        f"It makes {outputs}; nothing else that it makes may be handed on.",
+        f"It makes {outputs}, and nothing else that it makes may be handed on.",
         "It needs a key of 64 hex digits, and who has the key can undo the release.",
         "Make one with: openssl rand -hex 32",
         f"Hand it over before the script runs: {hand_over}",
+        *([SHELLS[dialect].note] if SHELLS[dialect].note else []),
     ]
     return "\n".join(_comment(line) for line in lines)
 

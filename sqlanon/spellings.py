@@ -10,7 +10,8 @@ class Spelling:
     `{0}` and `{1}` are the operands. sha256: lower-case hex digits of the hash of a text's UTF-8 bytes;
     hexadecimal: 15 hex digits as a whole number; divide: of whole numbers, exact, without remainder;
     random: a number from 0 to below 1; same: equality under which NULL equals NULL, in a join;
-    any_order: the order of a window that asks for none.
+    any_order: the order of a window that asks for none; keeps_table: a column taken from a join is called
+    `table.column` unless it is named.
     The text is upper case where sqlglot's is; `written` lowers both.
     """
 
@@ -20,6 +21,7 @@ class Spelling:
     random: str
     same: str = "{0} IS NOT DISTINCT FROM {1}"
     any_order: str = ""
+    keeps_table: bool = False
 
 
 _SPARK = Spelling(
@@ -65,5 +67,6 @@ SPELLINGS = {
         hexadecimal="reinterpretAsInt64(REVERSE(UNHEX('0' || {0})))",  # eight bytes, the lowest first
         divide="intDiv({0}, {1})",
         random="randCanonical()",
+        keeps_table=True,
     ),
 }

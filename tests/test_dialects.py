@@ -160,6 +160,12 @@ def test_traps(sql, dialect, text):
     assert text in " ".join(translate(sql, dialect).split())
 
 
+def test_a_column_of_a_join_keeps_its_name_in_clickhouse():
+    sql = "select p.a, q.b as c, d from words as p inner join words as q on p.a = q.a"
+    text = " ".join(translate(sql, "clickhouse").split())
+    assert text.startswith('select "p"."a" as "a", "q"."b" as "c", "d" from')
+
+
 def test_operands_keep_their_parentheses():
     sql = "select a // (b // c) as x, a // b // c as y, (a - b) // (c + a) as z from words"
     text = translate(sql, "postgres")

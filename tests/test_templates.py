@@ -113,7 +113,8 @@ def test_has_no_semicolon(file):
 
 ALLOWED = (
     nodes.Template, nodes.Output, nodes.TemplateData, nodes.Name, nodes.Filter, nodes.For, nodes.If,
-    nodes.Getattr, nodes.Not, nodes.Const, nodes.FromImport, nodes.Call, nodes.Macro, nodes.AssignBlock, nodes.Tuple,
+    nodes.Getattr, nodes.Not, nodes.Const, nodes.FromImport, nodes.Call, nodes.Macro, nodes.AssignBlock,
+    nodes.Tuple,
 )  # fmt: skip
 ARITHMETIC = (nodes.Add, nodes.Sub, nodes.Mul)
 

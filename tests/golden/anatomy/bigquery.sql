@@ -1,9 +1,10 @@
 -- sqlanon anatomy for bigquery: l = 4, block = 64, draws = keyed, nulls = refuse
 -- Xiao and Tao, Anatomy: Simple and Effective Privacy Preservation, VLDB 2006
--- It makes `sqlanon_qit`, `sqlanon_st`, nothing else that it makes may be handed on.
+-- It makes `sqlanon_qit`, `sqlanon_st`, and nothing else that it makes may be handed on.
 -- It needs a key of 64 hex digits, and who has the key can undo the release.
 -- Make one with: openssl rand -hex 32
 -- Hand it over before the script runs: bq query --use_legacy_sql=false --parameter=sqlanon_key::… < script.sql
+-- The release is another engine's where the identifier is no decimal: here 1.50 is the text 1.5.
 
 -- key: what the session was given
 create temporary table `sqlanon_key` as

@@ -1,18 +1,18 @@
 -- sqlanon anatomy for clickhouse: l = 4, block = 64, draws = keyed, nulls = refuse
 -- Xiao and Tao, Anatomy: Simple and Effective Privacy Preservation, VLDB 2006
--- It makes "sqlanon_qit", "sqlanon_st", nothing else that it makes may be handed on.
+-- It makes "sqlanon_qit", "sqlanon_st", and nothing else that it makes may be handed on.
 -- It needs a key of 64 hex digits, and who has the key can undo the release.
 -- Make one with: openssl rand -hex 32
 -- Hand it over before the script runs: clickhouse-client --param_sqlanon_key=… --queries-file script.sql
+-- The release is another engine's where the identifier is no decimal: here 1.50 is the text 1.5.
 
 set prefer_column_name_to_alias = 1;
-set output_format_decimal_trailing_zeros = 1;
 
 -- key: what the session was given
 create temporary table "sqlanon_key" as
 select lower({sqlanon_key:String}) as "secret";
 
-select toInt64(refusal) as checked
+select toInt64(coalesce(refusal, '0')) as checked
 from (
     select
       case
@@ -47,7 +47,7 @@ group by
   "sensitive";
 
 -- feasibility: What decides whether l groups can be told apart: N, the NULLs, and the most frequent value
-select toInt64(refusal) as checked
+select toInt64(coalesce(refusal, '0')) as checked
 from (
     select
       case
@@ -95,7 +95,7 @@ select
 from "sqlanon_source";
 
 -- persons: How many rows share their identifier with another row: the guarantees are per row
-select toInt64(refusal) as checked
+select toInt64(coalesce(refusal, '0')) as checked
 from (
     select
       case
@@ -135,10 +135,10 @@ from "sqlanon_population";
 create temporary table "sqlanon_drawn" as
 with "hashed" as (
   select
-    "identified"."quasi_1",
-    "identified"."quasi_2",
-    "identified"."quasi_3",
-    "identified"."sensitive",
+    "identified"."quasi_1" as "quasi_1",
+    "identified"."quasi_2" as "quasi_2",
+    "identified"."quasi_3" as "quasi_3",
+    "identified"."sensitive" as "sensitive",
     lower(hex(SHA256("key"."secret" || 'anatomy/disease/row/' || "identified"."identity"))) as "hash"
   from "sqlanon_identified" as "identified"
   cross join "sqlanon_key" as "key"
@@ -178,8 +178,8 @@ from "counted";
 create temporary table "sqlanon_frequency" as
 with "valued" as (
   select
-    "tally"."sensitive",
-    "tally"."row_count",
+    "tally"."sensitive" as "sensitive",
+    "tally"."row_count" as "row_count",
     lower(hex(SHA256("key"."secret" || 'anatomy/disease/value/' || coalesce(cast(char_length(cast("tally"."sensitive" as Nullable(String))) as Nullable(String)) || ':' || cast("tally"."sensitive" as Nullable(String)), 'N')))) as "hash"
   from "sqlanon_tally" as "tally"
   cross join "sqlanon_key" as "key"
@@ -203,10 +203,10 @@ with "valued" as (
   from "valued"
 )
 select
-  "ordered"."sensitive",
-  "ordered"."code",
+  "ordered"."sensitive" as "sensitive",
+  "ordered"."code" as "code",
   "ordered"."last_position" - "ordered"."row_count" as "first_position",
-  "total"."group_count",
+  "total"."group_count" as "group_count",
   greatest(1, intDiv("total"."group_count", 64)) as "block_count"
 from "ordered"
 cross join "total";
@@ -224,12 +224,12 @@ with "ranked" as (
   from "sqlanon_drawn"
 ), "bucketed" as (
   select
-    "ranked"."quasi_1",
-    "ranked"."quasi_2",
-    "ranked"."quasi_3",
-    "frequency"."code",
-    "frequency"."group_count",
-    "frequency"."block_count",
+    "ranked"."quasi_1" as "quasi_1",
+    "ranked"."quasi_2" as "quasi_2",
+    "ranked"."quasi_3" as "quasi_3",
+    "frequency"."code" as "code",
+    "frequency"."group_count" as "group_count",
+    "frequency"."block_count" as "block_count",
     (
       "frequency"."first_position" + "shard"."first_rank" + "ranked"."shard_rank"
     ) % "frequency"."group_count" as "bucket"
@@ -263,9 +263,9 @@ with "counted" as (
     "block"
 ), "hashed" as (
   select
-    "counted"."code",
-    "counted"."block",
-    "counted"."row_count",
+    "counted"."code" as "code",
+    "counted"."block" as "block",
+    "counted"."row_count" as "row_count",
     intDiv(("frequency"."group_count" + "frequency"."block_count" - 1 - "counted"."block"), "frequency"."block_count") as "block_groups",
     intDiv(("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - "counted"."block"), "frequency"."block_count") as "first_seat",
     lower(hex(SHA256("key"."secret" || 'anatomy/disease/block/' || cast("counted"."block" as Nullable(String)) || '/' || cast("counted"."code" as Nullable(String))))) as "hash"
@@ -290,13 +290,13 @@ from "hashed";
 create temporary table "sqlanon_grouped" as
 with "numbered" as (
   select
-    "positioned"."quasi_1",
-    "positioned"."quasi_2",
-    "positioned"."quasi_3",
-    "positioned"."code",
-    "positioned"."block",
-    "positioned"."block_count",
-    "block"."block_groups",
+    "positioned"."quasi_1" as "quasi_1",
+    "positioned"."quasi_2" as "quasi_2",
+    "positioned"."quasi_3" as "quasi_3",
+    "positioned"."code" as "code",
+    "positioned"."block" as "block",
+    "positioned"."block_count" as "block_count",
+    "block"."block_groups" as "block_groups",
     "block"."first_number" + (
       "positioned"."seat" + "block"."block_groups" - "block"."first_seat" % "block"."block_groups"
     ) % "block"."block_groups" as "number"

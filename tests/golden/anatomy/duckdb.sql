@@ -1,6 +1,6 @@
 -- sqlanon anatomy for duckdb: l = 4, block = 64, draws = keyed, nulls = refuse
 -- Xiao and Tao, Anatomy: Simple and Effective Privacy Preservation, VLDB 2006
--- It makes "sqlanon_qit", "sqlanon_st", nothing else that it makes may be handed on.
+-- It makes "sqlanon_qit", "sqlanon_st", and nothing else that it makes may be handed on.
 -- It needs a key of 64 hex digits, and who has the key can undo the release.
 -- Make one with: openssl rand -hex 32
 -- Hand it over before the script runs: set variable sqlanon_key = '…'

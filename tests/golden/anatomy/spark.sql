@@ -1,9 +1,10 @@
 -- sqlanon anatomy for spark: l = 4, block = 64, draws = keyed, nulls = refuse
 -- Xiao and Tao, Anatomy: Simple and Effective Privacy Preservation, VLDB 2006
--- It makes `sqlanon_qit`, `sqlanon_st`, nothing else that it makes may be handed on.
+-- It makes `sqlanon_qit`, `sqlanon_st`, and nothing else that it makes may be handed on.
 -- It needs a key of 64 hex digits, and who has the key can undo the release.
 -- Make one with: openssl rand -hex 32
--- Hand it over before the script runs: set sqlanon.key=… (the key will stand in the engine's log of queries)
+-- Hand it over before the script runs: set sqlanon.key=…
+-- The engine puts the key into the text of the queries that it logs.
 
 -- key: what the session was given
 create temporary view `sqlanon_key` as
