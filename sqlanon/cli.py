@@ -82,7 +82,7 @@ FormatOption = Annotated[Format, typer.Option("--format", help="How results are 
 SqlOption = Annotated[bool, typer.Option("--sql", help="Print the statements that would run, in order, and run nothing.")]
 Threads = Annotated[int | None, typer.Option("--threads", min=1, help="Threads of the engine.")]
 Memory = Annotated[str | None, typer.Option("--memory-limit", help="Memory of the engine, e.g. 4GB; the rest spills.")]
-Temporary = Annotated[str | None, typer.Option("--temp-directory", help="Where the engine spills (encrypted).")]
+Temporary = Annotated[str | None, typer.Option("--temp-directory", help="Where the engine spills: microdata, in a folder for you alone that goes with the run.")]
 NullsOption = Annotated[Nulls, typer.Option("--nulls", help="NULL sensitive values: refuse, publish as a value, or drop.")]
 DrawsOption = Annotated[Draws, typer.Option("--draws", help="keyed: sha256 under a secret key. random: faster, predictable.")]
 BlockOption = Annotated[str, typer.Option("--block", help="Groups per block of mixed values, or all for one block.")]
