@@ -72,7 +72,7 @@ SHELLS = {
             "    if refusal is not null then raise exception using message = refusal; end if;\nend\n$sqlanon$"
         ),
         after_table="analyze {name};",
-        before="begin;",
+        before="begin;\nset local datestyle = 'ISO';",  # dates of identifiers become text
         after="commit;",
     ),
     "snowflake": Shell(
@@ -81,6 +81,7 @@ SHELLS = {
         key="$sqlanon_key",
         keeping=_TEMPORARY,
         stop=_CAST.replace("{error}", "to_number"),
+        before="alter session set date_output_format = 'YYYY-MM-DD';",
     ),
     "bigquery": Shell(
         hand_over="bq query --use_legacy_sql=false --parameter=sqlanon_key::… < script.sql",

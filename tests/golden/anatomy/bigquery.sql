@@ -240,8 +240,7 @@ select
   `quasi_3`,
   `code`,
   mod(`bucket`, `block_count`) as `block`,
-  div(`bucket`, `block_count`) as `seat`,
-  `block_count`
+  div(`bucket`, `block_count`) as `seat`
 from `bucketed`;
 
 -- block: Step 4: inside each block the values stand in a keyed order of their own
@@ -260,6 +259,7 @@ with `counted` as (
     `counted`.`code`,
     `counted`.`block`,
     `counted`.`row_count`,
+    `frequency`.`block_count`,
     div((`frequency`.`group_count` + `frequency`.`block_count` - 1 - `counted`.`block`), `frequency`.`block_count`) as `block_groups`,
     div((mod(`frequency`.`first_position`, `frequency`.`group_count`) + `frequency`.`block_count` - 1 - `counted`.`block`), `frequency`.`block_count`) as `first_seat`,
     to_hex(sha256(`key`.`secret` || 'anatomy/disease/block/' || cast(`counted`.`block` as string) || '/' || cast(`counted`.`code` as string))) as `hash`
@@ -273,6 +273,7 @@ select
   `block`,
   `first_seat`,
   `block_groups`,
+  `block_count`,
   cast(sum(`row_count`) over (
     partition by `block`
     order by cast('0x' || substring(`hash`, 1, 15) as int64), `hash`
@@ -289,7 +290,7 @@ with `numbered` as (
     `positioned`.`quasi_3`,
     `positioned`.`code`,
     `positioned`.`block`,
-    `positioned`.`block_count`,
+    `block`.`block_count`,
     `block`.`block_groups`,
     `block`.`first_number` + mod(
       `positioned`.`seat` + `block`.`block_groups` - mod(`block`.`first_seat`, `block`.`block_groups`),

@@ -246,8 +246,7 @@ select
   "quasi_3",
   "code",
   "bucket" % "block_count" as "block",
-  intDiv("bucket", "block_count") as "seat",
-  "block_count"
+  intDiv("bucket", "block_count") as "seat"
 from "bucketed";
 
 -- block: Step 4: inside each block the values stand in a keyed order of their own
@@ -266,6 +265,7 @@ with "counted" as (
     "counted"."code" as "code",
     "counted"."block" as "block",
     "counted"."row_count" as "row_count",
+    "frequency"."block_count" as "block_count",
     intDiv(("frequency"."group_count" + "frequency"."block_count" - 1 - "counted"."block"), "frequency"."block_count") as "block_groups",
     intDiv(("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - "counted"."block"), "frequency"."block_count") as "first_seat",
     lower(hex(SHA256("key"."secret" || 'anatomy/disease/block/' || cast("counted"."block" as Nullable(String)) || '/' || cast("counted"."code" as Nullable(String))))) as "hash"
@@ -279,6 +279,7 @@ select
   "block",
   "first_seat",
   "block_groups",
+  "block_count",
   cast(sum("row_count") over (
     partition by "block"
     order by reinterpretAsInt64(reverse(unhex('0' || substring("hash", 1, 15)))), "hash"
@@ -295,7 +296,7 @@ with "numbered" as (
     "positioned"."quasi_3" as "quasi_3",
     "positioned"."code" as "code",
     "positioned"."block" as "block",
-    "positioned"."block_count" as "block_count",
+    "block"."block_count" as "block_count",
     "block"."block_groups" as "block_groups",
     "block"."first_number" + (
       "positioned"."seat" + "block"."block_groups" - "block"."first_seat" % "block"."block_groups"

@@ -239,8 +239,7 @@ select
   `quasi_3`,
   `code`,
   `bucket` % `block_count` as `block`,
-  (`bucket` div `block_count`) as `seat`,
-  `block_count`
+  (`bucket` div `block_count`) as `seat`
 from `bucketed`;
 
 -- block: Step 4: inside each block the values stand in a keyed order of their own
@@ -259,6 +258,7 @@ with `counted` as (
     `counted`.`code`,
     `counted`.`block`,
     `counted`.`row_count`,
+    `frequency`.`block_count`,
     ((`frequency`.`group_count` + `frequency`.`block_count` - 1 - `counted`.`block`) div `frequency`.`block_count`) as `block_groups`,
     ((`frequency`.`first_position` % `frequency`.`group_count` + `frequency`.`block_count` - 1 - `counted`.`block`) div `frequency`.`block_count`) as `first_seat`,
     sha2(`key`.`secret` || 'anatomy/disease/block/' || cast(`counted`.`block` as string) || '/' || cast(`counted`.`code` as string), 256) as `hash`
@@ -272,6 +272,7 @@ select
   `block`,
   `first_seat`,
   `block_groups`,
+  `block_count`,
   cast(sum(`row_count`) over (
     partition by `block`
     order by cast(conv(substring(`hash`, 1, 15), 16, 10) as bigint), `hash`
@@ -288,7 +289,7 @@ with `numbered` as (
     `positioned`.`quasi_3`,
     `positioned`.`code`,
     `positioned`.`block`,
-    `positioned`.`block_count`,
+    `block`.`block_count`,
     `block`.`block_groups`,
     `block`.`first_number` + (
       `positioned`.`seat` + `block`.`block_groups` - `block`.`first_seat` % `block`.`block_groups`

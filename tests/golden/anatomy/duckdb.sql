@@ -211,8 +211,7 @@ select
     quasi_3,
     code,
     bucket % block_count as block,
-    bucket // block_count as seat,
-    block_count
+    bucket // block_count as seat
 from bucketed;
 
 -- block: Step 4: inside each block the values stand in a keyed order of their own
@@ -230,6 +229,7 @@ hashed as (
         counted.code,
         counted.block,
         counted.row_count,
+        frequency.block_count,
         (frequency.group_count + frequency.block_count - 1 - counted.block) // frequency.block_count as block_groups,
         (frequency.first_position % frequency.group_count + frequency.block_count - 1 - counted.block)
             // frequency.block_count as first_seat,
@@ -243,6 +243,7 @@ select
     block,
     first_seat,
     block_groups,
+    block_count,
     cast(sum(row_count) over (partition by block order by cast('0x' || substr(hash, 1, 15) as bigint), hash rows unbounded preceding) as bigint) - row_count as first_number
 from hashed;
 
@@ -255,7 +256,7 @@ with numbered as (
         positioned.quasi_3,
         positioned.code,
         positioned.block,
-        positioned.block_count,
+        block.block_count,
         block.block_groups,
         block.first_number
         + (positioned.seat + block.block_groups - block.first_seat % block.block_groups) % block.block_groups as number

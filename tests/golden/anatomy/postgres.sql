@@ -6,6 +6,7 @@
 -- Hand it over before the script runs: set sqlanon.key = '…'
 
 begin;
+set local datestyle = 'ISO';
 
 -- key: what the session was given
 create temporary table "sqlanon_key" as
@@ -256,8 +257,7 @@ select
   "quasi_3",
   "code",
   "bucket" % "block_count" as "block",
-  ("bucket" / "block_count") as "seat",
-  "block_count"
+  ("bucket" / "block_count") as "seat"
 from "bucketed";
 analyze "sqlanon_positioned";
 
@@ -277,6 +277,7 @@ with "counted" as (
     "counted"."code",
     "counted"."block",
     "counted"."row_count",
+    "frequency"."block_count",
     (("frequency"."group_count" + "frequency"."block_count" - 1 - "counted"."block") / "frequency"."block_count") as "block_groups",
     (("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - "counted"."block") / "frequency"."block_count") as "first_seat",
     (encode(sha256(convert_to("key"."secret" || 'anatomy/disease/block/' || cast("counted"."block" as text) || '/' || cast("counted"."code" as text), 'UTF8')), 'hex') collate "C") as "hash"
@@ -290,6 +291,7 @@ select
   "block",
   "first_seat",
   "block_groups",
+  "block_count",
   cast(sum("row_count") over (
     partition by "block"
     order by cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint), "hash"
@@ -307,7 +309,7 @@ with "numbered" as (
     "positioned"."quasi_3",
     "positioned"."code",
     "positioned"."block",
-    "positioned"."block_count",
+    "block"."block_count",
     "block"."block_groups",
     "block"."first_number" + (
       "positioned"."seat" + "block"."block_groups" - "block"."first_seat" % "block"."block_groups"

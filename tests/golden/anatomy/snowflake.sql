@@ -6,6 +6,8 @@
 -- Hand it over before the script runs: set sqlanon_key = '…'
 -- Names are quoted, so their letters count as Snowflake keeps them: mostly in upper case.
 
+alter session set date_output_format = 'YYYY-MM-DD';
+
 -- key: what the session was given
 create temporary table "sqlanon_key" as
 select lower($sqlanon_key) as "secret";
@@ -239,8 +241,7 @@ select
   "quasi_3",
   "code",
   "bucket" % "block_count" as "block",
-  cast(("bucket" - mod("bucket", "block_count")) / "block_count" as bigint) as "seat",
-  "block_count"
+  cast(("bucket" - mod("bucket", "block_count")) / "block_count" as bigint) as "seat"
 from "bucketed";
 
 -- block: Step 4: inside each block the values stand in a keyed order of their own
@@ -259,6 +260,7 @@ with "counted" as (
     "counted"."code",
     "counted"."block",
     "counted"."row_count",
+    "frequency"."block_count",
     cast((("frequency"."group_count" + "frequency"."block_count" - 1 - "counted"."block") - mod(("frequency"."group_count" + "frequency"."block_count" - 1 - "counted"."block"), "frequency"."block_count")) / "frequency"."block_count" as bigint) as "block_groups",
     cast((("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - "counted"."block") - mod(("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - "counted"."block"), "frequency"."block_count")) / "frequency"."block_count" as bigint) as "first_seat",
     sha2("key"."secret" || 'anatomy/disease/block/' || cast("counted"."block" as varchar) || '/' || cast("counted"."code" as varchar), 256) as "hash"
@@ -272,6 +274,7 @@ select
   "block",
   "first_seat",
   "block_groups",
+  "block_count",
   cast(sum("row_count") over (
     partition by "block"
     order by cast(to_number(substring("hash", 1, 15), 'XXXXXXXXXXXXXXX') as bigint), "hash"
@@ -288,7 +291,7 @@ with "numbered" as (
     "positioned"."quasi_3",
     "positioned"."code",
     "positioned"."block",
-    "positioned"."block_count",
+    "block"."block_count",
     "block"."block_groups",
     "block"."first_number" + (
       "positioned"."seat" + "block"."block_groups" - "block"."first_seat" % "block"."block_groups"

@@ -235,8 +235,7 @@ select
   "quasi_3",
   "code",
   "bucket" % "block_count" as "block",
-  ("bucket" / "block_count") as "seat",
-  "block_count"
+  ("bucket" / "block_count") as "seat"
 from "bucketed";
 
 -- block: Step 4: inside each block the values stand in a keyed order of their own
@@ -255,6 +254,7 @@ with "counted" as (
     "counted"."code",
     "counted"."block",
     "counted"."row_count",
+    "frequency"."block_count",
     (("frequency"."group_count" + "frequency"."block_count" - 1 - "counted"."block") / "frequency"."block_count") as "block_groups",
     (("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - "counted"."block") / "frequency"."block_count") as "first_seat",
     lower(to_hex(sha256(to_utf8("key"."secret" || 'anatomy/disease/block/' || cast("counted"."block" as varchar) || '/' || cast("counted"."code" as varchar))))) as "hash"
@@ -268,6 +268,7 @@ select
   "block",
   "first_seat",
   "block_groups",
+  "block_count",
   cast(sum("row_count") over (
     partition by "block"
     order by from_base(substr("hash", 1, 15), 16), "hash"
@@ -284,7 +285,7 @@ with "numbered" as (
     "positioned"."quasi_3",
     "positioned"."code",
     "positioned"."block",
-    "positioned"."block_count",
+    "block"."block_count",
     "block"."block_groups",
     "block"."first_number" + (
       "positioned"."seat" + "block"."block_groups" - "block"."first_seat" % "block"."block_groups"

@@ -1,0 +1,257 @@
+"""The same key gives the same release on every engine: scripts run for real and compared as multisets.
+
+Servers and Java take their time, so this runs where it is asked for:
+`SQLANON_TEST_ENGINES=postgres,spark,clickhouse pytest tests/test_second_engine.py`.
+"""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from sqlanon.methods import METHODS
+from sqlanon.plan import Plan, Request, Source
+from sqlanon.roles import Roles
+from sqlanon.script import script
+from sqlanon.templates import Sql, ident
+from tests.conftest import NASTY_NAMES, NASTY_VALUES
+
+KEY = "ab" * 32
+ASKED = os.environ.get("SQLANON_TEST_ENGINES", "").split(",")
+VALUES = [*NASTY_VALUES, None, "é", "e\u0301", "a\\b", "AB", "ab"]
+QUASI = tuple(NASTY_NAMES)
+SENSITIVE, IDENTIFIER = "sens'it\"ive", 'my "" `id` \\'
+
+
+def a_plan(nulls="value", size=4, identifier=(IDENTIFIER, "born")) -> Plan:
+    roles = Roles(QUASI, (SENSITIVE,), identifier)
+    identity = "identifier" if identifier else "row"
+    request = Request(Source(Sql('"hostile"')), roles, nulls=nulls, identity=identity)
+    return METHODS["anatomy"].plan(request, l=size)
+
+
+GIVEN = {
+    "identifier": a_plan(),
+    "whole row": a_plan(identifier=()),
+    "without NULL": a_plan(nulls="drop"),
+    "many blocks": a_plan(size=2),
+}
+REFUSED = {"NULL": a_plan(nulls="refuse"), "l": a_plan(size=301), "value": a_plan(size=13)}
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    """Make the table in DuckDB and as a Parquet file that every user may read."""
+    folder = tmp_path_factory.mktemp("source")
+    con = duckdb.connect()
+    names = [*QUASI, SENSITIVE, IDENTIFIER]
+    columns = "".join(f"{ident(name)} varchar, " for name in names)
+    con.execute(f"create table hostile ({columns}born date)")
+    rows = [
+        [VALUES[(i * (place + 3) + i // 7) % len(VALUES)] for place in range(len(QUASI))]
+        + [
+            VALUES[i % (len(VALUES) - i % 3)],
+            f"{i % 150}é\\",
+            f"19{i % 90 + 10}-0{1 + i // 150}-0{1 + i % 9}",
+        ]
+        for i in range(300)
+    ]
+    con.executemany(f"insert into hostile values ({', '.join('?' * len(rows[0]))})", rows)
+    con.execute(f"copy hostile to '{folder}/hostile.parquet'")
+    return con, folder / "hostile.parquet"
+
+
+def comparable(rows) -> list[str]:
+    return sorted(repr(tuple(row)) for row in rows)
+
+
+def expected(con, plan: Plan) -> list[list[str]]:
+    con.execute(f"set variable sqlanon_key = '{KEY}'")
+    con.execute(script(plan, "duckdb"))
+    found = [comparable(con.execute(f"from {output.relation}").fetchall()) for output in plan.outputs]
+    for output in plan.outputs:
+        con.execute(f"drop table {output.relation}")
+    return found
+
+
+def pieces(text: str) -> list[str]:
+    """Split a script where its statements end: no name or value of these tests ends a line with `;`."""
+    return [piece for piece in re.split(r";\n", text) if re.sub(r"--.*", "", piece).strip()]
+
+
+class Postgres:
+    """Run scripts on a throw-away cluster on a free loopback port."""
+
+    def __init__(self, folder: Path) -> None:
+        psycopg = pytest.importorskip("psycopg")
+        binaries = Path(shutil.which("postgres") or pytest.skip("no PostgreSQL here")).resolve().parent
+        self.user = {"user": "nobody"} if os.geteuid() == 0 else {}
+        if self.user:
+            shutil.chown(folder, "nobody")
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        init = [binaries / "initdb", "-D", folder / "data", "-U", "test", "-A", "trust", "-E", "UTF8"]
+        subprocess.run([*init, "--locale=C.UTF-8"], check=True, capture_output=True, cwd="/", **self.user)
+        options = ["-p", str(port), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="]
+        self.server = subprocess.Popen(
+            [binaries / "postgres", "-D", folder / "data", *options],
+            cwd="/",
+            stderr=subprocess.DEVNULL,
+            **self.user,
+        )
+        for _ in range(100):
+            try:
+                self.con = psycopg.connect(
+                    f"host=127.0.0.1 port={port} user=test dbname=postgres", autocommit=True
+                )
+                break
+            except psycopg.OperationalError:
+                time.sleep(0.1)
+        self.error = psycopg.Error
+
+    def load(self, con, parquet: Path) -> None:
+        description = con.execute("describe hostile").fetchall()
+        columns = ", ".join(f"{ident(name)} {kind}" for name, kind, *_ in description)
+        self.con.execute(f"create table hostile ({columns})")
+        with self.con.cursor().copy("copy hostile from stdin") as copy:
+            for row in con.execute("from hostile").fetchall():
+                copy.write_row(row)
+
+    def run(self, text: str, key: str | None) -> None:
+        self.con.execute(f"set sqlanon.key = '{key or ''}'")
+        self.con.execute("set datestyle = 'German'")
+        try:
+            self.con.execute(text)
+        except self.error:
+            self.con.execute("rollback")
+            raise
+
+    def rows(self, relation: str) -> list:
+        return self.con.execute(f"select * from {relation}").fetchall()
+
+    def forget(self) -> None:
+        self.con.execute("drop table if exists sqlanon_qit; drop table if exists sqlanon_st")
+
+    def close(self) -> None:
+        self.con.close()
+        self.server.terminate()
+        self.server.wait()
+
+
+class Spark:
+    """Run scripts statement by statement in a local session."""
+
+    def __init__(self, folder: Path) -> None:
+        sql = pytest.importorskip("pyspark.sql")
+        settings = {
+            "spark.ui.enabled": "false",
+            "spark.sql.shuffle.partitions": "4",
+            "spark.sql.warehouse.dir": str(folder / "warehouse"),
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.host": "127.0.0.1",
+        }
+        self.session = sql.SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
+        self.session.sparkContext.setLogLevel("OFF")
+        self.error = Exception
+
+    def load(self, con, parquet: Path) -> None:
+        self.session.read.parquet(str(parquet)).createOrReplaceTempView("hostile")
+
+    def run(self, text: str, key: str | None) -> None:
+        self.session.sql(f"set sqlanon.key={key}" if key else "reset sqlanon.key")
+        for piece in pieces(text):
+            self.session.sql(piece).collect()
+
+    def rows(self, relation: str) -> list:
+        return self.session.table(relation.replace('"', "")).collect()
+
+    def forget(self) -> None:
+        for table in self.session.catalog.listTables():
+            if table.name.startswith("sqlanon_"):
+                self.session.sql(f"drop {'view' if table.isTemporary else 'table'} `{table.name}`")
+
+    def close(self) -> None:
+        self.session.stop()
+
+
+class ClickHouse:
+    """Run scripts statement by statement in an embedded session."""
+
+    def __init__(self, folder: Path) -> None:
+        self.session = pytest.importorskip("chdb.session").Session(str(folder / "clickhouse"))
+        self.folder, self.error = folder, Exception
+
+    def load(self, con, parquet: Path) -> None:
+        self.session.query(
+            f"create table hostile engine = Memory as select * from file('{parquet}', Parquet)"
+        )
+
+    def run(self, text: str, key: str | None) -> None:
+        for piece in pieces(text):
+            given = {"params": {"sqlanon_key": key or ""}} if "{sqlanon_key" in piece else {}
+            self.session.query(piece, **given)
+
+    def rows(self, relation: str) -> list:
+        path = self.folder / "out.parquet"
+        self.session.query(f"select * from {relation} into outfile '{path}' truncate format Parquet")
+        return duckdb.execute(f"from '{path}'").fetchall()
+
+    def forget(self) -> None:
+        for relation in {step.relation for plan in GIVEN.values() for step in plan.statements} | {
+            "sqlanon_key"
+        }:
+            if relation:
+                self.session.query(f"drop table if exists {relation}")
+
+    def close(self) -> None:
+        self.session.close()
+
+
+ENGINES = {"postgres": Postgres, "spark": Spark, "clickhouse": ClickHouse}
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def engine(request, source, tmp_path_factory):
+    if request.param not in ASKED:
+        pytest.skip(f"SQLANON_TEST_ENGINES does not ask for {request.param}")
+    folder = tmp_path_factory.mktemp(request.param)
+    for parent in (folder, *folder.parents[:2]):
+        parent.chmod(0o755)
+    opened = ENGINES[request.param](folder)
+    opened.load(*source)
+    opened.dialect = request.param
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(autouse=True)
+def clean(engine):
+    yield
+    engine.forget()
+
+
+@pytest.mark.parametrize("plan", GIVEN.values(), ids=GIVEN)
+def test_the_same_key_gives_the_same_release(engine, source, plan):
+    engine.run(script(plan, engine.dialect), KEY.upper())
+    found = [comparable(engine.rows(output.relation)) for output in plan.outputs]
+    assert found == expected(source[0], plan)
+
+
+@pytest.mark.parametrize("plan", REFUSED.values(), ids=REFUSED)
+def test_what_the_data_does_not_allow_is_refused(engine, plan):
+    with pytest.raises(
+        engine.error, match=r"rows have no value|needs at least 301 rows|l = 13 is not possible"
+    ):
+        engine.run(script(plan, engine.dialect), KEY)
+
+
+def test_without_a_key_nothing_runs(engine):
+    with pytest.raises(engine.error, match="the key is missing: hand over 64 hex digits"):
+        engine.run(script(GIVEN["identifier"], engine.dialect), None)
