@@ -18,7 +18,7 @@ from sqlanon.inference import Inference
 from sqlanon.loaded import LARGEST_SYSTEM, Loaded
 from sqlanon.moments import Array, Asked, Measured, Moments
 from sqlanon.plan import relation_name
-from sqlanon.query import INTERVAL, Aggregate, Piece, Query, parse
+from sqlanon.query import INTERVAL, Aggregate, Query, parse
 from sqlanon.templates import Sql
 
 LARGEST_ANSWER = 20_000_000  # numbers per moment: cells x cases x values
@@ -208,8 +208,10 @@ class _Asking:
             self.made.append(str(self.loaded.keep("hit", self.hit_text())))
         moments = self._read_moments(asked)
         inference = Inference(moments, asked, self._system(), self.loaded.spreads, self._pairs(asked))
-        evidence = [inference.evidence(self._measured(aggregate, weights)) for aggregate in self.query.aggregates]
-        unsolved = int((~inference.reachable & ~np.all([found.exact for found in evidence], axis=(0, 1))).sum())
+        aggregates = [self._measured(aggregate, weights) for aggregate in self.query.aggregates]
+        evidence = [inference.evidence(measured) for measured in aggregates]
+        exact = np.all([found.exact for found in evidence], axis=(0, 1))
+        unsolved = int((~inference.reachable & ~exact).sum())
         if unsolved:
             self.messages.append(
                 f"{unsolved} of {asked.set_count} asked sets of values always stand in groups together with"
@@ -222,7 +224,7 @@ class _Asking:
         system = self.loaded.system() if self.solved else None
         if self.solved and system is None:
             self.messages.append(
-                f"the release has more than {LARGEST_SYSTEM} sensitive values: answered by uniform, without intervals"
+                f"the release has more than {LARGEST_SYSTEM} sensitive values: answered by uniform"
             )
         return system
 
@@ -252,7 +254,7 @@ class _Asking:
         )
         sets = int(chosen.max(initial=-1)) + 1 if self.sensitive_keys else 1
         self.asked_count = len(code)
-        weights = {
+        weights: dict[str, Array] = {
             piece.sql: frame[f"weight_{n}"].to_numpy(dtype=float)
             for n, piece in enumerate(self.weights, start=1)
         }
@@ -329,7 +331,10 @@ class _Asking:
         names["sensitive"] = self.loaded.sensitive
         text = re.sub(r"\b(quasi_\d+|sensitive)\b", lambda m: names.get(m[0], m[0]), str(error))
         if isinstance(error, DataError):
-            return DataError(f"the query cannot be evaluated on every row: {text}")
+            cause = text.partition("(")[2].rstrip(")") or text
+            return DataError(
+                f"the query cannot be evaluated on every row ({cause}); cast to a wider type, or filter"
+            )
         return QueryError(f"the query cannot be evaluated: {text}")
 
 

@@ -6,6 +6,7 @@ A row of value v counts x in its case; over the rows of v its mean is p_v. Every
 asked v of w_v f_v p_v, or the ratio of two such sums.
 """
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -60,7 +61,7 @@ class Inference:
         return Evidence(uniform, solved, error, least, most, exact & ~gone)
 
     def _exact(self, measured: Measured) -> NDArray[np.bool_]:
-        """Tell where the release determines the answer: every value asked alike, or every row hit (or none)."""
+        """Tell where the release settles the answer: every value asked alike, or every row hit (or none)."""
         alike = np.array(
             [self._whole(measured, chosen) for chosen in range(self.asked.set_count)], dtype=bool
         )
@@ -142,12 +143,12 @@ class Inference:
             deviations[:, chosen] += np.sqrt(own)
         if self.case_count == 1:
             return total
-        crossed = self._crossed(measured, combos, asked, average)
+        crossed = self._crossed(measured, asked, average)
         # Without the pairs' moments the sum of the cases' standard errors is an upper bound.
         return deviations**2 if crossed is None else total + crossed
 
     def _covariances(self, measured: Measured, shares: Mapping[int, Array]) -> dict[str, Array]:
-        """Return f/(f-1) times the covariance over a value's rows: of numerator, both, denominator; C x K x V."""
+        """Return f/(f-1) times the covariances of a value's rows (numerator, denominator), C x K x V."""
         totals = self.moments.totals
         scale = np.where(totals > 1, totals / np.maximum(totals - 1, 1), 0.0)
         means = {degree: self._means(measured, degree, found) for degree, found in shares.items()}
@@ -204,8 +205,10 @@ class Inference:
             }
         return found
 
-    def _crossed(self, measured: Measured, combos, asked, average: Array) -> Array | None:  # type: ignore[no-untyped-def]
-        """Return twice the covariances between the cases of each set, C x J; None where they are not known."""
+    def _crossed(
+        self, measured: Measured, asked: Mapping[Combo, tuple[Array, Array]], average: Array
+    ) -> Array | None:
+        """Return twice the covariances between the cases of each set, C x J; None where not known."""
         if self.pairs is None or measured.degree > 0:
             return None
         assert self.system is not None
@@ -213,7 +216,7 @@ class Inference:
         totals = self.moments.totals
         scale = np.where(totals > 1, totals / np.maximum(totals - 1, 1), 0.0)
         found = np.zeros_like(average)
-        for (chosen, case), (other_set, other) in ((a, b) for a in combos for b in combos):
+        for (chosen, case), (other_set, other) in itertools.product(asked, repeat=2):
             if chosen != other_set or case >= other:
                 continue
             joint = least_squares.shares(self.system, self.pairs[:, case, other])

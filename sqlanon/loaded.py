@@ -1,4 +1,4 @@
-"""A release loaded for estimation: coded tables, S and its inverse, and the spreads of the sets asked so far."""
+"""A release loaded for estimation: coded tables, S and its inverse, the spreads of the sets asked so far."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -77,7 +77,7 @@ class Loaded:
         return self._system
 
     def spreads(self, wanted: Sequence[tuple[Array, Array]]) -> Array:
-        """Return by value the sums of h h' over its places, for pairs of asked vectors a, a': k x V; cached."""
+        """Return, for pairs of asked vectors a, a', the sums of h h' over the places of each value: k x V."""
         keys = [(one.tobytes(), two.tobytes()) for one, two in wanted]
         missing = {key: pair for key, pair in zip(keys, wanted, strict=True) if key not in self._spreads}
         pairs = list(missing.items())
@@ -147,6 +147,8 @@ class Loaded:
 
     def forget(self, relations: Sequence[str]) -> None:
         """Drop the temporary tables of one query."""
+        if not relations:
+            return
         self.engine.drop(list(relations))
         self._made = [name for name in self._made if name not in relations]
 

@@ -29,7 +29,7 @@ class Asked:
 
     def gathered(self, array: Array) -> Array:
         """Take from C x K x V what each asked value counts in its own case: C x n."""
-        return array[:, self.case, self.code]
+        return np.asarray(array[:, self.case, self.code])
 
     def summed(self, gathered: Array, weights: Array) -> Array:
         """Sum gathered (C x n) times weights (n) over each asked set: C x J."""
@@ -64,8 +64,8 @@ class Moments:
         return float(self.totals.sum())
 
     def count(self, column: str) -> Array:
-        """Return how many rows of QIT were counted, C x K: the uniform estimates of all values add up to it."""
-        return np.rint(self.columns[column].sum(axis=2))
+        """Return the rows of QIT that were counted, C x K: the sum of all values' uniform estimates."""
+        return np.asarray(np.rint(self.columns[column].sum(axis=2)))
 
 
 @dataclass(frozen=True)

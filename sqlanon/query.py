@@ -6,95 +6,33 @@ quasi columns with the sensitive one is split: its largest pieces that read only
 `parts`; they are evaluated once per sensitive value, and the mixture reads them as columns `part_1` ….
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NoReturn
 
 import sqlglot
-from sqlglot import exp, tokens
+from sqlglot import TokenType, exp
 
 from sqlanon.errors import QueryError
+from sqlanon.grammar import (
+    ARITHMETIC,
+    CLAUSE_NAMES,
+    CLAUSES,
+    COMPARISONS,
+    FUNCTIONS,
+    GRAMMAR,
+    LOST_OPERATORS,
+    NAMED_FUNCTIONS,
+    NODE_NAMES,
+    NODES,
+    TYPES,
+    UNITS,
+)
 from sqlanon.roles import free_name
 from sqlanon.templates import Sql
 
 Role = Literal["constant", "quasi", "sensitive", "mixed"]
-GRAMMAR = (
-    "a release answers SELECT [columns,] COUNT(*) | SUM(e) | AVG(e), … FROM release [WHERE …] [GROUP BY …]"
-    " [ORDER BY …] [LIMIT n]"
-)
-FUNCTIONS = (
-    "arithmetic, comparison, LIKE, regexp_matches, IN, BETWEEN, CASE, COALESCE, CAST, date parts, text"
-)
 INTERVAL = ("std_error", "low", "high")
-
-_COMPARISON = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Is)
-_COMPARISON += (exp.Between, exp.In, exp.Like, exp.ILike, exp.Not, exp.Escape)
-_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg)
-_ALLOWED: frozenset[type[exp.Expression]] = frozenset(
-    (*_COMPARISON, *_ARITHMETIC, exp.And, exp.Or, exp.Paren, exp.DPipe)
-    + (exp.Literal, exp.Boolean, exp.Null, exp.Column, exp.Identifier, exp.Interval, exp.Var)
-    + (exp.Case, exp.If, exp.Coalesce, exp.Nullif, exp.Cast, exp.TryCast, exp.DataType, exp.DataTypeParam)
-    + (exp.Abs, exp.Round, exp.Floor, exp.Ceil, exp.Sqrt, exp.Ln, exp.Exp, exp.Sign, exp.Pow)
-    + (exp.Greatest, exp.Least, exp.RegexpLike, exp.Lower, exp.Upper, exp.Length, exp.Substring, exp.Trim)
-    + (exp.Replace, exp.Left, exp.Right, exp.StartsWith, exp.EndsWith, exp.Contains, exp.StrPosition)
-    + (exp.Concat, exp.Reverse, exp.Anonymous, exp.Extract, exp.TimestampTrunc, exp.DateTrunc, exp.DateDiff)
-    + (exp.Year, exp.Month, exp.Day, exp.Quarter, exp.Week, exp.DayOfWeek, exp.DayOfWeekIso, exp.DayOfYear)
-    + (exp.Hour, exp.Minute, exp.Second, exp.Date)
-)
-_NAMED_FUNCTIONS = {"date_part", "prefix", "suffix", "strlen"}  # functions that the parser knows by name only
-_UNITS = {"microsecond", "millisecond", "second", "minute", "hour", "day", "week", "month", "quarter", "year"}
-_UNITS |= {
-    "decade",
-    "century",
-    "dow",
-    "isodow",
-    "doy",
-    "isoyear",
-    "dayofweek",
-    "dayofyear",
-    "weekday",
-    "epoch",
-}
-_TYPES = {
-    "TINYINT",
-    "SMALLINT",
-    "INT",
-    "BIGINT",
-    "INT128",
-    "UTINYINT",
-    "USMALLINT",
-    "UINT",
-    "UBIGINT",
-    "UINT128",
-}
-_TYPES |= {"FLOAT", "DOUBLE", "DECIMAL", "TEXT", "VARCHAR", "BOOLEAN", "DATE", "TIME"}
-_TYPES |= {"TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPNTZ"}
-_CLAUSES = {"expressions", "from_", "where", "group", "order", "limit"}
-_CLAUSE_NAMES = {
-    "with_": "WITH (a common table expression)",
-    "joins": "a join",
-    "laterals": "a join",
-    "distinct": "DISTINCT",
-    "having": "HAVING",
-    "qualify": "QUALIFY",
-    "windows": "a window",
-    "sample": "SAMPLE",
-    "offset": "OFFSET",
-}
-_NODE_NAMES: dict[type[exp.Expression], str] = {
-    exp.Subquery: "a subquery",
-    exp.Select: "a subquery",
-    exp.Exists: "a subquery",
-    exp.Window: "a window",
-    exp.Filter: "FILTER",
-    exp.Distinct: "DISTINCT",
-    exp.Order: "ORDER BY inside an aggregate",
-    exp.Star: "*",
-    exp.Placeholder: "a parameter",
-    exp.Parameter: "a parameter",
-}
-# Operators whose meaning the tree does not keep: `~` (match of the whole text) and the powers' precedence.
-_LOST_OPERATORS = {"~", "!~", "^", "**", "~~", "!~~", "~~*", "!~~*", "~~~"}
 
 
 @dataclass(frozen=True)
@@ -119,8 +57,8 @@ class Item:
     """One column of the answer: an aggregate (by number), or an expression over `key_1` …."""
 
     name: str
-    aggregate: int | None = None
-    sql: Sql = Sql("")
+    aggregate: int | None
+    sql: Sql
 
 
 @dataclass(frozen=True)
@@ -171,8 +109,8 @@ def _statement(sql: str) -> exp.Select:
         lost = [
             token.text
             for token in sqlglot.tokenize(sql, read="duckdb")
-            if token.text in _LOST_OPERATORS
-            and token.token_type not in (tokens.TokenType.STRING, tokens.TokenType.IDENTIFIER)
+            if token.text in LOST_OPERATORS
+            and token.token_type not in (TokenType.STRING, TokenType.IDENTIFIER)
         ]
         statements = [node for node in sqlglot.parse(sql, read="duckdb") if node is not None]
     except sqlglot.errors.SqlglotError as error:
@@ -189,8 +127,8 @@ def _statement(sql: str) -> exp.Select:
     if not isinstance(statement, exp.Select):
         _refuse(f"a {type(statement).__name__.upper()} statement")
     for clause, value in statement.args.items():
-        if value and clause not in _CLAUSES:
-            _refuse(_CLAUSE_NAMES.get(clause, clause.strip("_").upper()))
+        if value and clause not in CLAUSES:
+            _refuse(CLAUSE_NAMES.get(clause, clause.strip("_").upper()))
     return statement
 
 
@@ -244,7 +182,7 @@ class _Reader:
             _refuse("this FROM", "read FROM release")
         extra = [key for key, value in table.args.items() if value and key not in {"this", "alias"}]
         if extra:
-            _refuse(_CLAUSE_NAMES.get(extra[0], extra[0].upper()), "read FROM release, without more")
+            _refuse(CLAUSE_NAMES.get(extra[0], extra[0].upper()), "read FROM release, without more")
         if table.name.lower() != "release":
             _refuse(f"FROM {table.name!r}", "the one table is called release")
         alias = table.args.get("alias")
@@ -265,13 +203,13 @@ class _Reader:
 
     # -- expressions ---------------------------------------------------------------------------
 
-    def piece(self, node: exp.Expression) -> Piece:
+    def piece(self, node: exp.Expr) -> Piece:
         """Check an expression and write it over internal names."""
         _check(node)
         role = self._role(node)
         return Piece(role, self._written(node, role, "part"), self._written(node, role, "other_part"))
 
-    def _role(self, node: exp.Expression) -> Role:
+    def _role(self, node: exp.Expr) -> Role:
         names = {self._column(column) for column in node.find_all(exp.Column)}
         if not names:
             return "constant"
@@ -279,15 +217,15 @@ class _Reader:
             return "sensitive"
         return "mixed" if "sensitive" in names else "quasi"
 
-    def _written(self, node: exp.Expression, role: Role, part: str) -> Sql:
-        def renamed(inner: exp.Expression) -> exp.Expression:
+    def _written(self, node: exp.Expr, role: Role, part: str) -> Sql:
+        def renamed(inner: exp.Expr) -> exp.Expr:
             if role == "mixed" and not isinstance(inner, exp.If) and self._role(inner) == "sensitive":
                 return exp.column(f"{part}_{self._part(inner)}")
             return exp.column(self._column(inner)) if isinstance(inner, exp.Column) else inner
 
         return _text(_replaced(node, renamed))
 
-    def _part(self, node: exp.Expression) -> int:
+    def _part(self, node: exp.Expr) -> int:
         """Number a piece that reads only the sensitive column; equal pieces share one number."""
         sql = self._written(node, "sensitive", "part")
         if sql not in self.parts:
@@ -296,7 +234,7 @@ class _Reader:
 
     # -- the clauses ---------------------------------------------------------------------------
 
-    def _keys(self) -> list[exp.Expression]:
+    def _keys(self) -> list[exp.Expr]:
         group = self.statement.args.get("group")
         if group is None:
             return []
@@ -308,7 +246,7 @@ class _Reader:
             return [_unaliased(node) for node in items if not _is_aggregate(_unaliased(node))]
         return [self._key(node) for node in group.expressions]
 
-    def _key(self, node: exp.Expression) -> exp.Expression:
+    def _key(self, node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Literal) and not node.is_string:
             node = self._ordinal(node, "GROUP BY")
         elif self._is_alias(node) and node.name.lower() not in self.internal:
@@ -317,7 +255,7 @@ class _Reader:
             _refuse("GROUP BY an aggregate")
         return node
 
-    def _ordinal(self, node: exp.Expression, clause: str) -> exp.Expression:
+    def _ordinal(self, node: exp.Expr, clause: str) -> exp.Expr:
         items = self.statement.expressions
         if not node.name.isdigit() or not 1 <= int(node.name) <= len(items):
             raise QueryError(
@@ -325,13 +263,13 @@ class _Reader:
             )
         return _unaliased(items[int(node.name) - 1])
 
-    def _is_alias(self, node: exp.Expression) -> bool:
+    def _is_alias(self, node: exp.Expr) -> bool:
         return isinstance(node, exp.Column) and not node.table and isinstance(node.this, exp.Identifier)
 
-    def _aliased(self, name: str) -> exp.Expression | None:
+    def _aliased(self, name: str) -> exp.Expr | None:
         for node in self.statement.expressions:
             if isinstance(node, exp.Alias) and node.alias.lower() == name.lower():
-                return node.this
+                return _unaliased(node)
         return None
 
     def _items(self) -> list[Item]:
@@ -343,11 +281,13 @@ class _Reader:
             name = _free(node.alias or self._natural_name(inner), taken, counted)
             taken += [name, *(f"{name}_{end}" for end in INTERVAL if counted)]
             items.append(
-                Item(name, self._aggregate(inner)) if counted else Item(name, sql=self._over_keys(inner))
+                Item(name, self._aggregate(inner), Sql(""))
+                if counted
+                else Item(name, None, self._over_keys(inner))
             )
         return items
 
-    def _natural_name(self, node: exp.Expression) -> str:
+    def _natural_name(self, node: exp.Expr) -> str:
         if _is_aggregate(node):
             return type(node).__name__.lower()
         if isinstance(node, exp.Column):
@@ -355,13 +295,13 @@ class _Reader:
             return self.published[node.name.lower()]
         return node.sql("duckdb", comments=False)
 
-    def _aggregate(self, node: exp.Expression) -> int:
+    def _aggregate(self, node: exp.Expr) -> int:
         aggregate = self._read_aggregate(node)
         if aggregate not in self.aggregates:
             self.aggregates.append(aggregate)
         return self.aggregates.index(aggregate)
 
-    def _read_aggregate(self, node: exp.Expression) -> Aggregate:
+    def _read_aggregate(self, node: exp.Expr) -> Aggregate:
         if isinstance(node, exp.Count):
             if not isinstance(node.this, exp.Star) or any(node.this.args.values()) or node.expressions:
                 distinct = "DISTINCT " if isinstance(node.this, exp.Distinct) else ""
@@ -372,15 +312,13 @@ class _Reader:
             _refuse(f"{name.upper()} without an expression")
         return replace(Aggregate("sum"), function=name, argument=self.piece(node.this))  # type: ignore[arg-type]
 
-    def _over_keys(self, node: exp.Expression) -> Sql:
+    def _over_keys(self, node: exp.Expr) -> Sql:
         """Write an expression over the GROUP BY keys that it is made of."""
         _check(node)
         keys = {key.sql: number for number, key in enumerate(self.keys, start=1)}
 
-        def as_key(inner: exp.Expression) -> exp.Expression:
-            if isinstance(inner, exp.Column | exp.Expression) and not isinstance(
-                inner, exp.Identifier | exp.If
-            ):
+        def as_key(inner: exp.Expr) -> exp.Expr:
+            if isinstance(inner, exp.Column | exp.Expr) and not isinstance(inner, exp.Identifier | exp.If):
                 number = keys.get(self._plain(inner))
                 if number is not None:
                     return exp.column(f"key_{number}")
@@ -393,7 +331,7 @@ class _Reader:
             _refuse(f"{node.sql('duckdb', comments=False)} in SELECT", "name columns that GROUP BY names")
         return _text(written)
 
-    def _plain(self, node: exp.Expression) -> Sql:
+    def _plain(self, node: exp.Expr) -> Sql:
         """Write an expression as the keys are written, to compare the two; nothing is kept of it."""
         before = list(self.parts)
         try:
@@ -413,7 +351,7 @@ class _Reader:
             else:
                 yield self._order_term(term.this, direction)
 
-    def _order_term(self, node: exp.Expression, direction: Sql) -> Order:
+    def _order_term(self, node: exp.Expr, direction: Sql) -> Order:
         if isinstance(node, exp.Literal) and not node.is_string:
             node = self._ordinal(node, "ORDER BY")
         elif self._is_alias(node):
@@ -422,7 +360,7 @@ class _Reader:
             return Order(self._aggregate(node), Sql(""), direction)
         return Order(None, self._over_keys(node), direction)
 
-    def _by_result_name(self, node: exp.Expression) -> exp.Expression:
+    def _by_result_name(self, node: exp.Expr) -> exp.Expr:
         """Find an aggregate that bears its default name, as in ORDER BY count; columns come first."""
         if node.name.lower() in self.internal:
             return node
@@ -442,12 +380,11 @@ class _Reader:
         return int(number.name)
 
 
-def _unaliased(node: exp.Expression) -> exp.Expression:
-    inner = node.this if isinstance(node, exp.Alias) else node
-    return inner  # type: ignore[no-any-return]
+def _unaliased(node: exp.Expr) -> exp.Expr:
+    return node.this if isinstance(node, exp.Alias) else node
 
 
-def _is_aggregate(node: exp.Expression) -> bool:
+def _is_aggregate(node: exp.Expr) -> bool:
     return type(node) in (exp.Count, exp.Sum, exp.Avg)
 
 
@@ -462,7 +399,7 @@ def _free(wanted: str, taken: Sequence[str], counted: bool) -> str:
         tried.append(name)
 
 
-def _conjuncts(node: exp.Expression) -> Iterator[exp.Expression]:
+def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
     if isinstance(node, exp.And):
         yield from _conjuncts(node.left)
         yield from _conjuncts(node.right)
@@ -472,7 +409,7 @@ def _conjuncts(node: exp.Expression) -> Iterator[exp.Expression]:
         yield node
 
 
-def _replaced(node: exp.Expression, change) -> exp.Expression:  # type: ignore[no-untyped-def]
+def _replaced(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
     """Copy a tree with `change` applied from the top; a node that was changed is not looked into."""
     holder = exp.Paren(this=node.copy())
     waiting = [holder.this]
@@ -486,39 +423,39 @@ def _replaced(node: exp.Expression, change) -> exp.Expression:  # type: ignore[n
     return holder.this  # type: ignore[no-any-return]
 
 
-def _text(node: exp.Expression) -> Sql:
+def _text(node: exp.Expr) -> Sql:
     """Write a checked tree; brackets around it, for it will stand beside others."""
     text = node.sql("duckdb", identify=True, comments=False, normalize_functions="lower")
     return Sql(text if isinstance(node, exp.Column) else f"({text})")
 
 
-def _check(root: exp.Expression) -> None:
+def _check(root: exp.Expr) -> None:
     """Refuse every node that is not in the allow-list, by its name."""
     for node in root.walk():
-        kind = type(node)
-        if kind in (exp.Count, exp.Sum, exp.Avg) or isinstance(node, exp.AggFunc):
+        kind = type(node).__name__
+        if isinstance(node, exp.AggFunc):
             _refuse(
                 f"{_shown(node)} inside an expression",
                 "an aggregate (COUNT(*), SUM, AVG) stands alone in SELECT",
             )
-        if kind not in _ALLOWED or (kind is exp.Anonymous and node.name.lower() not in _NAMED_FUNCTIONS):
+        if kind not in NODES or (kind == "Anonymous" and node.name.lower() not in NAMED_FUNCTIONS):
             _refuse(_shown(node), f"{GRAMMAR}; expressions are made of {FUNCTIONS} functions")
         _check_words(node)
         _check_brackets(node)
 
 
-def _check_words(node: exp.Expression) -> None:
+def _check_words(node: exp.Expr) -> None:
     """Refuse types, units and forms that the allowed nodes could carry."""
-    if isinstance(node, exp.DataType) and (node.this.name not in _TYPES or node.args.get("nested")):
+    if isinstance(node, exp.DataType) and (node.this.name not in TYPES or node.args.get("nested")):
         _refuse(
             f"the type {node.sql('duckdb')}", "cast to a number, text, boolean, date, time or timestamp type"
         )
     if (
         isinstance(node, exp.Var)
-        and node.name.lower().rstrip("s") not in _UNITS
-        and node.name.lower() not in _UNITS
+        and node.name.lower().rstrip("s") not in UNITS
+        and node.name.lower() not in UNITS
     ):
-        _refuse(f"the unit {node.name}", f"the units are {', '.join(sorted(_UNITS))}")
+        _refuse(f"the unit {node.name}", f"the units are {', '.join(sorted(UNITS))}")
     if isinstance(node, exp.In) and (
         node.args.get("query") or node.args.get("unnest") or node.args.get("field")
     ):
@@ -527,21 +464,19 @@ def _check_words(node: exp.Expression) -> None:
         _refuse("*", "name the columns")
 
 
-def _check_brackets(node: exp.Expression) -> None:
+def _check_brackets(node: exp.Expr) -> None:
     """Refuse chains whose reading differs between parsers, such as a = b IS NULL or a + b || c."""
-    for child in node.iter_expressions():
-        chained = type(node) in _COMPARISON and type(child) in _COMPARISON
-        if chained and not isinstance(node, exp.Not | exp.Escape):
+    kind = type(node).__name__
+    for child in (type(inner).__name__ for inner in node.iter_expressions()):
+        if kind in COMPARISONS - {"Not", "Escape"} and child in COMPARISONS:
             _refuse("a chain of comparisons without brackets", "put brackets around each comparison")
-        if {type(node) is exp.DPipe, type(child) is exp.DPipe} == {True, False} and (
-            type(child) in _ARITHMETIC or type(node) in _ARITHMETIC
-        ):
+        if (kind == "DPipe" and child in ARITHMETIC) or (kind in ARITHMETIC and child == "DPipe"):
             _refuse("|| beside arithmetic without brackets", "put brackets around each operation")
 
 
-def _shown(node: exp.Expression) -> str:
-    if type(node) in _NODE_NAMES:
-        return _NODE_NAMES[type(node)]
+def _shown(node: exp.Expr) -> str:
+    if type(node).__name__ in NODE_NAMES:
+        return NODE_NAMES[type(node).__name__]
     if isinstance(node, exp.Anonymous):
         return f"the function {node.name.lower()}"
     if isinstance(node, exp.Func):

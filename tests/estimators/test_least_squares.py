@@ -1,0 +1,162 @@
+"""Least squares and its variance: unbiased, and the standard error is the spread that simulation shows."""
+
+import numpy as np
+import pytest
+
+from sqlanon.estimators import ESTIMATORS, least_squares
+from sqlanon.inference import Inference
+from sqlanon.moments import Asked, Measured, Moments
+
+VALUES, GROUPS, SIZE = 6, 240, 3
+
+
+@pytest.fixture(scope="module")
+def world():
+    """Places of values in groups (one group may repeat a value), and the rows' quasi values by value."""
+    random = np.random.default_rng(11)
+    value = np.sort(random.choice(VALUES, GROUPS * SIZE, p=[0.25, 0.2, 0.2, 0.15, 0.12, 0.08]))
+    group = random.permutation(np.arange(GROUPS * SIZE) % GROUPS)
+    age = 20 + 4 * value + random.integers(0, 30, len(value))
+    held = np.zeros((GROUPS, VALUES))
+    np.add.at(held, (group, value), 1)
+    return value, group, age.astype(float), held
+
+
+def moments_of(world, hits, measure):
+    """Write the moment query in numpy. hits: rows x cases; measure: per row, or None."""
+    _, group, _, held = world
+    sizes = held.sum(axis=1)
+    columns = {name: [] for name in ("shared", "uniform", "most", "least")}
+    for case in hits.T:
+        n = np.bincount(group, case, GROUPS)
+        columns["shared"].append(n @ held)
+        columns["uniform"].append((n / sizes) @ held)
+        columns["most"].append(np.minimum(n[:, None], held).sum(axis=0))
+        columns["least"].append(np.maximum(n[:, None] - sizes[:, None] + held, 0).sum(axis=0))
+        if measure is None:
+            continue
+        for name, x in (("count", case), ("sum", case * measure), ("square", case * measure**2)):
+            total = np.bincount(group, x, GROUPS)
+            columns.setdefault(f"{name}_shared_1", []).append(total @ held)
+            columns.setdefault(f"{name}_uniform_1", []).append((total / sizes) @ held)
+        columns.setdefault("positive_uniform_1", []).append(columns["sum_uniform_1"][-1])
+        columns.setdefault("least_1", []).append(np.full(VALUES, measure.min()))
+        columns.setdefault("largest_1", []).append(np.full(VALUES, measure.max()))
+    return Moments({name: np.array(x)[None] for name, x in columns.items()}, held.sum(axis=0))
+
+
+def spreads_of(world, system):
+    held = world[3]
+
+    def spreads(wanted):
+        return np.stack(
+            [((held @ system.inverse @ a) * (held @ system.inverse @ b)) @ held for a, b in wanted]
+        )
+
+    return spreads
+
+
+def dealt(world, random):
+    """Deal the rows of each value to its places at random, as a release does."""
+    value, group, age, held = world
+    order = np.concatenate([random.permutation(np.flatnonzero(value == v)) for v in range(VALUES)])
+    return value, group, age[order], held
+
+
+def one(codes, cases=None):
+    codes = np.array(codes)
+    return Asked(codes, np.zeros_like(codes) if cases is None else np.array(cases), np.zeros_like(codes), 1)
+
+
+ONES = np.ones(2)
+QUESTIONS = {
+    "count": (
+        Measured("count", None, ONES, ONES),
+        one([1, 4]),
+        lambda v, a: ((a > 40) & np.isin(v, [1, 4])).sum(),
+    ),
+    "sum": (Measured("sum", 1, ONES, ONES), one([1, 4]), lambda v, a: a[(a > 40) & np.isin(v, [1, 4])].sum()),
+    "avg": (
+        Measured("avg", 1, ONES, ONES),
+        one([1, 4]),
+        lambda v, a: a[(a > 40) & np.isin(v, [1, 4])].mean(),
+    ),
+    "sum of values": (
+        Measured("sum", None, np.array([2.0, 7.0]), ONES),
+        one([1, 4]),
+        lambda v, a: 2 * ((a > 40) & (v == 1)).sum() + 7 * ((a > 40) & (v == 4)).sum(),
+    ),
+    "avg of values": (
+        Measured("avg", None, np.array([2.0, 7.0]), ONES),
+        one([1, 4]),
+        lambda v, a: np.where(v == 1, 2.0, 7.0)[(a > 40) & np.isin(v, [1, 4])].mean(),
+    ),
+    "count of two cases": (
+        Measured("count", None, ONES, ONES),
+        one([1, 4], [0, 1]),
+        lambda v, a: ((a > 40) & (v == 1)).sum() + ((a > 35) & (v == 4)).sum(),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_unbiased_and_the_standard_error_is_the_spread(world, name):
+    measured, asked, truth = QUESTIONS[name]
+    system = least_squares.system(world[3].T @ world[3], world[3].sum(axis=0))
+    random = np.random.default_rng(7)
+    wanted = truth(world[0], world[2])
+    found, errors, covered = [], [], []
+    for _ in range(400):
+        drawn = dealt(world, random)
+        age = drawn[2]
+        paired = asked.case.max() > 0
+        hits = np.stack([age > 40, age > 35] if paired else [age > 40], axis=1).astype(float)
+        moments = moments_of(drawn, hits, age if measured.number else None)
+        pairs = None
+        if paired:
+            both = moments_of(drawn, hits[:, :1] * hits[:, 1:], None).columns["shared"]
+            pairs = np.zeros((1, 2, 2, VALUES))
+            pairs[:, 0, 1] = both[:, 0]
+        evidence = Inference(moments, asked, system, spreads_of(world, system), pairs).evidence(measured)
+        answer = ESTIMATORS["least_squares"](evidence)
+        found.append(evidence.least_squares[0, 0])
+        errors.append(evidence.std_error[0, 0])
+        covered.append(answer.low[0, 0] <= wanted <= answer.high[0, 0])
+    assert abs(np.mean(found) - wanted) < 4 * np.std(found) / 20 + (0.02 * wanted if "avg" in name else 0)
+    assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(np.std(found), rel=0.12)
+    assert np.mean(covered) > 0.91
+
+
+def test_without_the_pairs_the_standard_error_is_an_upper_bound(world):
+    measured, asked, _ = QUESTIONS["count of two cases"]
+    system = least_squares.system(world[3].T @ world[3], world[3].sum(axis=0))
+    hits = np.stack([world[2] > 40, world[2] > 35], axis=1).astype(float)
+    moments = moments_of(world, hits, None)
+    pairs = np.zeros((1, 2, 2, VALUES))
+    pairs[:, 0, 1] = moments_of(world, hits[:, :1] * hits[:, 1:], None).columns["shared"][:, 0]
+    exact, bound = (
+        Inference(moments, asked, system, spreads_of(world, system), p).evidence(measured).std_error[0, 0]
+        for p in (pairs, None)
+    )
+    assert 0 < exact <= bound * (1 + 1e-9)
+
+
+def test_a_singular_system_knows_what_it_can_answer():
+    held = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0], [0, 0, 1, 1]])
+    system = least_squares.system(held.T @ held, held.sum(axis=0))
+    assert system.rank == 3
+    assert system.known.tolist() == [False, False, True, True]
+    assert least_squares.reachable(
+        system, np.array([[2.0, 0, 0, 0], [2, 2, 0, 0], [0, 0, 2, 0]])
+    ).tolist() == [
+        False,
+        True,
+        True,
+    ]
+
+
+def test_shares_solve_the_normal_equations():
+    held = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 1.0]])
+    system = least_squares.system(held.T @ held, held.sum(axis=0))
+    share = np.array([0.2, 0.5, 0.9])
+    assert least_squares.shares(system, (held @ share) @ held) == pytest.approx(share)

@@ -1,0 +1,435 @@
+"""Answers from QIT and ST: the paper's example, an independent slow oracle, exact cases, hostile names."""
+
+import itertools
+import math
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.errors import DataError, QueryError, UsageError
+from sqlanon.estimation import Session
+from sqlanon.templates import Sql, ident
+
+PATIENTS = [
+    (23, "M", 11000, "pneumonia", 1),
+    (27, "M", 13000, "dyspepsia", 1),
+    (35, "M", 59000, "dyspepsia", 1),
+    (59, "M", 12000, "pneumonia", 1),
+    (61, "F", 54000, "flu", 2),
+    (65, "F", 25000, "gastritis", 2),
+    (65, "F", 25000, "flu", 2),
+    (70, "F", 30000, "bronchitis", 2),
+]
+
+
+def session_of(rows, names, group="group_id", count="count"):
+    """Open a release of rows (quasi values …, sensitive value, group)."""
+    con = duckdb.connect()
+    *quasi, sensitive = names
+    frame = pd.DataFrame(rows, columns=[*(f"c{i}" for i in range(len(names))), "g"]).astype(object)
+    con.register("frame", frame)
+    columns = ", ".join(f"c{i} as {ident(name)}" for i, name in enumerate(quasi))
+    last = f"c{len(quasi)}"
+    con.execute(f"create table qit as select {columns}, g as {ident(group)} from frame")
+    con.execute(
+        f"create table st as select g as {ident(group)}, {last} as {ident(sensitive)},"
+        f" count(*) as {ident(count)} from frame group by g, {last}"
+    )
+    manifest = {
+        "method": "anatomy",
+        "columns": {"quasi": quasi, "sensitive": [sensitive], "group": group, "count": count},
+    }
+    con.execute(f"create table microdata as select {columns}, {last} as {ident(sensitive)} from frame")
+    session = Session(DuckDBEngine(con), {"qit": Sql("qit"), "st": Sql("st")}, manifest)
+    session.con = con
+    return session
+
+
+@pytest.fixture(scope="module")
+def hospital():
+    return session_of(PATIENTS, ["age", "sex", "zipcode", "disease"])
+
+
+@pytest.fixture(scope="module")
+def census():
+    """6,000 rows, 9 values, groups of 3 random rows: enough for estimates, though not for privacy."""
+    random = np.random.default_rng(5)
+    code = np.sort(random.choice(9, 6000, p=np.array([18, 16, 14, 12, 10, 10, 8, 7, 5]) / 100))
+    age = (20 + 3 * code + random.integers(0, 30, 6000)).astype(int)
+    sex = np.where(random.random(6000) < 0.3 + 0.05 * code, "M", "F")
+    groups = random.permutation(np.arange(6000) % 2000)
+    rows = [
+        (int(a), str(s), float(a) * 10, int(v), int(g))
+        for a, s, v, g in zip(age, sex, code, groups, strict=True)
+    ]
+    return session_of(rows, ["age", "sex", "salary", "income"])
+
+
+# -- the paper's example -------------------------------------------------------------------------
+
+
+def test_query_a_of_the_slides(hospital):
+    sql = (
+        "SELECT COUNT(*) FROM release WHERE age BETWEEN 0 AND 30 AND zipcode BETWEEN 10001 AND 20000"
+        " AND disease = 'pneumonia'"
+    )
+    answer = hospital.answer(sql, "uniform")
+    assert answer["count"].tolist() == [1.0]
+    assert answer[["count_std_error", "count_low", "count_high"]].isna().all(axis=None)
+    assert list(answer.columns) == ["count", "count_std_error", "count_low", "count_high"]
+
+
+def test_values_that_always_go_together_are_answered_by_uniform_with_a_message(hospital):
+    answer = hospital.answer("select count(*) from release where age < 30 and disease = 'pneumonia'")
+    assert answer["count"].tolist() == [1.0] and np.isnan(answer["count_std_error"][0])
+    (message,) = answer.attrs["messages"]
+    assert "answered by uniform" in message
+
+
+# -- an independent oracle -----------------------------------------------------------------------
+
+
+def oracle(session, satisfies):
+    """Enumerate rows and the values of their groups: the uniform estimate and least squares."""
+    columns = session.loaded
+    lines = session.con.execute("select * from st").fetchall()
+    people = session.con.execute("select * from qit").fetchall()
+    values = list(dict.fromkeys(v for _, v, _ in lines))
+    groups = list(dict.fromkeys(g for g, _, _ in lines))
+    held = {(g, v): n for g, v, n in lines}
+    size = {g: sum(held.get((g, v), 0) for v in values) for g in groups}
+    total = {v: sum(held.get((g, v), 0) for g in groups) for v in values}
+    rows = [(dict(zip(columns.quasi, person[:-1], strict=True)), person[-1]) for person in people]
+    weight = [[satisfies(row, v) for v in values] for row, _ in rows]
+    uniform = sum(
+        held.get((g, v), 0) / size[g] * x
+        for (_, g), line in zip(rows, weight, strict=True)
+        for v, x in zip(values, line, strict=True)
+    )
+    normal = np.array(
+        [[sum(held.get((g, v), 0) * held.get((g, w), 0) for g in groups) for w in values] for v in values]
+    )
+    squares = 0.0
+    for place, v in enumerate(values):
+        hits = {
+            g: sum(line[place] for (_, h), line in zip(rows, weight, strict=True) if h == g) for g in groups
+        }
+        shared = np.array([sum(hits[g] * held.get((g, w), 0) for g in groups) for w in values], dtype=float)
+        squares += total[v] * (np.linalg.pinv(normal) @ shared)[place]
+    return uniform, squares
+
+
+SMALL = [
+    (20 + 7 * i % 50 if i % 11 else None, "MF"[i % 3 == 0], 1.5 * i, (None, 1, 2, 3, 5, 8)[j], i)
+    for i in range(40)
+    for j in sorted({i % 6, (i // 2 + 1) % 6, (i * i + 3) % 6})
+]
+QUESTIONS = [
+    ("age > 30 and income = 3", lambda r, v: (r["age"] or 0) > 30 and v == 3),
+    ("age > 30 and income in (1, 2)", lambda r, v: (r["age"] or 0) > 30 and v in (1, 2)),
+    ("sex = 'M' and income is null", lambda r, v: r["sex"] == "M" and v is None),
+    ("sex = 'M' and not income > 2", lambda r, v: r["sex"] == "M" and v is not None and v <= 2),
+    ("age is null and income <> 1", lambda r, v: r["age"] is None and v not in (None, 1)),
+    (
+        "(age > 30 and income = 1) or (age < 40 and sex = 'F' and income > 2)",
+        lambda r, v: (
+            ((r["age"] or 0) > 30 and v == 1) or ((r["age"] or 99) < 40 and r["sex"] == "F" and (v or 0) > 2)
+        ),
+    ),
+    ("age > income * 10", lambda r, v: r["age"] is not None and v is not None and r["age"] > v * 10),
+    ("sex = 'M' or income = 5", lambda r, v: r["sex"] == "M" or v == 5),
+    (
+        "case when income > 2 then age > 40 else sex = 'M' end",
+        lambda r, v: (r["age"] or 0) > 40 if (v or 0) > 2 else r["sex"] == "M",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def small():
+    return session_of(SMALL, ["age", "sex", "pay", "income"])
+
+
+@pytest.mark.parametrize(("where", "satisfies"), QUESTIONS)
+def test_counts_equal_the_oracle(small, where, satisfies):
+    uniform, squares = oracle(small, satisfies)
+    sql = f"select count(*) from release where {where}"
+    low, high = 0, sum(1 for _ in SMALL)
+    assert small.answer(sql, "uniform")["count"][0] == pytest.approx(min(max(uniform, low), high))
+    answer = small.answer(sql, "least_squares")
+    assert answer.attrs["messages"] == []
+    _equal_or_cut(answer, "count", squares, uniform)
+
+
+def _equal_or_cut(answer, name, squares, uniform):
+    """Judge least squares; where it passes a bound that the release proves, it is cut to that bound."""
+    found = answer[name][0]
+    if answer[f"{name}_low"][0] < found < answer[f"{name}_high"][0]:
+        assert found == pytest.approx(squares)
+    else:
+        assert min(uniform, squares) - 1e-6 <= found <= max(uniform, squares) + 1e-6
+
+
+SUMS = [
+    ("sum(pay)", lambda r, v: r["pay"]),
+    ("sum(income)", lambda r, v: v or 0),
+    ("sum(pay * income)", lambda r, v: r["pay"] * (v or 0)),
+    ("sum(age)", lambda r, v: r["age"] or 0),
+]
+
+
+@pytest.mark.parametrize(("aggregate", "value"), SUMS)
+def test_sums_equal_the_oracle(small, aggregate, value):
+    uniform, squares = oracle(small, lambda r, v: value(r, v) if r["sex"] == "M" and (v or 0) > 1 else 0)
+    sql = f"select {aggregate} from release where sex = 'M' and income > 1"
+    assert small.answer(sql, "uniform")["sum"][0] == pytest.approx(uniform)
+    _equal_or_cut(small.answer(sql, "least_squares"), "sum", squares, uniform)
+
+
+@pytest.mark.parametrize("argument", ["salary", "income", "age", "salary + income", "nullif(age, 40)"])
+def test_averages_are_sums_over_counts_of_what_is_there(census, argument):
+    where = f"from release where sex = 'M' and income > 4 and ({argument}) is not null"
+    for estimator in ("uniform", "least_squares"):
+        both = census.answer(f"select sum({argument}), count(*), avg({argument}) {where}", estimator)
+        assert both["avg"][0] == pytest.approx(both["sum"][0] / both["count"][0])
+
+
+def test_groups_equal_single_questions(small):
+    for estimator in ("uniform", "least_squares", "shrinkage"):
+        table = small.answer(
+            "select sex, income, count(*), sum(pay), avg(age) from release group by all order by all",
+            estimator,
+        )
+        assert len(table) == 12
+        for row in table.itertuples():
+            income = "income is null" if pd.isna(row.income) else f"income = {row.income}"
+            one = small.answer(
+                f"select count(*), sum(pay), avg(age) from release where sex = '{row.sex}' and {income}",
+                estimator,
+            ).iloc[0]
+            for name in one.index:
+                assert getattr(row, name) == pytest.approx(one[name], nan_ok=True, abs=1e-6), (row, name)
+
+
+@given(
+    groups=st.lists(
+        st.lists(st.sampled_from([None, 1, 2, 3]), min_size=1, max_size=3), min_size=3, max_size=9
+    ),
+    seed=st.integers(0, 1000),
+)
+@settings(max_examples=12, deadline=None)
+def test_any_small_release_equals_the_oracle(groups, seed):
+    random = np.random.default_rng(seed)
+    rows = [
+        (int(random.integers(0, 4)), "MF"[random.integers(0, 2)], v, number)
+        for number, group in enumerate(groups)
+        for v in group
+    ]
+    session = session_of(rows, ["age", "sex", "income"])
+    uniform, _ = oracle(session, lambda r, v: r["age"] > 1 and v in (1, 2))
+    sql = "select count(*) from release where age > 1 and income in (1, 2)"
+    hits = sum(age > 1 for age, *_ in rows)
+    asked = sum(v in (1, 2) for *_, v, _ in rows)
+    for estimator in ("uniform", "least_squares", "shrinkage"):
+        answer = session.answer(sql, estimator).iloc[0]
+        assert max(0, hits + asked - len(rows)) - 1e-9 <= answer["count"] <= min(hits, asked) + 1e-9
+        assert math.isnan(answer["count_low"]) or answer["count_low"] <= answer["count_high"]
+    if answer["count_std_error"] != 0:
+        assert session.answer(sql, "uniform")["count"][0] == pytest.approx(uniform)
+
+
+# -- exact answers -------------------------------------------------------------------------------
+
+EXACT = [
+    "select count(*) from release where age between 30 and 40 and sex = 'M'",
+    "select count(*), sum(age), avg(age), sum(salary) from release",
+    "select count(*), sum(age), avg(salary) from release where sex = 'F'",
+    "select sex, count(*), sum(age), avg(age) from release group by sex order by sex",
+    "select age // 10 as decade, sex, count(*) from release group by all order by 1 desc, 2 limit 5",
+    "select count(*) from release where income in (1, 2)",
+    "select sum(income), avg(income), sum(income * income) from release",
+    "select sum(income), avg(income) from release where income > 3",
+    "select income, count(*) from release where income < 4 group by income order by 1",
+    "select income % 2 as odd, count(*), sum(income) from release group by 1 order by 1",
+    "select count(*) from release where age > 0 and income = 2",
+    "select count(*) from release where age < 0 and income = 2",
+    "select sum(age), avg(income), count(*) from release where age < 0",
+    "select sum(age) from release where income = 99",
+    "select count(*) from release where true and not false",
+    "select sum(2), avg(2) from release where income = 3",
+    "select age, count(*) from release where false group by age",
+]
+
+
+@pytest.mark.parametrize("sql", EXACT)
+@pytest.mark.parametrize("estimator", ["uniform", "least_squares", "shrinkage"])
+def test_exact_cases_equal_duckdb_on_the_microdata(census, sql, estimator):
+    answer = census.answer(sql, estimator)
+    truth = census.con.execute(sql.replace("release", "microdata")).df()
+    assert len(answer) == len(truth)
+    for place, name in enumerate(
+        c for c in answer.columns if not c.endswith(("_std_error", "_low", "_high"))
+    ):
+        wanted = truth.iloc[:, place].astype(object).where(truth.iloc[:, place].notna(), None).tolist()
+        found = answer[name].astype(object).where(answer[name].notna(), None).tolist()
+        assert [
+            pytest.approx(value, rel=1e-9) if isinstance(value, float | int) else value for value in wanted
+        ] == found
+        if f"{name}_std_error" in answer:
+            known = answer[answer[name].notna()]
+            assert (known[f"{name}_std_error"] == 0).all()
+            assert (known[f"{name}_low"] == known[name]).all() and (
+                known[f"{name}_high"] == known[name]
+            ).all()
+
+
+def test_estimates_on_correlated_data_come_near(census):
+    sql = "select income, count(*), avg(age) from release where sex = 'M' group by income order by income"
+    answer = census.answer(sql)
+    truth = census.con.execute(sql.replace("release", "microdata")).df()
+    assert (abs(answer["count"] - truth.iloc[:, 1]) < 4 * answer["count_std_error"] + 1).all()
+    assert (abs(answer["avg"] - truth.iloc[:, 2]) < 4 * answer["avg_std_error"] + 0.1).all()
+
+
+# -- shapes, names, refusals -------------------------------------------------------------------
+
+
+def test_zeros_are_given_for_every_value_that_where_leaves(hospital):
+    answer = hospital.answer(
+        "select sex, disease, count(*) from release where disease <> 'flu' group by all order by all",
+        "uniform",
+    )
+    assert list(zip(answer["sex"], answer["disease"], strict=True)) == list(
+        itertools.product("FM", ["bronchitis", "dyspepsia", "gastritis", "pneumonia"])
+    )
+    assert answer["count"].tolist() == [1, 0, 1, 0, 0, 2, 0, 2]
+
+
+def test_null_keys_are_a_group_of_their_own(small):
+    answer = small.answer(
+        "select age is null as unknown, age, count(*) from release group by all order by age nulls first"
+    )
+    assert pd.isna(answer["age"][0]) and bool(answer["unknown"][0])
+    assert answer["count"].sum() == len(SMALL)
+
+
+def test_order_by_an_aggregate_that_is_not_selected(small):
+    answer = small.answer("select sex, sum(pay) as x from release group by sex order by count(*) desc, x")
+    assert list(answer.columns) == ["sex", "x", "x_std_error", "x_low", "x_high"]
+    assert answer["sex"].tolist() == ["M", "F"]
+
+
+NASTY = [
+    'quo"te',
+    "apo'strophe",
+    "select",
+    "group_id",
+    "count",
+    "code",
+    "sensitive",
+    "quasi_1",
+    "cell",
+    "ünï 漢字",
+    "n",
+]
+
+
+@pytest.mark.parametrize("shift", range(len(NASTY)))
+def test_hostile_names(shift):
+    names = NASTY[shift:] + NASTY[:shift]
+    rows = [
+        (*((i * k) % 3 for k in range(1, len(names))), v, i // 2) for i, v in enumerate("ababbcacbcabcaba")
+    ]
+    session = session_of(rows, names, "group_id_2", "count_2")
+    columns = ", ".join(map(ident, names))
+    answer = session.answer(
+        f"select {columns}, count(*) as total from release group by all order by all", "uniform"
+    )
+    assert list(answer.columns[: len(names)]) == names
+    assert answer["total"].sum() == pytest.approx(len(rows))
+    one = session.answer(f"select sum({ident(names[0])}) from release where {ident(names[1])} = 0")
+    assert one["sum"][0] == sum(row[0] for row in rows if row[1] == 0)
+
+
+def test_types_are_checked_and_errors_speak_of_published_names(hospital):
+    with pytest.raises(QueryError, match="SUM and AVG take numbers"):
+        hospital.answer("select sum(sex) from release")
+    with pytest.raises(QueryError, match="cannot be evaluated"):
+        hospital.answer("select count(*) from release where sex + 1 > 2")
+    with pytest.raises(DataError, match="on every row"):
+        hospital.answer("select count(*) from release where cast(sex as int) > 2")
+    with pytest.raises(UsageError, match="no estimator 'ridge'"):
+        hospital.answer("select count(*) from release", "ridge")
+
+
+def test_a_release_without_qit_is_refused():
+    with pytest.raises(UsageError, match="no QIT"):
+        Session(None, {"data": Sql("x")}, {"method": "splu", "columns": {"quasi": ["a"], "sensitive": ["b"]}})
+
+
+def test_statements_are_what_runs_and_hold_no_value_of_the_data(hospital):
+    sql = "select disease, count(*) from release where age > 30 group by disease order by 2"
+    ran = []
+
+    class Recording(DuckDBEngine):
+        def create(self, statement):
+            ran.append(statement.sql)
+            super().create(statement)
+
+        def frame(self, text):
+            ran.append(text)
+            return super().frame(text)
+
+    fresh = Session(Recording(hospital.con), hospital.loaded.tables, {"columns": _columns(hospital)})
+    listed = fresh.statements(sql)
+    assert ran == []
+    assert [name for name, _ in listed] == [
+        "value",
+        "line",
+        "person",
+        "asked",
+        "moment",
+        "normal",
+        "spread",
+        "answer",
+    ]
+    fresh.answer(sql)
+    for name, text in listed:
+        assert name == "spread" or text in ran
+        assert "pneumonia" not in text
+    fresh.close()
+
+
+def _columns(session):
+    return {
+        "quasi": session.loaded.quasi,
+        "sensitive": [session.loaded.sensitive],
+        "group": "group_id",
+        "count": "count",
+    }
+
+
+def test_no_table_stays_behind(hospital):
+    before = hospital.con.execute("select count(*) from duckdb_tables()").fetchone()
+    fresh = Session(DuckDBEngine(hospital.con), hospital.loaded.tables, {"columns": _columns(hospital)})
+    fresh.answer("select sex, disease, count(*) from release group by all")
+    fresh.close()
+    assert hospital.con.execute("select count(*) from duckdb_tables()").fetchone() == before
+    assert fresh.answer("select count(*) from release")["count"][0] == 8
+    fresh.close()
+
+
+def test_too_many_values_are_answered_by_uniform(small, monkeypatch):
+    monkeypatch.setattr("sqlanon.loaded.LARGEST_SYSTEM", 3)
+    fresh = Session(DuckDBEngine(small.con), small.loaded.tables, {"columns": _columns(small)})
+    answer = fresh.answer("select count(*) from release where age > 30 and income = 3")
+    assert "sensitive values" in answer.attrs["messages"][0]
+    assert answer["count"][0] == pytest.approx(
+        small.answer("select count(*) from release where age > 30 and income = 3", "uniform")["count"][0]
+    )
+    fresh.close()

@@ -1,0 +1,207 @@
+"""The grammar: what passes is rebuilt with DuckDB's meaning, what does not is refused by name."""
+
+import duckdb
+import pytest
+
+from sqlanon.errors import QueryError
+from sqlanon.query import parse
+
+QUASI = ("age", "Sex", "group id", "count", "born")
+SENSITIVE = "disease"
+
+
+def asked(sql):
+    return parse(sql, QUASI, SENSITIVE)
+
+
+REFUSED = {
+    "select count(age) from release": "COUNT(x)",
+    "select count(1) from release": "COUNT(x)",
+    "select count() from release": "COUNT(x)",
+    "select count(distinct age) from release": "COUNT(DISTINCT x)",
+    "select sum(distinct age) from release": "DISTINCT",
+    "select count(*) filter (where age > 1) from release": "FILTER",
+    "select age, count(*) from release group by age having count(*) > 1": "HAVING",
+    "select distinct count(*) from release": "DISTINCT",
+    "select distinct on (age) age, count(*) from release group by age": "DISTINCT",
+    "select age, count(*) from release group by age qualify true": "QUALIFY",
+    "select count(*) from release using sample 5": "SAMPLE",
+    "select count(*) from release tablesample 5%": "SAMPLE",
+    "select count(*) from release limit 5 offset 2": "OFFSET",
+    "select count(*) from release limit 10%": "LIMIT",
+    "select count(*) over () from release": "a window",
+    "select sum(age) over (order by age), count(*) from release": "a window",
+    "select count(*) from release, release as other": "a join",
+    "select count(*) from release join release r on true": "a join",
+    "with a as (select 1) select count(*) from release": "WITH",
+    "select count(*) from release union all select count(*) from release": "UNION",
+    "select count(*) from release intersect select 1": "INTERSECT",
+    "select count(*) from (select * from release)": "a subquery",
+    "select count(*) from release where age in (select 1)": "IN with anything but a list",
+    "select count(*) from release where age = (select 1)": "a subquery",
+    "select count(*) from release where exists (select 1)": "a subquery",
+    "select count(*) from release; drop table release": "2 statements",
+    "drop table release": "DROP",
+    "copy release to 'x'": "COPY",
+    "select count(*) from read_csv('x')": "FROM",
+    "select count(*) from 'x.parquet'": "x.parquet",
+    "select count(*) from microdata": "microdata",
+    "select count(*) from main.release": "release",
+    "select count(*)": "FROM",
+    "select count(*) from release where getenv('HOME') = 'x'": "getenv",
+    "select count(*) from release where random() < 0.5": "rand",
+    "select count(*) from release where hash(age) = 1": "hash",
+    "select count(*) from release where repeat('x', 9) = 'x'": "repeat",
+    "select count(*) from release where nextval('s') = 1": "nextval",
+    "select count(*) from release where read_text('x') = 'x'": "read_text",
+    "select count(*) from release where columns(*) > 1": "columns",
+    "select count(*) from release where age = ?": "a parameter",
+    "select count(*) from release where age = $1": "a parameter",
+    "select count(*) from release where [1] = [age]": "expression",
+    "select count(*) from release where disease ~ 'x'": "the operator ~",
+    "select count(*) from release where age ^ 2 = 4": "the operator ^",
+    "select count(*) from release where age ** 2 = 4": "the operator **",
+    "select count(*) from release where disease similar to 'x'": "SIMILAR",
+    "select count(*) from release where age::my_type = 1": "type",
+    "select count(*) from release where cast(age as int[]) is null": "type",
+    "select count(*) from release where age = (count > 1 = true)": "brackets",
+    "select count(*) from release where release.age.x = 1": "release.age.x",
+    "select count(*) from release where other.age = 1": "'other'",
+    "select count(*) from release where nothing = 1": "no column 'nothing'",
+    "select * from release": "*",
+    "select age from release group by age": "without an aggregate",
+    "select count(*) + 1 from release": "inside an expression",
+    "select median(age) from release": "median",
+    "select sum(count(*)) from release": "count",
+    "select sum() from release": "not SQL",
+    "select age, count(*) from release": "age outside GROUP BY",
+    "select 1, count(*) from release": "1 in SELECT",
+    "select count(*) from release group by rollup (age)": "rollup",
+    "select count(*) from release group by grouping sets ((age))": "GROUPING",
+    "select count(*) from release group by 3": "GROUP BY 3",
+    "select age, count(*) from release group by 2, age": "GROUP BY an aggregate",
+    "select age, count(*) from release group by age order by 7": "ORDER BY 7",
+    "select age, count(*) from release group by age order by sex": "outside GROUP BY",
+    "select count(*) from release where": "not SQL",
+    "select count(*) from release where age = 'x": "not SQL",
+    "": "0 statements",
+}
+
+
+@pytest.mark.parametrize("sql", REFUSED)
+def test_refused_by_name(sql):
+    with pytest.raises(QueryError) as caught:
+        asked(sql)
+    assert REFUSED[sql].lower() in str(caught.value).lower()
+    assert "\n" not in str(caught.value)
+
+
+def test_the_message_says_what_is_allowed():
+    with pytest.raises(QueryError) as caught:
+        asked("select age, count(*) from release group by age having true")
+    assert str(caught.value) == (
+        "HAVING is not answered from a release; a release answers SELECT [columns,] COUNT(*) | SUM(e) | AVG(e),"
+        " … FROM release [WHERE …] [GROUP BY …] [ORDER BY …] [LIMIT n]"
+    )
+
+
+def test_deep_nesting_is_refused_not_a_crash():
+    with pytest.raises(QueryError):
+        asked("select count(*) from release where " + "(" * 5000 + "true" + ")" * 5000)
+
+
+ROUND_TRIPS = """
+age / 2; age // 2; age % 3; -age; mod(age, 3); age + 2 * 3 - 1; (age + 2) * 3; power(age, 2); abs(-age)
+round(age / 7, 1); floor(age / 7); ceil(age / 7); ceiling(age / 7); sqrt(age); ln(age); exp(age / 100)
+sign(age)
+greatest(age, 30); least(age, 30); age between 20 and 30; age not between 20 and 30; age in (23, 40)
+age not in (23, 40); age is null; age is not null; age is distinct from 23; age is not distinct from 23
+not age = 23; age = 23 or age = 40 and sex = 'M'; (age = 23 or age = 40) and sex = 'M'; age <> 23; age != 23
+sex like 'M%'; sex not like 'M%'; sex ilike 'm%'; sex like 'M!%' escape '!'; regexp_matches(disease, 'fl.')
+regexp_matches(disease, 'FL.', 'i'); case when age > 30 then 1 else 0 end; case sex when 'M' then 1 end
+if(age > 30, 1, 2); coalesce(age, 0); ifnull(age, 0); nullif(age, 23); age::text; cast(age as decimal(10, 2))
+try_cast(disease as int); born < date '2000-01-01'; born + interval 1 day; born - interval '2 months'
+year(born); month(born); day(born); quarter(born); week(born); dayofweek(born); isodow(born); dayofyear(born)
+extract(year from born); extract(dow from born); date_part('month', born); date_trunc('month', born)
+date_diff('day', born, date '2000-01-01'); datediff('month', born, date '2000-01-01'); hour(born::timestamp)
+lower(disease); upper(disease); length(disease); len(disease); strlen(disease); substring(disease, 2, 3)
+substr(disease, 2); trim(disease); ltrim(disease); rtrim(disease); trim(disease, 'f')
+replace(disease, 'f', 'g')
+left(disease, 2); right(disease, 2); starts_with(disease, 'f'); prefix(disease, 'f'); ends_with(disease, 'u')
+suffix(disease, 'u'); contains(disease, 'l'); strpos(disease, 'l'); position('l' in disease)
+concat(disease, sex); disease || sex; reverse(disease); disease = 'it''s'; disease = '-- no /* comment */'
+age = count is null; 1.5e3 + age; 1_000 + age; age = 23 /* a comment */; "COUNT" + 1; "group id" = 7
+release.age; date(born)
+"""
+
+
+@pytest.mark.parametrize(
+    "text", [t.strip() for line in ROUND_TRIPS.strip().splitlines() for t in line.split("; ")]
+)
+def test_what_passes_keeps_duckdbs_meaning(text):
+    con = duckdb.connect()
+    con.execute(
+        "create table release as select * from (values (23, 'M', 7, 1, date '1999-12-31', 'flu'),"
+        " (null, 'F', null, 2, null, null), (40, 'M%', 8, 3, date '2001-02-28', ' gastritis '), (35, 'M!x', 7, 4,"
+        " date '2000-02-29', 'it''s')) t(age, Sex, \"group id\", \"count\", born, disease)"
+    )
+    con.execute(
+        'create view renamed as select age as quasi_1, Sex as quasi_2, "group id" as quasi_3, "count" as quasi_4,'
+        " born as quasi_5, disease as sensitive from release"
+    )
+    query = asked(f"select count(*) from release group by ({text})")
+    sql = query.keys[0].sql
+    for number, part in enumerate(query.parts, start=1):
+        sql = sql.replace(f'"part_{number}"', part)
+    mine = con.execute(f"select {sql} from renamed").fetchall()
+    assert mine == con.execute(f"select {text} from release").fetchall()
+
+
+def test_columns_are_found_without_case_and_named_as_published():
+    query = asked('select SEX, "GROUP ID", count(*) from RELEASE where AGE > 3 group by sex, 2')
+    assert [item.name for item in query.items] == ["Sex", "group id", "count"]
+    assert [key.sql for key in query.keys] == ['"quasi_2"', '"quasi_3"']
+
+
+def test_names_of_results():
+    query = asked("select count(*), sum(age), sum(count), avg(age) as mean, count(*) as Sum from release r")
+    assert [item.name for item in query.items] == ["count", "sum", "sum_2", "mean", "Sum_3"]
+    query = asked("select age as count_low, count(*) from release group by 1")
+    assert [item.name for item in query.items] == ["count_low", "count_2"]
+
+
+def test_conjuncts_by_what_they_read():
+    query = asked(
+        "select count(*) from release where (age > 1 and disease = 'flu') and true"
+        " and (sex = 'M' or disease = 'x')"
+    )
+    assert [piece.role for piece in query.conditions] == ["quasi", "sensitive", "constant", "mixed"]
+    assert query.parts == ("(\"sensitive\" = 'x')",)
+    assert query.conditions[3].sql == '(("quasi_2" = \'M\' OR "part_1"))'
+    assert query.conditions[3].other == '(("quasi_2" = \'M\' OR "other_part_1"))'
+
+
+def test_order_by_alias_ordinal_expression_aggregate_and_all():
+    query = asked(
+        "select age + 1 as x, count(*) as n from release group by x"
+        " order by n desc nulls first, 1, age + 1, count(*), sum(age), x"
+    )
+    assert [(term.aggregate, term.sql) for term in query.order] == [
+        (0, ""),
+        (None, '"key_1"'),
+        (None, '"key_1"'),
+        (0, ""),
+        (1, ""),
+        (None, '"key_1"'),
+    ]
+    assert query.order[0].direction == "desc nulls first" and query.order[1].direction == "asc nulls last"
+    query = asked("select age, count(*) from release group by all order by all desc limit 3")
+    assert [term.aggregate for term in query.order] == [None, 0] and query.limit == 3
+
+
+def test_nothing_of_the_users_text_is_pasted():
+    query = asked("select count(*) from release where disease = 'x'' or true --' and age /* ; drop */ > 1")
+    assert [piece.sql for piece in query.conditions] == [
+        "(\"sensitive\" = 'x'' or true --')",
+        '("quasi_1" > 1)',
+    ]
