@@ -49,8 +49,18 @@ def loaded(text: str, where: str) -> Manifest:
     for key, kind in _REQUIRED.items():
         if not isinstance(manifest.get(key), kind):
             raise ReleaseError(f"the manifest of {where} has no {key}")
+    _check_columns(manifest["columns"], where)
     if manifest["format"] > FORMAT:
         raise ReleaseError(
             f"{where} has format {manifest['format']}; this sqlanon reads format {FORMAT}: install a newer one"
         )
     return manifest
+
+
+def _check_columns(columns: Manifest, where: str) -> None:
+    """Refuse a manifest whose columns are not names: every one of them will stand in SQL."""
+    lists = (columns.get("quasi"), columns.get("sensitive"))
+    added = [name for role, name in columns.items() if role not in ("quasi", "sensitive")]
+    names = [name for listed in lists for name in (listed if isinstance(listed, list) else [None])] + added
+    if not all(lists) or not all(isinstance(name, str) and name and "\0" not in name for name in names):
+        raise ReleaseError(f"the manifest of {where} does not name its columns")

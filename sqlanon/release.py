@@ -13,6 +13,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, connect
 from sqlanon.errors import ReleaseError, SqlanonError, VerificationError
 from sqlanon.manifest import Manifest, dumped, loaded
+from sqlanon.methods import METHODS
 from sqlanon.statement import Statement
 from sqlanon.targets import (
     MANIFEST,
@@ -251,12 +252,24 @@ def open_release(path: str | Path, database: str | None = None, engine: Engine |
     return _open_directory(directory, engine or DuckDBEngine(connect(database)))
 
 
+def _known(manifest: Manifest, where: str) -> Manifest:
+    """Refuse a method that this version does not have, and tables that are not a QIT and an ST."""
+    if manifest["method"] not in METHODS:
+        raise ReleaseError(f"{where} was made by the method {manifest['method']!r}, which this sqlanon does not know")
+    columns, l = manifest["columns"], manifest["parameters"].get("l")
+    if len(columns["sensitive"]) != 1 or not {"group", "count"} <= set(columns):
+        raise ReleaseError(f"the manifest of {where} does not describe a QIT and an ST")
+    if not isinstance(l, int) or isinstance(l, bool) or l < 1:
+        raise ReleaseError(f"the manifest of {where} does not say its l")
+    return manifest
+
+
 def _open_directory(directory: Path, engine: Engine) -> Release:
     try:
         text = (directory / MANIFEST).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         raise ReleaseError(f"{str(directory)!r} holds no readable {MANIFEST}: it is not a release") from None
-    manifest = loaded(text, str(directory))
+    manifest = _known(loaded(text, str(directory)), str(directory))
     tables = {name: parquet_relation(directory / f"{name}.parquet") for name in TABLES}
     return Release(engine, tables, manifest, directory)
 
@@ -264,6 +277,6 @@ def _open_directory(directory: Path, engine: Engine) -> Release:
 def _open_schema(schema: str, engine: Engine) -> Release:
     if "manifest" not in (schema_tables(engine, schema) or ()):
         raise ReleaseError(f"no release in the schema {schema!r}: it has no table manifest")
-    manifest = loaded(read_manifest(engine, schema), f"schema {schema}")
+    manifest = _known(loaded(read_manifest(engine, schema), f"schema {schema}"), f"schema {schema}")
     tables = {name: Sql(f"{ident(schema)}.{ident(name)}") for name in TABLES}
     return Release(engine, tables, manifest)

@@ -1,0 +1,159 @@
+"""Verification finds what was changed, and says what it required and what it found."""
+
+import json
+import shutil
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon.targets import sha256
+from tests.conftest import PAPERS
+
+ROLES = {"quasi": ["age", "sex", "zipcode"], "sensitive": "disease", "id": "ssn", "l": 4}
+
+
+@pytest.fixture
+def release(patients, tmp_path):
+    return sqlanon.anatomy(patients, "patients", out=tmp_path / "release", **ROLES)
+
+
+def rewritten(release, name, sql, keep_manifest=False):
+    """Replace a published table by a SELECT over itself (`this`), and bring the manifest in line unless told not to."""
+    path = release.directory / f"{name}.parquet"
+    new = path.with_suffix(".new")
+    connection = duckdb.connect()
+    connection.execute(f"create view this as from '{path}'").fetchall()
+    connection.execute(f"copy ({sql}) to '{new}' (format parquet)").fetchall()
+    new.rename(path)
+    if not keep_manifest:
+        manifest = json.loads((release.directory / "release.json").read_text())
+        manifest["files"][path.name]["sha256"] = sha256(path)
+        (release.directory / "release.json").write_text(json.dumps(manifest))
+    return sqlanon.open(release.directory)
+
+
+def failed(report):
+    return {check.name for check in report.checks if check.holds is False}
+
+
+def test_an_untouched_release_holds(release):
+    report = release.verify()
+    assert report.holds
+    assert [check.name for check in report.checks] == [
+        *("files", "columns", "row_order", "sizes", "diversity", "confidence")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "sql", "fails"),
+    [
+        ("qit", "select * from this order by random()", {"row_order"}),
+        ("qit", "select * from this order by group_id", {"row_order"}),
+        ("st", "select * from this order by disease, group_id", {"row_order"}),
+        ("qit", "select * replace (case when group_id = 3 then 4 else group_id end as group_id) from this order by all", {"sizes"}),
+        ("st", "select * replace (2 as count) from this", {"sizes"}),
+        ("st", "select * replace (0 as count) from this", {"sizes", "diversity"}),
+        ("st", "select * from this where not (group_id = 5 and disease > (select min(disease) from this where group_id = 5))", {"sizes", "diversity", "confidence"}),
+        ("st", "select * replace (case when group_id = 7 then 'd1' else disease end as disease) from this order by all", {"row_order"}),
+        ("qit", "select * exclude (sex) from this order by all", {"columns"}),
+        ("qit", "select *, 1 as extra from this order by all", {"columns"}),
+        ("st", "select * from this where false", {"sizes", "diversity", "confidence"}),
+    ],
+)  # fmt: skip
+def test_what_is_changed_is_found(release, name, sql, fails):
+    report = rewritten(release, name, sql).verify()
+    assert not report.holds
+    assert fails <= failed(report)
+
+
+def test_a_manifest_that_promises_more_is_found_out(release):
+    path = release.directory / "release.json"
+    manifest = json.loads(path.read_text())
+    manifest["parameters"]["l"] = 5
+    path.write_text(json.dumps(manifest))
+    assert failed(sqlanon.open(release.directory).verify()) == {"diversity", "confidence"}
+
+
+def test_changed_and_missing_files_are_named(release, shell):
+    shutil.copytree(release.directory, shell.folder / "changed")
+    shutil.copytree(release.directory, shell.folder / "missing")
+    rewritten(sqlanon.open(shell.folder / "changed"), "st", "select * from this", keep_manifest=True)
+    (shell.folder / "missing" / "qit.parquet").unlink()
+    (shell.folder / "garbage").mkdir()
+    (shell.folder / "garbage" / "release.json").write_text("{]")
+    for name, says in (("changed", "st.parquet"), ("missing", "qit.parquet")):
+        done = shell("verify", name)
+        assert done.returncode == 3
+        assert says in done.stdout
+        assert "files" in done.stderr
+        asked = shell("estimate", name, "SELECT COUNT(*) FROM release")
+        assert asked.returncode == 2
+        assert says in asked.stderr
+        assert "sha256 mismatch" in asked.stderr
+    for name, says in (("garbage", "not JSON"), ("gone", "no release directory"), ("tmp", "is not a release")):
+        done = shell("verify", name)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert says in done.stderr
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": 99},
+        {"files": {"../../etc/passwd": {"sha256": "0"}, "qit.parquet": {}, "st.parquet": {}}},
+        {"files": {}},
+        {"columns": {}},
+        {"columns": "age"},
+        {"parameters": {}},
+        {"parameters": {"l": "4) or (1 = 1"}},
+        {"columns": {"quasi": ["age'; drop table x"], "sensitive": ["disease"], "group": "g", "count": "c"}},
+        {"method": "magic"},
+    ],
+)
+def test_hostile_manifests_are_refused_or_fail(release, shell, change):
+    path = release.directory / "release.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    for arguments in (("verify", release.directory), ("estimate", release.directory, "SELECT COUNT(*) FROM release")):
+        done = shell(*arguments)
+        assert done.returncode in (2, 3), done.stderr
+        assert "fault of sqlanon" not in done.stderr
+
+
+def test_against_another_source_fails(release, patients):
+    patients.execute("create table other as select * replace (age + (ssn = 17)::int as age) from patients").fetchall()
+    patients.execute("create table sicker as select * replace ('d1' as disease) from patients").fetchall()
+    patients.execute("create table fewer as select * from patients where ssn <> 17").fetchall()
+    frames = {name: patients.execute(f"from {name}").df() for name in ("patients", "other", "sicker", "fewer")}
+    assert release.verify(against=frames["patients"]).holds
+    assert failed(release.verify(against=frames["other"])) == {"quasi_rows"}
+    assert failed(release.verify(against=frames["sicker"])) == {"sensitive_counts"}
+    assert failed(release.verify(against=frames["fewer"])) == {"quasi_rows", "sensitive_counts"}
+
+
+def test_voters_with_nasty_columns_and_nulls(release, patients):
+    voters = patients.execute(
+        "select ssn as \"na'me; --\", age, case when ssn > 5 then sex end as sex, zipcode from patients where ssn < 20"
+    ).df()
+    report = release.verify(voters=voters)
+    people = report.presence
+    assert len(people) == 20
+    assert (people.loc[people["na'me; --"] <= 5, "presence"] == 0).all()
+    assert (people.loc[people["na'me; --"] > 5, "presence"] == 1).all()
+
+
+def test_verify_as_json(shell):
+    done = shell("verify", PAPERS / "anatomy" / "release", "--voters", PAPERS / "anatomy" / "voters.csv", "--format", "json")
+    printed = json.loads(done.stdout)
+    assert printed["holds"] is True
+    assert {"name", "required", "found", "holds"} == set(printed["checks"][0])
+    assert printed["figures"]["reconstruction_error"] == 4.5
+    assert [row["risk"] for row in printed["presence"]] == [0.5, 0.5, 0.5, 0.5, 0, 0]
+
+
+def test_verify_sql_prints_and_runs_nothing(shell):
+    done = shell(
+        "verify", PAPERS / "anatomy" / "release", "--against", PAPERS / "anatomy" / "microdata.csv", "--sql"
+    )
+    assert done.returncode == 0
+    assert all(f"-- {name}" in done.stdout for name in ("groups", "sizes", "quasi_rows", "sensitive_counts"))
