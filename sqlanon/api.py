@@ -55,7 +55,7 @@ def anatomy(
         many_rows_per_person=rows_per_person == "many",
         show_values=show_values,
     )
-    return publish(asked, DuckDBEngine(con), out, into, overwrite, l=l, block=block)
+    return publish(asked, DuckDBEngine(con), None if out is None else Path(out), into, overwrite, l=l, block=block)
 
 
 def open(path: str | Path, database: str | None = None) -> Release:

@@ -5,11 +5,10 @@ import os
 import sys
 import tempfile
 import warnings
-from enum import Enum
+from enum import Enum, StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-import click
 import typer
 
 from sqlanon import demo as demonstration
@@ -39,7 +38,7 @@ app.add_typer(publish_app, name="publish")
 app.add_typer(compile_app, name="compile")
 
 
-class Format(str, Enum):
+class Format(StrEnum):
     """How results are printed."""
 
     table = "table"
@@ -47,7 +46,7 @@ class Format(str, Enum):
     csv = "csv"
 
 
-class Nulls(str, Enum):
+class Nulls(StrEnum):
     """What to do with rows that have no sensitive value."""
 
     refuse = "refuse"
@@ -55,14 +54,14 @@ class Nulls(str, Enum):
     drop = "drop"
 
 
-class Draws(str, Enum):
+class Draws(StrEnum):
     """Where random draws come from."""
 
     keyed = "keyed"
     random = "random"
 
 
-class RowsPerPerson(str, Enum):
+class RowsPerPerson(StrEnum):
     """Whether one identifier may have several rows."""
 
     one = "one"
@@ -72,24 +71,44 @@ class RowsPerPerson(str, Enum):
 Estimator = Enum("Estimator", {name: name for name in ESTIMATORS}, type=str)  # type: ignore[misc]
 Dialect = Enum("Dialect", {name: name for name in DIALECTS}, type=str)  # type: ignore[misc]
 
-SourceArgument = Annotated[str, typer.Argument(help="Parquet, CSV or JSON path or glob; with --database a table or view.")]
+SourceArgument = Annotated[
+    str, typer.Argument(help="Parquet, CSV or JSON path or glob; with --database a table or view.")
+]
 ReleaseArgument = Annotated[str, typer.Argument(help="Release directory; with --database the name of its schema.")]
-Quasi = Annotated[list[str], typer.Option("--quasi", help="Quasi-identifier columns, published exactly; commas, repeatable.")]
+Quasi = Annotated[
+    list[str],
+    typer.Option("--quasi", help="Quasi-identifier columns, published exactly; commas, repeatable."),
+]
 Sensitive = Annotated[list[str], typer.Option("--sensitive", help="Sensitive column.")]
 Identifier = Annotated[list[str], typer.Option("--id", help="Identifier columns: never published, one row each.")]
 DatabaseOption = Annotated[str | None, typer.Option("--database", help="DuckDB file that holds the table or schema.")]
 FormatOption = Annotated[Format, typer.Option("--format", help="How results are printed.")]
-SqlOption = Annotated[bool, typer.Option("--sql", help="Print the statements that would run, in order, and run nothing.")]
+SqlOption = Annotated[
+    bool, typer.Option("--sql", help="Print the statements that would run, in order, and run nothing.")
+]
 Threads = Annotated[int | None, typer.Option("--threads", min=1, help="Threads of the engine.")]
 Memory = Annotated[str | None, typer.Option("--memory-limit", help="Memory of the engine, e.g. 4GB; the rest spills.")]
-Temporary = Annotated[str | None, typer.Option("--temp-directory", help="Where the engine spills: microdata, in a folder for you alone that goes with the run.")]
-NullsOption = Annotated[Nulls, typer.Option("--nulls", help="NULL sensitive values: refuse, publish as a value, or drop.")]
-DrawsOption = Annotated[Draws, typer.Option("--draws", help="keyed: sha256 under a secret key. random: faster, predictable.")]
+Temporary = Annotated[
+    str | None,
+    typer.Option(
+        "--temp-directory",
+        help="Where the engine spills: microdata, in a folder for you alone that goes with the run.",
+    ),
+]
+NullsOption = Annotated[
+    Nulls, typer.Option("--nulls", help="NULL sensitive values: refuse, publish as a value, or drop.")
+]
+DrawsOption = Annotated[
+    Draws, typer.Option("--draws", help="keyed: sha256 under a secret key. random: faster, predictable.")
+]
 BlockOption = Annotated[str, typer.Option("--block", help="Groups per block of mixed values, or all for one block.")]
 LOption = Annotated[int, typer.Option("-l", help="At least l different sensitive values in every group.")]
 KeyOption = Annotated[
     str | None,
-    typer.Option("--key", help="Key of the draws (64 hex digits). Whoever has it can undo the release. Prefer --key-file."),
+    typer.Option(
+        "--key",
+        help="Key of the draws (64 hex digits). Whoever has it can undo the release. Prefer --key-file.",
+    ),
 ]
 KeyFile = Annotated[
     Path | None,
@@ -98,9 +117,13 @@ KeyFile = Annotated[
 
 
 def _session(
-    database: str | None, write: bool, threads: int | None = None, memory: str | None = None, temporary: str | None = None
+    database: str | None,
+    write: bool,
+    threads: int | None = None,
+    memory: str | None = None,
+    temporary: str | None = None,
 ) -> DuckDBEngine:
-    return DuckDBEngine(connect(database, write, threads, memory, temporary))
+    return DuckDBEngine(connect(database, write, threads=threads, memory_limit=memory, temp_directory=temporary))
 
 
 def _key(key: str | None, key_file: Path | None) -> Key | None:
@@ -137,8 +160,12 @@ def publish_anatomy(
     sensitive: Sensitive,
     l: LOption,
     identifier: Identifier = [],  # noqa: B006 - typer reads the default, nothing changes it
-    out: Annotated[Path | None, typer.Option("--out", help="Directory to appear, with Parquet files and release.json.")] = None,
-    into: Annotated[str | None, typer.Option("--into", help="Schema of --database to appear, in one transaction.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Directory to appear, with Parquet files and release.json.")
+    ] = None,
+    into: Annotated[
+        str | None, typer.Option("--into", help="Schema of --database to appear, in one transaction.")
+    ] = None,
     database: DatabaseOption = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an older release at the target.")] = False,
     nulls: NullsOption = Nulls.refuse,
@@ -147,7 +174,8 @@ def publish_anatomy(
     key_file: KeyFile = None,
     block: BlockOption = str(GROUPS_PER_BLOCK),
     rows_per_person: Annotated[
-        RowsPerPerson, typer.Option("--rows-per-person", help="many: publish although an --id has several rows.")
+        RowsPerPerson,
+        typer.Option("--rows-per-person", help="many: publish although an --id has several rows."),
     ] = RowsPerPerson.one,
     show_values: Annotated[bool, typer.Option("--show-values", help="Let messages name sensitive values.")] = False,
     how: FormatOption = Format.table,
@@ -188,7 +216,7 @@ def publish_anatomy(
 
 @compile_app.command(
     "anatomy",
-    epilog="Example: sqlanon compile anatomy patients --quasi age,sex --sensitive disease --id ssn -l 4 --dialect spark",
+    epilog="Example: sqlanon compile anatomy patients --quasi age --sensitive disease --id ssn -l 4 --dialect spark",
 )
 def compile_anatomy(
     source: Annotated[str, typer.Argument(help="Table of the other engine, e.g. schema.patients.")],
@@ -232,7 +260,9 @@ def verify(
         _say("every check holds" + ("" if against else "; --against SOURCE compares it with the microdata too"))
 
 
-@app.command(epilog="Example: sqlanon estimate release \"SELECT sex, COUNT(*) FROM release WHERE disease = 'flu' GROUP BY sex\"")
+@app.command(
+    epilog="Example: sqlanon estimate release \"SELECT sex, COUNT(*) FROM release WHERE disease = 'flu' GROUP BY sex\""
+)
 def estimate(
     release: ReleaseArgument,
     query: Annotated[str, typer.Argument(help="SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) FROM release …")],
@@ -276,7 +306,9 @@ def _tour(folder: Path) -> None:
     found = demonstration.tour(folder)
     manifest = found.release.manifest
     out.print("The publisher has a table of 4,000 invented patients and types")
-    out.print(f"  sqlanon publish anatomy patients --database hospital.duckdb --quasi {','.join(demonstration.QUASI)} \\")
+    out.print(
+        f"  sqlanon publish anatomy patients --database hospital.duckdb --quasi {','.join(demonstration.QUASI)} \\"
+    )
     out.print("      --sensitive disease --id ssn -l 4 --out release\n")
     out.print(f"Published: {manifest['rows']} rows in {manifest['groups']} groups. The first rows of qit and st:\n")
     for name in ("qit", "st"):
@@ -311,19 +343,14 @@ def main() -> None:
     """Run the command line; leave with 0, 2 (cannot be right), 3 (this data does not allow it) or 1 (a bug)."""
     logging.getLogger("sqlanon").addHandler(logging.NullHandler())
     warnings.showwarning = _show_warning
+    code = 0
     try:
-        code = app(standalone_mode=False)
+        app()
     except SqlanonError as error:
         _say(f"error: {error}")
         code = error.exit_code
-    except click.exceptions.Abort:
-        code = 130
-    except click.ClickException as error:
-        error.show()
-        code = error.exit_code
-    except BrokenPipeError:
+    except BrokenPipeError:  # whoever read our output has left; that is no fault
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
     except Exception as error:
         if os.environ.get("SQLANON_DEBUG"):
             raise
@@ -332,4 +359,4 @@ def main() -> None:
             " SQLANON_DEBUG=1 shows where (the traceback may show data)"
         )
         code = 1
-    sys.exit(code if isinstance(code, int) else 0)
+    sys.exit(code)

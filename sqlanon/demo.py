@@ -8,14 +8,12 @@ import pandas as pd
 from sqlanon.engines.duckdb import DuckDBEngine, connect
 from sqlanon.publish import Asked, publish
 from sqlanon.release import Release, open_release
-from sqlanon.templates import ident, render
+from sqlanon.templates import render
 from sqlanon.verification import Report
 
 PATIENTS = 4000
 QUASI = ("age", "sex", "zipcode")
-QUESTION = (
-    "SELECT disease, COUNT(*) AS n FROM release WHERE age >= 60 AND sex = 'F' GROUP BY disease ORDER BY n DESC, disease"
-)
+QUESTION = "SELECT disease, COUNT(*) AS n FROM release WHERE age >= 60 AND sex = 'F' GROUP BY disease ORDER BY n DESC"
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,9 @@ def tour(folder: Path, l: int = 4) -> Tour:
     The recipient's half reads nothing but the release; `truth` is added from the hospital's own table.
     """
     database = folder / "hospital.duckdb"
-    hospital = DuckDBEngine(_made(database))
+    hospital = DuckDBEngine(connect(str(database), create=True))
+    patients = render("workload/hospital", patient_count=PATIENTS)
+    hospital.execute(f"create table patients as\n{patients}")
     asked = Asked("anatomy", "patients", QUASI, ("disease",), ("ssn",))
     publish(asked, hospital, out=folder / "release", l=l, block=64)
     release = open_release(folder / "release")
@@ -45,13 +45,3 @@ def tour(folder: Path, l: int = 4) -> Tour:
     counted = dict(zip(truth["disease"], truth["n"], strict=True))
     answer.insert(2, "truth", [counted.get(disease, 0) for disease in answer["disease"]])
     return Tour(database, release, report, answer)
-
-
-def _made(database: Path) -> "connect":  # type: ignore[valid-type]
-    import duckdb
-
-    connection = duckdb.connect(str(database))
-    sql = render("workload/hospital", patient_count=PATIENTS)
-    connection.execute(f"create table {ident('patients')} as\n{sql}").fetchall()
-    connection.close()
-    return connect(str(database))

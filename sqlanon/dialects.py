@@ -143,12 +143,7 @@ def _respell(node: exp.Expr, dialect: str) -> None:
         node.set("ignore_nulls", None)  # templates compare numbers that are never NULL
     elif isinstance(node, exp.Window):
         _order_window(node, dialect)
-    elif (
-        isinstance(node, exp.Column)
-        and isinstance(node.parent, exp.Select)
-        and node.table
-        and spelling.keeps_table
-    ):
+    elif isinstance(node, exp.Column) and isinstance(node.parent, exp.Select) and node.table and spelling.keeps_table:
         node.replace(exp.alias_(node.copy(), node.name, quoted=True))
 
 

@@ -104,9 +104,9 @@ def show_publication(manifest: Mapping[str, Any], where: str, how: Format) -> No
         show_mapping(manifest, how)
         return
     verified, guarantee, columns = manifest["verified"], manifest["guarantee"], manifest["columns"]
-    sizes = sorted({verified["smallest_group"], verified["largest_group"]})
+    sizes = " to ".join(map(str, sorted({verified["smallest_group"], verified["largest_group"]})))
     lines = {
-        "published": f"{manifest['rows']:,} rows in {manifest['groups']:,} groups of {' to '.join(map(str, sizes))}: {where}",
+        "published": f"{manifest['rows']:,} rows in {manifest['groups']:,} groups of {sizes}: {where}",
         "method": f"{manifest['method']}, {_words(plain(manifest['parameters']))}",
         "dropped rows": f"{manifest['dropped_rows']:,}",
         "promised": f"from these tables alone, nobody infers a person's {_words(columns['sensitive'])} with confidence"
@@ -125,7 +125,8 @@ def show_publication(manifest: Mapping[str, Any], where: str, how: Format) -> No
 def show_report(report: Report, how: Format) -> None:
     """Print a verification: its checks, its figures, the voters."""
     checks = [
-        {"name": c.name, "required": plain(c.required), "found": plain(c.found), "holds": c.holds} for c in report.checks
+        {"name": c.name, "required": plain(c.required), "found": plain(c.found), "holds": c.holds}
+        for c in report.checks
     ]
     if how == "json":
         whole: dict[str, Any] = {"holds": report.holds, "checks": checks, "figures": plain(report.figures)}

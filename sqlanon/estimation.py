@@ -34,9 +34,7 @@ class Session:
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
         """Take the published tables (`qit`, `st`) and the manifest; nothing runs before the first query."""
         self.loaded = Loaded(engine, tables, manifest)
-        self._parsed = lru_cache(maxsize=256)(
-            lambda sql: parse(sql, self.loaded.quasi, self.loaded.sensitive)
-        )
+        self._parsed = lru_cache(maxsize=256)(lambda sql: parse(sql, self.loaded.quasi, self.loaded.sensitive))
 
     def answer(self, sql: str, estimator: str = "shrinkage") -> pd.DataFrame:
         """Answer one query: a row per answer, for each aggregate x also x_std_error, x_low, x_high (95 %).
@@ -51,8 +49,8 @@ class Session:
     def statements(self, sql: str, estimator: str = "shrinkage") -> list[tuple[str, str]]:
         """Return the names and texts of the statements that `answer` runs, in order; run nothing.
 
-        `spread` stands once for as many runs as the asked sets need. It reads the relation `direction`, which
-        is filled from Python, as `answer` reads `figure`.
+        `spread` (large releases only) stands once for as many runs as the asked sets need; it reads the relation
+        `direction`, which is filled from Python, as `answer` reads `figure`.
         """
         _estimator(estimator)
         asking = _Asking(self.loaded, self._parsed(sql), estimator != "uniform")
@@ -85,6 +83,9 @@ class _Asking:
         self.relations = dict(loaded.relations)
         self.keeps_asked = bool(query.parts or self.sensitive_keys)
         self.paired = bool(query.parts) and solved and not self.quasi_keys and len(self.measures) == 0
+        # One cell, one case, nothing measured: the common query, counted without a join.
+        plain = not (self.quasi_keys or query.parts or self.measures)
+        self.counted = plain and solved and loaded.in_memory
         self._place()
 
     def _place(self) -> None:
@@ -104,12 +105,11 @@ class _Asking:
         listed = [("asked", self.asked_text())]
         if self.quasi_keys:
             listed.append(("hit", self.hit_text()))
-        listed.append(("moment", self.moment_text()))
+        listed.append(("hit_row", self.hit_row_text()) if self.counted else ("moment", self.moment_text()))
         if self.paired:
             listed.append(("pair_moment", self.pair_text()))
         if self.solved:
-            listed.append(("normal", self.loaded.normal_text()))
-            listed.append(("spread", self.loaded.spread_text(1, [(1, 1)])))
+            listed += self.loaded.solving()
         if self.query.grouped:
             listed.append(("answer", self.answer_text()))
         return listed
@@ -135,6 +135,11 @@ class _Asking:
             measures=[piece.sql for piece in self.measures],
             case_column=Sql("case_number" if self.query.parts else "0"),
         )
+
+    def hit_row_text(self) -> str:
+        """Write the query for the groups of the rows that are hits."""
+        conditions = [piece.sql for piece in self.query.filters("constant", "quasi")]
+        return self.loaded.text("hit_row", self.relations, quasi_conditions=conditions)
 
     def moment_text(self) -> str:
         """Write the query that joins hits with ST."""
@@ -168,9 +173,7 @@ class _Asking:
                 items.append((item.sql, item.name))
             else:
                 items += [(Sql(f"{x}_{item.aggregate}"), n) for x, n in _named(item.name)]
-        order = [
-            Sql(f"{term.sql or f'value_{term.aggregate}'} {term.direction}") for term in self.query.order
-        ]
+        order = [Sql(f"{term.sql or f'value_{term.aggregate}'} {term.direction}") for term in self.query.order]
         limit = [] if self.query.limit is None else [self.query.limit]
         return text("answer", given, keys=self._key_columns(), items=items, order=order, limit=limit)
 
@@ -223,9 +226,7 @@ class _Asking:
     def _system(self) -> System | None:
         system = self.loaded.system() if self.solved else None
         if self.solved and system is None:
-            self.messages.append(
-                f"the release has more than {LARGEST_SYSTEM} sensitive values: answered by uniform"
-            )
+            self.messages.append(f"the release has more than {LARGEST_SYSTEM} sensitive values: answered by uniform")
         return system
 
     def _check_types(self) -> None:
@@ -249,19 +250,19 @@ class _Asking:
             frame = self.loaded.engine.frame(f"select {', '.join(columns)} from {relation} order by code")
         else:
             frame = self.loaded.asked(self.asked_text())
-        code, case, chosen = (
-            frame[name].to_numpy(dtype=np.int64) for name in ("code", "case_number", "set_number")
-        )
+        code, case, chosen = (frame[name].to_numpy(dtype=np.int64) for name in ("code", "case_number", "set_number"))
         sets = int(chosen.max(initial=-1)) + 1 if self.sensitive_keys else 1
         self.asked_count = len(code)
         weights: dict[str, Array] = {
-            piece.sql: frame[f"weight_{n}"].to_numpy(dtype=float)
-            for n, piece in enumerate(self.weights, start=1)
+            piece.sql: frame[f"weight_{n}"].to_numpy(dtype=float) for n, piece in enumerate(self.weights, start=1)
         }
         return Asked(code, case, chosen, sets), weights
 
     def _read_moments(self, asked: Asked) -> Moments:
         totals = self.loaded.totals()
+        if self.counted:
+            groups = self.loaded.engine.frame(self.hit_row_text())["group_id"].to_numpy(dtype=np.int64)
+            return Moments({name: x[None, None] for name, x in self.loaded.counted(groups).items()}, totals)
         frame = self.loaded.engine.frame(self.moment_text())
         cases = int(asked.case.max(initial=0)) + 1
         cells = int(frame["cell"].max()) + 1 if len(frame) else int(not self.quasi_keys)
@@ -309,9 +310,7 @@ class _Asking:
             found[:, chosen] |= rows[:, case] > 0
         return found
 
-    def _frame(
-        self, found: Sequence[Estimate], occurring: np.ndarray[Any, np.dtype[np.bool_]]
-    ) -> pd.DataFrame:
+    def _frame(self, found: Sequence[Estimate], occurring: np.ndarray[Any, np.dtype[np.bool_]]) -> pd.DataFrame:
         cell, chosen = np.nonzero(occurring)
         columns: dict[str, Any] = {"cell": cell, "set_number": chosen}
         for number, estimate in enumerate(found):
@@ -332,9 +331,7 @@ class _Asking:
         text = re.sub(r"\b(quasi_\d+|sensitive)\b", lambda m: names.get(m[0], m[0]), str(error))
         if isinstance(error, DataError):
             cause = text.partition("(")[2].rstrip(")") or text
-            return DataError(
-                f"the query cannot be evaluated on every row ({cause}); cast to a wider type, or filter"
-            )
+            return DataError(f"the query cannot be evaluated on every row ({cause}); cast to a wider type, or filter")
         return QueryError(f"the query cannot be evaluated: {text}")
 
 

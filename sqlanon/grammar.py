@@ -7,9 +7,7 @@ GRAMMAR = (
     "a release answers SELECT [columns,] COUNT(*) | SUM(e) | AVG(e), … FROM release [WHERE …] [GROUP BY …]"
     " [ORDER BY …] [LIMIT n]"
 )
-FUNCTIONS = (
-    "arithmetic, comparison, LIKE, regexp_matches, IN, BETWEEN, CASE, COALESCE, CAST, date parts, text"
-)
+FUNCTIONS = "arithmetic, comparison, LIKE, regexp_matches, IN, BETWEEN, CASE, COALESCE, CAST, date parts, text"
 
 COMPARISONS = frozenset(
     [

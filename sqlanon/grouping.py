@@ -11,8 +11,19 @@ from sqlanon.plan import Guard, Request, Row, Step
 GROUPS_PER_BLOCK = 64
 ONE_BLOCK = 2**62  # more groups than any table has: a single block
 
-STEPS = ("source", "tally", "feasibility", "population", "persons", "drawn", "shard")
-STEPS += ("frequency", "positioned", "block", "grouped")
+STEPS = (
+    "source",
+    "tally",
+    "feasibility",
+    "population",
+    "persons",
+    "drawn",
+    "shard",
+    "frequency",
+    "positioned",
+    "block",
+    "grouped",
+)
 
 
 def steps(request: Request, parameter: str, size: int) -> tuple[Step, ...]:
@@ -78,7 +89,10 @@ def _drawn(request: Request) -> tuple[Step, ...]:
         return (Step("grouping/drawn_at_random", yields="drawn"),)
     if request.identity == "number":
         return (Step("grouping/drawn_by_number", yields="drawn"),)
-    return (Step(f"grouping/identity_{request.identity}", "view", yields="identified"), Step("grouping/drawn"))
+    return (
+        Step(f"grouping/identity_{request.identity}", "view", yields="identified"),
+        Step("grouping/drawn"),
+    )
 
 
 def _one_row_per_person(row: Row) -> None:

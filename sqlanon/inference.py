@@ -62,9 +62,7 @@ class Inference:
 
     def _exact(self, measured: Measured) -> NDArray[np.bool_]:
         """Tell where the release settles the answer: every value asked alike, or every row hit (or none)."""
-        alike = np.array(
-            [self._whole(measured, chosen) for chosen in range(self.asked.set_count)], dtype=bool
-        )
+        alike = np.array([self._whole(measured, chosen) for chosen in range(self.asked.set_count)], dtype=bool)
         shape = (len(self.rows), self.asked.set_count)
         exact = np.broadcast_to(alike, shape)
         if measured.number is not None:
@@ -136,9 +134,7 @@ class Inference:
         for number, (chosen, case) in enumerate(combos):
             mean = average[:, chosen]
             terms = [covariances[kind][:, case] @ spread[kind, number] for kind in covariances]
-            own = np.maximum(
-                terms[0] if len(terms) == 1 else terms[0] - 2 * mean * terms[1] + mean**2 * terms[2], 0
-            )
+            own = np.maximum(terms[0] if len(terms) == 1 else terms[0] - 2 * mean * terms[1] + mean**2 * terms[2], 0)
             total[:, chosen] += own
             deviations[:, chosen] += np.sqrt(own)
         if self.case_count == 1:
@@ -199,15 +195,11 @@ class Inference:
         found = {(kind, number): next(products) for number in range(len(combos)) for kind in kinds}
         if same and measured.function == "avg":
             found |= {
-                (kind, number): found["top", number]
-                for number in range(len(combos))
-                for kind in ("both", "bottom")
+                (kind, number): found["top", number] for number in range(len(combos)) for kind in ("both", "bottom")
             }
         return found
 
-    def _crossed(
-        self, measured: Measured, asked: Mapping[Combo, tuple[Array, Array]], average: Array
-    ) -> Array | None:
+    def _crossed(self, measured: Measured, asked: Mapping[Combo, tuple[Array, Array]], average: Array) -> Array | None:
         """Return twice the covariances between the cases of each set, C x J; None where not known."""
         if self.pairs is None or measured.degree > 0:
             return None
@@ -224,9 +216,7 @@ class Inference:
             joint = np.clip(joint, low, np.minimum(share[:, case], share[:, other]))
             covariance = scale * (joint - share[:, case] * share[:, other])
             (top, bottom), (other_top, other_bottom) = asked[chosen, case], asked[chosen, other]
-            spread = self.spreads(
-                [(top, other_top), (top, other_bottom), (bottom, other_top), (bottom, other_bottom)]
-            )
+            spread = self.spreads([(top, other_top), (top, other_bottom), (bottom, other_top), (bottom, other_bottom)])
             terms = [covariance @ line for line in spread]
             mean = average[:, chosen]
             found[:, chosen] += 2 * (terms[0] - mean * (terms[1] + terms[2]) + mean**2 * terms[3])

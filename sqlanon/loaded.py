@@ -5,6 +5,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+
+from scipy import sparse
 
 from sqlanon.driver import fresh_prefix
 from sqlanon.engines.base import Engine
@@ -19,7 +22,8 @@ from sqlanon.templates import Sql, header
 LARGEST_SYSTEM = 5_000  # sensitive values for which S (V x V) is solved
 MOST_REMEMBERED = 5_000_000  # numbers that the spreads of asked sets may hold
 DIRECTIONS = 16  # asked vectors per spread query
-LOADED = ("value", "line", "person")
+LARGEST_HELD = 20_000_000  # rows of a release whose ST is also held in memory, 12 bytes a line
+LOADED = ("value", "place", "line", "person")
 
 
 class Loaded:
@@ -29,13 +33,9 @@ class Loaded:
         """Take the published tables (`qit`, `st`) of a release; nothing runs before the first query."""
         columns = manifest["columns"]
         if not {"qit", "st"} <= set(tables):
-            raise UsageError(
-                f"a {manifest.get('method')} release has no QIT and ST; estimates are made from these"
-            )
+            raise UsageError(f"a {manifest.get('method')} release has no QIT and ST; estimates are made from these")
         if len(columns["sensitive"]) != 1:
-            raise UsageError(
-                f"estimates need one sensitive column; the release has {len(columns['sensitive'])}"
-            )
+            raise UsageError(f"estimates need one sensitive column; the release has {len(columns['sensitive'])}")
         self.engine, self.tables = engine, tables
         self.quasi: list[str] = list(columns["quasi"])
         (self.sensitive,) = columns["sensitive"]
@@ -48,6 +48,8 @@ class Loaded:
         }
         self.relations: dict[str, Sql] = dict(tables) | {n: relation_name(self.prefix, n) for n in LOADED}
         self._made: list[str] = []
+        self.in_memory: bool = manifest.get("rows", 0) <= LARGEST_HELD
+        self._held: sparse.csr_array | None = None
         self._totals: Array | None = None
         self._system: System | None = None
         self._spreads: dict[tuple[bytes, bytes], Array] = {}
@@ -65,10 +67,28 @@ class Loaded:
             self._totals = totals
         return self._totals
 
+    def held(self) -> sparse.csr_array:
+        """Return ST as a sparse matrix of groups x values, s_g(v)."""
+        if self._held is None:
+            totals, frame = self.totals(), self.engine.frame(self.text("held", self.relations))
+            group, code = frame["group_id"].to_numpy(), frame["code"].to_numpy()
+            shape = (int(group.max(initial=-1)) + 1, len(totals))
+            self._held = sparse.csr_array((frame["occurrences"].to_numpy(), (group, code)), shape=shape)
+        return self._held
+
+    def counted(self, groups: NDArray[np.int64]) -> dict[str, Array]:
+        """Return b and the uniform estimates (V) of rows that lie in these groups, as the moment query does."""
+        held = self.held()
+        hits = np.bincount(groups, minlength=held.shape[0]).astype(float)
+        size = held @ np.ones(held.shape[1])
+        return {"shared": hits @ held, "uniform": (hits / size) @ held}
+
     def system(self) -> System | None:
         """Return S and its inverse, None where the release has too many values for it."""
         totals = self.totals()
-        if self._system is None and len(totals) <= LARGEST_SYSTEM:
+        if self._system is None and len(totals) <= LARGEST_SYSTEM and self.in_memory:
+            self._system = least_squares.system((self.held().T @ self.held()).toarray(), totals)
+        elif self._system is None and len(totals) <= LARGEST_SYSTEM:
             frame = self.engine.frame(self.normal_text())
             one, two = frame["code"].to_numpy(), frame["other_code"].to_numpy()
             normal = np.zeros((len(totals), len(totals)))
@@ -95,9 +115,12 @@ class Loaded:
         vectors = {vector.tobytes(): vector for _, pair in pairs for vector in pair}
         number = {key: place for place, key in enumerate(vectors, start=1)}
         found = least_squares.directions(system, np.stack(list(vectors.values())))
-        frame = pd.DataFrame(
-            {"code": np.arange(found.shape[1])} | {f"x_{n}": x for n, x in enumerate(found, 1)}
-        )
+        if self.in_memory:
+            heights = dict(zip(vectors, (self.held() @ found.T).T, strict=True))
+            for key in (key for key, _ in pairs):
+                self._spreads[key] = (heights[key[0]] * heights[key[1]]) @ self.held()
+            return
+        frame = pd.DataFrame({"code": np.arange(found.shape[1])} | {f"x_{n}": x for n, x in enumerate(found, 1)})
         direction = relation_name(self.prefix, "direction")
         self.engine.keep_frame(direction, frame)
         if str(direction) not in self._made:
@@ -122,19 +145,23 @@ class Loaded:
         """Write the query for S."""
         return self.text("normal", self.relations)
 
+    def solving(self) -> list[tuple[str, str]]:
+        """Return the names and texts of the queries behind S and the spreads; in memory ST is read once."""
+        if self.in_memory:
+            return [("held", self.text("held", self.relations))]
+        return [("normal", self.normal_text()), ("spread", self.spread_text(1, [(1, 1)]))]
+
     def close(self) -> None:
         """Forget the temporary tables; they are made again where they are needed again."""
         self.forget(self._made)
-        self._totals = self._system = None
+        self._totals = self._system = self._held = None
 
     # -- running -------------------------------------------------------------------------------
 
     def text(self, template: str, given: Mapping[str, Sql], **values: object) -> str:
         """Render one template of `sql_templates/estimate/`; the release's own parameters are added."""
         step = Step(f"estimate/{template}", "query")
-        read = {
-            name: value for name, value in self._values.items() if name in header(step.template).parameters
-        }
+        read = {name: value for name, value in self._values.items() if name in header(step.template).parameters}
         (statement,) = build((step,), {**read, **values}, "", given)
         return statement.sql  # type: ignore[union-attr]
 

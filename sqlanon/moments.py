@@ -109,35 +109,35 @@ def bounds(moments: Moments, asked: Asked, measured: Measured) -> tuple[Array, A
 
 def none_possible(moments: Moments, asked: Asked, measured: Measured) -> NDArray[np.bool_]:
     """Tell where surely no row is counted, C x J: there SUM and AVG are NULL."""
-    column = moments.columns["most"]
-    possible = asked.summed(asked.gathered(column), measured.present) > 0
-    if measured.number is not None:
-        counted = moments.columns[f"count_shared_{measured.number}"]
-        possible &= asked.summed(asked.gathered(counted), measured.present) > 0
-    return ~possible
+    column = moments.columns[measured.column(0, "shared")]
+    return np.asarray(asked.summed(asked.gathered(column), measured.present) == 0)
+
+
+def _most(moments: Moments, asked: Asked) -> Array:
+    """Bound the hits of each asked value, C x n: at most f_v, and at most its places beside hits, b_v."""
+    return np.minimum(asked.gathered(moments.columns["shared"]), moments.totals[asked.code])
 
 
 def _row_bounds(moments: Moments, asked: Asked) -> tuple[Array, Array]:
     """Bound the asked rows that are hits, C x J x K: by groups, by totals, by inclusion and exclusion."""
     rows = moments.count("uniform")
     cases = rows.shape[1]
-    least, most = (asked.by_case(asked.gathered(moments.columns[name]), cases) for name in ("least", "most"))
+    most = asked.by_case(_most(moments, asked), cases)
     totals = asked.by_case(np.broadcast_to(moments.totals[asked.code], (1, len(asked.code))), cases)
     forced = rows[:, None, :] + totals - moments.row_count
-    return np.maximum(least, forced), np.minimum(most, rows[:, None, :])
+    return np.maximum(forced, 0.0), np.minimum(most, rows[:, None, :])
 
 
 def _weight_bounds(moments: Moments, asked: Asked, measured: Measured) -> tuple[Array, Array]:
     """Bound SUM and AVG of an expression that has one value w_v per sensitive value."""
-    least, most = (asked.gathered(moments.columns[name]) for name in ("least", "most"))
-    weights = measured.weights
+    most, weights = _most(moments, asked), measured.weights
     if measured.function == "sum":
-        low, high = np.minimum(weights * least, weights * most), np.maximum(weights * least, weights * most)
-        return asked.summed(low, np.ones_like(weights)), asked.summed(high, np.ones_like(weights))
+        ones = np.ones_like(weights)
+        low, high = np.minimum(weights * most, 0.0), np.maximum(weights * most, 0.0)
+        return asked.summed(low, ones), asked.summed(high, ones)
     possible = np.where((most > 0) & (measured.present > 0), weights, np.nan)
-    low, high = (
-        asked.extreme(possible, moments.count("uniform").shape[1], largest) for largest in (False, True)
-    )
+    cases = moments.count("uniform").shape[1]
+    low, high = (asked.extreme(possible, cases, largest) for largest in (False, True))
     return np.fmin.reduce(low, axis=2), np.fmax.reduce(high, axis=2)
 
 

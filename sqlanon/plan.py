@@ -20,12 +20,13 @@ class Source:
     """What is published from: SQL that stands behind `from`, and how its rows can be numbered.
 
     `casts` names columns that are published as another type: enumerations as text (their type lists every
-    value there could be), and what Parquet would round. `numbering` is any expression that is unique for a row, empty without a database.
+    value there could be), and what Parquet would round. `numbering` is any expression that is unique for a
+    row, empty without a database.
     """
 
     relation: Sql
     casts: Mapping[str, str] = field(default_factory=dict)
-    numbering: Sql = Sql("")
+    numbering: Sql = field(default_factory=Sql)
 
     def expression(self, column: str) -> Sql:
         """Return the SQL that reads one column."""
@@ -91,9 +92,9 @@ class Plan:
     steps: tuple[Statement | Check, ...]
     outputs: tuple[Statement, ...]
     parameters: Mapping[str, object] = field(default_factory=dict)
-    columns: Mapping[str, object] = field(default_factory=dict)
+    columns: Mapping[str, Any] = field(default_factory=dict)
     guarantee: Mapping[str, object] = field(default_factory=dict)
-    key: Sql = Sql("")
+    key: Sql = field(default_factory=Sql)
 
     @property
     def statements(self) -> tuple[Statement, ...]:

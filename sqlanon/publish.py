@@ -133,7 +133,8 @@ def compiled(asked: Asked, dialect: str, **parameters: Any) -> str:
         identity="identifier" if roles.identifier and not asked.many_rows_per_person else "row",
         many_rows_per_person=asked.many_rows_per_person,
     )
-    return script(METHODS[asked.method].plan(request, prefix="sqlanon_", **parameters), dialect)
+    method = METHODS[asked.method]
+    return script(method.plan(request, prefix="sqlanon_", **parameters), dialect, method.PAPER)
 
 
 def _table_elsewhere(text: str, dialect: str) -> Sql:
@@ -164,7 +165,7 @@ def _created(statement: Statement) -> str:
 
 def _notes(asked: Asked, plan: Plan, types: Mapping[str, str], into: str | None) -> list[str]:
     """Say what a publisher has to know about what just happened."""
-    named = {name.lower() for role in (plan.columns["quasi"], plan.columns["sensitive"]) for name in role}
+    named = {name.lower() for name in (*plan.columns["quasi"], *plan.columns["sensitive"])}
     left_out = [column for column in types if column.lower() not in named]
     notes = []
     if left_out:
@@ -177,7 +178,5 @@ def _notes(asked: Asked, plan: Plan, types: Mapping[str, str], into: str | None)
             " with this key on changed data or with another key, gives a second release that intersects with this one"
         )
     if into is not None:
-        notes.append(
-            f"hand on a copy of the schema {into!r}, never the database file, which holds the microdata"
-        )
+        notes.append(f"hand on a copy of the schema {into!r}, never the database file, which holds the microdata")
     return notes

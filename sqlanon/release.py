@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from sqlanon import verification
+from sqlanon import estimation, verification
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, connect
-from sqlanon.errors import ReleaseError, SqlanonError, VerificationError
-from sqlanon.manifest import Manifest, dumped, loaded
+from sqlanon.errors import ReleaseError, VerificationError
+from sqlanon.manifest import Manifest, loaded
 from sqlanon.methods import METHODS
 from sqlanon.statement import Statement
 from sqlanon.targets import (
     MANIFEST,
-    Target,
     DirectoryTarget,
+    Target,
     parquet_relation,
     read_manifest,
     schema_tables,
@@ -29,8 +29,6 @@ from sqlanon.verification import Check, Published, Report
 
 if TYPE_CHECKING:
     import duckdb
-
-    from sqlanon import estimation
 
 TABLES = ("qit", "st")
 
@@ -108,9 +106,7 @@ class Release:
             texts.append(verification.presence_query(self.published, *self.engine.source(voters)))
         return _texts(texts)
 
-    def _session(self) -> "estimation.Session":
-        from sqlanon import estimation
-
+    def _session(self) -> estimation.Session:
         if self._asked is None:
             self._asked = estimation.Session(self.engine, self.tables, self.manifest)
         return self._asked
@@ -168,7 +164,8 @@ class Release:
     def __repr__(self) -> str:
         """Say in one line what this is."""
         manifest = self.manifest
-        return f"<Release: {manifest['method']} {manifest['parameters']}, {manifest['rows']} rows, {manifest['groups']} groups>"
+        said = f"{manifest['method']} {manifest['parameters']}"
+        return f"<Release: {said}, {manifest['rows']} rows, {manifest['groups']} groups>"
 
     def _repr_html_(self) -> str:
         """Show the manifest's main lines and the first rows of each table."""

@@ -36,14 +36,10 @@ class Shell:
 _TABLE, _VIEW = "create temporary table {name} as", "create temporary view {name} as"
 _TEMPORARY: dict[Kind, str] = {"table": _TABLE, "view": _VIEW}
 _ONLY_TABLES: dict[Kind, str] = {"table": _TABLE, "view": _TABLE}
-_ERROR = (
-    "select case when refusal is not null then {error}(refusal) end as checked\nfrom (\n{query}\n) as checked"
-)
+_ERROR = "select case when refusal is not null then {error}(refusal) end as checked\nfrom (\n{query}\n) as checked"
 # where no function fails, a cast of the refusal to a number does, and the engine's message quotes it
 _CAST = "select {error}(refusal) as checked\nfrom (\n{query}\n) as checked"
-_SHORT_DECIMALS = (
-    "The release is another engine's where the identifier is no decimal: here 1.50 is the text 1.5."
-)
+_SHORT_DECIMALS = "The release is another engine's where the identifier is no decimal: here 1.50 is the text 1.5."
 
 SHELLS = {
     "duckdb": Shell(
@@ -128,11 +124,7 @@ def script(plan: Plan, dialect: str, paper: str = "") -> str:
     shell = SHELLS[dialect]
     parts = [_head(plan, dialect, paper), shell.before, *_key(plan, dialect)]
     for step in plan.steps:
-        parts += (
-            _checked(step, dialect)
-            if isinstance(step, Check)
-            else _made(step, shell.keeping[step.kind], dialect)
-        )
+        parts += _checked(step, dialect) if isinstance(step, Check) else _made(step, shell.keeping[step.kind], dialect)
     for output in plan.outputs:
         parts += _made(output, shell.output, dialect)
     parts += [_forgotten(plan, dialect), shell.after]
@@ -197,9 +189,7 @@ def _forgotten(plan: Plan, dialect: str) -> str:
     """Drop what is microdata or the key, the last first."""
     shell = SHELLS[dialect]
     made = [(shell.key_kind, str(plan.key))]
-    made += [
-        (step.kind, step.relation) for step in plan.steps if isinstance(step, Statement) and step.relation
-    ]
+    made += [(step.kind, step.relation) for step in plan.steps if isinstance(step, Statement) and step.relation]
     lines = []
     for kind, relation in reversed(made):
         word = "view" if " view " in shell.keeping[kind] else "table"

@@ -200,9 +200,7 @@ def schema_tables(engine: Engine, schema: str) -> list[str] | None:
     quoted = literal(schema.lower())
     if not engine.rows(f"select 1 as found from information_schema.schemata where lower(schema_name) = {quoted}"):
         return None
-    rows = engine.rows(
-        f"select table_name as name from information_schema.tables where lower(table_schema) = {quoted}"
-    )
+    rows = engine.rows(f"select table_name as name from information_schema.tables where lower(table_schema) = {quoted}")
     return [row["name"] for row in rows]
 
 

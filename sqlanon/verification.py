@@ -69,12 +69,18 @@ class Published:
 
 def queries(published: Published) -> list[tuple[str, str]]:
     """Return the names and texts of the queries that prove a QIT and ST release, in order."""
-    return [(name, published.query(f"verify/{template}", given, **values)) for name, template, given, values in _asked(published)]
+    return [
+        (name, published.query(f"verify/{template}", given, **values))
+        for name, template, given, values in _asked(published)
+    ]
 
 
 def verify_groups(published: Published) -> Report:
     """Check a QIT and ST release from its tables alone: columns, order, sizes, diversity, confidence."""
-    found = {name: published.row(f"verify/{template}", given, **values) for name, template, given, values in _asked(published)}
+    found = {
+        name: published.row(f"verify/{template}", given, **values)
+        for name, template, given, values in _asked(published)
+    }
     l = published.manifest["parameters"]["l"]
     groups, sizes = found["groups"], found["sizes"]
     misplaced = {name: found[f"order of {name}"]["misplaced_rows"] for name in ("qit", "st")}
@@ -97,7 +103,12 @@ def verify_groups(published: Published) -> Report:
             not any(size_faults.values()),
         ),
         Check("diversity", f">= {l}", groups["least_distinct"], (groups["least_distinct"] or 0) >= l),
-        Check("confidence", f"<= 1/{l}", groups["largest_confidence"], not groups["unsafe_groups"] and rows["st"] > 0),
+        Check(
+            "confidence",
+            f"<= 1/{l}",
+            groups["largest_confidence"],
+            not groups["unsafe_groups"] and rows["st"] > 0,
+        ),
     )
     return Report(checks, _figures(groups, l, rows))
 
@@ -120,7 +131,12 @@ def _figures(groups: Mapping[str, Any], l: int, rows: Mapping[str, int]) -> dict
 def _asked(published: Published) -> Iterator[tuple[str, str, dict[str, Sql], dict[str, Any]]]:
     columns = published.manifest["columns"]
     group, count = columns["group"], columns["count"]
-    yield "groups", "groups", {}, {"group_column": group, "count_column": count, "l": published.manifest["parameters"]["l"]}
+    yield (
+        "groups",
+        "groups",
+        {},
+        {"group_column": group, "count_column": count, "l": published.manifest["parameters"]["l"]},
+    )
     yield "sizes", "sizes", {}, {"group_column": group, "count_column": count}
     for name, shown in published_columns(published.manifest).items():
         # ST has one line per group and value: two lines that agree so far are a fault, whatever their counts
@@ -149,7 +165,10 @@ def against_queries(published: Published, source: Source, types: Mapping[str, st
             name,
             published.query(
                 "verify/multiset",
-                {"published": published.tables[table], "original": _original(published, table, shown, source, types)},
+                {
+                    "published": published.tables[table],
+                    "original": _original(published, table, shown, source, types),
+                },
                 published_columns=shown,
                 weight=weight,
             ),
@@ -169,9 +188,7 @@ def verify_against(published: Published, source: Source, types: Mapping[str, str
     return tuple(checks)
 
 
-def _original(
-    published: Published, table: str, shown: Sequence[str], source: Source, types: Mapping[str, str]
-) -> Sql:
+def _original(published: Published, table: str, shown: Sequence[str], source: Source, types: Mapping[str, str]) -> Sql:
     names = resolve_names(list(types), shown)
     wanted = published.engine.columns(f"select * from {published.tables[table]}")
     parts = [
@@ -189,8 +206,7 @@ def presence_query(published: Published, voters: Source, types: Mapping[str, str
     names = resolve_names(list(types), columns["quasi"])
     wanted = published.engine.columns(f"select * from {published.tables['qit']}")
     quasi = [
-        Sql(f"cast({ident(name)} as {wanted[column]})")
-        for name, column in zip(names, columns["quasi"], strict=True)
+        Sql(f"cast({ident(name)} as {wanted[column]})") for name, column in zip(names, columns["quasi"], strict=True)
     ]
     added = {"matching_rows", "voters_alike", "presence", "confidence", "risk"}
     clash = [name for name in types if name.lower() in added]

@@ -34,7 +34,19 @@ NASTY_NAMES = [
     "back\\slash",
 ]
 
-NASTY_VALUES = ["'; drop table patients; --", '"', "", " ", "NULL", "N", "1:a", "漢字", "{{ x }}", "a\nb", "\x1b[31mred"]
+NASTY_VALUES = [
+    "'; drop table patients; --",
+    '"',
+    "",
+    " ",
+    "NULL",
+    "N",
+    "1:a",
+    "漢字",
+    "{{ x }}",
+    "a\nb",
+    "\x1b[31mred",
+]
 
 
 @pytest.fixture

@@ -223,9 +223,7 @@ def test_scripts_parse_back(plan, dialect):
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_scripts_tell_what_they_do(dialect):
     text = script(a_plan(), dialect, "Some Paper, 2006")
-    assert text.startswith(
-        f"-- sqlanon anatomy for {dialect}: l = 3, block = 64, draws = keyed, nulls = value\n"
-    )
+    assert text.startswith(f"-- sqlanon anatomy for {dialect}: l = 3, block = 64, draws = keyed, nulls = value\n")
     assert "-- Some Paper, 2006\n" in text
     assert "openssl rand -hex 32" in text
     assert "\n-- tally: How often each sensitive value occurs (c_v), NULL included\n" in text
@@ -276,9 +274,7 @@ def as_run(con, plan):
     return outputs
 
 
-@pytest.mark.parametrize(
-    ("identity", "nulls"), [("identifier", "value"), ("identifier", "drop"), ("row", "value")]
-)
+@pytest.mark.parametrize(("identity", "nulls"), [("identifier", "value"), ("identifier", "drop"), ("row", "value")])
 def test_the_script_runs_as_it_is_and_gives_the_same_release(patients, identity, nulls):
     plan = a_plan(identity, nulls=nulls)
     expected = as_run(patients, plan)

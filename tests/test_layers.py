@@ -109,16 +109,7 @@ def test_no_circle():
         waiting = {module: needs for module, needs in waiting.items() if module not in ready}
 
 
-OPEN = {"demo": "it makes a database file, which the engine's connect() only opens"}
-
-
-@pytest.mark.parametrize(
-    "module",
-    [
-        pytest.param(name, marks=[pytest.mark.xfail(reason=OPEN[name])] if name in OPEN else [])
-        for name in MODULES
-    ],
-)
+@pytest.mark.parametrize("module", MODULES)
 def test_each_library_has_one_door(module):
     libraries = {name.partition(".")[0] for name in imported(module)}
     for library in libraries & set(DOORS):
@@ -140,8 +131,7 @@ def test_layers_name_only_what_is_there():
 
 def test_importing_the_package_imports_no_extra():
     code = (
-        "import sys, sqlanon;"
-        "print(sorted({'pyspark', 'psycopg', 'altair', 'vl_convert', 'typer'} & set(sys.modules)))"
+        "import sys, sqlanon;print(sorted({'pyspark', 'psycopg', 'altair', 'vl_convert', 'typer'} & set(sys.modules)))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"

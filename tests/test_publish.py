@@ -48,7 +48,13 @@ def table(shell, select):
 
 def test_null_sensitive_values(shell):
     asked = table(shell, "select i as q, case when i % 9 > 0 then i % 5 end as s from range(90) t(i)")
-    refused(shell, 3, *asked, 2, says=["10 rows have no value in the sensitive column 's'", "--nulls value", "--nulls drop"])
+    refused(
+        shell,
+        3,
+        *asked,
+        2,
+        says=["10 rows have no value in the sensitive column 's'", "--nulls value", "--nulls drop"],
+    )
 
 
 def test_null_values_published_or_dropped(shell):
@@ -73,11 +79,23 @@ def test_infeasible_l_names_the_largest_feasible_but_no_value(shell):
 
 
 def test_one_value_only(shell):
-    refused(shell, 3, *table(shell, "select i as q, 1 as s from range(9) t(i)"), 2, says="no l of at least 2 works")
+    refused(
+        shell,
+        3,
+        *table(shell, "select i as q, 1 as s from range(9) t(i)"),
+        2,
+        says="no l of at least 2 works",
+    )
 
 
 def test_l_above_the_number_of_rows(shell):
-    refused(shell, 3, *table(shell, "select i as q, i as s from range(9) t(i)"), 10, says="needs at least 10 rows; the source has 9")
+    refused(
+        shell,
+        3,
+        *table(shell, "select i as q, i as s from range(9) t(i)"),
+        10,
+        says="needs at least 10 rows; the source has 9",
+    )
 
 
 def test_empty_table(shell):
@@ -86,7 +104,15 @@ def test_empty_table(shell):
 
 def test_several_rows_of_one_person(shell):
     asked = table(shell, "select i as q, i % 5 as s, least(i, 87) as ssn from range(90) t(i)")
-    refused(shell, 3, *asked, 3, "--id", "ssn", says=["1 persons have more than one row", "--rows-per-person many"])
+    refused(
+        shell,
+        3,
+        *asked,
+        3,
+        "--id",
+        "ssn",
+        says=["1 persons have more than one row", "--rows-per-person many"],
+    )
     assert shell(*asked, 3, "--id", "ssn", "--rows-per-person", "many").returncode == 0
 
 
@@ -103,8 +129,14 @@ def test_l_below_two(shell, l):
     [
         (["--quasi", "age,hight", "--sensitive", "disease"], ["no column 'hight'", "'zipcode'"]),
         (["--quasi", "age,AGE", "--sensitive", "disease"], ["'age' is named twice in --quasi"]),
-        (["--quasi", "age,disease", "--sensitive", "disease"], ["'disease' stands in --quasi and in --sensitive"]),
-        (["--quasi", "age", "--sensitive", "disease", "--id", "AGE"], ["'age' stands in --quasi and in --id"]),
+        (
+            ["--quasi", "age,disease", "--sensitive", "disease"],
+            ["'disease' stands in --quasi and in --sensitive"],
+        ),
+        (
+            ["--quasi", "age", "--sensitive", "disease", "--id", "AGE"],
+            ["'age' stands in --quasi and in --id"],
+        ),
         (["--quasi", "age", "--sensitive", "disease,sex"], ["one sensitive column, 2 were given"]),
         (["--quasi", "age,,sex", "--sensitive", "disease"], ["empty column name"]),
         (["--quasi", "", "--sensitive", "disease"], ["empty column name"]),
@@ -147,7 +179,16 @@ def test_databases_that_are_none(shell):
     asked = ["publish", "anatomy", "patients", *ROLES, "-l", 4, "--out", "release", "--database"]
     refused(shell, 2, *asked, "gone.duckdb", says="no database file 'gone.duckdb'")
     refused(shell, 2, *asked, "text.duckdb", says="cannot open the database 'text.duckdb'")
-    refused(shell, 2, "publish", "anatomy", "nobody", *asked[3:], "hospital.duckdb", says="no table, view or file 'nobody'")
+    refused(
+        shell,
+        2,
+        "publish",
+        "anatomy",
+        "nobody",
+        *asked[3:],
+        "hospital.duckdb",
+        says="no table, view or file 'nobody'",
+    )
 
 
 def test_target_exists(shell):
@@ -190,7 +231,9 @@ def test_target_without_parent(shell):
 def test_disk_full(shell):
     full = shell.folder / "full"
     full.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", full], capture_output=True, check=False)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", full], capture_output=True, check=False
+    )
     if mounted.returncode:
         pytest.skip("needs the right to mount a small file system")
     try:
@@ -232,7 +275,9 @@ def test_the_same_key_by_file_or_environment_gives_the_same_release(shell):
     assert shell(*PUBLISH, "--key-file", "key").returncode == 0
     assert shell(*PUBLISH[:-1], "again", SQLANON_KEY="AB" * 32).returncode == 0
     for name in ("qit", "st"):
-        one, two = (duckdb.sql(f"from '{shell.folder}/{out}/{name}.parquet'").fetchall() for out in ("release", "again"))
+        one, two = (
+            duckdb.sql(f"from '{shell.folder}/{out}/{name}.parquet'").fetchall() for out in ("release", "again")
+        )
         assert one == two
 
 
@@ -241,7 +286,17 @@ def test_the_same_key_by_file_or_environment_gives_the_same_release(shell):
 
 def into(shell, *more):
     return shell(
-        "publish", "anatomy", "patients", *ROLES, "--id", "ssn", "-l", 4, "--database", "hospital.duckdb", *more
+        "publish",
+        "anatomy",
+        "patients",
+        *ROLES,
+        "--id",
+        "ssn",
+        "-l",
+        4,
+        "--database",
+        "hospital.duckdb",
+        *more,
     )
 
 
@@ -273,10 +328,28 @@ def test_a_refused_schema_leaves_nothing(shell):
 
 def test_enums_go_into_a_schema_as_text(shell):
     sql(shell, "create type mood as enum ('sad', 'gay', 'never seen')")
-    sql(shell, "create table moods as select i as q, (['sad', 'gay'])[1 + i % 2]::mood as s from range(20) t(i)")
-    asked = ["publish", "anatomy", "moods", "--quasi", "q", "--sensitive", "s", "-l", 2, "--database", "hospital.duckdb"]
+    sql(
+        shell,
+        "create table moods as select i as q, (['sad', 'gay'])[1 + i % 2]::mood as s from range(20) t(i)",
+    )
+    asked = [
+        "publish",
+        "anatomy",
+        "moods",
+        "--quasi",
+        "q",
+        "--sensitive",
+        "s",
+        "-l",
+        2,
+        "--database",
+        "hospital.duckdb",
+    ]
     assert shell(*asked, "--into", "release").returncode == 0
-    kinds = sql(shell, "select data_type from information_schema.columns where table_schema = 'release' and column_name = 's'")
+    kinds = sql(
+        shell,
+        "select data_type from information_schema.columns where table_schema = 'release' and column_name = 's'",
+    )
     assert kinds == [("VARCHAR",)]
 
 
@@ -367,7 +440,9 @@ def test_parquet_files_tell_nothing_else(shell):
     for name in ("qit", "st"):
         path = f"{shell.folder}/release/{name}.parquet"
         assert duckdb.sql(f"select * from parquet_kv_metadata('{path}')").fetchall() == []
-        columns = {row[0] for row in duckdb.sql(f"select distinct path_in_schema from parquet_metadata('{path}')").fetchall()}
+        columns = {
+            row[0] for row in duckdb.sql(f"select distinct path_in_schema from parquet_metadata('{path}')").fetchall()
+        }
         assert "ssn" not in columns
         assert str(shell.folder).encode() not in (shell.folder / "release" / f"{name}.parquet").read_bytes()
 

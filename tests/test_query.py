@@ -100,8 +100,8 @@ def test_the_message_says_what_is_allowed():
     with pytest.raises(QueryError) as caught:
         asked("select age, count(*) from release group by age having true")
     assert str(caught.value) == (
-        "HAVING is not answered from a release; a release answers SELECT [columns,] COUNT(*) | SUM(e) | AVG(e),"
-        " … FROM release [WHERE …] [GROUP BY …] [ORDER BY …] [LIMIT n]"
+        "HAVING is not answered from a release; a release answers SELECT [columns,] COUNT(*) | SUM(e) |"
+        " AVG(e), … FROM release [WHERE …] [GROUP BY …] [ORDER BY …] [LIMIT n]"
     )
 
 
@@ -135,19 +135,17 @@ release.age; date(born)
 """
 
 
-@pytest.mark.parametrize(
-    "text", [t.strip() for line in ROUND_TRIPS.strip().splitlines() for t in line.split("; ")]
-)
+@pytest.mark.parametrize("text", [t.strip() for line in ROUND_TRIPS.strip().splitlines() for t in line.split("; ")])
 def test_what_passes_keeps_duckdbs_meaning(text):
     con = duckdb.connect()
     con.execute(
         "create table release as select * from (values (23, 'M', 7, 1, date '1999-12-31', 'flu'),"
-        " (null, 'F', null, 2, null, null), (40, 'M%', 8, 3, date '2001-02-28', ' gastritis '), (35, 'M!x', 7, 4,"
-        " date '2000-02-29', 'it''s')) t(age, Sex, \"group id\", \"count\", born, disease)"
+        " (null, 'F', null, 2, null, null), (40, 'M%', 8, 3, date '2001-02-28', ' gastritis '),"
+        " (35, 'M!x', 7, 4, date '2000-02-29', 'it''s')) t(age, Sex, \"group id\", \"count\", born, disease)"
     )
     con.execute(
-        'create view renamed as select age as quasi_1, Sex as quasi_2, "group id" as quasi_3, "count" as quasi_4,'
-        " born as quasi_5, disease as sensitive from release"
+        'create view renamed as select age as quasi_1, Sex as quasi_2, "group id" as quasi_3,'
+        ' "count" as quasi_4, born as quasi_5, disease as sensitive from release'
     )
     query = asked(f"select count(*) from release group by ({text})")
     sql = query.keys[0].sql
@@ -172,8 +170,7 @@ def test_names_of_results():
 
 def test_conjuncts_by_what_they_read():
     query = asked(
-        "select count(*) from release where (age > 1 and disease = 'flu') and true"
-        " and (sex = 'M' or disease = 'x')"
+        "select count(*) from release where (age > 1 and disease = 'flu') and true and (sex = 'M' or disease = 'x')"
     )
     assert [piece.role for piece in query.conditions] == ["quasi", "sensitive", "constant", "mixed"]
     assert query.parts == ("(\"sensitive\" = 'x')",)

@@ -108,9 +108,7 @@ class Postgres:
         )
         for _ in range(100):
             try:
-                self.con = psycopg.connect(
-                    f"host=127.0.0.1 port={port} user=test dbname=postgres", autocommit=True
-                )
+                self.con = psycopg.connect(f"host=127.0.0.1 port={port} user=test dbname=postgres", autocommit=True)
                 break
             except psycopg.OperationalError:
                 time.sleep(0.1)
@@ -189,9 +187,7 @@ class ClickHouse:
         self.folder, self.error = folder, Exception
 
     def load(self, con, parquet: Path) -> None:
-        self.session.query(
-            f"create table hostile engine = Memory as select * from file('{parquet}', Parquet)"
-        )
+        self.session.query(f"create table hostile engine = Memory as select * from file('{parquet}', Parquet)")
 
     def run(self, text: str, key: str | None) -> None:
         for piece in pieces(text):
@@ -204,9 +200,7 @@ class ClickHouse:
         return duckdb.execute(f"from '{path}'").fetchall()
 
     def forget(self) -> None:
-        for relation in {step.relation for plan in GIVEN.values() for step in plan.statements} | {
-            "sqlanon_key"
-        }:
+        for relation in {step.relation for plan in GIVEN.values() for step in plan.statements} | {"sqlanon_key"}:
             if relation:
                 self.session.query(f"drop table if exists {relation}")
 
@@ -246,9 +240,7 @@ def test_the_same_key_gives_the_same_release(engine, source, plan):
 
 @pytest.mark.parametrize("plan", REFUSED.values(), ids=REFUSED)
 def test_what_the_data_does_not_allow_is_refused(engine, plan):
-    with pytest.raises(
-        engine.error, match=r"rows have no value|needs at least 301 rows|l = 13 is not possible"
-    ):
+    with pytest.raises(engine.error, match=r"rows have no value|needs at least 301 rows|l = 13 is not possible"):
         engine.run(script(plan, engine.dialect), KEY)
 
 

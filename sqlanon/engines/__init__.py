@@ -1,0 +1,1 @@
+"""Engines: what runs the statements, one module and one driver each."""

@@ -38,12 +38,13 @@ _NESTED = ("LIST", "STRUCT", "MAP", "UNION", "ARRAY", "VARIANT")
 def connect(
     database: str | None = None,
     write: bool = False,
+    create: bool = False,
     threads: int | None = None,
     memory_limit: str | None = None,
     temp_directory: str | None = None,
 ) -> duckdb.DuckDBPyConnection:
-    """Open a connection of our own: in memory, or on a database file (read only unless `write`)."""
-    if database is not None and not Path(database).is_file():
+    """Open a connection of our own: in memory, or on a database file (`write`: not read only; `create`: a new one)."""
+    if database is not None and not create and not Path(database).is_file():
         raise SourceError(f"no database file {database!r}")
     settings: dict[str, Any] = {}
     if threads is not None:
@@ -52,7 +53,9 @@ def connect(
         settings["memory_limit"] = memory_limit
     settings["temp_directory"] = str(_spill_folder(temp_directory))
     try:
-        return duckdb.connect(database or ":memory:", read_only=database is not None and not write, config=settings)
+        return duckdb.connect(
+            database or ":memory:", read_only=database is not None and not (write or create), config=settings
+        )
     except duckdb.Error as error:
         if database is not None:
             raise SourceError(f"cannot open the database {database!r}: {_first_line(error)}") from None
@@ -251,7 +254,8 @@ def _in_scope(name: str) -> object | None:
         if module.partition(".")[0] != package:
             for scope in (frame.f_locals, frame.f_globals):
                 if name in scope and not isinstance(scope[name], str | bytes | int | float | list | dict | tuple):
-                    return scope[name]
+                    found: object = scope[name]
+                    return found
         frame = frame.f_back
     return None
 

@@ -41,11 +41,7 @@ def system(normal: Array, totals: Array) -> System:
     kept = values > TOLERANCE * max(values.max(initial=0), 1)
     inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T * np.outer(scale, scale)
     found = System(normal, inverse, int(kept.sum()), totals, np.ones(len(totals), dtype=bool))
-    return (
-        found
-        if kept.all()
-        else System(normal, inverse, found.rank, totals, reachable(found, np.eye(len(totals))))
-    )
+    return found if kept.all() else System(normal, inverse, found.rank, totals, reachable(found, np.eye(len(totals))))
 
 
 def reachable(found: System, asked: Array) -> NDArray[np.bool_]:

@@ -52,7 +52,12 @@ def plan(
         method=NAME,
         steps=built[: -len(outputs)],
         outputs=built[-len(outputs) :],  # type: ignore[arg-type]
-        parameters={"l": l, "block": "all" if block is None else block, "draws": request.draws, "nulls": request.nulls},
+        parameters={
+            "l": l,
+            "block": "all" if block is None else block,
+            "draws": request.draws,
+            "nulls": request.nulls,
+        },
         columns={
             "quasi": list(request.roles.quasi),
             "sensitive": [sensitive],

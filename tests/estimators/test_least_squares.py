@@ -26,13 +26,11 @@ def moments_of(world, hits, measure):
     """Write the moment query in numpy. hits: rows x cases; measure: per row, or None."""
     _, group, _, held = world
     sizes = held.sum(axis=1)
-    columns = {name: [] for name in ("shared", "uniform", "most", "least")}
+    columns = {name: [] for name in ("shared", "uniform")}
     for case in hits.T:
         n = np.bincount(group, case, GROUPS)
         columns["shared"].append(n @ held)
         columns["uniform"].append((n / sizes) @ held)
-        columns["most"].append(np.minimum(n[:, None], held).sum(axis=0))
-        columns["least"].append(np.maximum(n[:, None] - sizes[:, None] + held, 0).sum(axis=0))
         if measure is None:
             continue
         for name, x in (("count", case), ("sum", case * measure), ("square", case * measure**2)):
@@ -49,9 +47,7 @@ def spreads_of(world, system):
     held = world[3]
 
     def spreads(wanted):
-        return np.stack(
-            [((held @ system.inverse @ a) * (held @ system.inverse @ b)) @ held for a, b in wanted]
-        )
+        return np.stack([((held @ system.inverse @ a) * (held @ system.inverse @ b)) @ held for a, b in wanted])
 
     return spreads
 
@@ -146,9 +142,7 @@ def test_a_singular_system_knows_what_it_can_answer():
     system = least_squares.system(held.T @ held, held.sum(axis=0))
     assert system.rank == 3
     assert system.known.tolist() == [False, False, True, True]
-    assert least_squares.reachable(
-        system, np.array([[2.0, 0, 0, 0], [2, 2, 0, 0], [0, 0, 2, 0]])
-    ).tolist() == [
+    assert least_squares.reachable(system, np.array([[2.0, 0, 0, 0], [2, 2, 0, 0], [0, 0, 2, 0]])).tolist() == [
         False,
         True,
         True,

@@ -174,7 +174,14 @@ def test_random_draws_warn_and_work(patients):
 
 def test_the_key_stands_nowhere(patients, tmp_path):
     release = sqlanon.anatomy(
-        patients, "patients", quasi=QUASI, sensitive="disease", id="ssn", l=4, key=KEY, out=tmp_path / "release"
+        patients,
+        "patients",
+        quasi=QUASI,
+        sensitive="disease",
+        id="ssn",
+        l=4,
+        key=KEY,
+        out=tmp_path / "release",
     )
     texts = [release.sql, repr(release), str(release.manifest), release._repr_html_()]
     texts += [path.read_bytes().decode("latin-1") for path in (tmp_path / "release").iterdir()]

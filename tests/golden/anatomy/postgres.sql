@@ -350,7 +350,7 @@ create table "sqlanon_st" as
 select
   "grouped"."group_id" as "group_id",
   "frequency"."sensitive" as "disease",
-  1 as "count"
+  cast(1 as bigint) as "count"
 from "sqlanon_grouped" as "grouped"
 inner join "sqlanon_frequency" as "frequency"
   on "grouped"."code" = "frequency"."code"

@@ -1,0 +1,165 @@
+"""The command line: help with examples, the tour, formats, exit codes, what goes where."""
+
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+VERBS = [["publish", "anatomy"], ["compile", "anatomy"], ["verify"], ["estimate"], ["demo"]]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_help_with_an_example(shell, verb):
+    done = shell(*verb, "--help")
+    assert done.returncode == 0
+    assert f"Example: sqlanon {' '.join(verb)}" in " ".join(done.stdout.split())
+
+
+def test_the_help_lists_every_verb(shell):
+    done = shell("--help")
+    assert all(verb[0] in done.stdout for verb in VERBS)
+    assert shell("--version").stdout.startswith("sqlanon ")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["publish", "magic", "patients.parquet"],
+        ["nonsense"],
+        ["publish", "anatomy", "patients.parquet", "--quasi", "age"],
+        ["publish", "anatomy", "patients.parquet", "--quasi", "age", "--sensitive", "disease", "-l", "four"],
+        ["estimate", "release", "SELECT 1", "--estimator", "magic"],
+        ["compile", "anatomy", "t", "--quasi", "a", "--sensitive", "s", "-l", "2", "--dialect", "magic"],
+        ["verify", "release", "--format", "xml"],
+    ],
+)
+def test_wrong_words_end_with_2(shell, arguments):
+    done = shell(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+
+
+def test_the_tour_runs_and_shows_estimate_error_bar_and_truth(shell):
+    done = shell("demo")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"disease +n +truth +n_std_error +n_low +n_high", done.stdout)
+    inside, total = map(int, re.search(r"inside the 95 % interval in (\d+) of (\d+) rows", done.stdout).groups())
+    assert total == 11
+    assert inside >= 6
+    assert shell.left() == {"tmp", "hospital.duckdb", "patients.parquet"}
+
+
+def test_the_tour_can_be_kept(shell):
+    assert shell("demo", "--keep", "tour").returncode == 0
+    assert (
+        shell("verify", "tour/release", "--against", "patients", "--database", "tour/hospital.duckdb").returncode == 0
+    )
+    done = shell("demo", "--keep", "tour")
+    assert done.returncode == 2
+    assert "exists" in done.stderr
+
+
+@pytest.fixture
+def release(shell):
+    asked = ["--quasi", "age,sex,zipcode", "--sensitive", "disease", "-l", 4, "--out", "release"]
+    assert shell("publish", "anatomy", "patients.parquet", *asked).returncode == 0
+    return shell
+
+
+def test_estimate_in_every_format(release):
+    asked = [
+        "estimate",
+        "release",
+        "SELECT sex, COUNT(*) AS n FROM release WHERE disease = 'd1' GROUP BY sex ORDER BY sex",
+    ]
+    shown = release(*asked)
+    rows = json.loads(release(*asked, "--format", "json").stdout)
+    lines = list(csv.DictReader(io.StringIO(release(*asked, "--format", "csv").stdout)))
+    assert [row["sex"] for row in rows] == [line["sex"] for line in lines] == ["F", "M"]
+    assert set(rows[0]) == {"sex", "n", "n_std_error", "n_low", "n_high"}
+    assert rows[0]["n_low"] <= rows[0]["n"] <= rows[0]["n_high"]
+    assert shown.stdout.split()[:5] == list(rows[0])
+
+
+def test_a_refused_query_ends_with_2(release):
+    done = release("estimate", "release", "SELECT * FROM read_csv('/etc/passwd')")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_estimate_sql_prints_and_runs_nothing(release):
+    done = release("estimate", "release", "SELECT COUNT(*) FROM release WHERE sex = 'F' AND disease = 'd1'", "--sql")
+    assert done.returncode == 0
+    assert "select" in done.stdout
+
+
+def test_compile_needs_no_database(shell):
+    done = shell(
+        "compile",
+        "anatomy",
+        "ward.patients",
+        "--quasi",
+        "age,sex",
+        "--sensitive",
+        "disease",
+        "-l",
+        4,
+        "--dialect",
+        "postgres",
+    )
+    assert done.returncode == 0
+    assert '"ward"."patients"' in done.stdout
+    refused = shell(
+        "compile",
+        "anatomy",
+        "p.parquet",
+        "--quasi",
+        "age",
+        "--sensitive",
+        "disease",
+        "-l",
+        4,
+        "--dialect",
+        "trino",
+    )
+    assert refused.returncode == 2
+    assert "from a table, not from the file" in refused.stderr
+
+
+def test_a_reader_that_leaves_early_is_no_error(release):
+    command = f"{sys.executable} -m sqlanon compile anatomy t --quasi a --sensitive s -l 2 | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+
+
+def test_importing_needs_no_extra():
+    program = (
+        "import sys, sqlanon; sys.exit(any(m in sys.modules for m in ('pyspark', 'psycopg', 'altair', 'scipy.stats')))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_control_characters_of_values_do_not_reach_the_terminal(shell):
+    (shell.folder / "evil.csv").write_text("q,s\n" + "".join(f"\x1b[2J{i},{i % 3}\n" for i in range(9)))
+    asked = [
+        "publish",
+        "anatomy",
+        "evil.csv",
+        "--quasi",
+        "q",
+        "--sensitive",
+        "s",
+        "-l",
+        3,
+        "--out",
+        "release",
+    ]
+    assert shell(*asked).returncode == 0
+    done = shell("estimate", "release", "SELECT q, COUNT(*) FROM release GROUP BY q")
+    assert done.returncode == 0
+    assert "\x1b" not in done.stdout
+    assert "\\x1b" in done.stdout

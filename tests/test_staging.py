@@ -1,0 +1,123 @@
+"""A directory appears whole or not at all, whatever dies at whatever moment."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sqlanon import staging
+from sqlanon.errors import TargetError
+from sqlanon.staging import Exchange, OwnedFolder, recover, remove_dead_folders
+
+
+def filled(exchange, text="new"):
+    (exchange.new / "qit.parquet").write_text(text)
+    (exchange.new / "release.json").write_text("{}")
+    return exchange
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_committed_exchange_leaves_the_target_alone_in_its_place(tmp_path):
+    exchange = filled(Exchange(tmp_path / "release"))
+    assert not (tmp_path / "release").exists()
+    exchange.commit(frozenset())
+    exchange.close()
+    assert names(tmp_path) == ["release"]
+    assert names(tmp_path / "release") == ["qit.parquet", "release.json"]
+
+
+def test_an_abandoned_exchange_leaves_nothing(tmp_path):
+    filled(Exchange(tmp_path / "release")).close()
+    assert names(tmp_path) == []
+
+
+def test_foreign_files_of_an_old_target_stay(tmp_path):
+    target = tmp_path / "release"
+    target.mkdir()
+    for name in ("qit.parquet", "old.parquet", "mine.txt"):
+        (target / name).write_text("old")
+    exchange = filled(Exchange(target))
+    exchange.commit(frozenset({"qit.parquet", "old.parquet"}))
+    exchange.close()
+    assert names(target) == ["mine.txt", "qit.parquet", "release.json"]
+    assert (target / "qit.parquet").read_text() == "new"
+
+
+@pytest.mark.parametrize("moment", range(5))
+def test_death_at_every_moment_of_a_replacement(tmp_path, moment):
+    """Stop before the moment-th rename of the exchange; then a later run finds a whole target."""
+    target = tmp_path / "release"
+    target.mkdir()
+    (target / "qit.parquet").write_text("old")
+    (target / "mine.txt").write_text("mine")
+    program = (
+        "import os, pathlib, sys\n"
+        "from sqlanon.staging import Exchange\n"
+        f"target, left = pathlib.Path({str(target)!r}), {moment}\n"
+        "exchange = Exchange(target)\n"
+        "(exchange.new / 'qit.parquet').write_text('new')\n"
+        "rename = pathlib.Path.rename\n"
+        "def dying(self, other):\n"
+        "    global left\n"
+        "    if left == 0:\n"
+        "        os._exit(9)\n"
+        "    left -= 1\n"
+        "    return rename(self, other)\n"
+        "pathlib.Path.rename = dying\n"
+        "exchange.commit(frozenset({'qit.parquet'}))\n"
+        "os._exit(0)\n"
+    )
+    died = subprocess.run([sys.executable, "-c", program], check=False).returncode == 9
+    assert died == (moment < 3)
+    recover(target)
+    assert names(tmp_path) == ["release"]
+    assert names(target) == ["mine.txt", "qit.parquet"]
+    assert (target / "qit.parquet").read_text() == ("old" if moment < 2 else "new")
+
+
+def test_living_runs_keep_their_folders(tmp_path):
+    living = filled(Exchange(tmp_path / "release"))
+    other = Exchange(tmp_path / "release")
+    assert living.new.is_dir()
+    other.close()
+    living.commit(frozenset())
+    living.close()
+    assert names(tmp_path) == ["release"]
+
+
+def test_only_folders_of_ours_are_removed(tmp_path):
+    stem = ".release.sqlanon-"
+    (tmp_path / f"{stem}notatoken").mkdir()
+    (tmp_path / f"{stem}0123456789abcdef").write_text("a file")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / f"{stem}fedcba9876543210").symlink_to(tmp_path / "elsewhere")
+    dead = tmp_path / f"{stem}00000000000000ff"
+    dead.mkdir()
+    remove_dead_folders(tmp_path, stem)
+    assert not dead.exists()
+    assert len(names(tmp_path)) == 4
+
+
+def test_the_folder_is_for_its_owner_alone(tmp_path):
+    folder = OwnedFolder(tmp_path, "x-")
+    assert folder.path.stat().st_mode & 0o077 == 0
+    folder.close()
+    assert names(tmp_path) == []
+
+
+def test_a_place_that_cannot_be_written(tmp_path):
+    with pytest.raises(TargetError, match="cannot write to"):
+        OwnedFolder(tmp_path / "gone", "x-")
+
+
+def test_a_rename_that_fails_is_told(tmp_path, monkeypatch):
+    exchange = filled(Exchange(tmp_path / "release"))
+    monkeypatch.setattr(staging, "_flush", lambda path: Path("gone").stat())
+    with pytest.raises(TargetError, match="cannot write"):
+        exchange.commit(frozenset())
+    exchange.close()
+    assert names(tmp_path) == []
