@@ -1,0 +1,54 @@
+"""The command line: one verb per task, no logic of its own."""
+
+import logging
+import os
+import sys
+import warnings
+from typing import Annotated
+
+import typer
+
+from sqlanon.cli import asking, publishing, tour  # noqa: F401 - each adds its verbs
+from sqlanon.cli.app import app
+from sqlanon.cli.options import say
+from sqlanon.errors import SqlanonError
+from sqlanon.secret import PrivacyWarning
+from sqlanon.version import VERSION
+
+
+@app.callback(invoke_without_command=True)
+def options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+) -> None:
+    """Anonymize data where it lies: published privacy algorithms as SQL, run by DuckDB."""
+    if version:
+        sys.stdout.write(f"sqlanon {VERSION}\n")
+        raise typer.Exit
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    if issubclass(category, PrivacyWarning):
+        say(f"warning: {message}")
+
+
+def main() -> None:
+    """Run the command line; leave with 0, 2 (cannot be right), 3 (this data does not allow it) or 1 (a bug)."""
+    logging.getLogger("sqlanon").addHandler(logging.NullHandler())
+    warnings.showwarning = _show_warning
+    code = 0
+    try:
+        app()
+    except SqlanonError as error:
+        say(f"error: {error}")
+        code = error.exit_code
+    except BrokenPipeError:  # whoever read our output has left; that is no fault
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except Exception as error:
+        if os.environ.get("SQLANON_DEBUG"):
+            raise
+        say(
+            f"error: a fault of sqlanon ({type(error).__name__}); nothing was published."
+            " SQLANON_DEBUG=1 shows where (the traceback may show data)"
+        )
+        code = 1
+    sys.exit(code)

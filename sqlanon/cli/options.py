@@ -1,0 +1,131 @@
+"""Options that several verbs share, one name each, and how their texts are read."""
+
+import os
+from enum import Enum, StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sqlanon import display
+from sqlanon.dialects import DIALECTS
+from sqlanon.engines.duckdb import DuckDBEngine, connect
+from sqlanon.errors import UsageError
+from sqlanon.estimators import ESTIMATORS
+from sqlanon.secret import Key
+
+
+class Format(StrEnum):
+    """How results are printed."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+
+
+class Nulls(StrEnum):
+    """What to do with rows that have no sensitive value."""
+
+    refuse = "refuse"
+    value = "value"
+    drop = "drop"
+
+
+class Draws(StrEnum):
+    """Where random draws come from."""
+
+    keyed = "keyed"
+    random = "random"
+
+
+class RowsPerPerson(StrEnum):
+    """Whether one identifier may have several rows."""
+
+    one = "one"
+    many = "many"
+
+
+Estimator = Enum("Estimator", {name: name for name in ESTIMATORS}, type=str)  # type: ignore[misc]
+Dialect = Enum("Dialect", {name: name for name in DIALECTS}, type=str)  # type: ignore[misc]
+
+SourceArgument = Annotated[
+    str, typer.Argument(help="Parquet, CSV or JSON path or glob; with --database a table or view.")
+]
+ReleaseArgument = Annotated[str, typer.Argument(help="Release directory; with --database the name of its schema.")]
+Quasi = Annotated[
+    list[str],
+    typer.Option("--quasi", help="Quasi-identifier columns, published exactly; commas, repeatable."),
+]
+Sensitive = Annotated[list[str], typer.Option("--sensitive", help="Sensitive column.")]
+Identifier = Annotated[list[str], typer.Option("--id", help="Identifier columns: never published, one row each.")]
+DatabaseOption = Annotated[str | None, typer.Option("--database", help="DuckDB file that holds the table or schema.")]
+FormatOption = Annotated[Format, typer.Option("--format", help="How results are printed.")]
+SqlOption = Annotated[
+    bool, typer.Option("--sql", help="Print the statements that would run, in order, and run nothing.")
+]
+Threads = Annotated[int | None, typer.Option("--threads", min=1, help="Threads of the engine.")]
+Memory = Annotated[str | None, typer.Option("--memory-limit", help="Memory of the engine, e.g. 4GB; the rest spills.")]
+Temporary = Annotated[
+    str | None,
+    typer.Option(
+        "--temp-directory",
+        help="Where the engine spills: microdata, in a folder for you alone that goes with the run.",
+    ),
+]
+NullsOption = Annotated[
+    Nulls, typer.Option("--nulls", help="NULL sensitive values: refuse, publish as a value, or drop.")
+]
+DrawsOption = Annotated[
+    Draws, typer.Option("--draws", help="keyed: sha256 under a secret key. random: faster, predictable.")
+]
+BlockOption = Annotated[str, typer.Option("--block", help="Groups per block of mixed values, or all for one block.")]
+LOption = Annotated[int, typer.Option("-l", help="At least l different sensitive values in every group.")]
+KeyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--key",
+        help="Key of the draws (64 hex digits). Whoever has it can undo the release. Prefer --key-file.",
+    ),
+]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option("--key-file", help="File with the key (or set SQLANON_KEY). Whoever has it can undo the release."),
+]
+
+
+def session(
+    database: str | None,
+    write: bool,
+    threads: int | None = None,
+    memory: str | None = None,
+    temporary: str | None = None,
+) -> DuckDBEngine:
+    """Open the engine that the options describe."""
+    return DuckDBEngine(connect(database, write, threads=threads, memory_limit=memory, temp_directory=temporary))
+
+
+def chosen_key(key: str | None, key_file: Path | None) -> Key | None:
+    """Read the key from where it was given; None where a fresh one is to be drawn."""
+    if key is not None and key_file is not None:
+        raise UsageError("say --key or --key-file, not both")
+    if key_file is not None:
+        return Key.from_file(key_file)
+    if key is not None:
+        say("warning: --key stands in the process list and the shell's history; use --key-file or SQLANON_KEY")
+        return Key.of(key)
+    text = os.environ.get("SQLANON_KEY")
+    return Key.of(text) if text is not None else None
+
+
+def chosen_block(text: str) -> int | None:
+    """Read a whole number; None for `all`."""
+    if text.lower() == "all":
+        return None
+    if not text.isascii() or not text.isdigit():
+        raise UsageError(f"--block {text!r} is not a whole number, nor all")
+    return int(text)
+
+
+def say(message: str) -> None:
+    """Print a message to standard error."""
+    display.to_stderr().print(display.visible(message))

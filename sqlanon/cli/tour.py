@@ -1,0 +1,50 @@
+"""The tour: sqlanon demo."""
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sqlanon import demo as demonstration
+from sqlanon import display
+from sqlanon.cli.app import app
+from sqlanon.errors import UsageError
+
+
+@app.command(epilog="Example: sqlanon demo")
+def demo(
+    keep: Annotated[Path | None, typer.Option("--keep", help="Directory to keep the tour's files in.")] = None,
+) -> None:
+    """Publish an invented hospital table, verify the release, and ask it a question."""
+    if keep is not None:
+        if keep.exists():
+            raise UsageError(f"{str(keep)!r} exists; choose another --keep")
+        keep.mkdir()
+        _tour(keep)
+        return
+    with tempfile.TemporaryDirectory(prefix="sqlanon-demo-") as folder:
+        _tour(Path(folder))
+
+
+def _tour(folder: Path) -> None:
+    out = display.to_stdout()
+    found = demonstration.tour(folder)
+    manifest = found.release.manifest
+    out.print("The publisher has a table of 4,000 invented patients and types")
+    out.print(
+        f"  sqlanon publish anatomy patients --database hospital.duckdb --quasi {','.join(demonstration.QUASI)} \\"
+    )
+    out.print("      --sensitive disease --id ssn -l 4 --out release\n")
+    out.print(f"Published: {manifest['rows']} rows in {manifest['groups']} groups. The first rows of qit and st:\n")
+    for name in ("qit", "st"):
+        display.show_frame(found.release.table(name).limit(3).df(), "table")
+        out.print("")
+    out.print("Anybody can check what was promised:  sqlanon verify release\n")
+    display.show_report(found.report, "table")
+    out.print("\nThe recipient has the release alone and asks")
+    out.print(f'  sqlanon estimate release "{demonstration.QUESTION}"')
+    out.print("(the column truth was added here from the hospital's own table)\n")
+    display.show_frame(found.answer, "table")
+    inside = found.answer["truth"].between(found.answer["n_low"], found.answer["n_high"]).sum()
+    out.print(f"\nThe truth lies inside the 95 % interval in {inside} of {len(found.answer)} rows.")
