@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-
 from scipy import sparse
 
 from sqlanon.driver import fresh_prefix
