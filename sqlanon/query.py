@@ -105,17 +105,15 @@ def _refuse(what: str, advice: str = GRAMMAR) -> NoReturn:
 
 
 def _statement(sql: str) -> exp.Select:
+    if "\0" in sql:
+        _refuse("a text with a NUL character")
     try:
-        lost = [
-            token.text
-            for token in sqlglot.tokenize(sql, read="duckdb")
-            if token.text in LOST_OPERATORS and token.token_type not in (TokenType.STRING, TokenType.IDENTIFIER)
-        ]
+        _check_tokens(sql)
         statements = [node for node in sqlglot.parse(sql, read="duckdb") if node is not None]
     except sqlglot.errors.SqlglotError as error:
-        raise QueryError(f"the query is not SQL that can be read: {str(error).splitlines()[0]}; {GRAMMAR}") from None
-    if lost:
-        _refuse(f"the operator {lost[0]}", "use regexp_matches(text, pattern), LIKE or power(x, y)")
+        raise QueryError(
+            f"the query is not SQL that can be read: {str(error).splitlines()[0]}; {GRAMMAR}"
+        ) from None
     if len(statements) != 1:
         raise QueryError(f"{len(statements)} statements were given; ask one query at a time")
     (statement,) = statements
@@ -127,6 +125,17 @@ def _statement(sql: str) -> exp.Select:
         if value and clause not in CLAUSES:
             _refuse(CLAUSE_NAMES.get(clause, clause.strip("_").upper()))
     return statement
+
+
+def _check_tokens(sql: str) -> None:
+    """Refuse what the parser would not keep apart: other statements, and operators that the tree renames."""
+    read = sqlglot.tokenize(sql, read="duckdb")
+    if read and read[0].text.upper() not in {"SELECT", "FROM", "WITH", "("}:
+        _refuse(f"a {read[0].text.upper()} statement")
+    quoted = (TokenType.STRING, TokenType.IDENTIFIER)
+    lost = [token.text for token in read if token.text in LOST_OPERATORS and token.token_type not in quoted]
+    if lost:
+        _refuse(f"the operator {lost[0]}", "use regexp_matches(text, pattern), LIKE or power(x, y)")
 
 
 class _Reader:
@@ -255,7 +264,9 @@ class _Reader:
     def _ordinal(self, node: exp.Expr, clause: str) -> exp.Expr:
         items = self.statement.expressions
         if not node.name.isdigit() or not 1 <= int(node.name) <= len(items):
-            raise QueryError(f"{clause} {node.name} is no column of the answer; it has columns 1 to {len(items)}")
+            raise QueryError(
+                f"{clause} {node.name} is no column of the answer; it has columns 1 to {len(items)}"
+            )
         return _unaliased(items[int(node.name) - 1])
 
     def _is_alias(self, node: exp.Expr) -> bool:
@@ -276,7 +287,9 @@ class _Reader:
             name = _free(node.alias or self._natural_name(inner), taken, counted)
             taken += [name, *(f"{name}_{end}" for end in INTERVAL if counted)]
             items.append(
-                Item(name, self._aggregate(inner), Sql("")) if counted else Item(name, None, self._over_keys(inner))
+                Item(name, self._aggregate(inner), Sql(""))
+                if counted
+                else Item(name, None, self._over_keys(inner))
             )
         return items
 
@@ -440,10 +453,18 @@ def _check(root: exp.Expr) -> None:
 def _check_words(node: exp.Expr) -> None:
     """Refuse types, units and forms that the allowed nodes could carry."""
     if isinstance(node, exp.DataType) and (node.this.name not in TYPES or node.args.get("nested")):
-        _refuse(f"the type {node.sql('duckdb')}", "cast to a number, text, boolean, date, time or timestamp type")
-    if isinstance(node, exp.Var) and node.name.lower().rstrip("s") not in UNITS and node.name.lower() not in UNITS:
+        _refuse(
+            f"the type {node.sql('duckdb')}", "cast to a number, text, boolean, date, time or timestamp type"
+        )
+    if (
+        isinstance(node, exp.Var)
+        and node.name.lower().rstrip("s") not in UNITS
+        and node.name.lower() not in UNITS
+    ):
         _refuse(f"the unit {node.name}", f"the units are {', '.join(sorted(UNITS))}")
-    if isinstance(node, exp.In) and (node.args.get("query") or node.args.get("unnest") or node.args.get("field")):
+    if isinstance(node, exp.In) and (
+        node.args.get("query") or node.args.get("unnest") or node.args.get("field")
+    ):
         _refuse("IN with anything but a list", "write IN (value, …)")
     if isinstance(node, exp.Column) and not isinstance(node.this, exp.Identifier):
         _refuse("*", "name the columns")

@@ -43,6 +43,8 @@ REFUSED = {
     "select count(*) from release; drop table release": "2 statements",
     "drop table release": "DROP",
     "copy release to 'x'": "COPY",
+    "explain select count(*) from release": "EXPLAIN",
+    "select count(*) from release where disease = 'a\0b'": "NUL",
     "select count(*) from read_csv('x')": "FROM",
     "select count(*) from 'x.parquet'": "x.parquet",
     "select count(*) from microdata": "microdata",
