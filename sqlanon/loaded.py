@@ -47,7 +47,7 @@ class Loaded:
         }
         self.relations: dict[str, Sql] = dict(tables) | {n: relation_name(self.prefix, n) for n in LOADED}
         self._made: list[str] = []
-        self.in_memory: bool = manifest.get("rows", 0) <= LARGEST_HELD
+        self.in_memory: bool = engine.in_process and manifest.get("rows", 0) <= LARGEST_HELD
         self._held: sparse.csr_array | None = None
         self._totals: Array | None = None
         self._system: System | None = None

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlanon.driver import carried_out, fresh_prefix
 from sqlanon.engines.base import Engine
-from sqlanon.errors import UsageError
+from sqlanon.errors import TargetError, UsageError
 from sqlanon.manifest import new_manifest
 from sqlanon.methods import METHODS
 from sqlanon.plan import Check, Draws, Identity, Nulls, Plan, Request, Source
@@ -90,17 +90,24 @@ def publish(
         )
     plan, against = prepared(asked, engine, fresh_prefix(), **parameters)
     target = _target(engine, out, into, overwrite)
-    with carried_out(plan, engine, asked.key or Key.fresh()) as found, target:
+    with engine.snapshot(), carried_out(plan, engine, asked.key or Key.fresh()) as found, target:
         dropped = found["feasibility"]["null_count"] if asked.nulls == "drop" else 0
         manifest = new_manifest(plan, engine.name, {}, dropped)
         manifest, tables = published(engine, target, plan.outputs, manifest, against)
     release = open_release(out) if out is not None else Release(engine, tables, manifest)
-    release.sql = plan_text(plan)
+    release.sql = plan_text(plan, engine)
     release.notes = _notes(asked, plan, against[1], into)
     return release
 
 
 def _target(engine: Engine, out: str | Path | None, into: str | None, overwrite: bool) -> Target:
+    place = "directory" if out is not None else "schema" if into is not None else "session"
+    if place not in engine.places:
+        raise TargetError(
+            f"{engine.dialect} does not publish to a {place}; say --out DIR"
+            if "directory" in engine.places
+            else f"{engine.dialect} keeps everything in the server and writes no files; say --into SCHEMA"
+        )
     if out is not None:
         return DirectoryTarget(engine, out, overwrite)
     if into is not None:
@@ -114,11 +121,11 @@ def statements(asked: Asked, engine: Engine, out: str | Path | None, into: str |
     written = {}
     for output in plan.outputs:
         if into is not None:
-            written[output.name] = f"create table {ident(into)}.{ident(output.name)} as\n{output.sql}"
+            relation = f"{ident(into)}.{ident(output.name)}"
+            written[output.name] = engine.text(Statement(output.name, output.sql, "table", relation), lasting=True)
         else:
-            path = literal(str(Path(out or ".") / f"{output.name}.parquet"))
-            written[output.name] = f"copy (\n{output.sql}\n) to {path} (format parquet, compression zstd)"
-    texts = [plan_text(plan)] + [f"-- {name}\n{text};" for name, text in written.items()]
+            written[output.name] = engine.written(output.sql, Path(out or ".") / f"{output.name}.parquet")
+    texts = [plan_text(plan, engine)] + [f"-- {name}\n{text};" for name, text in written.items()]
     return "\n\n".join(texts) + "\n"
 
 
@@ -151,16 +158,12 @@ def _table_elsewhere(text: str, dialect: str) -> Sql:
     return Sql(".".join(ident(part) for part in parts))
 
 
-def plan_text(plan: Plan) -> str:
+def plan_text(plan: Plan, engine: Engine) -> str:
     """Return the statements of a plan as they run before anything is written, in order."""
     steps = [step.statement if isinstance(step, Check) else step for step in plan.steps]
-    texts = [f"-- {step.name}\n{_created(step)}{step.sql};" for step in steps]
+    texts = [f"-- {step.name}\n{engine.text(step)};" for step in steps]
     key = f"-- key (bound, never shown)\ncreate temporary table {plan.key} (secret varchar);"
     return "\n\n".join([key, f"insert into {plan.key} values (?);", *texts])
-
-
-def _created(statement: Statement) -> str:
-    return "" if statement.kind == "query" else f"create temporary {statement.kind} {statement.relation} as\n"
 
 
 def _notes(asked: Asked, plan: Plan, types: Mapping[str, str], into: str | None) -> list[str]:

@@ -19,10 +19,9 @@ from sqlanon.targets import (
     MANIFEST,
     DirectoryTarget,
     Target,
-    parquet_relation,
     read_manifest,
-    schema_tables,
     sha256,
+    table_files,
 )
 from sqlanon.templates import Sql, ident
 from sqlanon.verification import Check, Published, Report
@@ -59,7 +58,7 @@ class Release:
         """Return a published table as a relation of DuckDB, in its published order."""
         if name not in self.tables:
             raise ReleaseError(f"no table {name!r} in this release; it has {', '.join(self.tables)}")
-        return self.engine.relation(f"select * from {self.tables[name]}")  # type: ignore[attr-defined,no-any-return]
+        return self.engine.relation(f"select * from {self.tables[name]}")  # type: ignore[no-any-return]
 
     def verify(self, against: object = None, voters: object = None) -> Report:
         """Check the release from its published tables; with `against`, also against its source.
@@ -135,8 +134,7 @@ class Release:
             name: sha256(path) if (path := _inside(self.directory, name)).is_file() else "missing" for name in files
         }
         wrong = {name: found[name] for name in files if found[name] != required[name]}
-        expected = {f"{table}.parquet" for table in TABLES}
-        lacking = expected - set(files)
+        lacking = {f"{table}.parquet" for table in TABLES if not table_files(files, table)}
         holds = not wrong and not lacking
         yield Check(
             "files",
@@ -267,12 +265,13 @@ def _open_directory(directory: Path, engine: Engine) -> Release:
     except (OSError, UnicodeDecodeError):
         raise ReleaseError(f"{str(directory)!r} holds no readable {MANIFEST}: it is not a release") from None
     manifest = _known(loaded(text, str(directory)), str(directory))
-    tables = {name: parquet_relation(directory / f"{name}.parquet") for name in TABLES}
+    files = {name: table_files(manifest["files"], name) or [f"{name}.parquet"] for name in TABLES}
+    tables = {name: engine.parquet([directory / file for file in listed]) for name, listed in files.items()}
     return Release(engine, tables, manifest, directory)
 
 
 def _open_schema(schema: str, engine: Engine) -> Release:
-    if "manifest" not in (schema_tables(engine, schema) or ()):
+    if "manifest" not in (engine.tables(schema) or ()):
         raise ReleaseError(f"no release in the schema {schema!r}: it has no table manifest")
     manifest = _known(loaded(read_manifest(engine, schema), f"schema {schema}"), f"schema {schema}")
     tables = {name: Sql(f"{ident(schema)}.{ident(name)}") for name in TABLES}

@@ -2,7 +2,8 @@
 
 import hashlib
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -51,7 +52,7 @@ class DirectoryTarget:
         self._replaced = _replaceable(self.path, overwrite)
         if not os.access(self.path.parent, os.W_OK | os.X_OK):
             raise TargetError(f"no right to write in {str(self.path.parent)!r}")
-        self._written: dict[str, Path] = {}
+        self._written: dict[Path, int] = {}
 
     def __enter__(self) -> "DirectoryTarget":
         """Open the private folder that the files are written to."""
@@ -63,17 +64,16 @@ class DirectoryTarget:
         self._exchange.close()
 
     def write(self, output: Statement) -> Sql:
-        """Write one Parquet file; return SQL that reads it."""
-        path = self._exchange.new / f"{output.name}.parquet"
-        self.engine.write_parquet(output.sql, path)
-        self._written[output.name] = path
-        return parquet_relation(path)
+        """Write one Parquet file or several; return SQL that reads them in the order of their names."""
+        written = self.engine.write_parquet(output.sql, self._exchange.new / f"{output.name}.parquet")
+        self._written |= written
+        return self.engine.parquet(sorted(written))
 
     def files(self, rows: Mapping[str, int]) -> dict[str, Any]:
         """Return rows, bytes and sha256 of each file."""
         return {
-            path.name: {"rows": rows[name], "bytes": path.stat().st_size, "sha256": sha256(path)}
-            for name, path in self._written.items()
+            path.name: {"rows": count, "bytes": path.stat().st_size, "sha256": sha256(path)}
+            for path, count in self._written.items()
         }
 
     def commit(self, manifest: Manifest) -> None:
@@ -115,7 +115,7 @@ class SchemaTarget:
 
     def __enter__(self) -> "SchemaTarget":
         """Begin the transaction, and the schema in it."""
-        self.engine.execute("begin transaction")
+        self.engine.begin()
         self._open = True
         if self._existing is None:
             self.engine.execute(f"create schema {ident(self.schema)}")
@@ -126,12 +126,12 @@ class SchemaTarget:
     def __exit__(self, *failure: object) -> None:
         """Roll back what was not committed."""
         if self._open:
-            self.engine.execute("rollback")
+            self.engine.rollback()
 
     def write(self, output: Statement) -> Sql:
         """Make one table; return its name."""
         relation = Sql(f"{ident(self.schema)}.{ident(output.name)}")
-        self.engine.execute(f"create table {relation} as\n{output.sql}")
+        self.engine.create(Statement(output.name, output.sql, "table", str(relation)), lasting=True)
         return relation
 
     def files(self, rows: Mapping[str, int]) -> dict[str, Any]:
@@ -140,15 +140,15 @@ class SchemaTarget:
 
     def commit(self, manifest: Manifest) -> None:
         """Write the manifest's table and commit."""
-        table = f"{ident(self.schema)}.manifest"
-        self.engine.execute(f"create table {table} as select {literal(dumped(manifest))} as manifest")
-        self.engine.execute("commit")
+        table, text = f"{ident(self.schema)}.{ident('manifest')}", literal(dumped(manifest))
+        self.engine.create(Statement("manifest", f"select {text} as manifest", "table", table), lasting=True)
+        self.engine.commit()
         self._open = False
 
 
 def _replaceable_tables(engine: Engine, schema: str, overwrite: bool) -> list[str] | None:
     """Return the tables that a release in `schema` may lose, None where there is no such schema."""
-    tables = schema_tables(engine, schema)
+    tables = engine.tables(schema)
     if tables is None:
         return None
     if not overwrite:
@@ -195,15 +195,6 @@ class SessionTarget:
         """Do nothing: the tables stand already."""
 
 
-def schema_tables(engine: Engine, schema: str) -> list[str] | None:
-    """Return the names of a schema's tables and views, None where there is no such schema."""
-    quoted = literal(schema.lower())
-    if not engine.rows(f"select 1 as found from information_schema.schemata where lower(schema_name) = {quoted}"):
-        return None
-    rows = engine.rows(f"select table_name as name from information_schema.tables where lower(table_schema) = {quoted}")
-    return [row["name"] for row in rows]
-
-
 def read_manifest(engine: Engine, schema: str) -> str:
     """Read the one row of a schema's manifest table."""
     rows = engine.rows(f"select manifest from {ident(schema)}.manifest")
@@ -212,10 +203,9 @@ def read_manifest(engine: Engine, schema: str) -> str:
     return rows[0]["manifest"]
 
 
-def parquet_relation(path: Path) -> Sql:
-    """Return SQL that reads one Parquet file of ours, its name taken literally."""
-    escaped = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path))
-    return Sql(f"read_parquet({literal(escaped)}, hive_partitioning = false)")
+def table_files(files: Iterable[str], table: str) -> list[str]:
+    """Return the files of a release that hold one of its tables, in the order of their names."""
+    return sorted(name for name in files if re.fullmatch(rf"{re.escape(table)}(-\d+)?\.parquet", name))
 
 
 def sha256(path: Path) -> str:

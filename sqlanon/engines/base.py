@@ -1,6 +1,10 @@
-"""What every engine can do for the driver; small enough to read in a minute."""
+"""What every engine can do for the driver; small enough to read in a minute.
+
+All SQL comes in DuckDB's dialect and with DuckDB's type names; an engine translates what it runs.
+"""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,25 +17,27 @@ from sqlanon.templates import Sql
 
 
 class Engine(Protocol):
-    """Run statements in one database session; nothing it makes outlives the session unless asked."""
+    """Run statements in one database session; nothing it makes outlives the session unless asked.
+
+    places: where a release can go (`directory`, `schema`, `session`); in_process: whether a whole table is
+    cheap to fetch, so that it may be held in memory.
+    """
 
     name: str
     dialect: str
+    places: frozenset[str]
+    in_process: bool
+
+    # -- sources and relations
 
     def source(self, text: object) -> tuple[Source, Mapping[str, str]]:
         """Find a source; return its SQL and its columns with their types, in order."""
 
-    def create(self, statement: Statement) -> None:
-        """Keep the statement's rows (table) or text (view) under its relation's name."""
+    def text(self, statement: Statement, lasting: bool = False) -> str:
+        """Return the SQL that `create` runs, or the query's own, in the engine's dialect."""
 
-    def execute(self, sql: str) -> object:
-        """Run one statement that yields nothing worth keeping (transactions, schemas)."""
-
-    def rows(self, sql: str) -> list[dict[str, Any]]:
-        """Run one SELECT and fetch every row; values keep their types."""
-
-    def frame(self, sql: str) -> pd.DataFrame:
-        """Run one SELECT and fetch it as columns."""
+    def create(self, statement: Statement, lasting: bool = False) -> None:
+        """Keep the statement's rows (table) or text (view) under its relation's name; `lasting`: for good."""
 
     def keep_key(self, relation: Sql, key: Key) -> None:
         """Put the key into a one-row relation (`secret`), as a bound parameter, never as a literal."""
@@ -39,11 +45,53 @@ class Engine(Protocol):
     def keep_frame(self, relation: Sql, frame: pd.DataFrame) -> None:
         """Put a small table of the driver's into a relation."""
 
-    def columns(self, sql: str) -> dict[str, str]:
-        """Return the columns of a SELECT with their types, without running it."""
-
     def drop(self, relations: Sequence[str]) -> None:
         """Forget relations that `create` or `keep_…` made; missing ones do not matter."""
 
-    def write_parquet(self, sql: str, path: Path) -> None:
-        """Write the rows of a SELECT, in its order, to one Parquet file."""
+    # -- reading
+
+    def rows(self, sql: str) -> list[dict[str, Any]]:
+        """Run one SELECT and fetch every row; values keep their types."""
+
+    def frame(self, sql: str) -> pd.DataFrame:
+        """Run one SELECT and fetch it as columns."""
+
+    def columns(self, sql: str) -> dict[str, str]:
+        """Return the columns of a SELECT with their types, without running it."""
+
+    def relation(self, sql: str) -> Any:
+        """Return a SELECT as the engine's own lazy object, for a caller who knows the engine."""
+
+    # -- files
+
+    def written(self, sql: str, path: Path) -> str:
+        """Return what `write_parquet` runs."""
+
+    def write_parquet(self, sql: str, path: Path) -> dict[Path, int]:
+        """Write the rows of a SELECT, in its order, to `path`, or to `<stem>-00000.parquet` … beside it.
+
+        Returns the files with their rows; they are sorted in the order of their names.
+        """
+
+    def parquet(self, paths: Sequence[Path]) -> Sql:
+        """Return SQL that reads Parquet files of ours, in this order."""
+
+    # -- schemas and transactions
+
+    def tables(self, schema: str) -> list[str] | None:
+        """Return the names of a schema's tables and views, None where there is no such schema."""
+
+    def execute(self, sql: str) -> object:
+        """Make or drop a schema or a table: statements that are written alike everywhere."""
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Where the engine can: let all that runs inside see the database as of one moment, and fail as one."""
+
+    def begin(self) -> None:
+        """Begin what appears with `commit` or not at all; inside a snapshot, with the snapshot."""
+
+    def commit(self) -> None:
+        """Let what was made since `begin` appear."""
+
+    def rollback(self) -> None:
+        """Undo what was made since `begin`."""

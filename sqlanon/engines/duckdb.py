@@ -4,7 +4,8 @@ import atexit
 import inspect
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import FrameType
@@ -80,6 +81,8 @@ class DuckDBEngine:
     """Run statements on one DuckDB connection, ours or the caller's."""
 
     dialect = "duckdb"
+    places = frozenset({"directory", "schema", "session"})
+    in_process = True
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Take an open connection; it stays open when the engine goes."""
@@ -95,9 +98,16 @@ class DuckDBEngine:
         except duckdb.Error as error:
             raise _translated(error) from None
 
-    def create(self, statement: Statement) -> None:
+    def text(self, statement: Statement, lasting: bool = False) -> str:
+        """Return the SQL that `create` runs, or the query's own."""
+        if statement.kind == "query":
+            return statement.sql
+        what = "table" if lasting else f"temporary {statement.kind}"
+        return f"create {what} {statement.relation} as\n{statement.sql}"
+
+    def create(self, statement: Statement, lasting: bool = False) -> None:
         """Keep the statement's rows (table) or text (view) under its relation's name."""
-        self.execute(f"create temporary {statement.kind} {statement.relation} as\n{statement.sql}")
+        self.execute(self.text(statement, lasting))
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
         """Run one SELECT and fetch every row; values keep their types."""
@@ -150,12 +160,48 @@ class DuckDBEngine:
         """Return a SELECT as a relation of the connection, run when it is fetched."""
         return self.connection.sql(sql)
 
-    def write_parquet(self, sql: str, path: Path) -> None:
-        """Write the rows of a SELECT, in its order, to one Parquet file that says nothing else."""
+    def written(self, sql: str, path: Path) -> str:
+        """Return the SQL that writes the rows of a SELECT to a Parquet file that says nothing else."""
+        return f"copy (\n{sql}\n) to {literal(str(path))} (format parquet, compression zstd)"
+
+    def write_parquet(self, sql: str, path: Path) -> dict[Path, int]:
+        """Write the rows of a SELECT, in its order, to one Parquet file; return it with its rows."""
         try:
-            self.execute(f"copy (\n{sql}\n) to {literal(str(path))} (format parquet, compression zstd)")
+            ((count,),) = self.execute(self.written(sql, path))
         except SqlanonError as error:
             raise TargetError(f"cannot write {path.name}: {error}") from None
+        return {path: count}
+
+    def parquet(self, paths: Sequence[Path]) -> Sql:
+        """Return SQL that reads Parquet files of ours in this order, their names taken literally."""
+        listed = ", ".join(literal(_escaped(str(path))) for path in paths)
+        return Sql(f"read_parquet({listed if len(paths) == 1 else f'[{listed}]'}, hive_partitioning = false)")
+
+    # -- schemas and transactions ---------------------------------------------------------------
+
+    def tables(self, schema: str) -> list[str] | None:
+        """Return the names of a schema's tables and views, None where there is no such schema."""
+        if not self.execute("select 1 from information_schema.schemata where lower(schema_name) = lower(?)", [schema]):
+            return None
+        found = "select table_name from information_schema.tables where lower(table_schema) = lower(?)"
+        return [name for (name,) in self.execute(found, [schema])]
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Do nothing: one process at a time writes to a DuckDB file, and statements commit as they run."""
+        yield
+
+    def begin(self) -> None:
+        """Begin a transaction."""
+        self.execute("begin transaction")
+
+    def commit(self) -> None:
+        """Let what was made since `begin` appear."""
+        self.execute("commit")
+
+    def rollback(self) -> None:
+        """Undo what was made since `begin`."""
+        self.execute("rollback")
 
     # -- sources ------------------------------------------------------------------------------
 
