@@ -11,6 +11,26 @@ from sqlanon.plan import Guard, Request, Row, Step
 GROUPS_PER_BLOCK = 64
 ONE_BLOCK = 2**62  # more groups than any table has: a single block
 
+# what is refused, in one place for the command line and for macros in a database
+NO_VALUE = (
+    "{null_count} rows have no value in the sensitive column {column}; say --nulls value"
+    " (NULL is a value like any other) or --nulls drop (leave them out, which tells who had none"
+    " to somebody who knows who was in the table)"
+)
+NO_ROWS = "the source has no rows to publish"
+TOO_FEW_ROWS = "{parameter} = {size} needs at least {size} rows; the source has {row_count}"
+NOT_POSSIBLE = (
+    "{parameter} = {size} is not possible: the most frequent value of {column}{value}"
+    " stands in {largest_count} of {row_count} rows ({share}), and {parameter} = {size} allows {allowed}; "
+)
+POSSIBLE_UP_TO = "the largest {parameter} that works is {feasible}"
+NEVER_POSSIBLE = "no {parameter} of at least 2 works on this column"
+SEVERAL_ROWS = (
+    "{repeating_persons} persons have more than one row ({row_count} rows of"
+    " {person_count} persons): the guarantee is per row, and the groups of one person's"
+    " rows intersect; publish one row per person, or say --rows-per-person many"
+)
+
 STEPS = (
     "source",
     "tally",
@@ -97,11 +117,7 @@ def _drawn(request: Request) -> tuple[Step, ...]:
 
 def _one_row_per_person(row: Row) -> None:
     if row["repeating_persons"]:
-        raise DataError(
-            f"{row['repeating_persons']} persons have more than one row ({row['row_count']} rows of"
-            f" {row['person_count']} persons): the guarantee is per row, and the groups of one person's"
-            " rows intersect; publish one row per person, or say --rows-per-person many"
-        )
+        raise DataError(SEVERAL_ROWS.format(**row))
 
 
 def _feasible(request: Request, parameter: str, size: int) -> Callable[[Row], None]:
@@ -109,15 +125,11 @@ def _feasible(request: Request, parameter: str, size: int) -> Callable[[Row], No
         count, largest = row["row_count"], row["largest_count"]
         column = request.roles.sensitive[0]
         if request.nulls == "refuse" and row["null_count"]:
-            raise DataError(
-                f"{row['null_count']} rows have no value in the sensitive column {column!r}; say --nulls value"
-                " (NULL is a value like any other) or --nulls drop (leave them out, which tells who had none"
-                " to somebody who knows who was in the table)"
-            )
+            raise DataError(NO_VALUE.format(null_count=row["null_count"], column=repr(column)))
         if count == 0:
-            raise DataError("the source has no rows to publish")
+            raise DataError(NO_ROWS)
         if size > count:
-            raise DataError(f"{parameter} = {size} needs at least {size} rows; the source has {count}")
+            raise DataError(TOO_FEW_ROWS.format(parameter=parameter, size=size, row_count=count))
         if largest > count // size:
             raise DataError(_infeasible(request, parameter, size, row))
 
@@ -130,7 +142,7 @@ def _limits(request: Request, parameter: str, size: int) -> tuple[Guard, ...]:
     missing = Guard("null_count > 0", f"rows have no value in the sensitive column {column}")
     return (
         *([missing] if request.nulls == "refuse" else []),
-        Guard("row_count = 0", "the source has no rows to publish"),
+        Guard("row_count = 0", NO_ROWS),
         Guard(f"row_count < {size}", f"{parameter} = {size} needs at least {size} rows"),
         Guard(
             f"largest_count > row_count // {size}",
@@ -141,15 +153,15 @@ def _limits(request: Request, parameter: str, size: int) -> tuple[Guard, ...]:
 
 def _infeasible(request: Request, parameter: str, size: int, row: Row) -> str:
     count, largest = row["row_count"], row["largest_count"]
-    value = f" ({row['largest_value']!r})" if request.show_values else ""
     feasible = count // largest
-    advice = (
-        f"the largest {parameter} that works is {feasible}"
-        if feasible >= 2
-        else f"no {parameter} of at least 2 works on this column"
-    )
-    return (
-        f"{parameter} = {size} is not possible: the most frequent value of {request.roles.sensitive[0]!r}{value}"
-        f" stands in {largest} of {count} rows ({largest / count:.1%}), and {parameter} = {size} allows"
-        f" {count // size}; {advice}"
+    return (NOT_POSSIBLE + (POSSIBLE_UP_TO if feasible >= 2 else NEVER_POSSIBLE)).format(
+        parameter=parameter,
+        size=size,
+        column=repr(request.roles.sensitive[0]),
+        value=f" ({row['largest_value']!r})" if request.show_values else "",
+        largest_count=largest,
+        row_count=count,
+        share=f"{largest / count:.1%}",
+        allowed=count // size,
+        feasible=feasible,
     )

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from sqlanon.errors import UsageError
 
+NO_COLUMN = "no column {missing} in the source; its columns are {columns}"
+TWO_ROLES = "column {column} stands in {one} and in {other}; a column has one role"
+
 
 @dataclass(frozen=True)
 class Roles:
@@ -54,7 +57,7 @@ def resolve_names(columns: Sequence[str], names: Iterable[str]) -> tuple[str, ..
     names = tuple(names)
     missing = [name for name in names if name.lower() not in spelled]
     if missing:
-        raise UsageError(f"no column {_listed(missing)} in the source; its columns are {_listed(columns)}")
+        raise UsageError(NO_COLUMN.format(missing=_listed(missing), columns=_listed(columns)))
     return tuple(spelled[name.lower()] for name in names)
 
 
@@ -72,7 +75,7 @@ def checked_roles(quasi: tuple[str, ...], sensitive: tuple[str, ...], identifier
             if before == role and sum(n.lower() == name.lower() for n in names) > 1:
                 raise UsageError(f"column {name!r} is named twice in {role}")
             if before != role:
-                raise UsageError(f"column {name!r} stands in {before} and in {role}; a column has one role")
+                raise UsageError(TWO_ROLES.format(column=repr(name), one=before, other=role))
     return Roles(quasi, sensitive, identifier)
 
 

@@ -29,7 +29,9 @@ def ident(name: str) -> Sql:
 
 
 def literal(value: object) -> Sql:
-    """Write one constant: text, integer, decimal, boolean or NULL."""
+    """Write one constant: text, integer, decimal, boolean or NULL; SQL stands for a constant as it is."""
+    if isinstance(value, Sql):
+        return value
     if value is None:
         return Sql("null")
     if isinstance(value, bool):
