@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-VERBS = [["publish", "anatomy"], ["compile", "anatomy"], ["verify"], ["estimate"], ["demo"]]
+VERBS = [["publish", "anatomy"], ["compile", "anatomy"], ["verify"], ["estimate"], ["macros"], ["demo"]]
 
 
 @pytest.mark.parametrize("verb", VERBS)

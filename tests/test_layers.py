@@ -21,11 +21,11 @@ LAYERS = (
     {"dialects"},
     {"query"},
     {"plan"},
-    {"grouping", "script", "manifest"},
+    {"grouping", "script", "manifest", "macro", "stored"},
     {"methods", "estimators", "inference"},
     {"engines"},
     {"driver"},
-    {"verification", "targets", "loaded"},
+    {"verification", "targets", "loaded", "macros"},
     {"estimation"},
     {"release"},
     {"publish", "display"},
@@ -44,7 +44,7 @@ DOORS = {
     "typer": {"cli"},
 }
 SIBLINGS = {"methods": set(), "estimators": {"evidence"}, "engines": {"base"}}  # what each sibling may import
-NOT_METHODS = {"_macros", "grouping", "verify", "estimate", "workload", "views", "check", "demo"}
+NOT_METHODS = {"_macros", "grouping", "verify", "estimate", "workload", "views", "check", "stored", "demo"}
 
 MODULES = {
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): path

@@ -5,8 +5,9 @@ with their counts. No value fills more than 1/l of a group, so that from QIT and
 person's value with confidence above 1/l.
 """
 
-from sqlanon import grouping
+from sqlanon import grouping, stored
 from sqlanon.errors import UsageError
+from sqlanon.macro import Macro, worded
 from sqlanon.plan import Plan, Request, Step, build, relation_name
 from sqlanon.roles import free_name
 from sqlanon.templates import Sql
@@ -14,6 +15,7 @@ from sqlanon.templates import Sql
 NAME = "anatomy"
 PAPER = "Xiao and Tao, Anatomy: Simple and Effective Privacy Preservation, VLDB 2006"
 STEPS = (*grouping.STEPS, "qit", "st")
+TOO_SMALL = "l = {l} protects nobody; l is a whole number of at least 2"
 
 
 def plan(
@@ -30,7 +32,7 @@ def plan(
     Raises UsageError where l or block is out of range, or the roles are not Anatomy's.
     """
     if l < 2:
-        raise UsageError(f"l = {l} protects nobody; l is a whole number of at least 2")
+        raise UsageError(TOO_SMALL.format(l=l))
     if block is not None and block < 1:
         raise UsageError(f"--block {block} holds no group; give a whole number of at least 1, or all")
     if len(request.roles.sensitive) != 1:
@@ -67,3 +69,38 @@ def plan(
         guarantee={"l": l, "confidence": 1 / l},
         key=secret,
     )
+
+
+_SMALL = (
+    Sql("coalesce(l < 2 or l <> floor(l), true)"),
+    worded(TOO_SMALL, {"l": "coalesce(cast(l as varchar), 'NULL')"}),
+)
+_OPTIONS = (stored.IDENTIFIER, stored.NULLS, stored.BLOCK)
+
+MACROS = (
+    Macro(
+        "anatomy_groups",
+        (stored.TABLE, stored.SENSITIVE, "l", *_OPTIONS, stored.DRAWS),
+        "every row with its group_id: microdata to take quasi columns from, not a release",
+        "from anatomy_groups('patients', 'disease', 4)",
+        (*stored.GROUPING, Step("stored/groups")),
+        stored.grouping_values(NAME, "l", True, [_SMALL]) | {"order_purpose": f"{NAME}/order/"},
+    ),
+    Macro(
+        "anatomy_qit",
+        (stored.TABLE, stored.QUASI, stored.SENSITIVE, "l", *_OPTIONS),
+        "the quasi columns and group_id; under one key it belongs to anatomy_st",
+        "from anatomy_qit('patients', ['age', 'sex'], 'disease', 4)",
+        (*stored.GROUPING, Step("stored/qit")),
+        stored.grouping_values(NAME, "l", False, [*stored.column_refusals(stored.QUASI, "--quasi"), _SMALL])
+        | {"quasi_names": Sql(f"cast({stored.QUASI} as varchar[])")},
+    ),
+    Macro(
+        "anatomy_st",
+        (stored.TABLE, stored.SENSITIVE, "l", *_OPTIONS),
+        "group_id, the sensitive column and its count; under one key it belongs to anatomy_qit",
+        "from anatomy_st('patients', 'disease', 4)",
+        (*stored.GROUPING, Step("stored/st")),
+        stored.grouping_values(NAME, "l", False, [_SMALL]),
+    ),
+)

@@ -1,0 +1,43 @@
+"""The verb that stores macros for clients without Python: macros."""
+
+import sys
+from typing import Annotated
+
+import pandas as pd
+import typer
+
+from sqlanon import display, macros
+from sqlanon.cli.app import app
+from sqlanon.cli.options import DatabaseOption, Format, FormatOption, SqlOption, say, session
+from sqlanon.errors import UsageError
+from sqlanon.macro import described
+
+
+@app.command("macros", epilog="Example: sqlanon macros --database hospital.duckdb")
+def store_macros(
+    database: DatabaseOption = None,
+    drop: Annotated[bool, typer.Option("--drop", help="Remove the macros instead.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace macros of the same names that are not ours.")
+    ] = False,
+    how: FormatOption = Format.table,
+    sql: SqlOption = False,
+) -> None:
+    """Store table macros in a DuckDB file, for any client of DuckDB, without Python.
+
+    `anatomy_groups` shows sensitive value and group side by side: it is not a release. Publish the quasi
+    columns and group_id from it, sorted by what you publish, or what anatomy_qit and anatomy_st yield under
+    one key. The key stands in the session's variable sqlanon_key; whoever has it can undo the release.
+    """
+    if sql:
+        sys.stdout.write(macros.script())
+        return
+    if database is None:
+        raise UsageError("say which database the macros go into: --database FILE (or --sql to print them)")
+    engine = session(database, write=True)
+    done = macros.drop(engine) if drop else macros.store(engine, overwrite)
+    display.show_frame(pd.DataFrame(map(described, done), columns=["macro", "yields", "example"]), how.value)
+    if drop:
+        say(f"dropped {len(done)} macros from {database}")
+        return
+    say("make a key with: openssl rand -hex 32; hand it over with: set variable sqlanon_key = '…'")
