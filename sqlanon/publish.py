@@ -1,7 +1,7 @@
 """Publish: resolve what was asked, run the method's plan, verify, and let the release appear."""
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from sqlanon.driver import carried_out, fresh_prefix
 from sqlanon.engines.base import Engine
 from sqlanon.errors import TargetError, UsageError
-from sqlanon.manifest import new_manifest
+from sqlanon.manifest import Manifest, new_manifest
 from sqlanon.methods import METHODS
 from sqlanon.plan import Check, Draws, Identity, Nulls, Plan, Request, Source
 from sqlanon.release import Release, open_release, published
@@ -73,10 +73,12 @@ def publish(
     out: str | Path | None = None,
     into: str | None = None,
     overwrite: bool = False,
+    accept: Callable[[Manifest], None] | None = None,
     **parameters: Any,
 ) -> Release:
     """Publish to a directory (`out`), a schema (`into`), or the session; return the release.
 
+    accept: looks at the verified manifest before anything is visible, and may raise.
     Raises UsageError for requests that no data could meet, DataError for those that this data cannot.
     """
     if out is not None and into is not None:
@@ -93,7 +95,7 @@ def publish(
     with engine.snapshot(), carried_out(plan, engine, asked.key or Key.fresh()) as found, target:
         dropped = found["feasibility"]["null_count"] if asked.nulls == "drop" else 0
         manifest = new_manifest(plan, engine.name, {}, dropped)
-        manifest, tables = published(engine, target, plan.outputs, manifest, against)
+        manifest, tables = published(engine, target, plan.outputs, manifest, against, accept)
     release = open_release(out) if out is not None else Release(engine, tables, manifest)
     release.sql = plan_text(plan, engine)
     release.notes = _notes(asked, plan, against[1], into)

@@ -1,7 +1,7 @@
 """A published release: its tables and its manifest, opened, verified, asked, shown, written elsewhere."""
 
 import html
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -204,11 +204,17 @@ def _inside(directory: Path, name: str) -> Path:
 
 
 def published(
-    engine: Engine, target: Target, outputs: Iterable[Statement], manifest: Manifest, against: Any = None
+    engine: Engine,
+    target: Target,
+    outputs: Iterable[Statement],
+    manifest: Manifest,
+    against: Any = None,
+    accept: Callable[[Manifest], None] | None = None,
 ) -> tuple[Manifest, dict[str, Sql]]:
     """Write `outputs` to `target`, verify what was written, and let it become visible only then.
 
     against: (Source, types) of the microdata, to compare multisets with; None where it is not at hand.
+    accept: looks at the finished manifest last, and raises where the release is not wanted.
     Raises VerificationError where a check fails: nothing becomes visible.
     """
     tables = {output.name: target.write(output) for output in outputs}
@@ -229,6 +235,8 @@ def published(
         "verified": {check.name: check.found for check in report.checks}
         | {key: value for key, value in figures.items() if key not in ("rows", "groups", "qit_rows", "st_rows")},
     }
+    if accept is not None:
+        accept(complete)
     target.commit(complete)
     return complete, tables
 
