@@ -16,6 +16,7 @@ PACKAGE = ROOT / "sqlanon"
 # a module imports from lines above its own, or from its own line where that makes no circle
 LAYERS = (
     {"errors", "version", "spellings", "grammar", "moments"},
+    {"guarantees", "rivals"},
     {"roles", "statement", "secret", "staging"},
     {"templates"},
     {"dialects"},
