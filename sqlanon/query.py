@@ -1,9 +1,10 @@
 """Read a recipient's SELECT, refuse what is outside the grammar, and rebuild its pieces over our own names.
 
 The user's text never reaches an engine: it is parsed, every node must be in the allow-list, columns become
-`quasi_1` …, `sensitive`, and each piece is written again from the tree. A condition or expression that mixes
-quasi columns with the sensitive one is split: its largest pieces that read only the sensitive column are the
-`parts`; they are evaluated once per sensitive value, and the mixture reads them as columns `part_1` ….
+`quasi_1` …, `sensitive` (of several: `sensitive_1` …), and each piece is written again from the tree. A condition
+or expression that mixes quasi columns with sensitive ones is split: its largest pieces that read only sensitive
+columns are the `parts`; they are evaluated once per sensitive value (or combination of values), and the mixture
+reads them as columns `part_1` ….
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -72,7 +73,10 @@ class Order:
 
 @dataclass(frozen=True)
 class Query:
-    """A query in pieces: conjuncts and keys by what they read, aggregates, the answer's columns and order."""
+    """A query in pieces: conjuncts and keys by what they read, aggregates, the answer's columns and order.
+
+    touched: the sensitive columns that it reads, by their place among the release's, from 0.
+    """
 
     conditions: tuple[Piece, ...]
     parts: tuple[Sql, ...]
@@ -82,16 +86,18 @@ class Query:
     order: tuple[Order, ...]
     limit: int | None
     grouped: bool
+    touched: tuple[int, ...] = ()
 
     def filters(self, *roles: Role) -> list[Piece]:
         """Return the conjuncts of WHERE that have one of these roles."""
         return [piece for piece in self.conditions if piece.role in roles]
 
 
-def parse(sql: str, quasi: Sequence[str], sensitive: str) -> Query:
+def parse(sql: str, quasi: Sequence[str], sensitive: str | Sequence[str]) -> Query:
     """Read one query over the published columns.
 
-    quasi, sensitive: the published names; matched without case.
+    quasi, sensitive: the published names; matched without case. A text is one sensitive column, called `sensitive`
+    in the pieces; those of a sequence are called `sensitive_1` ….
     Raises QueryError, naming what was asked and what is allowed, for all that the grammar leaves out.
     """
     try:
@@ -141,11 +147,13 @@ def _check_tokens(sql: str) -> None:
 class _Reader:
     """Turn one SELECT into a Query; the tables of names and parts fill as pieces are read."""
 
-    def __init__(self, statement: exp.Select, quasi: Sequence[str], sensitive: str) -> None:
+    def __init__(self, statement: exp.Select, quasi: Sequence[str], sensitive: str | Sequence[str]) -> None:
         self.statement = statement
-        self.internal = {name.lower(): f"quasi_{number}" for number, name in enumerate(quasi, start=1)}
-        self.internal[sensitive.lower()] = "sensitive"
-        self.published = {name.lower(): name for name in (*quasi, sensitive)}
+        secret = {sensitive: "sensitive"} if isinstance(sensitive, str) else _numbered("sensitive", sensitive)
+        self.secret = list(secret.values())
+        self.internal = {name.lower(): inside for name, inside in (_numbered("quasi", quasi) | secret).items()}
+        self.published = {name.lower(): name for name in (*quasi, *secret)}
+        self.touched: set[str] = set()
         self.qualifier = self._source()
         self.parts: list[str] = []
         self.aggregates: list[Aggregate] = []
@@ -168,6 +176,7 @@ class _Reader:
             order,
             self._limit(),
             bool(self.statement.args.get("group")),
+            tuple(place for place, name in enumerate(self.secret) if name in self.touched),
         )
 
     def _require_aggregate(self) -> None:
@@ -205,6 +214,7 @@ class _Reader:
         if name is None:
             known = ", ".join(repr(column) for column in self.published.values())
             raise QueryError(f"no column {node.name!r} in the release; its columns are {known}")
+        self.touched.add(name)
         return name
 
     # -- expressions ---------------------------------------------------------------------------
@@ -219,9 +229,9 @@ class _Reader:
         names = {self._column(column) for column in node.find_all(exp.Column)}
         if not names:
             return "constant"
-        if names == {"sensitive"}:
+        if names <= set(self.secret):
             return "sensitive"
-        return "mixed" if "sensitive" in names else "quasi"
+        return "mixed" if names & set(self.secret) else "quasi"
 
     def _written(self, node: exp.Expr, role: Role, part: str) -> Sql:
         def renamed(inner: exp.Expr) -> exp.Expr:
@@ -232,7 +242,7 @@ class _Reader:
         return _text(_replaced(node, renamed))
 
     def _part(self, node: exp.Expr) -> int:
-        """Number a piece that reads only the sensitive column; equal pieces share one number."""
+        """Number a piece that reads only sensitive columns; equal pieces share one number."""
         sql = self._written(node, "sensitive", "part")
         if sql not in self.parts:
             self.parts.append(sql)
@@ -384,6 +394,10 @@ class _Reader:
         if not plain or number.is_string or limit.args.get("limit_options") or limit.expressions:
             _refuse("this LIMIT", "LIMIT takes a whole number")
         return int(number.name)
+
+
+def _numbered(prefix: str, names: Sequence[str]) -> dict[str, str]:
+    return {name: f"{prefix}_{number}" for number, name in enumerate(names, start=1)}
 
 
 def _unaliased(node: exp.Expr) -> exp.Expr:

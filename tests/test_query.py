@@ -206,3 +206,17 @@ def test_nothing_of_the_users_text_is_pasted():
         "(\"sensitive\" = 'x'' or true --')",
         '("quasi_1" > 1)',
     ]
+
+
+def test_several_sensitive_columns_are_numbered_and_those_read_are_told():
+    query = parse(
+        "select count(*) from release where Job = 'x' and age > 1 and (sex = 'M' or job <> pay) and pay = job",
+        ("age", "sex"),
+        ("pay", "job", "town"),
+    )
+    assert [piece.role for piece in query.conditions] == ["sensitive", "quasi", "mixed", "sensitive"]
+    assert query.conditions[0].sql == "(\"sensitive_2\" = 'x')"
+    assert query.parts == ('("sensitive_2" <> "sensitive_1")',)
+    assert query.touched == (0, 1)
+    assert parse("select count(*) from release", ("age",), ("pay", "job")).touched == ()
+    assert parse("select sum(job) from release", ("age",), ("pay", "job")).touched == (1,)
