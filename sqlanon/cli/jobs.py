@@ -1,0 +1,52 @@
+"""The verb for schedulers: run."""
+
+import sys
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from sqlanon import display, jobs
+from sqlanon.cli.app import app
+from sqlanon.cli.options import Memory, Temporary, Threads, say, session
+from sqlanon.jobfile import read_job
+
+
+class Log(StrEnum):
+    """How progress is told on standard error."""
+
+    text = "text"
+    json = "json"
+
+
+@app.command(epilog="Example: sqlanon run nightly.yml")
+def run(
+    job: Annotated[str, typer.Argument(help="YAML file; paths in it are relative to its folder.")],
+    check: Annotated[
+        bool, typer.Option("--check", help="Check the file and the source's columns, and run nothing else.")
+    ] = False,
+    log: Annotated[
+        Log, typer.Option("--log", help="json: a line of JSON on standard error for every step.")
+    ] = Log.text,
+    threads: Threads = None,
+    memory_limit: Memory = None,
+    temp_directory: Temporary = None,
+) -> None:
+    """Publish the release that a file describes; the manifest goes to standard output.
+
+    Exit codes: 0 published; 2 the job cannot be right on any data; 3 this data does not allow it or a threshold
+    is missed, and what stood at the target stands. A run that died leaves nothing; run it again.
+    """
+    described = read_job(job)
+    with jobs.secrets_hidden(described):
+        write = described.into is not None and not check
+        engine = session(described.database, write, threads, memory_limit, temp_directory)
+    if check:
+        jobs.check_job(described, engine)
+        say(f"{job} describes a job that fits its source")
+        return
+    with jobs.logged_as_json(sys.stderr) if log is Log.json else display.progress():
+        release = jobs.run_job(described, engine)
+    display.show_mapping(release.manifest, "json")
+    for note in release.notes:
+        say(note)

@@ -1,0 +1,169 @@
+"""Read a job file: the schema of a release that a file describes; every mistake is told with its line."""
+
+import inspect
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+from sqlanon.errors import UsageError
+from sqlanon.marked import Node, NodeReader, ScalarNode, composed
+from sqlanon.methods import METHODS
+from sqlanon.thresholds import Threshold, threshold
+
+# parameters that every method has beside its own, and what they may say
+COMMON = {
+    "nulls": ("refuse", "value", "drop"),
+    "draws": ("keyed", "random"),
+    "rows_per_person": ("one", "many"),
+}
+_VARIABLE = re.compile(r"\$\{([^}]*)\}")
+
+
+@dataclass(frozen=True)
+class Job:
+    """A release as a file describes it; `secrets` are texts that no message may show, with what to show."""
+
+    method: str
+    source: str
+    database: str | None
+    roles: Mapping[str, tuple[str, ...]]
+    parameters: Mapping[str, Any]
+    options: Mapping[str, str]
+    out: Path | None
+    into: str | None
+    overwrite: bool
+    thresholds: tuple[Threshold, ...]
+    key_env: str | None
+    secrets: Mapping[str, str]
+
+
+def read_job(path: str | Path, environment: Mapping[str, str] | None = None) -> Job:
+    """Read and check a job file; paths in it are relative to its folder.
+
+    environment: where `${NAME}` in `source` and `output` is looked up; the process's own if None.
+    Raises UsageError, with the line, for what is not a job.
+    """
+    reader = _Reader(Path(path), os.environ if environment is None else environment)
+    root = composed(reader.path)
+    if root is None:
+        raise UsageError(f"{path} is empty; a job has the keys method, source, roles, parameters and output")
+    return reader.job(root)
+
+
+class _Reader(NodeReader):
+    """Turn nodes of YAML into a Job."""
+
+    def __init__(self, path: Path, environment: Mapping[str, str]) -> None:
+        super().__init__(path)
+        self.environment = environment
+        self.secrets: dict[str, str] = {}
+
+    def job(self, root: Node) -> Job:
+        """Read the whole file."""
+        keys = self.mapping(
+            root, "the job", ("method", "source", "roles", "parameters", "output"), ("require", "key_env")
+        )
+        method = self.choice(keys["method"], "method", tuple(METHODS))
+        source, database = self.source(keys["source"])
+        roles = self.mapping(keys["roles"], "roles", ("quasi", "sensitive"), ("id",))
+        out, into, overwrite = self.output(keys["output"], database)
+        parameters, options = self.parameters(keys["parameters"], method)
+        return Job(
+            method=method,
+            source=source,
+            database=database,
+            roles={role: self.names(node, role) for role, node in roles.items()},
+            parameters=parameters,
+            options=options,
+            out=out,
+            into=into,
+            overwrite=overwrite,
+            thresholds=self.thresholds(keys["require"]) if "require" in keys else (),
+            key_env=self.text(keys["key_env"], "key_env") if "key_env" in keys else None,
+            secrets=self.secrets,
+        )
+
+    def source(self, node: Node) -> tuple[str, str | None]:
+        """Read a path, or a database and a table in it."""
+        if isinstance(node, ScalarNode):
+            return self.beside(self.expanded(node, "source")), None
+        keys = self.mapping(node, "source", ("database", "table"), ())
+        database = self.beside(self.expanded(keys["database"], "database"))
+        return self.expanded(keys["table"], "table"), database
+
+    def output(self, node: Node, database: str | None) -> tuple[Path | None, str | None, bool]:
+        """Read where the release goes."""
+        keys = self.mapping(node, "output", (), ("out", "into", "overwrite"))
+        if ("out" in keys) == ("into" in keys):
+            self.refuse(node, "output takes out (a directory) or into (a schema), and one of them")
+        if "into" in keys and database is None:
+            self.refuse(
+                keys["into"], "into names a schema of the source's database; give source a database and a table"
+            )
+        overwrite = self.typed(keys["overwrite"], "overwrite", ("bool",)) if "overwrite" in keys else False
+        if "into" in keys:
+            return None, self.expanded(keys["into"], "into"), overwrite
+        return Path(self.beside(self.expanded(keys["out"], "out"))), None, overwrite
+
+    def parameters(self, node: Node, method: str) -> tuple[dict[str, Any], dict[str, str]]:
+        """Read the method's own parameters, and the options that every method has."""
+        own = method_parameters(method)
+        needed = tuple(name for name, (required, _) in own.items() if required)
+        keys = self.mapping(node, "parameters", needed, tuple(name for name in (*own, *COMMON) if name not in needed))
+        values: dict[str, Any] = {}
+        options: dict[str, str] = {}
+        for name, value in keys.items():
+            if name in own:
+                values[name] = self.number(value, name, own[name][1])
+            else:
+                options[name] = self.choice(value, name, COMMON[name])
+        return values, options
+
+    def number(self, node: Node, name: str, kinds: tuple[str, ...]) -> Any:
+        """Read one parameter; `all` stands for none where the method knows one."""
+        if "null" in kinds and isinstance(node, ScalarNode) and node.value == "all":
+            return None
+        return self.typed(node, name, tuple(kind for kind in kinds if kind != "null"))
+
+    def thresholds(self, node: Node) -> tuple[Threshold, ...]:
+        """Read the thresholds."""
+        found = []
+        for key, value in self.pairs(node, "require"):
+            text = self.text(value, key.value)
+            try:
+                found.append(threshold(key.value, text))
+            except UsageError as error:
+                self.refuse(key, str(error))
+        return tuple(found)
+
+    def expanded(self, node: Node, name: str) -> str:
+        """Put environment variables in the place of `${NAME}`; remember what no message may show."""
+
+        def value(match: re.Match[str]) -> str:
+            found = self.environment.get(match[1])
+            if not found:
+                self.refuse(node, f"the environment variable {match[1]} is not set")
+            self.secrets |= {found: match[0], os.path.normpath(found): match[0]}
+            return found
+
+        return _VARIABLE.sub(value, self.text(node, name))
+
+    def beside(self, path: str) -> str:
+        """Return a path relative to the job's folder; what lies elsewhere stays."""
+        return path if "://" in path else os.path.normpath(self.path.parent / path)
+
+
+def method_parameters(method: str) -> dict[str, tuple[bool, tuple[str, ...]]]:
+    """Return a method's own parameters: whether it must be given, and the kinds of value it takes."""
+    plan: Callable[..., Any] = METHODS[method].plan
+    hints = get_type_hints(plan)
+    found = {}
+    for name, parameter in inspect.signature(plan).parameters.items():
+        if name not in ("request", "prefix", "key"):
+            kinds = [getattr(kind, "__name__", str(kind)) for kind in get_args(hints[name]) or (hints[name],)]
+            required = parameter.default is inspect.Parameter.empty
+            found[name] = (required, tuple("null" if kind == "NoneType" else kind for kind in kinds))
+    return found
