@@ -1,6 +1,7 @@
 """A published release: its tables and its manifest, opened, verified, asked, shown, written elsewhere."""
 
 import html
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     import duckdb
 
 TABLES = ("qit", "st")
+log = logging.getLogger("sqlanon")
 
 
 class Release:
@@ -217,7 +219,11 @@ def published(
     accept: looks at the finished manifest last, and raises where the release is not wanted.
     Raises VerificationError where a check fails: nothing becomes visible.
     """
-    tables = {output.name: target.write(output) for output in outputs}
+    tables = {}
+    for output in outputs:
+        log.info("writing %s", output.name)
+        tables[output.name] = target.write(output)
+    log.info("verifying release")
     written = Published(engine, tables, manifest)
     report = verification.verify_groups(written)
     checks = report.checks
@@ -237,6 +243,7 @@ def published(
     }
     if accept is not None:
         accept(complete)
+    log.info("committing release")
     target.commit(complete)
     return complete, tables
 

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-VERBS = [["publish", "anatomy"], ["compile", "anatomy"], ["verify"], ["estimate"], ["macros"], ["demo"]]
+VERBS = [["publish", "anatomy"], ["compile", "anatomy"], ["verify"], ["estimate"], ["macros"], ["run"], ["demo"]]
 
 
 @pytest.mark.parametrize("verb", VERBS)
