@@ -1,23 +1,20 @@
-"""The verbs of the command line as functions on an open DuckDB connection."""
+"""The verbs of the command line as functions on an open connection or session."""
 
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.grouping import GROUPS_PER_BLOCK
 from sqlanon.plan import Draws, Nulls
 from sqlanon.publish import Asked, as_tuple, publish
 from sqlanon.release import Release, open_release
 from sqlanon.secret import Key
-
-if TYPE_CHECKING:
-    import duckdb
+from sqlanon.sessions import engine_of
 
 
 def anatomy(
-    con: "duckdb.DuckDBPyConnection",
+    con: Any,
     source: object,
     *,
     quasi: str | Iterable[str],
@@ -36,11 +33,14 @@ def anatomy(
 ) -> Release:
     """Publish a relation with Anatomy: QIT and ST of an l-diverse partition, verified before it appears.
 
-    con: an open DuckDB connection; source: a table, view, path or glob, or a pandas or Arrow object (or its
-    name in the caller's scope). quasi, sensitive, id: column names. l: at least l different sensitive values in
-    every group, none more than 1/l of it. block: groups per block of mixed values, None for one block.
+    con: an open DuckDB connection, a Spark session or a psycopg connection; it stays as it is.
+    source: a table, view, path or glob; for DuckDB a pandas or Arrow object (or its name in the caller's
+    scope), for Spark a DataFrame, for PostgreSQL tables and views only. quasi, sensitive, id: column names.
+    l: at least l different sensitive values in every group, none more than 1/l of it.
+    block: groups per block of mixed values, None for one block.
     nulls: refuse, value or drop. draws: keyed or random. key: 64 hex digits or a Key; fresh if None.
-    out: a directory, into: a schema of con's database; with neither the release lives in the session.
+    out: a directory (DuckDB, Spark), into: a schema of con's database (DuckDB, PostgreSQL); with neither the
+    release lives in the session (DuckDB, PostgreSQL).
     Returns the Release. Raises UsageError for what no data could meet, DataError for what this data cannot.
     """
     asked = Asked(
@@ -55,9 +55,9 @@ def anatomy(
         many_rows_per_person=rows_per_person == "many",
         show_values=show_values,
     )
-    return publish(asked, DuckDBEngine(con), None if out is None else Path(out), into, overwrite, l=l, block=block)
+    return publish(asked, engine_of(con), None if out is None else Path(out), into, overwrite, l=l, block=block)
 
 
-def open(path: str | Path, database: str | None = None) -> Release:
-    """Open a release: a directory, or with `database` (a DuckDB file) a schema in it."""
-    return open_release(path, database)
+def open(path: str | Path, database: str | None = None, con: Any = None) -> Release:
+    """Open a release: a directory, or with `database` (a DuckDB file) a schema in it; `con`: on this connection."""
+    return open_release(path, database, None if con is None else engine_of(con))

@@ -5,6 +5,8 @@ may travel is an allow-list over the syntax tree, and what sqlglot would get wro
 a line per dialect.
 """
 
+from collections.abc import Callable
+
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
@@ -69,25 +71,57 @@ PORTABLE: dict[type[exp.Expr], set[str]] = {
 }
 _TYPES = {exp.DType.TEXT, exp.DType.VARCHAR, exp.DType.BIGINT, exp.DType.INT}
 
+# What may stand beside it where an engine of ours runs the SQL: verification, estimates, recipients' queries.
+RUN: dict[type[exp.Expr], set[str]] = {
+    exp.Union: {"this", "expression", "distinct"},
+    exp.Join: {"this", "kind", "side", "on"},
+    exp.DataType: {"this", "expressions"},
+    exp.DataTypeParam: {"this"},
+    exp.Collate: _BINARY,
+    exp.Lag: {"this"},
+    exp.DenseRank: set(),
+    exp.Avg: {"this"},
+    exp.Nullif: _BINARY,
+    exp.Anonymous: {"this", "expressions"},
+    exp.Div: _BINARY,
+    exp.Neg: {"this"},
+    exp.Abs: {"this"},
+    exp.In: {"this", "expressions"},
+    exp.Between: {"this", "low", "high"},
+    exp.Like: _BINARY,
+}
+_RUN_TYPES = _TYPES | {
+    *(exp.DType.BOOLEAN, exp.DType.DATE, exp.DType.DECIMAL, exp.DType.SMALLINT, exp.DType.FLOAT, exp.DType.DOUBLE),
+    *(exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPNTZ),
+}
+_NAMED = {"row"}  # functions that the parser knows by name only
 
-def check_portable(sql: str) -> None:
-    """Refuse SQL that holds anything not known to mean the same in every dialect."""
+
+def check_portable(sql: str, run: bool = False) -> None:
+    """Refuse SQL that holds anything not known to mean the same in every dialect (`run`: in our engines')."""
     tree = _parsed(sql)
+    nodes, types = ({**PORTABLE, **RUN}, _RUN_TYPES) if run else (PORTABLE, _TYPES)
     if not isinstance(tree, exp.Select):
         raise TemplateError(f"a template is one SELECT; found {tree.key}")
     for node in tree.walk():
-        allowed = PORTABLE.get(type(node))
+        allowed = nodes.get(type(node))
         if allowed is None:
             raise TemplateError(f"not portable: {_named(node)} in {_excerpt(node)}")
         unknown = sorted(name for name, value in node.args.items() if value and name not in allowed)
         if unknown:
             raise TemplateError(f"not portable: {_named(node)} with {', '.join(unknown)} in {_excerpt(node)}")
-        if isinstance(node, exp.DataType) and node.this not in _TYPES:
+        if isinstance(node, exp.DataType) and node.this not in types:
             raise TemplateError(f"not portable: the type {node.sql('duckdb')}")
+        if isinstance(node, exp.Anonymous) and node.name.lower() not in _NAMED:
+            raise TemplateError(f"not portable: {_named(node)} in {_excerpt(node)}")
+        if isinstance(node, exp.Like) and not _is_plain_pattern(node.expression):
+            raise TemplateError(f"not portable: LIKE with a backslash, or without a fixed pattern, in {_excerpt(node)}")
 
 
-def translate(sql: str, dialect: str) -> str:
+def translate(sql: str, dialect: str, run: bool = False) -> str:
     """Return DuckDB's text of a template as `dialect` writes it; DuckDB's own is left as it is.
+
+    run: an engine of ours is to run it, which widens what may be said.
 
     Every name is quoted: no name of ours can be a reserved word, and a name that is quoted once and bare
     once is the same name where bare names are folded to upper case.
@@ -96,7 +130,7 @@ def translate(sql: str, dialect: str) -> str:
         return sql
     if dialect not in SPELLINGS:
         raise TemplateError(f"no dialect {dialect!r}; there are {', '.join(DIALECTS)}")
-    check_portable(sql)
+    check_portable(sql, run)
     tree = _parsed(sql)
     for node in reversed(list(tree.walk(bfs=False))):  # operands before what holds them
         _respell(node, dialect)
@@ -131,6 +165,8 @@ def _respell(node: exp.Expr, dialect: str) -> None:
         _put(node, spelling.sha256, dialect, node.this)
     elif isinstance(node, exp.IntDiv):
         _put(node, spelling.divide, dialect, node.this, node.expression)
+    elif isinstance(node, tuple(_RESPELLED)):
+        _RESPELLED[type(node)](node, dialect)
     elif isinstance(node, exp.Rand):
         _put(node, spelling.random, dialect)
     elif isinstance(node, exp.NullSafeEQ) and node.find_ancestor(exp.Join):
@@ -141,8 +177,6 @@ def _respell(node: exp.Expr, dialect: str) -> None:
         node.set("safe", False)  # both sides are text already: no cast is wanted
     elif isinstance(node, exp.Greatest | exp.Least):
         node.set("ignore_nulls", None)  # templates compare numbers that are never NULL
-    elif isinstance(node, exp.Window):
-        _order_window(node, dialect)
     elif isinstance(node, exp.Column) and isinstance(node.parent, exp.Select) and node.table and spelling.keeps_table:
         node.replace(exp.alias_(node.copy(), node.name, quoted=True))
 
@@ -150,6 +184,37 @@ def _respell(node: exp.Expr, dialect: str) -> None:
 def _put(node: exp.Expr, spelling: str, dialect: str, *operands: exp.Expr) -> None:
     texts = [operand.sql(dialect, identify=True) for operand in operands]
     node.replace(exp.Var(this=spelling.format(*texts)))
+
+
+def _divided(node: exp.Div, dialect: str) -> None:
+    _put(node, SPELLINGS[dialect].quotient, dialect, node.this, node.expression)
+
+
+def _row(node: exp.Anonymous, dialect: str) -> None:
+    if SPELLINGS[dialect].pairs:
+        values = [[exp.Is(this=value.copy(), expression=exp.Null()), value] for value in node.expressions]
+        node.replace(exp.Struct(expressions=[part for pair in values for part in pair]))
+
+
+def _named_subquery(node: exp.Subquery, dialect: str) -> None:
+    if isinstance(node.parent, exp.From | exp.Join) and not node.alias:
+        node.set("alias", exp.TableAlias(this=exp.to_identifier("unnamed")))
+
+
+def _window(node: exp.Window, dialect: str) -> None:
+    """Respell windows over everything, which number rows or look at the row before, and order the others."""
+    spelling = SPELLINGS[dialect]
+    everywhere = not (node.args.get("partition_by") or node.args.get("order"))
+    if everywhere and isinstance(node.this, exp.RowNumber) and spelling.numbering:
+        _put(node, spelling.numbering, dialect)
+    elif everywhere and isinstance(node.this, exp.Lag):
+        _put(node, spelling.stored, dialect, node.this.this)
+    else:
+        _order_window(node, dialect)
+
+
+def _is_plain_pattern(pattern: exp.Expr) -> bool:
+    return isinstance(pattern, exp.Literal) and pattern.is_string and "\\" not in pattern.this
 
 
 def _is_hexadecimal(node: exp.Expr) -> bool:
@@ -180,6 +245,14 @@ def _lowered(text: str, dialect: str) -> str:
         ):
             letters[token.start : token.end + 1] = text[token.start : token.end + 1].lower()
     return "".join(letters)
+
+
+_RESPELLED: dict[type[exp.Expr], Callable[..., None]] = {
+    exp.Div: _divided,
+    exp.Anonymous: _row,
+    exp.Subquery: _named_subquery,
+    exp.Window: _window,
+}
 
 
 def _named(node: exp.Expr) -> str:

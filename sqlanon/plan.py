@@ -20,19 +20,20 @@ class Source:
     """What is published from: SQL that stands behind `from`, and how its rows can be numbered.
 
     `casts` names columns that are published as another type: enumerations as text (their type lists every
-    value there could be), and what Parquet would round. `numbering` is any expression that is unique for a
-    row, empty without a database.
+    value there could be), and what Parquet would round. `texts` names columns whose order is to be binary where
+    the database sorts as a language does. `numbering` is any expression that is unique for a row, empty
+    without a database.
     """
 
     relation: Sql
     casts: Mapping[str, str] = field(default_factory=dict)
     numbering: Sql = field(default_factory=Sql)
+    texts: frozenset[str] = frozenset()
 
     def expression(self, column: str) -> Sql:
         """Return the SQL that reads one column."""
-        if column in self.casts:
-            return Sql(f"cast({ident(column)} as {self.casts[column]})")
-        return ident(column)
+        read = f"cast({ident(column)} as {self.casts[column]})" if column in self.casts else ident(column)
+        return Sql(f'{read} collate "C"' if column in self.texts else read)
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ class Release:
         return Published(self.engine, self.tables, self.manifest)
 
     def table(self, name: str) -> "duckdb.DuckDBPyRelation":
-        """Return a published table as a relation of DuckDB, in its published order."""
+        """Return a published table as its engine's lazy object (DuckDB: a relation), in its published order."""
         if name not in self.tables:
             raise ReleaseError(f"no table {name!r} in this release; it has {', '.join(self.tables)}")
         return self.engine.relation(f"select * from {self.tables[name]}")  # type: ignore[no-any-return]
@@ -255,6 +255,8 @@ def open_release(path: str | Path, database: str | None = None, engine: Engine |
     Raises ReleaseError where there is none. Files are not compared with the manifest here; verify does.
     """
     directory = Path(path)
+    if engine is not None and "directory" not in engine.places:
+        return _open_schema(str(path), engine)
     if not directory.is_dir():
         if database is None:
             raise ReleaseError(f"no release directory {str(path)!r}; a schema's name needs its --database")

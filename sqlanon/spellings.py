@@ -11,7 +11,9 @@ class Spelling:
     hexadecimal: 15 hex digits as a whole number; divide: of whole numbers, exact, without remainder;
     random: a number from 0 to below 1; same: equality under which NULL equals NULL, in a join;
     any_order: the order of a window that asks for none; keeps_table: a column taken from a join is called
-    `table.column` unless it is named.
+    `table.column` unless it is named. numbering: any unique number of a row, for `row_number() over ()`;
+    stored: the window of `lag(…) over ()`, the row that lies before in a published table; pairs: a row is
+    compared with NULLs first, so that each value stands behind whether it is NULL.
     The text is upper case where sqlglot's is; `written` lowers both.
     """
 
@@ -22,6 +24,10 @@ class Spelling:
     same: str = "{0} IS NOT DISTINCT FROM {1}"
     any_order: str = ""
     keeps_table: bool = False
+    quotient: str = ""
+    numbering: str = ""
+    stored: str = ""
+    pairs: bool = False
 
 
 _SPARK = Spelling(
@@ -30,6 +36,10 @@ _SPARK = Spelling(
     divide="({0} DIV {1})",
     random="RAND()",
     any_order="1",
+    quotient="(CAST({0} AS DOUBLE) / {1})",
+    numbering="MONOTONICALLY_INCREASING_ID()",
+    stored="LAG({0}) OVER (PARTITION BY `sqlanon_file` ORDER BY `sqlanon_position`)",
+    pairs=True,
 )
 
 SPELLINGS = {
@@ -42,6 +52,8 @@ SPELLINGS = {
         divide="({0} / {1})",
         random="RANDOM()",
         same="ARRAY[{0}] = ARRAY[{1}]",  # NULL-safe as well, and can be hashed
+        quotient="(CAST({0} AS DOUBLE PRECISION) / {1})",
+        stored="LAG({0}) OVER (ORDER BY CTID)",
     ),
     "snowflake": Spelling(
         sha256="SHA2({0}, 256)",

@@ -14,6 +14,8 @@ from sqlanon.plan import Source, Step, build
 from sqlanon.roles import resolve_names
 from sqlanon.templates import Sql, ident
 
+FILE_COLUMN = "sqlanon_file"  # where an engine whose tables lie in parts tells a row's file
+
 
 @dataclass(frozen=True)
 class Check:
@@ -83,7 +85,7 @@ def verify_groups(published: Published) -> Report:
     }
     l = published.manifest["parameters"]["l"]
     groups, sizes = found["groups"], found["sizes"]
-    misplaced = {name: found[f"order of {name}"]["misplaced_rows"] for name in ("qit", "st")}
+    misplaced = {name: _misplaced(found, f"order of {name}") for name in ("qit", "st")}
     rows = {name: found[f"order of {name}"]["row_count"] for name in ("qit", "st")}
     size_faults = {
         "unequal_groups": int(sizes["unequal_groups"]),
@@ -111,6 +113,11 @@ def verify_groups(published: Published) -> Report:
         ),
     )
     return Report(checks, _figures(groups, l, rows))
+
+
+def _misplaced(found: Mapping[str, Mapping[str, Any]], name: str) -> int:
+    """Count misplaced rows inside files and at the seams between them."""
+    return int(sum(row["misplaced_rows"] for key, row in found.items() if key.startswith(name)))
 
 
 def _figures(groups: Mapping[str, Any], l: int, rows: Mapping[str, int]) -> dict[str, Any]:
@@ -141,7 +148,11 @@ def _asked(published: Published) -> Iterator[tuple[str, str, dict[str, Sql], dic
     for name, shown in published_columns(published.manifest).items():
         # ST has one line per group and value: two lines that agree so far are a fault, whatever their counts
         template, line = ("strict_order", shown[:-1]) if name == "st" else ("row_order", shown)
-        yield f"order of {name}", template, {"published": published.tables[name]}, {"line_columns": line}
+        stored = {"published": published.engine.stored(published.tables[name])}
+        yield f"order of {name}", template, stored, {"line_columns": line}
+        if published.engine.in_parts:
+            asked = {"line_columns": line, "file_column": FILE_COLUMN, "all_differ": name == "st"}
+            yield f"order of {name} files", "seams", stored, asked
 
 
 def published_columns(manifest: Manifest) -> dict[str, list[str]]:

@@ -25,7 +25,7 @@ LAYERS = (
     {"grouping", "script", "manifest", "macro", "stored"},
     {"methods", "estimators", "inference"},
     {"engines"},
-    {"driver"},
+    {"driver", "sessions"},
     {"verification", "targets", "loaded", "macros"},
     {"estimation"},
     {"release"},

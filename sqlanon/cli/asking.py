@@ -9,16 +9,20 @@ from sqlanon import display
 from sqlanon.cli.app import app
 from sqlanon.cli.options import (
     DatabaseOption,
+    Dsn,
+    EngineName,
+    EngineOption,
     Estimator,
     Format,
     FormatOption,
+    Master,
     Memory,
     ReleaseArgument,
     SqlOption,
     Temporary,
     Threads,
+    any_session,
     say,
-    session,
 )
 from sqlanon.release import open_release
 
@@ -29,6 +33,9 @@ def verify(
     against: Annotated[str | None, typer.Option("--against", help="The source: compare multisets with it.")] = None,
     voters: Annotated[str | None, typer.Option("--voters", help="A list of people with the quasi columns.")] = None,
     database: DatabaseOption = None,
+    engine: EngineOption = EngineName.duckdb,
+    master: Master = None,
+    dsn: Dsn = None,
     how: FormatOption = Format.table,
     sql: SqlOption = False,
     threads: Threads = None,
@@ -36,7 +43,8 @@ def verify(
     temp_directory: Temporary = None,
 ) -> None:
     """Prove from the published files what can be proved; exit 3 where something does not hold."""
-    opened = open_release(release, database, session(database, False, threads, memory_limit, temp_directory))
+    chosen = any_session(engine, database, False, master, dsn, threads, memory_limit, temp_directory)
+    opened = open_release(release, database, chosen)
     if sql:
         sys.stdout.write(opened.verification_sql(against, voters))
         return
@@ -57,6 +65,9 @@ def estimate(
     query: Annotated[str, typer.Argument(help="SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) FROM release …")],
     estimator: Annotated[Estimator, typer.Option("--estimator", help="How to count.")] = Estimator.shrinkage,  # type: ignore[attr-defined]
     database: DatabaseOption = None,
+    engine: EngineOption = EngineName.duckdb,
+    master: Master = None,
+    dsn: Dsn = None,
     how: FormatOption = Format.table,
     sql: SqlOption = False,
     threads: Threads = None,
@@ -64,7 +75,8 @@ def estimate(
     temp_directory: Temporary = None,
 ) -> None:
     """Answer an aggregate query from a release, with standard errors and 95 % intervals."""
-    opened = open_release(release, database, session(database, False, threads, memory_limit, temp_directory))
+    chosen = any_session(engine, database, False, master, dsn, threads, memory_limit, temp_directory)
+    opened = open_release(release, database, chosen)
     if sql:
         sys.stdout.write(opened.estimation_sql(query, estimator.value))
         return

@@ -9,10 +9,12 @@ import typer
 
 from sqlanon import display
 from sqlanon.dialects import DIALECTS
+from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, connect
 from sqlanon.errors import UsageError
 from sqlanon.estimators import ESTIMATORS
 from sqlanon.secret import Key
+from sqlanon.sessions import opened
 
 
 class Format(StrEnum):
@@ -29,6 +31,14 @@ class Nulls(StrEnum):
     refuse = "refuse"
     value = "value"
     drop = "drop"
+
+
+class EngineName(StrEnum):
+    """What runs the SQL."""
+
+    duckdb = "duckdb"
+    spark = "spark"
+    postgres = "postgres"
 
 
 class Draws(StrEnum):
@@ -59,6 +69,14 @@ Quasi = Annotated[
 Sensitive = Annotated[list[str], typer.Option("--sensitive", help="Sensitive column.")]
 Identifier = Annotated[list[str], typer.Option("--id", help="Identifier columns: never published, one row each.")]
 DatabaseOption = Annotated[str | None, typer.Option("--database", help="DuckDB file that holds the table or schema.")]
+EngineOption = Annotated[
+    EngineName, typer.Option("--engine", help="What runs the SQL: duckdb; spark, Parquet only; postgres, tables only.")
+]
+Master = Annotated[str | None, typer.Option("--master", help="With --engine spark: its master, e.g. local[2].")]
+Dsn = Annotated[
+    str | None,
+    typer.Option("--dsn", help="With --engine postgres: postgresql://user@host/database (or set SQLANON_DSN)."),
+]
 FormatOption = Annotated[Format, typer.Option("--format", help="How results are printed.")]
 SqlOption = Annotated[
     bool, typer.Option("--sql", help="Print the statements that would run, in order, and run nothing.")
@@ -102,6 +120,22 @@ def session(
 ) -> DuckDBEngine:
     """Open the engine that the options describe."""
     return DuckDBEngine(connect(database, write, threads=threads, memory_limit=memory, temp_directory=temporary))
+
+
+def any_session(
+    engine: EngineName,
+    database: str | None,
+    write: bool,
+    master: str | None,
+    dsn: str | None,
+    threads: int | None,
+    memory: str | None,
+    temporary: str | None,
+) -> Engine:
+    """Open the engine that was named; a DSN that stands nowhere else is read from SQLANON_DSN."""
+    if engine is EngineName.postgres and dsn is None:
+        dsn = os.environ.get("SQLANON_DSN")
+    return opened(engine.value, database, write, master, dsn, threads, memory, temporary)
 
 
 def chosen_key(key: str | None, key_file: Path | None) -> Key | None:

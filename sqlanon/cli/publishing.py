@@ -14,12 +14,16 @@ from sqlanon.cli.options import (
     Dialect,
     Draws,
     DrawsOption,
+    Dsn,
+    EngineName,
+    EngineOption,
     Format,
     FormatOption,
     Identifier,
     KeyFile,
     KeyOption,
     LOption,
+    Master,
     Memory,
     Nulls,
     NullsOption,
@@ -30,10 +34,10 @@ from sqlanon.cli.options import (
     SqlOption,
     Temporary,
     Threads,
+    any_session,
     chosen_block,
     chosen_key,
     say,
-    session,
 )
 from sqlanon.errors import UsageError
 from sqlanon.grouping import GROUPS_PER_BLOCK
@@ -57,6 +61,9 @@ def publish_anatomy(
         str | None, typer.Option("--into", help="Schema of --database to appear, in one transaction.")
     ] = None,
     database: DatabaseOption = None,
+    engine: EngineOption = EngineName.duckdb,
+    master: Master = None,
+    dsn: Dsn = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an older release at the target.")] = False,
     nulls: NullsOption = Nulls.refuse,
     draws: DrawsOption = Draws.keyed,
@@ -77,7 +84,7 @@ def publish_anatomy(
     """Publish QIT and ST of an l-diverse partition (Anatomy)."""
     if (out is None) == (into is None):
         raise UsageError("say where the release goes: --out DIR, or --database FILE --into SCHEMA")
-    if into is not None and database is None:
+    if into is not None and database is None and engine is EngineName.duckdb:
         raise UsageError("--into names a schema of a database; say which with --database FILE")
     asked = Asked(
         "anatomy",
@@ -91,14 +98,15 @@ def publish_anatomy(
         rows_per_person is RowsPerPerson.many,
         show_values,
     )
-    engine = session(database, into is not None and not sql, threads, memory_limit, temp_directory)
+    writes = into is not None and not sql
+    chosen = any_session(engine, database, writes, master, dsn, threads, memory_limit, temp_directory)
     parameters: dict[str, Any] = {"l": l, "block": chosen_block(block)}
     if sql:
-        sys.stdout.write(statements(asked, engine, out, into, **parameters))
+        sys.stdout.write(statements(asked, chosen, out, into, **parameters))
         return
     with display.progress():
-        release = publish(asked, engine, out, into, overwrite, **parameters)
-    where = str(out) if out is not None else f"schema {into} of {database}"
+        release = publish(asked, chosen, out, into, overwrite, **parameters)
+    where = str(out) if out is not None else f"schema {into} of {database or 'the database'}"
     display.show_publication(release.manifest, where, how.value)
     for note in release.notes:
         say(note)

@@ -20,13 +20,15 @@ class Engine(Protocol):
     """Run statements in one database session; nothing it makes outlives the session unless asked.
 
     places: where a release can go (`directory`, `schema`, `session`); in_process: whether a whole table is
-    cheap to fetch, so that it may be held in memory.
+    cheap to fetch, so that it may be held in memory; in_parts: whether a table's rows lie in several files,
+    each read in its own order, whose order is that of their names.
     """
 
     name: str
     dialect: str
     places: frozenset[str]
     in_process: bool
+    in_parts: bool
 
     # -- sources and relations
 
@@ -75,6 +77,9 @@ class Engine(Protocol):
 
     def parquet(self, paths: Sequence[Path]) -> Sql:
         """Return SQL that reads Parquet files of ours, in this order."""
+
+    def stored(self, relation: Sql) -> Sql:
+        """Return what reads a published table in the order in which its rows lie, by `lag(…) over ()`."""
 
     # -- schemas and transactions
 

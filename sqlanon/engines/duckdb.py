@@ -83,6 +83,7 @@ class DuckDBEngine:
     dialect = "duckdb"
     places = frozenset({"directory", "schema", "session"})
     in_process = True
+    in_parts = False
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Take an open connection; it stays open when the engine goes."""
@@ -176,6 +177,10 @@ class DuckDBEngine:
         """Return SQL that reads Parquet files of ours in this order, their names taken literally."""
         listed = ", ".join(literal(_escaped(str(path))) for path in paths)
         return Sql(f"read_parquet({listed if len(paths) == 1 else f'[{listed}]'}, hive_partitioning = false)")
+
+    def stored(self, relation: Sql) -> Sql:
+        """Return the relation itself: files and tables are read in the order in which they lie."""
+        return relation
 
     # -- schemas and transactions ---------------------------------------------------------------
 
