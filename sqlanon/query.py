@@ -7,28 +7,15 @@ columns are the `parts`; they are evaluated once per sensitive value (or combina
 reads them as columns `part_1` ….
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NoReturn
+from typing import Literal
 
-import sqlglot
-from sqlglot import TokenType, exp
+from sqlglot import exp
 
 from sqlanon.errors import QueryError
-from sqlanon.grammar import (
-    ARITHMETIC,
-    CLAUSE_NAMES,
-    CLAUSES,
-    COMPARISONS,
-    FUNCTIONS,
-    GRAMMAR,
-    LOST_OPERATORS,
-    NAMED_FUNCTIONS,
-    NODE_NAMES,
-    NODES,
-    TYPES,
-    UNITS,
-)
+from sqlanon.expressions import Wording, check, conjuncts, replaced, statement, text
+from sqlanon.grammar import CLAUSE_NAMES, CLAUSES, GRAMMAR
 from sqlanon.roles import free_name
 from sqlanon.templates import Sql
 
@@ -101,47 +88,13 @@ def parse(sql: str, quasi: Sequence[str], sensitive: str | Sequence[str]) -> Que
     Raises QueryError, naming what was asked and what is allowed, for all that the grammar leaves out.
     """
     try:
-        return _Reader(_statement(sql), quasi, sensitive).query()
+        return _Reader(statement(sql, WORDING, CLAUSES), quasi, sensitive).query()
     except RecursionError:
         raise QueryError("the query is nested too deeply; write it with fewer brackets") from None
 
 
-def _refuse(what: str, advice: str = GRAMMAR) -> NoReturn:
-    raise QueryError(f"{what} is not answered from a release; {advice}")
-
-
-def _statement(sql: str) -> exp.Select:
-    if "\0" in sql:
-        _refuse("a text with a NUL character")
-    try:
-        _check_tokens(sql)
-        statements = [node for node in sqlglot.parse(sql, read="duckdb") if node is not None]
-    except sqlglot.errors.SqlglotError as error:
-        raise QueryError(
-            f"the query is not SQL that can be read: {str(error).splitlines()[0]}; {GRAMMAR}"
-        ) from None
-    if len(statements) != 1:
-        raise QueryError(f"{len(statements)} statements were given; ask one query at a time")
-    (statement,) = statements
-    if isinstance(statement, exp.SetOperation):
-        _refuse(f"{type(statement).__name__.upper()}")
-    if not isinstance(statement, exp.Select):
-        _refuse(f"a {type(statement).__name__.upper()} statement")
-    for clause, value in statement.args.items():
-        if value and clause not in CLAUSES:
-            _refuse(CLAUSE_NAMES.get(clause, clause.strip("_").upper()))
-    return statement
-
-
-def _check_tokens(sql: str) -> None:
-    """Refuse what the parser would not keep apart: other statements, and operators that the tree renames."""
-    read = sqlglot.tokenize(sql, read="duckdb")
-    if read and read[0].text.upper() not in {"SELECT", "FROM", "WITH", "("}:
-        _refuse(f"a {read[0].text.upper()} statement")
-    quoted = (TokenType.STRING, TokenType.IDENTIFIER)
-    lost = [token.text for token in read if token.text in LOST_OPERATORS and token.token_type not in quoted]
-    if lost:
-        _refuse(f"the operator {lost[0]}", "use regexp_matches(text, pattern), LIKE or power(x, y)")
+WORDING = Wording("the query", "is not answered from a release", GRAMMAR)
+_refuse = WORDING.refuse
 
 
 class _Reader:
@@ -162,7 +115,7 @@ class _Reader:
     def query(self) -> Query:
         """Read the clauses in the order in which they give names to each other."""
         where = self.statement.args.get("where")
-        conditions = tuple(self.piece(node) for node in _conjuncts(where.this)) if where else ()
+        conditions = tuple(self.piece(node) for node in conjuncts(where.this)) if where else ()
         self.keys = [self.piece(node) for node in self._keys()]
         self._require_aggregate()
         items = self._items()
@@ -183,7 +136,7 @@ class _Reader:
         items = [_unaliased(node) for node in self.statement.expressions]
         if not any(_is_aggregate(node) for node in items):
             for node in items:
-                _check(node)
+                check(node, WORDING)
             _refuse("a query without an aggregate")
 
     # -- FROM and names ------------------------------------------------------------------------
@@ -221,7 +174,7 @@ class _Reader:
 
     def piece(self, node: exp.Expr) -> Piece:
         """Check an expression and write it over internal names."""
-        _check(node)
+        check(node, WORDING)
         role = self._role(node)
         return Piece(role, self._written(node, role, "part"), self._written(node, role, "other_part"))
 
@@ -239,7 +192,7 @@ class _Reader:
                 return exp.column(f"{part}_{self._part(inner)}")
             return exp.column(self._column(inner)) if isinstance(inner, exp.Column) else inner
 
-        return _text(_replaced(node, renamed))
+        return text(replaced(node, renamed))
 
     def _part(self, node: exp.Expr) -> int:
         """Number a piece that reads only sensitive columns; equal pieces share one number."""
@@ -274,9 +227,7 @@ class _Reader:
     def _ordinal(self, node: exp.Expr, clause: str) -> exp.Expr:
         items = self.statement.expressions
         if not node.name.isdigit() or not 1 <= int(node.name) <= len(items):
-            raise QueryError(
-                f"{clause} {node.name} is no column of the answer; it has columns 1 to {len(items)}"
-            )
+            raise QueryError(f"{clause} {node.name} is no column of the answer; it has columns 1 to {len(items)}")
         return _unaliased(items[int(node.name) - 1])
 
     def _is_alias(self, node: exp.Expr) -> bool:
@@ -297,9 +248,7 @@ class _Reader:
             name = _free(node.alias or self._natural_name(inner), taken, counted)
             taken += [name, *(f"{name}_{end}" for end in INTERVAL if counted)]
             items.append(
-                Item(name, self._aggregate(inner), Sql(""))
-                if counted
-                else Item(name, None, self._over_keys(inner))
+                Item(name, self._aggregate(inner), Sql("")) if counted else Item(name, None, self._over_keys(inner))
             )
         return items
 
@@ -330,7 +279,7 @@ class _Reader:
 
     def _over_keys(self, node: exp.Expr) -> Sql:
         """Write an expression over the GROUP BY keys that it is made of."""
-        _check(node)
+        check(node, WORDING)
         keys = {key.sql: number for number, key in enumerate(self.keys, start=1)}
 
         def as_key(inner: exp.Expr) -> exp.Expr:
@@ -342,10 +291,10 @@ class _Reader:
                 _refuse(f"{inner.sql('duckdb')} outside GROUP BY", "group by it, or aggregate it")
             return inner
 
-        written = _replaced(node, as_key)
+        written = replaced(node, as_key)
         if written.find(exp.Column) is None:
             _refuse(f"{node.sql('duckdb', comments=False)} in SELECT", "name columns that GROUP BY names")
-        return _text(written)
+        return text(written)
 
     def _plain(self, node: exp.Expr) -> Sql:
         """Write an expression as the keys are written, to compare the two; nothing is kept of it."""
@@ -417,88 +366,3 @@ def _free(wanted: str, taken: Sequence[str], counted: bool) -> str:
         if not set(columns) & {other.lower() for other in taken}:
             return name
         tried.append(name)
-
-
-def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
-    if isinstance(node, exp.And):
-        yield from _conjuncts(node.left)
-        yield from _conjuncts(node.right)
-    elif isinstance(node, exp.Paren) and isinstance(node.this, exp.And | exp.Paren):
-        yield from _conjuncts(node.this)
-    else:
-        yield node
-
-
-def _replaced(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
-    """Copy a tree with `change` applied from the top; a node that was changed is not looked into."""
-    holder = exp.Paren(this=node.copy())
-    waiting = [holder.this]
-    while waiting:
-        inner = waiting.pop()
-        changed = change(inner)
-        if changed is inner:
-            waiting.extend(inner.iter_expressions())
-        else:
-            inner.replace(changed)
-    return holder.this  # type: ignore[no-any-return]
-
-
-def _text(node: exp.Expr) -> Sql:
-    """Write a checked tree; brackets around it, for it will stand beside others."""
-    text = node.sql("duckdb", identify=True, comments=False, normalize_functions="lower")
-    return Sql(text if isinstance(node, exp.Column) else f"({text})")
-
-
-def _check(root: exp.Expr) -> None:
-    """Refuse every node that is not in the allow-list, by its name."""
-    for node in root.walk():
-        kind = type(node).__name__
-        if isinstance(node, exp.AggFunc):
-            _refuse(
-                f"{_shown(node)} inside an expression",
-                "an aggregate (COUNT(*), SUM, AVG) stands alone in SELECT",
-            )
-        if kind not in NODES or (kind == "Anonymous" and node.name.lower() not in NAMED_FUNCTIONS):
-            _refuse(_shown(node), f"{GRAMMAR}; expressions are made of {FUNCTIONS} functions")
-        _check_words(node)
-        _check_brackets(node)
-
-
-def _check_words(node: exp.Expr) -> None:
-    """Refuse types, units and forms that the allowed nodes could carry."""
-    if isinstance(node, exp.DataType) and (node.this.name not in TYPES or node.args.get("nested")):
-        _refuse(
-            f"the type {node.sql('duckdb')}", "cast to a number, text, boolean, date, time or timestamp type"
-        )
-    if (
-        isinstance(node, exp.Var)
-        and node.name.lower().rstrip("s") not in UNITS
-        and node.name.lower() not in UNITS
-    ):
-        _refuse(f"the unit {node.name}", f"the units are {', '.join(sorted(UNITS))}")
-    if isinstance(node, exp.In) and (
-        node.args.get("query") or node.args.get("unnest") or node.args.get("field")
-    ):
-        _refuse("IN with anything but a list", "write IN (value, …)")
-    if isinstance(node, exp.Column) and not isinstance(node.this, exp.Identifier):
-        _refuse("*", "name the columns")
-
-
-def _check_brackets(node: exp.Expr) -> None:
-    """Refuse chains whose reading differs between parsers, such as a = b IS NULL or a + b || c."""
-    kind = type(node).__name__
-    for child in (type(inner).__name__ for inner in node.iter_expressions()):
-        if kind in COMPARISONS - {"Not", "Escape"} and child in COMPARISONS:
-            _refuse("a chain of comparisons without brackets", "put brackets around each comparison")
-        if (kind == "DPipe" and child in ARITHMETIC) or (kind in ARITHMETIC and child == "DPipe"):
-            _refuse("|| beside arithmetic without brackets", "put brackets around each operation")
-
-
-def _shown(node: exp.Expr) -> str:
-    if type(node).__name__ in NODE_NAMES:
-        return NODE_NAMES[type(node).__name__]
-    if isinstance(node, exp.Anonymous):
-        return f"the function {node.name.lower()}"
-    if isinstance(node, exp.Func):
-        return f"the function {node.sql_name().lower()}"
-    return f"the expression {node.sql('duckdb', comments=False)!r}"

@@ -20,7 +20,8 @@ LAYERS = (
     {"roles", "statement", "secret", "staging", "marked"},
     {"templates"},
     {"dialects"},
-    {"query"},
+    {"expressions"},
+    {"query", "projection"},
     {"plan"},
     {"grouping", "script", "manifest", "macro", "stored"},
     {"methods", "estimators", "inference"},
@@ -41,7 +42,7 @@ DOORS = {
     "psycopg": {"engines.postgres"},
     "jinja2": {"templates"},
     "markupsafe": {"templates"},
-    "sqlglot": {"dialects", "query"},
+    "sqlglot": {"dialects", "expressions", "query", "projection"},
     "typer": {"cli"},
     "yaml": {"marked"},
 }
