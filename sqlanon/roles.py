@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sqlanon.errors import UsageError
 
 NO_COLUMN = "no column {missing} in the source; its columns are {columns}"
+NO_QUASI = "name at least one quasi-identifier column with --quasi"
 TWO_ROLES = "column {column} stands in {one} and in {other}; a column has one role"
 
 
@@ -64,7 +65,7 @@ def resolve_names(columns: Sequence[str], names: Iterable[str]) -> tuple[str, ..
 def checked_roles(quasi: tuple[str, ...], sensitive: tuple[str, ...], identifier: tuple[str, ...]) -> Roles:
     """Refuse empty roles, a column named twice in one role, and a column in two roles."""
     if not quasi:
-        raise UsageError("name at least one quasi-identifier column with --quasi")
+        raise UsageError(NO_QUASI)
     if not sensitive:
         raise UsageError("name the sensitive column with --sensitive")
     by_role = {"--quasi": quasi, "--sensitive": sensitive, "--id": identifier}

@@ -7,7 +7,7 @@ a table whose columns are not known before is one column, `quasi_1`, of whole ro
 from sqlanon import grouping
 from sqlanon.macro import worded
 from sqlanon.plan import Step
-from sqlanon.roles import NO_COLUMN, TWO_ROLES
+from sqlanon.roles import NO_COLUMN, NO_QUASI, TWO_ROLES
 from sqlanon.templates import Sql
 
 # parameters as they are written; none is a column of a template
@@ -20,6 +20,8 @@ NO_KEY = (
     " set variable sqlanon_key = '…', and keep it as secret as the table: whoever has it can undo the release"
 )
 NO_SUCH_CHOICE = "{parameter} := {value} is none of {choices}"
+
+NO_BLOCK = "groups_per_block := {blocks} holds no group; give a whole number of at least 1"
 
 Refusal = tuple[Sql, Sql]
 
@@ -80,6 +82,7 @@ def grouping_values(method: str, parameter: str, draws: bool, refusals: list[Ref
         "refusals": [
             *column_refusals("id", "--id"),
             *refusals,
+            _no_block(),
             *(_choices("draws", "keyed", "random") if draws else ()),
             *data_refusals(parameter, size),
             *_key_refusal(draws),
@@ -97,7 +100,9 @@ def column_refusals(names: str, role: str) -> list[Refusal]:
     )
     listed = {"missing": _listed(missing), "columns": _listed("names")}
     both = {"column": _quoted(_spelled(SENSITIVE)), "one": f"'{role}'", "other": "'--sensitive'"}
+    none = [(Sql(f"len({lowered}) = 0"), worded(NO_QUASI, {}))] if names == QUASI else []
     return [
+        *none,
         (Sql(f"len({missing}) > 0"), worded(NO_COLUMN, listed)),
         (Sql(f"list_contains({lowered}, lower({SENSITIVE}))"), worded(TWO_ROLES, both)),
         *_choices("nulls", "refuse", "value", "drop"),
@@ -145,6 +150,11 @@ def _key_refusal(draws: bool) -> list[Refusal]:
     held = "coalesce(regexp_full_match(cast(getvariable('sqlanon_key') as varchar), '[0-9a-fA-F]{64}'), false)"
     keyed, advice = ("draws = 'keyed' and ", "; or say draws := 'random'") if draws else ("", "")
     return [(Sql(f"{keyed}not {held}"), worded(NO_KEY + advice, {}))]
+
+
+def _no_block() -> Refusal:
+    fields = {"blocks": "coalesce(cast(groups_per_block as varchar), 'NULL')"}
+    return Sql("coalesce(groups_per_block < 1, true)"), worded(NO_BLOCK, fields)
 
 
 def _choices(parameter: str, *values: str) -> list[Refusal]:
