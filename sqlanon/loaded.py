@@ -8,15 +8,14 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sqlanon.driver import fresh_prefix
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
 from sqlanon.estimators import least_squares
 from sqlanon.estimators.least_squares import System
 from sqlanon.moments import Array
-from sqlanon.plan import Step, build, relation_name
-from sqlanon.statement import Statement
-from sqlanon.templates import Sql, header
+from sqlanon.plan import relation_name
+from sqlanon.templates import Sql
+from sqlanon.workspace import Workspace
 
 LARGEST_SYSTEM = 5_000  # sensitive values for which S (V x V) is solved
 MOST_REMEMBERED = 5_000_000  # numbers that the spreads of asked sets may hold
@@ -25,7 +24,7 @@ LARGEST_HELD = 20_000_000  # rows of a release whose ST is also held in memory, 
 LOADED = ("value", "place", "line", "person")
 
 
-class Loaded:
+class Loaded(Workspace):
     """Hold a release's tables and what depends on them only; each is made when it is first needed."""
 
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
@@ -35,25 +34,22 @@ class Loaded:
             raise UsageError(f"a {manifest.get('method')} release has no QIT and ST; estimates are made from these")
         if len(columns["sensitive"]) != 1:
             raise UsageError(f"estimates need one sensitive column; the release has {len(columns['sensitive'])}")
-        self.engine, self.tables = engine, tables
         self.quasi: list[str] = list(columns["quasi"])
         (self.sensitive,) = columns["sensitive"]
-        self.prefix = fresh_prefix()
-        self._values = {
+        values = {
             "quasi": self.quasi,
             "sensitive": self.sensitive,
             "group_column": columns["group"],
             "count_column": columns["count"],
         }
-        self.relations: dict[str, Sql] = dict(tables) | {n: relation_name(self.prefix, n) for n in LOADED}
-        self._made: list[str] = []
+        names = {f"quasi_{n}": name for n, name in enumerate(self.quasi, start=1)} | {"sensitive": self.sensitive}
+        super().__init__(engine, tables, values, names)
+        self.relations |= {n: relation_name(self.prefix, n) for n in LOADED}
         self.in_memory: bool = engine.in_process and manifest.get("rows", 0) <= LARGEST_HELD
         self._held: sparse.csr_array | None = None
         self._totals: Array | None = None
         self._system: System | None = None
         self._spreads: dict[tuple[bytes, bytes], Array] = {}
-        self._asked: dict[str, pd.DataFrame] = {}
-        self._types: dict[str, str] = {}
 
     def totals(self) -> Array:
         """Load the release at the first call; return the values' totals f in the order of their codes."""
@@ -120,10 +116,7 @@ class Loaded:
                 self._spreads[key] = (heights[key[0]] * heights[key[1]]) @ self.held()
             return
         frame = pd.DataFrame({"code": np.arange(found.shape[1])} | {f"x_{n}": x for n, x in enumerate(found, 1)})
-        direction = relation_name(self.prefix, "direction")
-        self.engine.keep_frame(direction, frame)
-        if str(direction) not in self._made:
-            self._made.append(str(direction))
+        self.keep_frame("direction", frame)
         products = [(number[one], number[two]) for (one, two), _ in pairs]
         rows = self.engine.frame(self.spread_text(len(vectors), products))
         for place, (key, _) in enumerate(pairs, start=1):
@@ -152,43 +145,5 @@ class Loaded:
 
     def close(self) -> None:
         """Forget the temporary tables; they are made again where they are needed again."""
-        self.forget(self._made)
+        super().close()
         self._totals = self._system = self._held = None
-
-    # -- running -------------------------------------------------------------------------------
-
-    def text(self, template: str, given: Mapping[str, Sql], **values: object) -> str:
-        """Render one template of `sql_templates/estimate/`; the release's own parameters are added."""
-        step = Step(f"estimate/{template}", "query")
-        read = {name: value for name, value in self._values.items() if name in header(step.template).parameters}
-        (statement,) = build((step,), {**read, **values}, "", given)
-        return statement.sql  # type: ignore[union-attr]
-
-    def keep(self, name: str, sql: str) -> Sql:
-        """Make a temporary table of the session's."""
-        relation = relation_name(self.prefix, name)
-        self.engine.create(Statement(name, sql, "table", str(relation)))
-        self._made.append(str(relation))
-        return relation
-
-    def forget(self, relations: Sequence[str]) -> None:
-        """Drop the temporary tables of one query."""
-        if not relations:
-            return
-        self.engine.drop(list(relations))
-        self._made = [name for name in self._made if name not in relations]
-
-    def asked(self, sql: str) -> pd.DataFrame:
-        """Run or remember the query over the sensitive values: it depends on the release only."""
-        if sql not in self._asked:
-            if len(self._asked) >= 256:
-                self._asked.clear()
-            self._asked[sql] = self.engine.frame(sql)
-        return self._asked[sql]
-
-    def column_type(self, expression: Sql, relation: Sql) -> str:
-        """Return the type of an expression over one of the loaded relations."""
-        if expression not in self._types:
-            (found,) = self.engine.columns(f"select {expression} as argument from {relation}").values()
-            self._types[expression] = found
-        return self._types[expression]

@@ -27,8 +27,8 @@ LAYERS = (
     {"methods", "estimators", "inference"},
     {"engines"},
     {"driver", "sessions"},
-    {"verification", "targets", "loaded", "macros"},
-    {"estimation"},
+    {"verification", "targets", "loaded", "macros", "workspace"},
+    {"estimation", "asking"},
     {"release"},
     {"publish", "display", "thresholds", "jobfile"},
     {"api", "demo", "jobs"},
@@ -46,7 +46,7 @@ DOORS = {
     "typer": {"cli"},
     "yaml": {"marked"},
 }
-SIBLINGS = {"methods": set(), "estimators": {"evidence"}, "engines": {"base"}}  # what each sibling may import
+SIBLINGS = {"methods": set(), "estimators": {"evidence", "channel"}, "engines": {"base"}}  # what each sibling may import
 NOT_METHODS = {"_macros", "grouping", "verify", "estimate", "workload", "views", "check", "stored", "demo"}
 
 MODULES = {

@@ -12,7 +12,7 @@ from sqlanon.dialects import DIALECTS
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, connect
 from sqlanon.errors import UsageError
-from sqlanon.estimators import ESTIMATORS
+from sqlanon.estimators import NAMES
 from sqlanon.secret import Key
 from sqlanon.sessions import opened
 
@@ -55,7 +55,7 @@ class RowsPerPerson(StrEnum):
     many = "many"
 
 
-Estimator = Enum("Estimator", {name: name for name in ESTIMATORS}, type=str)  # type: ignore[misc]
+Estimator = Enum("Estimator", {name: name for name in NAMES}, type=str)  # type: ignore[misc]
 Dialect = Enum("Dialect", {name: name for name in DIALECTS}, type=str)  # type: ignore[misc]
 
 SourceArgument = Annotated[

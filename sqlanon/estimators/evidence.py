@@ -13,16 +13,19 @@ NORMAL_QUANTILE = 1.959963984540054  # 97.5 % of the normal distribution
 class Evidence:
     """Hold what is known of one aggregate, arrays of one shape (cells x asked sets), NaN for NULL.
 
-    uniform, least_squares: the two estimates, not cut. std_error: of least squares, given the microdata.
-    least, most: bounds that the release proves. exact: where the release determines the answer.
+    plain: what the release says at first sight, biased towards independence (of groups, uniform; of randomized
+    values, the published figure). unbiased: the estimate that takes the bias out. Neither is cut.
+    std_error: of `unbiased`, given the microdata. least, most: bounds that the release proves.
+    exact: where the release determines the answer. growth: by how much the variance grows with the answer.
     """
 
-    uniform: Array
-    least_squares: Array
+    plain: Array
+    unbiased: Array
     std_error: Array
     least: Array
     most: Array
     exact: NDArray[np.bool_]
+    growth: Array | float = 0.0
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,25 @@ def within(values: Array, evidence: Evidence) -> Array:
 
 
 def interval(evidence: Evidence) -> tuple[Array, Array]:
-    """Return the normal 95 % interval of least squares, cut to the bounds; NaN where there is none."""
-    half = NORMAL_QUANTILE * evidence.std_error
-    return within(evidence.least_squares - half, evidence), within(evidence.least_squares + half, evidence)
+    """Return the 95 % score interval of the unbiased estimate, cut to the bounds; NaN where there is none.
+
+    It holds the x with (x - unbiased)^2 <= z^2 (se^2 + growth (x - unbiased)); of no growth, plus or minus z se.
+    """
+    shift = NORMAL_QUANTILE**2 * evidence.growth / 2
+    half = np.sqrt(shift**2 + (NORMAL_QUANTILE * evidence.std_error) ** 2)
+    middle = evidence.unbiased + shift
+    return within(middle - half, evidence), within(middle + half, evidence)
+
+
+def unbiased(evidence: Evidence) -> Estimate:
+    """Answer with the unbiased estimate and its interval; with the plain one where there is no such answer."""
+    low, high = interval(evidence)
+    value = np.where(np.isnan(evidence.unbiased), evidence.plain, evidence.unbiased)
+    return Estimate(within(value, evidence), evidence.std_error, low, high)
+
+
+def without_error(evidence: Evidence) -> Estimate:
+    """Answer with the plain estimate; std_error, low and high are NULL (NaN) except where it is exact."""
+    exact = evidence.exact
+    value = within(evidence.plain, evidence)
+    return Estimate(value, np.where(exact, 0.0, np.nan), *(np.where(exact, value, np.nan),) * 2)

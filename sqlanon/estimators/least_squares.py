@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.estimators.evidence import Estimate, Evidence, interval, within
+from sqlanon.estimators.evidence import Estimate, Evidence, unbiased
 
 Array = NDArray[np.float64]
 TOLERANCE = 1e-9
@@ -65,6 +65,4 @@ def directions(found: System, asked: Array) -> Array:
 
 def estimate(evidence: Evidence) -> Estimate:
     """Answer with least squares and its 95 % interval; `uniform` where the asked set has no such answer."""
-    low, high = interval(evidence)
-    value = np.where(np.isnan(evidence.least_squares), evidence.uniform, evidence.least_squares)
-    return Estimate(within(value, evidence), evidence.std_error, low, high)
+    return unbiased(evidence)

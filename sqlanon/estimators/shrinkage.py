@@ -1,6 +1,8 @@
-"""Shrinkage (the default): least squares where it has evidence, uniform where it has none.
+"""Shrinkage (the default): the unbiased estimate where it has evidence, the plain one where it has none.
 
-The answer is U + w (LS - U) with w = max(0, 1 - se^2 / (LS - U)^2); the interval is least squares'.
+The answer is P + w (U - P) with w = max(0, 1 - se^2 / (U - P)^2); the interval is the unbiased one's. U and P are
+least squares and uniform for groups, the closed form and the published figure for randomized values. A standard
+error wider than all that the release allows is no evidence either.
 """
 
 import numpy as np
@@ -10,16 +12,17 @@ from sqlanon.estimators.evidence import Estimate, Evidence, interval, within
 
 
 def weight(difference: NDArray[np.float64], std_error: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return w for the difference LS - U and the standard error of LS; 0 where LS says nothing (NaN)."""
+    """Return w for the difference U - P and the standard error of U; 0 where U says nothing (NaN)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         found = 1 - (std_error / difference) ** 2
     return np.nan_to_num(np.maximum(found, 0.0), nan=0.0)
 
 
 def estimate(evidence: Evidence) -> Estimate:
-    """Answer with the mixture of both; the interval is least squares'."""
-    difference = evidence.least_squares - evidence.uniform
-    step = np.where(np.isnan(difference), 0.0, weight(difference, evidence.std_error) * difference)
-    start = np.where(np.isnan(evidence.uniform), evidence.least_squares, evidence.uniform)
+    """Answer with the mixture of both; the interval is the unbiased one's."""
+    difference = evidence.unbiased - evidence.plain
+    known = ~np.isnan(difference) & ~(evidence.std_error > evidence.most - evidence.least)
+    step = np.where(known, weight(difference, evidence.std_error) * difference, 0.0)
+    start = np.where(np.isnan(evidence.plain), evidence.unbiased, evidence.plain)
     low, high = interval(evidence)
     return Estimate(within(start + step, evidence), evidence.std_error, low, high)

@@ -4,13 +4,9 @@ The answer is the sum over groups of n_g s_g(S) / |g|. It pulls every answer tow
 is bias, so it has no interval.
 """
 
-import numpy as np
-
-from sqlanon.estimators.evidence import Estimate, Evidence, within
+from sqlanon.estimators.evidence import Estimate, Evidence, without_error
 
 
 def estimate(evidence: Evidence) -> Estimate:
     """Answer with the paper's estimate; std_error, low and high are NULL (NaN) except where it is exact."""
-    exact = evidence.exact
-    value = within(evidence.uniform, evidence)
-    return Estimate(value, np.where(exact, 0.0, np.nan), *(np.where(exact, value, np.nan),) * 2)
+    return without_error(evidence)

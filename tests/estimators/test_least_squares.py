@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sqlanon.estimators import ESTIMATORS, least_squares
+from sqlanon.estimators import least_squares
 from sqlanon.inference import Inference
 from sqlanon.moments import Asked, Measured, Moments
 
@@ -116,8 +116,8 @@ def test_unbiased_and_the_standard_error_is_the_spread(world, name):
             pairs = np.zeros((1, 2, 2, VALUES))
             pairs[:, 0, 1] = both[:, 0]
         evidence = Inference(moments, asked, system, spreads_of(world, system), pairs).evidence(measured)
-        answer = ESTIMATORS["least_squares"](evidence)
-        found.append(evidence.least_squares[0, 0])
+        answer = least_squares.estimate(evidence)
+        found.append(evidence.unbiased[0, 0])
         errors.append(evidence.std_error[0, 0])
         covered.append(answer.low[0, 0] <= wanted <= answer.high[0, 0])
     assert abs(np.mean(found) - wanted) < 4 * np.std(found) / 20 + (0.02 * wanted if "avg" in name else 0)

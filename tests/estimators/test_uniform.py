@@ -8,8 +8,8 @@ from sqlanon.estimators.evidence import Evidence
 
 def test_values_bounds_and_null_intervals():
     evidence = Evidence(
-        uniform=np.array([[3.0, 9.0, 4.0, np.nan]]),
-        least_squares=np.array([[2.0, 2.0, 4.0, np.nan]]),
+        plain=np.array([[3.0, 9.0, 4.0, np.nan]]),
+        unbiased=np.array([[2.0, 2.0, 4.0, np.nan]]),
         std_error=np.array([[1.0, 1.0, 0.0, np.nan]]),
         least=np.array([[0.0, 0.0, 4.0, np.nan]]),
         most=np.array([[8.0, 8.0, 4.0, np.nan]]),

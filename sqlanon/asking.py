@@ -1,0 +1,197 @@
+"""A query on its way through a release: what every method's answers share.
+
+The values that the sensitive part leaves are numbered (`asked`); a method finds figures per cell (combination of
+quasi keys) and asked set (combination of sensitive keys); names, order and keys are put to them in SQL.
+"""
+
+import logging
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from sqlanon.errors import DataError, QueryError, SqlanonError, UsageError
+from sqlanon.estimators.evidence import Estimate, Evidence
+from sqlanon.moments import Array, Asked, Measured
+from sqlanon.query import INTERVAL, Aggregate, Query
+from sqlanon.templates import Sql
+from sqlanon.workspace import Workspace
+
+LARGEST_ANSWER = 20_000_000  # numbers per moment: cells x cases x values
+_NUMERIC = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|REAL|DECIMAL.*|BOOLEAN|BIGNUM|VARINT")
+
+log = logging.getLogger("sqlanon")
+
+Estimator = Callable[[Evidence], Estimate]
+
+
+class Asking:
+    """Prepare one query; a method adds how its release is read and what follows from it (`found`)."""
+
+    def __init__(self, space: Workspace, query: Query) -> None:
+        """Sort the query's pieces; `relations` must name `value` before `asked_text` is read."""
+        self.space, self.query = space, query
+        self.quasi_keys = [key for key in query.keys if key.role != "sensitive"]
+        self.sensitive_keys = [key for key in query.keys if key.role == "sensitive"]
+        arguments = {agg.argument.sql: agg.argument for agg in query.aggregates if agg.argument}
+        self.weights = [piece for piece in arguments.values() if piece.role in ("constant", "sensitive")]
+        self.measures = [piece for piece in arguments.values() if piece.role in ("quasi", "mixed")]
+        self.made: list[str] = []
+        self.asked_count = 0
+        self.messages: list[str] = []
+        self.relations = dict(space.relations)
+        self.people = Sql("")
+        self.keeps_asked = bool(query.parts or self.sensitive_keys)
+
+    def found(self, estimate: Estimator) -> tuple[list[Estimate], NDArray[np.bool_]]:
+        """Return an estimate per aggregate, and which cells x sets are answered; a method's own."""
+        raise NotImplementedError
+
+    def keep(self, name: str, sql: str) -> Sql:
+        """Make a temporary table that goes with this query."""
+        relation = self.space.keep(name, sql)
+        self.made.append(str(relation))
+        return relation
+
+    # -- the statements that all methods share --------------------------------------------------
+
+    def asked_text(self) -> str:
+        """Write the query over the sensitive values."""
+        return self.space.text(
+            "asked",
+            self.relations,
+            sensitive_conditions=[piece.sql for piece in self.query.filters("sensitive")],
+            parts=self.query.parts,
+            sensitive_keys=[key.sql for key in self.sensitive_keys],
+            weights=[piece.sql for piece in self.weights],
+        )
+
+    def answer_text(self) -> str:
+        """Write the query that puts keys, order and names to the figures."""
+        text, given = self.space.text, dict(self.relations)
+        quasi, sensitive = [key.sql for key in self.quasi_keys], [key.sql for key in self.sensitive_keys]
+        one_cell, one_set = Sql("(select 0 as cell)"), Sql("(select 0 as set_number)")
+        given["cell_key"] = inline(text("cell_key", given, quasi_keys=quasi)) if quasi else one_cell
+        given["set_key"] = inline(text("set_key", given, sensitive_keys=sensitive)) if sensitive else one_set
+        items: list[tuple[Sql, str]] = []
+        for item in self.query.items:
+            if item.aggregate is None:
+                items.append((item.sql, item.name))
+            else:
+                items += [(Sql(f"{x}_{item.aggregate}"), n) for x, n in _named(item.name)]
+        order = [Sql(f"{term.sql or f'value_{term.aggregate}'} {term.direction}") for term in self.query.order]
+        limit = [] if self.query.limit is None else [self.query.limit]
+        return text("answer", given, keys=self._key_columns(), items=items, order=order, limit=limit)
+
+    def _key_columns(self) -> list[Sql]:
+        found = []
+        for key in self.query.keys:
+            if key.role == "sensitive":
+                found.append(Sql(f"set_key.set_key_{self.sensitive_keys.index(key) + 1}"))
+            else:
+                found.append(Sql(f"cell_key.key_{self.quasi_keys.index(key) + 1}"))
+        return found
+
+    # -- running -------------------------------------------------------------------------------
+
+    def answer(self, estimate: Estimator) -> pd.DataFrame:
+        """Run the statements and put the estimates together."""
+        try:
+            self._check_types()
+            frame = self._frame(*self.found(estimate))
+        except QueryError:
+            raise
+        except (UsageError, DataError) as error:
+            raise self._in_users_words(error) from None
+        finally:
+            self.space.forget(self.made)
+        for message in self.messages:
+            log.warning(message)
+        frame.attrs["messages"] = list(self.messages)
+        return frame
+
+    def _check_types(self) -> None:
+        for piece in (*self.measures, *self.weights):
+            relation = self.people if piece.role in ("quasi", "mixed") else self.relations["value"]
+            if piece.role != "mixed":
+                found = self.space.column_type(piece.sql, relation)
+                if not _NUMERIC.fullmatch(found):
+                    raise QueryError(f"SUM and AVG take numbers; one was asked of {found} values")
+
+    def read_asked(self) -> tuple[Asked, dict[str, Array]]:
+        """Return the asked values, and by expression what each counts (NaN for NULL), length n."""
+        if self.keeps_asked:
+            relation = self.keep("asked", self.asked_text())
+            columns = [
+                "code",
+                "case_number",
+                "set_number",
+                *(f"weight_{n + 1}" for n in range(len(self.weights))),
+            ]
+            frame = self.space.engine.frame(f"select {', '.join(columns)} from {relation} order by code")
+        else:
+            frame = self.space.asked(self.asked_text())
+        code, case, chosen = (frame[name].to_numpy(dtype=np.int64) for name in ("code", "case_number", "set_number"))
+        sets = int(chosen.max(initial=-1)) + 1 if self.sensitive_keys else 1
+        self.asked_count = len(code)
+        weights: dict[str, Array] = {
+            piece.sql: frame[f"weight_{n}"].to_numpy(dtype=float) for n, piece in enumerate(self.weights, start=1)
+        }
+        return Asked(code, case, chosen, sets), weights
+
+    def measured(self, aggregate: Aggregate, weights: Mapping[str, Array]) -> Measured:
+        """Say one aggregate in arrays."""
+        piece = aggregate.argument
+        if piece is not None and piece.sql in weights:
+            found = weights[piece.sql]
+            return Measured(aggregate.function, None, np.nan_to_num(found), (~np.isnan(found)).astype(float))
+        ones = np.ones(self.asked_count)
+        number = None if piece is None else self.measures.index(piece) + 1
+        return Measured(aggregate.function, number, ones, ones)
+
+    # -- the answer ----------------------------------------------------------------------------
+
+    def occurring(self, asked: Asked, rows: Array) -> NDArray[np.bool_]:
+        """Tell which cells x sets are answered: every quasi group that occurs, with every set it can have."""
+        if not self.quasi_keys:
+            return np.ones((len(rows), asked.set_count), dtype=bool)
+        found = np.zeros((len(rows), asked.set_count), dtype=bool)
+        for chosen, case in asked.combos():
+            found[:, chosen] |= rows[:, case] > 0
+        return found
+
+    def _frame(self, found: Sequence[Estimate], occurring: NDArray[np.bool_]) -> pd.DataFrame:
+        cell, chosen = np.nonzero(occurring)
+        columns: dict[str, Any] = {"cell": cell, "set_number": chosen}
+        for number, estimate in enumerate(found):
+            for name in ("value", *INTERVAL):
+                columns[f"{name}_{number}"] = getattr(estimate, name)[occurring]
+        figure = pd.DataFrame(columns)
+        if not self.query.grouped:
+            pairs = [(f"{x}_{i.aggregate}", n) for i in self.query.items for x, n in _named(i.name)]
+            return pd.DataFrame({name: figure[x] for x, name in pairs}).iloc[: self.query.limit]
+        self.made.append(str(self.relations["figure"]))
+        self.space.keep_frame("figure", figure)
+        return self.space.engine.frame(self.answer_text())
+
+    def _in_users_words(self, error: SqlanonError) -> SqlanonError:
+        """Put the published names where the engine's message has ours."""
+        names = self.space.names
+        text = re.sub(r"\b(quasi_\d+|sensitive(_\d+)?)\b", lambda m: names.get(m[0], m[0]), str(error))
+        if isinstance(error, DataError):
+            cause = text.partition("(")[2].rstrip(")") or text
+            return DataError(f"the query cannot be evaluated on every row ({cause}); cast to a wider type, or filter")
+        return QueryError(f"the query cannot be evaluated: {text}")
+
+
+def inline(sql: str) -> Sql:
+    """Put a query in brackets, to stand where a relation does."""
+    return Sql(f"(\n{sql}\n)")
+
+
+def _named(name: str) -> list[tuple[str, str]]:
+    """Return an aggregate's columns as (internal prefix, name in the answer)."""
+    return [("value", name), *((end, f"{name}_{end}") for end in INTERVAL)]

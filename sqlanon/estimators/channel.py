@@ -1,0 +1,60 @@
+"""What randomization does to sensitive columns, as linear maps: P(a row of value w publishes value s) = T_ws.
+
+Published figures y of a quasi part have the mean Tᵀ x, x the true ones. Several columns are randomized apart,
+so that their T is a tensor product, applied and inverted factor by factor.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class Channel(Protocol):
+    """T of one sensitive column of V values; every method acts on the last axis of an array … x V."""
+
+    def expected(self, function: Array) -> Array:
+        """Return T z: the mean of a function of the published value, by true value."""
+
+    def solved(self, published: Array) -> Array:
+        """Return the x of which `published` is the expectation: T⁻ᵀ y."""
+
+    def pulled(self, weights: Array) -> Array:
+        """Return h = T⁻¹ w: what a row adds by its published value so that the sum estimates <w, x>."""
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Hold the channels of several columns; their values are numbered together, the last one running fastest.
+
+    shape: V₁ … of the columns; arrays have the axis V = V₁ V₂ … last. No column: V = 1 and nothing is changed.
+    """
+
+    channels: Sequence[Channel]
+    shape: tuple[int, ...]
+
+    def expected(self, function: Array) -> Array:
+        """Return T z, column by column."""
+        return self._each("expected", function)
+
+    def solved(self, published: Array) -> Array:
+        """Return T⁻ᵀ y, column by column."""
+        return self._each("solved", published)
+
+    def pulled(self, weights: Array) -> Array:
+        """Return T⁻¹ w, column by column."""
+        return self._each("pulled", weights)
+
+    def spread(self, one: Array, other: Array) -> Array:
+        """Return T(h h') - T(h) T(h'): the covariance of two functions of the published value, by true value."""
+        return self.expected(one * other) - self.expected(one) * self.expected(other)
+
+    def _each(self, what: str, array: Array) -> Array:
+        found = array.reshape(*array.shape[:-1], *self.shape)
+        for place, channel in enumerate(self.channels, start=-len(self.shape)):
+            found = np.moveaxis(getattr(channel, what)(np.moveaxis(found, place, -1)), -1, place)
+        return found.reshape(array.shape)

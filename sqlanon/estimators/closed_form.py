@@ -1,0 +1,63 @@
+"""Closed form: SPLU-Gen undone as if every value kept company with all others equally.
+
+A row of s publishes s with probability 1/γ, a row of another value with q_s = f_s (γ-1) / (γ (N - f_s)), f_s
+estimated by the published count. The quasi part P is published exactly, so that y = x/γ + (|P| - x) q gives
+x = (y - q |P|) / (1/γ - q) without a loop. (The paper's q = f/N makes the expected published count
+f (1 + 1/γ - f/N) instead of f.)
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sqlanon.estimators.channel import Array
+from sqlanon.estimators.evidence import Estimate, Evidence, unbiased
+
+LEAST_DIFFERENCE = 1e-9  # of 1/γ - q: a value of every group is published by all rows alike
+
+
+@dataclass(frozen=True)
+class ClosedForm:
+    """T_ws = q_s for w ≠ s and 1/γ for w = s.
+
+    counts: f', the published counts of the values (V), cut to N/γ. rows: N. gamma: γ, or N/m where groups differ.
+    """
+
+    counts: Array
+    rows: float
+    gamma: float
+
+    @property
+    def others(self) -> Array:
+        """Return q (V): how likely a row of another value publishes each value."""
+        rest = np.maximum(self.rows - self.counts, 1e-9)
+        return np.minimum(self.counts * (self.gamma - 1) / (self.gamma * rest), 1 / self.gamma - LEAST_DIFFERENCE)
+
+    @property
+    def difference(self) -> Array:
+        """Return D = 1/γ - q (V)."""
+        return 1 / self.gamma - self.others
+
+    @property
+    def slope(self) -> Array:
+        """Return dq/df (V): q moves with the published count that it is made of."""
+        rest = np.maximum(self.rows - self.counts, 1.0)
+        return np.asarray((self.gamma - 1) * self.rows / (self.gamma * rest**2))
+
+    def expected(self, function: Array) -> Array:
+        """Return T z."""
+        return np.asarray(function * self.difference + (function @ self.others)[..., None])
+
+    def solved(self, published: Array) -> Array:
+        """Return x = (y - q |P|) / D, |P| the sum of y over the values."""
+        return np.asarray((published - published.sum(axis=-1, keepdims=True) * self.others) / self.difference)
+
+    def pulled(self, weights: Array) -> Array:
+        """Return w/D less the constant that `solved` takes off through |P|."""
+        found = weights / self.difference
+        return np.asarray(found - (found @ self.others)[..., None])
+
+
+def estimate(evidence: Evidence) -> Estimate:
+    """Answer with the closed form, cut to its bounds, and its 95 % interval."""
+    return unbiased(evidence)
