@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from sqlanon.errors import UsageError
-from sqlanon.marked import Node, NodeReader, ScalarNode, composed
+from sqlanon.marked import Node, NodeReader, ScalarNode, SequenceNode, composed
 from sqlanon.methods import METHODS
 from sqlanon.thresholds import Threshold, threshold
 
@@ -75,7 +75,7 @@ class _Reader(NodeReader):
             method=method,
             source=source,
             database=database,
-            roles={role: self.names(node, role) for role, node in roles.items()},
+            roles={role: self.columns(node, role) for role, node in roles.items()},
             parameters=parameters,
             options=options,
             out=out,
@@ -138,6 +138,14 @@ class _Reader(NodeReader):
             except UsageError as error:
                 self.refuse(key, str(error))
         return tuple(found)
+
+    def columns(self, node: Node, role: str) -> tuple[str, ...]:
+        """Return the one column of a role, or a list of them."""
+        if not isinstance(node, SequenceNode):
+            return (self.text(node, role),)
+        if not node.value:
+            self.refuse(node, f"{role} names no column")
+        return tuple(self.text(item, f"a column of {role}") for item in node.value)
 
     def expanded(self, node: Node, name: str) -> str:
         """Put environment variables in the place of `${NAME}`; remember what no message may show."""

@@ -4,25 +4,27 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import yaml
-from yaml import Node, ScalarNode
+from yaml import Node, ScalarNode, SequenceNode
 
 from sqlanon.errors import UsageError
 
-__all__ = ["Node", "NodeReader", "ScalarNode", "composed"]
+__all__ = ["Node", "NodeReader", "ScalarNode", "SequenceNode", "composed"]
 
 _WORDS = {"str": "text", "int": "a whole number", "float": "a number", "bool": "true or false", "null": "nothing"}
 
 
 def composed(path: Path) -> Node | None:
     """Return the file's root node, None where the file is empty; raise UsageError where it is not YAML."""
+    text = ""
     try:
-        root: Node | None = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+        text = path.read_text(encoding="utf-8")
+        root: Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
     except OSError as error:
         raise UsageError(f"cannot read {str(path)!r}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise UsageError(f"cannot read {str(path)!r}: it is not UTF-8 text") from None
     except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        line = min(error.problem_mark.line + 1, len(text.splitlines())) if error.problem_mark else 1
         raise UsageError(f"{path}, line {line}: not YAML: {error.problem}") from None
     except yaml.YAMLError as error:
         raise UsageError(f"{path}: not YAML: {str(error).partition(chr(10))[0]}") from None
@@ -89,12 +91,6 @@ class NodeReader:
         if value not in choices:
             self.refuse(node, f"{name} is one of {', '.join(choices)}, not {value!r}")
         return value
-
-    def names(self, node: yaml.Node, role: str) -> tuple[str, ...]:
-        """Return one column name, or a list of them."""
-        if not isinstance(node, yaml.SequenceNode):
-            return (self.text(node, role),)
-        return tuple(self.text(item, f"a column of {role}") for item in node.value)
 
 
 def _kind(node: yaml.Node) -> str:

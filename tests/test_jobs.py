@@ -1,0 +1,280 @@
+"""Jobs: a release in a file, mistakes with their line, thresholds, what a scheduler sees, reruns."""
+
+import json
+
+import duckdb
+import pytest
+
+from sqlanon.errors import UsageError
+from sqlanon.jobfile import read_job
+from sqlanon.thresholds import FIGURES, threshold
+from tests.test_publish import killed, sql
+
+KEY = "ab" * 32
+JOB = """\
+method: anatomy
+source: patients.parquet
+roles:
+  quasi: [age, sex, zipcode]
+  sensitive: disease
+  id: ssn
+parameters:
+  l: 4
+output:
+  out: ward
+"""
+DATABASE = JOB.replace("source: patients.parquet", "source:\n  database: ${HOSPITAL}\n  table: patients")
+
+
+def write(shell, text=JOB, name="nightly.yml"):
+    (shell.folder / name).write_text(text)
+    return name
+
+
+def refused(shell, code, text, says, *options, **environment):
+    """Run a job that is refused, and assert that nothing but a message came of it."""
+    name = write(shell, text)
+    before = shell.left()
+    done = shell("run", name, *options, **environment)
+    assert done.returncode == code, done.stderr
+    for words in [says] if isinstance(says, str) else says:
+        assert words in done.stderr
+    assert done.stdout == "" and "Traceback" not in done.stderr
+    assert shell.left() == before
+    return done.stderr
+
+
+# -- running -----------------------------------------------------------------------------------------------------
+
+
+def test_a_job_publishes_and_prints_the_manifest(shell):
+    done = shell("run", write(shell))
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == json.loads((shell.folder / "ward" / "release.json").read_text())
+    assert shell("verify", "ward", "--against", "patients.parquet").returncode == 0
+    assert "ssn" in done.stderr
+
+
+def test_paths_are_relative_to_the_jobs_folder(shell):
+    (shell.folder / "jobs").mkdir()
+    job = JOB.replace("patients.parquet", "../*.parquet").replace("out: ward", "out: ../ward")
+    write(shell, job, "jobs/nightly.yml")
+    assert shell("run", "jobs/nightly.yml").returncode == 0
+    assert (shell.folder / "ward").is_dir()
+
+
+def test_a_job_into_a_schema(shell):
+    job = DATABASE.replace("out: ward", "into: ${WARD}\n  overwrite: true") + "require: {rows: '>= 600'}\n"
+    for _ in range(2):
+        done = shell("run", write(shell, job), HOSPITAL="hospital.duckdb", WARD="ward 1")
+        assert done.returncode == 0, done.stderr
+        assert "schema '${WARD}'" in done.stderr
+    assert "second release of the same people" in done.stderr
+    assert sql(shell, 'select count(*) from "ward 1".qit') == [(600,)]
+
+
+def test_a_job_takes_its_key_from_the_variable_it_names(shell):
+    job = JOB.replace("out: ward", "out: ${OUT}") + "key_env: WARD_KEY\n"
+    for out in ("first", "second"):
+        assert shell("run", write(shell, job), WARD_KEY=KEY, OUT=out).returncode == 0
+    files = [json.loads((shell.folder / out / "release.json").read_text())["files"] for out in ("first", "second")]
+    assert files[0] == files[1]
+    said = refused(shell, 2, job, "the environment variable WARD_KEY, which key_env names, is not set", OUT="third")
+    assert KEY not in said
+    refused(shell, 2, job, "WARD_KEY", WARD_KEY="", OUT="third")
+
+
+def test_parameters_and_options_reach_the_method(shell):
+    job = JOB.replace("l: 4", "l: 2\n  block: all\n  nulls: value\n  draws: random\n  rows_per_person: many")
+    done = shell("run", write(shell, job))
+    assert done.returncode == 0, done.stderr
+    parameters = json.loads(done.stdout)["parameters"]
+    assert parameters == {"l": 2, "block": "all", "draws": "random", "nulls": "value"}
+    assert "can be predicted" in done.stderr
+
+
+def test_log_json_is_a_line_a_step(shell):
+    done = shell("run", write(shell), "--log", "json")
+    lines = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
+    assert {"making", "checking", "writing", "verifying", "committing"} == {line["event"] for line in lines}
+    assert {"tally", "grouped", "qit", "st", "release"} <= {line["name"] for line in lines}
+    assert all(set(line) == {"event", "name", "seconds"} and line["seconds"] >= 0 for line in lines)
+    json.loads(done.stdout)
+
+
+def test_log_json_tells_the_steps_of_a_refused_run_too(shell):
+    done = shell("run", write(shell, JOB.replace("l: 4", "l: 9")), "--log", "json")
+    assert done.returncode == 3
+    lines = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
+    assert lines[-1]["name"] == "feasibility"
+    assert "the largest l that works" in done.stderr.splitlines()[-1]
+
+
+def test_check_looks_at_the_columns_and_runs_nothing(shell):
+    done = shell("run", write(shell), "--check")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert not (shell.folder / "ward").exists()
+    refused(shell, 2, JOB.replace("zipcode", "zip"), "no column 'zip' in the source", "--check")
+    refused(shell, 2, JOB.replace("l: 4", "l: 1"), "l = 1 protects nobody", "--check")
+    refused(shell, 2, JOB.replace("patients", "gone"), "no file", "--check")
+    refused(shell, 2, JOB + "key_env: WARD_KEY\n", "WARD_KEY", "--check")
+
+
+# -- thresholds ---------------------------------------------------------------------------------------------------
+
+
+def test_a_missed_threshold_publishes_nothing_and_leaves_what_stands(shell):
+    said = refused(shell, 3, JOB + "require:\n  rows: '>= 1000'\n  l: '>= 4'\n", "rows >= 1000 is required, found 600")
+    assert "nothing was published" in said and "l >= 4" not in said
+    job = JOB.replace("out: ward", "out: ward\n  overwrite: true")
+    assert shell("run", write(shell, job)).returncode == 0
+    before = (shell.folder / "ward" / "release.json").read_bytes()
+    refused(shell, 3, job + "require: {confidence: '< 0.25'}\n", "confidence < 0.25 is required, found 0.25")
+    assert (shell.folder / "ward" / "release.json").read_bytes() == before
+
+
+def test_a_missed_threshold_leaves_no_schema(shell):
+    job = DATABASE.replace("out: ward", "into: ward") + "require: {groups: '> 150'}\n"
+    refused(shell, 3, job, "groups > 150 is required, found 150", HOSPITAL="hospital.duckdb")
+    assert sql(shell, "select count(*) from information_schema.schemata where schema_name = 'ward'") == [(0,)]
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_every_figure_can_be_required(shell, figure):
+    assert shell("run", write(shell, JOB + f"require: {{{figure}: '>= 0'}}\n")).returncode == 0
+
+
+def test_dropped_rows_are_a_share(shell):
+    duckdb.sql("select i as q, case when i % 10 > 0 then i % 5 end as s from range(100) t(i)").write_parquet(
+        str(shell.folder / "gaps.parquet")
+    )
+    job = "method: anatomy\nsource: gaps.parquet\nroles: {quasi: q, sensitive: s}\n"
+    job += "parameters: {l: 2, nulls: drop}\noutput: {out: ward}\nrequire: {dropped_share: '<= 0.01'}\n"
+    refused(shell, 3, job, "dropped_share <= 0.01 is required, found 0.1")
+
+
+@pytest.mark.parametrize("text", ["1000", ">=", "=> 3", ">= many", "== 3", ">= -1", ">= 3 and more", "!= 3"])
+def test_what_is_no_threshold(text):
+    with pytest.raises(UsageError, match="is no threshold; write one of"):
+        threshold("rows", text)
+
+
+# -- mistakes, one by one -----------------------------------------------------------------------------------------
+
+MISTAKES = [
+    (JOB.replace("method: anatomy", "methode: anatomy"), 1, "unknown key 'methode' in the job; there are method,"),
+    (JOB.replace("method: anatomy\n", ""), 1, "the job lacks method"),
+    (JOB.replace("method: anatomy", "method: magic"), 1, "method is one of anatomy"),
+    (JOB.replace("method: anatomy", "method: [anatomy]"), 1, "method is text, not a list"),
+    (JOB + "method: anatomy\n", 11, "the key 'method' is given twice"),
+    (JOB + "engine: spark\n", 11, "unknown key 'engine'"),
+    (JOB + "<<: {a: 1}\n", 11, "unknown key '<<'"),
+    (JOB.replace("source: patients.parquet", "source: 7"), 2, "source is text, not a whole number; put it into quotes"),
+    (JOB.replace("source: patients.parquet", "source: {database: x}"), 2, "source lacks table"),
+    (JOB.replace("source: patients.parquet", "source:"), 2, "source is text, not nothing"),
+    (JOB.replace("source: patients.parquet", "source: ''"), 2, "source is empty"),
+    (JOB.replace("source: patients.parquet", "source: ${GONE}/x"), 2, "the environment variable GONE is not set"),
+    (JOB.replace("source: patients.parquet", "source: ${}"), 2, "the environment variable  is not set"),
+    (JOB.replace("sensitive: disease", "sensitiv: disease"), 5, "unknown key 'sensitiv' in roles"),
+    (JOB.replace("  sensitive: disease\n", ""), 4, "roles lacks sensitive"),
+    (JOB.replace("[age, sex, zipcode]", "[age, {sex: 1}]"), 4, "a column of quasi is text, not a mapping"),
+    (JOB.replace("[age, sex, zipcode]", "[age, no]"), 4, "text, not true or false; put it into quotes"),
+    (JOB.replace("[age, sex, zipcode]", "[age,\n    1]"), 5, "a column of quasi is text, not a whole number"),
+    (JOB.replace("[age, sex, zipcode]", "[]"), 4, "quasi names no column"),
+    (JOB.replace("id: ssn", "id:"), 6, "id is text, not nothing"),
+    (JOB.replace("l: 4", "l: four"), 8, "l is a whole number, not text"),
+    (JOB.replace("l: 4", "l: '4'"), 8, "l is a whole number, not text"),
+    (JOB.replace("l: 4", "l: 4.5"), 8, "l is a whole number, not a number"),
+    (JOB.replace("l: 4", "l: true"), 8, "l is a whole number, not true or false"),
+    (JOB.replace("l: 4", "l: all"), 8, "l is a whole number, not text"),
+    (JOB.replace("l: 4", "k: 4"), 8, "unknown key 'k' in parameters; there are l, block, nulls, draws"),
+    (JOB.replace("l: 4", "block: 4"), 8, "parameters lacks l"),
+    (JOB.replace("l: 4", "l: 4\n  nulls: keep"), 9, "nulls is one of refuse, value, drop, not 'keep'"),
+    (JOB.replace("l: 4", "l: 4\n  key: abc"), 9, "unknown key 'key'"),
+    (JOB.replace("parameters:\n  l: 4", "parameters: 4"), 7, "parameters is a mapping of keys to values, not a whole"),
+    (JOB.replace("out: ward", "out: ward\n  into: ward"), 10, "and one of them"),
+    (JOB.replace("out: ward", "overwrite: true"), 10, "and one of them"),
+    (JOB.replace("out: ward", "into: ward"), 10, "give source a database and a table"),
+    (JOB.replace("out: ward", "out: ward\n  overwrite: maybe"), 11, "overwrite is true or false, not text"),
+    (JOB + "require: {row: '>= 1'}\n", 11, "no figure 'row'; thresholds are on rows, groups"),
+    (JOB + "require:\n  rows: 1000\n", 12, "rows is text, not a whole number; put it into quotes"),
+    (JOB + "require:\n  groups: '>= 1'\n  rows: about 1000\n", 13, "'about 1000' is no threshold"),
+    (JOB + "require: '>= 1000'\n", 11, "require is a mapping"),
+    (JOB + "require: {[a, b]: 1}\n", 11, "a key of require is a word, not a list"),
+    (JOB + "key_env: [A]\n", 11, "key_env is text, not a list"),
+    (JOB + "key_env: !secret A\n", 11, "key_env is text"),
+    (JOB + "  x: [\n", 11, "not YAML"),
+    (JOB + "\tx: 1\n", 11, "not YAML"),
+    (JOB + "---\nmethod: anatomy\n", 11, "not YAML"),
+    ("- method: anatomy\n", 1, "the job is a mapping of keys to values, not a list"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "words"), MISTAKES)
+def test_a_mistake_is_told_with_its_line(tmp_path, text, line, words):
+    path = tmp_path / "nightly.yml"
+    path.write_text(text)
+    with pytest.raises(UsageError) as error:
+        read_job(path, {})
+    assert f"{path}, line {line}: " in str(error.value)
+    assert words in str(error.value)
+
+
+def test_files_that_are_no_jobs(shell):
+    refused(shell, 2, "", "nightly.yml is empty")
+    refused(shell, 2, "# nothing\n", "nightly.yml is empty")
+    assert shell("run", "gone.yml").returncode == 2
+    (shell.folder / "nightly.yml").write_bytes(b"method: \xff\xfe")
+    assert "not UTF-8 text" in shell("run", "nightly.yml").stderr
+    (shell.folder / "nightly.yml").write_bytes(b"method: a\x00b")
+    assert shell("run", "nightly.yml").returncode == 2
+
+
+def test_a_mistake_ends_with_2(shell):
+    refused(shell, 2, JOB.replace("l: 4", "l: four"), "nightly.yml, line 8: l is a whole number")
+
+
+# -- secrets ------------------------------------------------------------------------------------------------------
+
+
+def test_what_stood_in_a_variable_is_not_shown(shell):
+    said = refused(shell, 2, DATABASE, "no database file '${HOSPITAL}'", HOSPITAL="/vault/s3cret.duckdb")
+    assert "s3cret" not in said
+    job = JOB.replace("patients.parquet", "${FOLDER}/patients.parquet")
+    assert "s3cret" not in refused(shell, 2, job, "${FOLDER}", FOLDER="/vault/s3cret")
+    assert "s3cret" not in refused(shell, 2, job, "${FOLDER}", "--check", FOLDER="./vault//s3cret")
+    (shell.folder / "s3cret").mkdir()
+    job = JOB.replace("out: ward", "out: ${OUT}")
+    assert "s3cret" not in refused(shell, 2, job, "exists", OUT="s3cret")
+
+
+# -- again --------------------------------------------------------------------------------------------------------
+
+
+def test_a_second_release_of_the_same_people_is_said(shell):
+    job = JOB.replace("out: ward", "out: ward\n  overwrite: true") + "key_env: WARD_KEY\n"
+    first = shell("run", write(shell, job), WARD_KEY=KEY)
+    same = shell("run", write(shell, job), WARD_KEY=KEY)
+    assert "second release of the same people, and" not in first.stderr + same.stderr
+    assert "held this very release already" in same.stderr
+    other = shell("run", write(shell, job), WARD_KEY="cd" * 32)
+    assert "held an earlier release (600 rows; now 600): this is a second release of the same people" in other.stderr
+
+
+def test_a_target_that_is_not_to_be_replaced(shell):
+    assert shell("run", write(shell)).returncode == 0
+    refused(shell, 2, JOB, ["exists", "overwrite"])
+
+
+def test_a_killed_job_is_run_again(shell):
+    duckdb.sql("select i as q, hash(i) as q2, i % 50 as s from range(500000) t(i)").write_parquet(
+        str(shell.folder / "large.parquet")
+    )
+    job = "method: anatomy\nsource: large.parquet\nroles: {quasi: [q, q2], sensitive: s}\n"
+    name = write(shell, job + "parameters: {l: 10}\noutput: {out: ward, overwrite: true}\n")
+    before = shell.left()
+    assert killed(shell, ["run", name], lambda: any(shell.folder.glob(".ward.sqlanon-*/new/qit.parquet")))
+    assert not (shell.folder / "ward").exists()
+    assert shell("run", name).returncode == 0
+    assert shell.left() == before | {"ward"}
+    assert shell("verify", "ward", "--against", "large.parquet").returncode == 0
