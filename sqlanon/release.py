@@ -105,7 +105,7 @@ class Release:
             texts += verification.against_queries(self.published, *self.engine.source(against))
         if voters is not None:
             texts.append(verification.presence_query(self.published, *self.engine.source(voters)))
-        return _texts(texts)
+        return _texts((name, self.engine.text(Statement(name, sql, "query"))) for name, sql in texts)
 
     def _session(self) -> estimation.Session:
         if self._asked is None:

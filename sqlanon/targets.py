@@ -117,15 +117,20 @@ class SchemaTarget:
         """Begin the transaction, and the schema in it."""
         self.engine.begin()
         self._open = True
-        if self._existing is None:
-            self.engine.execute(f"create schema {ident(self.schema)}")
-        for name in self._existing or ():
-            self.engine.execute(f"drop table if exists {ident(self.schema)}.{ident(name)}")
+        try:
+            if self._existing is None:
+                self.engine.execute(f"create schema {ident(self.schema)}")
+            for name in self._existing or ():
+                self.engine.execute(f"drop table if exists {ident(self.schema)}.{ident(name)}")
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *failure: object) -> None:
         """Roll back what was not committed."""
         if self._open:
+            self._open = False
             self.engine.rollback()
 
     def write(self, output: Statement) -> Sql:

@@ -74,9 +74,26 @@ def connect(
     if temp_directory is not None:
         given["spark.local.dir"] = temp_directory
     try:
-        return SparkSession.builder.master(chosen).appName("sqlanon").config(map=given).getOrCreate()
+        with _quiet():
+            return SparkSession.builder.master(chosen).appName("sqlanon").config(map=given).getOrCreate()
     except Exception as error:  # what the gateway raises is no PySparkException
         raise UsageError(f"Spark does not start with --master {chosen}: {_line(error)}") from None
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Let the Java process start without standard error, where it would write beside our own messages."""
+    if os.environ.get("SQLANON_DEBUG"):
+        yield
+        return
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 class SparkEngine:
@@ -91,6 +108,7 @@ class SparkEngine:
         """Take a session; it stays, with its configuration, when the engine goes."""
         self.session = session
         self.name = f"spark {session.version}"
+        self._views: list[str] = []
 
     # -- running ------------------------------------------------------------------------------
 
@@ -208,7 +226,7 @@ class SparkEngine:
         parts = path.with_name(f".{path.stem}")
         try:
             with self._set():
-                self._frame(sql).write.option("compression", "zstd").parquet(_address(parts))
+                self._frame(sql).write.option("compression", "zstd").parquet(f"file:{parts.absolute()}")
             found = sorted(parts.glob("part-*.parquet"))
             width = max(5, len(str(len(found))))
             written = {}
@@ -224,6 +242,7 @@ class SparkEngine:
     def parquet(self, paths: Sequence[Path]) -> Sql:
         """Return SQL that reads Parquet files of ours; beside it stands a view that tells where a row lies."""
         name = f"sqlanon_files_{secrets.token_hex(4)}"
+        self._views += [name, f"{name}_stored"]
         with self._set():
             frame = self.session.read.parquet(*(_address(path) for path in paths))
             frame.createOrReplaceTempView(name)
@@ -243,8 +262,12 @@ class SparkEngine:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Do nothing: files are read as they are."""
-        yield
+        """Forget the views of sources and files at the end; files are read as they are."""
+        try:
+            yield
+        finally:
+            views, self._views = self._views, []
+            self.drop(views)
 
     def begin(self) -> None:
         """Refuse."""
@@ -263,6 +286,7 @@ class SparkEngine:
     def source(self, text: object) -> tuple[Source, Mapping[str, str]]:
         """Find a table or view, a path or pattern of files, or take a DataFrame."""
         name = f"sqlanon_source_{secrets.token_hex(4)}"
+        self._views.append(name)
         with self._set():
             frame = text if isinstance(text, DataFrame) else self._read(text)
             frame.createOrReplaceTempView(name)
@@ -295,7 +319,7 @@ def _put_back(conf: Any, name: str, value: str | None) -> None:
 
 
 def _address(path: Path) -> str:
-    """Write a local path as Spark reads it, its letters taken literally."""
+    """Write a local path as Spark reads patterns, its letters taken literally."""
     return "file:" + re.sub(r"([\\*?\[\]{}])", r"\\\1", str(path.absolute()))
 
 
