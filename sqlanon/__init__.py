@@ -1,6 +1,7 @@
 """sqlanon anonymizes data where it lies: published privacy algorithms as SQL, run by DuckDB."""
 
-from sqlanon.api import anatomy, open
+from sqlanon.api import anatomy, breach, open
+from sqlanon.disclosure import Breach
 from sqlanon.errors import (
     DataError,
     QueryError,
@@ -16,6 +17,7 @@ from sqlanon.secret import Key, PrivacyWarning
 from sqlanon.version import VERSION as __version__
 
 __all__ = [
+    "Breach",
     "DataError",
     "Key",
     "PrivacyWarning",
@@ -29,5 +31,6 @@ __all__ = [
     "VerificationError",
     "__version__",
     "anatomy",
+    "breach",
     "open",
 ]

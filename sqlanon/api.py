@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from sqlanon.breaching import Model, Question, analyse
+from sqlanon.disclosure import Breach
 from sqlanon.grouping import GROUPS_PER_BLOCK
 from sqlanon.plan import Draws, Nulls
 from sqlanon.publish import Asked, as_tuple, publish
@@ -56,6 +58,19 @@ def anatomy(
         show_values=show_values,
     )
     return publish(asked, engine_of(con), None if out is None else Path(out), into, overwrite, l=l, block=block)
+
+
+def breach(con: Any, *, base: object, views: str | Iterable[str], secret: str, model: Model = "unrestricted") -> Breach:
+    """Tell how likely each secret association is to whoever has the published views and knows their definitions.
+
+    con: an open connection. base: a table, view, path or glob, or a pandas or Arrow object.
+    views: `SELECT columns FROM base` each; secret: `SELECT id, property FROM base [WHERE condition]`; the base is
+    called by its table's name, or `base`. model: unrestricted, or restricted (an id is known to have one property).
+    Returns the Breach, whose associations are a relation that stays in the database as long as the session.
+    Raises UsageError for what no data could meet.
+    """
+    question = Question(os.fspath(base) if isinstance(base, os.PathLike) else base, as_tuple(views), secret, model)
+    return analyse(question, engine_of(con))
 
 
 def open(path: str | Path, database: str | None = None, con: Any = None) -> Release:

@@ -135,7 +135,9 @@ def _column(node: exp.Expr, base: Base, qualifiers: set[str], words: Wording) ->
     """Return the base column that an item or a piece of a condition is."""
     inner = node.this if isinstance(node, exp.Alias) else node
     if not isinstance(inner, exp.Column) or not isinstance(inner.this, exp.Identifier) or inner.args.get("db"):
-        words.refuse(node.sql("duckdb", comments=False), f"{words.grammar}, and its columns are plain, named one by one")
+        words.refuse(
+            node.sql("duckdb", comments=False), f"{words.grammar}, and its columns are plain, named one by one"
+        )
     if inner.table and inner.table.lower() not in qualifiers:
         words.refuse(f"the table {inner.table!r}", f"the one table is {_called(base)}")
     name = base.spelled().get(inner.name.lower())

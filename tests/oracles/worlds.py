@@ -1,0 +1,66 @@
+"""Count worlds by writing down every one of them: slow, short, and independent of the package."""
+
+from fractions import Fraction
+from itertools import product
+
+
+def counting_columns(views, identifier, property_, read):
+    """Return U_V of every view: association attributes, and what it shares with another view."""
+    association = {identifier, property_, *read}
+    return [
+        [c for c in view if c in association or any(c in other for j, other in enumerate(views) if j != i)]
+        for i, view in enumerate(views)
+    ]
+
+
+def candidates(rows, shown):
+    """Return the tuples that a world may hold: those whose projections all stand in the views (NULL is a value)."""
+    columns = sorted({column for columns in shown for column in columns})
+    nodes = [{tuple(row[c] for c in view) for row in rows} for view in shown]
+    domains = [sorted({row[column] for row in rows}, key=str) for column in columns]
+    lines = [dict(zip(columns, values, strict=True)) for values in product(*domains)]
+    fitting = [
+        line
+        for line in lines
+        if all(tuple(line[c] for c in view) in node for view, node in zip(shown, nodes, strict=True))
+    ]
+    return fitting, nodes
+
+
+def worlds(rows, shown, limit=14):
+    """Return every relation whose projections are the views, as a list of tuples; None where there are too many."""
+    found, nodes = candidates(rows, shown)
+    if len(found) > limit:
+        return None
+    everything = []
+    for kept in product([False, True], repeat=len(found)):
+        world = [line for line, keep in zip(found, kept, strict=True) if keep]
+        if all(
+            {tuple(line[c] for c in view) for line in world} == node for view, node in zip(shown, nodes, strict=True)
+        ):
+            everything.append(world)
+    return everything
+
+
+def probabilities(rows, views, identifier, property_, conditions=(), read=(), limit=14):
+    """Return per association of the rows its probability in both models, None for the second where no world fits it.
+
+    conditions: functions of a tuple; read: the columns that they read.
+    """
+    every = worlds(rows, counting_columns(views, identifier, property_, read), limit)
+    if every is None:
+        return None
+    asked = {(row[identifier], row[property_]) for row in rows if all(condition(row) for condition in conditions)}
+    return {pair: _shares(every, pair, identifier, property_, conditions) for pair in asked}
+
+
+def _shares(every, pair, identifier, property_, conditions):
+    def holds(world):
+        return any(
+            (line[identifier], line[property_]) == pair and all(condition(line) for condition in conditions)
+            for line in world
+        )
+
+    single = [world for world in every if len({l[property_] for l in world if l[identifier] == pair[0]}) == 1]
+    free = Fraction(sum(map(holds, every)), len(every))
+    return free, Fraction(sum(map(holds, single)), len(single)) if single else None
