@@ -93,21 +93,33 @@ def test_parameters_and_options_reach_the_method(shell):
     assert "can be predicted" in done.stderr
 
 
+def logged(done) -> dict[str, list]:
+    """Return what standard error says, which is lines of JSON and nothing else, by event."""
+    events = {}
+    for line in map(json.loads, done.stderr.splitlines()):
+        events.setdefault(line.pop("event"), []).append(line)
+    return events
+
+
 def test_log_json_is_a_line_a_step(shell):
-    done = shell("run", write(shell), "--log", "json")
-    lines = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
-    assert {"making", "checking", "writing", "verifying", "committing"} == {line["event"] for line in lines}
-    assert {"tally", "grouped", "qit", "st", "release"} <= {line["name"] for line in lines}
-    assert all(set(line) == {"event", "name", "seconds"} and line["seconds"] >= 0 for line in lines)
-    json.loads(done.stdout)
+    done = shell("run", write(shell, JOB.replace("l: 4", "l: 4\n  draws: random")), "--log", "json")
+    events = logged(done)
+    assert set(events) == {"making", "checking", "writing", "verifying", "committing", "note", "warning"}
+    assert {line["name"] for line in events["making"]} >= {"tally", "drawn", "grouped"}
+    assert [line["name"] for line in events["writing"]] == ["qit", "st"]
+    steps = [line for event in ("making", "checking", "writing", "verifying", "committing") for line in events[event]]
+    assert all(set(line) == {"name", "seconds"} and line["seconds"] >= 0 for line in steps)
+    assert "not published: ssn" in events["note"][0]["message"]
+    assert json.loads(done.stdout)["rows"] == 600
 
 
-def test_log_json_tells_the_steps_of_a_refused_run_too(shell):
-    done = shell("run", write(shell, JOB.replace("l: 4", "l: 9")), "--log", "json")
-    assert done.returncode == 3
-    lines = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
-    assert lines[-1]["name"] == "feasibility"
-    assert "the largest l that works" in done.stderr.splitlines()[-1]
+@pytest.mark.parametrize(("l", "code", "last"), [(9, 3, "feasibility"), (1, 2, None)])
+def test_log_json_tells_what_ended_a_run(shell, l, code, last):
+    done = shell("run", write(shell, JOB.replace("l: 4", f"l: {l}")), "--log", "json")
+    assert (done.returncode, done.stdout) == (code, "")
+    events = logged(done)
+    assert f"l = {l} " in events["error"][0]["message"]
+    assert last is None or events["checking"][-1]["name"] == last
 
 
 def test_check_looks_at_the_columns_and_runs_nothing(shell):

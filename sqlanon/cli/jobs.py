@@ -1,7 +1,12 @@
 """The verb for schedulers: run."""
 
+import json
 import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from enum import StrEnum
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -9,6 +14,7 @@ import typer
 from sqlanon import display, jobs
 from sqlanon.cli.app import app
 from sqlanon.cli.options import Memory, Temporary, Threads, say, session
+from sqlanon.errors import SqlanonError
 from sqlanon.jobfile import read_job
 
 
@@ -26,7 +32,7 @@ def run(
         bool, typer.Option("--check", help="Check the file and the source's columns, and run nothing else.")
     ] = False,
     log: Annotated[
-        Log, typer.Option("--log", help="json: a line of JSON on standard error for every step.")
+        Log, typer.Option("--log", help="json: lines of JSON on standard error, one for every step.")
     ] = Log.text,
     threads: Threads = None,
     memory_limit: Memory = None,
@@ -37,16 +43,35 @@ def run(
     Exit codes: 0 published; 2 the job cannot be right on any data; 3 this data does not allow it or a threshold
     is missed, and what stood at the target stands. A run that died leaves nothing; run it again.
     """
-    described = read_job(job)
-    with jobs.secrets_hidden(described):
-        write = described.into is not None and not check
-        engine = session(described.database, write, threads, memory_limit, temp_directory)
-    if check:
-        jobs.check_job(described, engine)
-        say(f"{job} describes a job that fits its source")
-        return
-    with jobs.logged_as_json(sys.stderr) if log is Log.json else display.progress():
-        release = jobs.run_job(described, engine)
-    display.show_mapping(release.manifest, "json")
-    for note in release.notes:
-        say(note)
+    with _json_lines() if log is Log.json else nullcontext(say) as tell:
+        described = read_job(job)
+        with jobs.secrets_hidden(described):
+            write = described.into is not None and not check
+            engine = session(described.database, write, threads, memory_limit, temp_directory)
+        if check:
+            jobs.check_job(described, engine)
+            tell(f"{job} describes a job that fits its source")
+            return
+        with jobs.logged_as_json(sys.stderr) if log is Log.json else display.progress():
+            release = jobs.run_job(described, engine)
+        display.show_mapping(release.manifest, "json")
+        for note in release.notes:
+            tell(note)
+
+
+@contextmanager
+def _json_lines() -> Iterator[Callable[[str], None]]:
+    """Tell notes, warnings and what ends the run as lines of JSON too; yield what tells a note."""
+    shown = warnings.showwarning
+    warnings.showwarning = lambda message, *_, **__: _line("warning", str(message))
+    try:
+        yield partial(_line, "note")
+    except SqlanonError as error:
+        _line("error", str(error))
+        raise typer.Exit(error.exit_code) from None
+    finally:
+        warnings.showwarning = shown
+
+
+def _line(event: str, message: str) -> None:
+    sys.stderr.write(json.dumps({"event": event, "message": message}, ensure_ascii=False) + "\n")
