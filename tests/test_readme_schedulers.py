@@ -1,0 +1,95 @@
+"""What the README shows of macros and jobs runs as it stands there."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+import yaml
+
+from sqlanon.macros import script
+from sqlanon.thresholds import FIGURES
+from tests.client import Client, new_database
+from tests.conftest import ROOT
+from tests.test_macros import PATIENTS
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+KEY = "ab" * 32
+
+
+def block(language: str, beginning: str) -> str:
+    """Return the README's block that begins so."""
+    found = re.findall(rf"```{language}\n({re.escape(beginning)}.*?)```", README, re.DOTALL)
+    if not found:
+        pytest.skip(f"the README shows no {beginning!r}")
+    return found[0]
+
+
+@pytest.fixture
+def client(tmp_path):
+    made = Client(new_database(tmp_path / "fresh.duckdb", PATIENTS))
+    (tmp_path / "sqlanon.key").write_text(f"{KEY}\n")
+    done = made.run(script())
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+def in_folder(statements: str, folder: Path) -> str:
+    return statements.replace("'sqlanon.key'", f"'{folder}/sqlanon.key'")
+
+
+def releases(client: Client, quasi: str) -> None:
+    """Assert that the two tables are a 4-diverse release."""
+    ((rows, groups),) = client.rows("select count(*), count(distinct group_id) from ward_qit")
+    assert (rows, groups) == (600, 150)
+    assert client.rows("select min(n) from (select count(distinct disease) as n from ward_st group by group_id)") == [
+        (4,)
+    ]
+    assert [row[0] for row in client.rows("describe ward_qit")] == quasi.split()
+
+
+def test_the_sql_of_macros_runs_in_the_client(client):
+    done = client.run(in_folder(block("sql", "set variable sqlanon_key"), client.path.parent))
+    assert done.returncode == 0, done.stderr
+    releases(client, "age sex zipcode group_id")
+
+
+def test_the_hooks_of_dbt_run_in_the_client(client):
+    project = yaml.safe_load(block("yaml", "# dbt_project.yml"))
+    hooks = project["models"]["hospital"]["patients"]["+post-hook"]
+    text = ";\n".join(hooks).replace("{{ this.schema }}", "main").replace("{{ this.identifier }}", "patients")
+    for _ in range(2):
+        done = client.run(in_folder(text, client.path.parent) + ";")
+        assert done.returncode == 0, done.stderr
+    releases(client, "age sex group_id")
+
+
+def test_the_job_runs_and_its_line_of_cron(shell):
+    (shell.folder / "nightly.yml").write_text(block("yaml", "# nightly.yml"))
+    given = {"HOSPITAL": "hospital.duckdb", "WARD_KEY": KEY}
+    assert shell("run", "nightly.yml", "--check", **given).returncode == 0
+    line = block("cron", "30 2 * * * sqlanon run").strip()
+    command = line.split(maxsplit=5)[5].replace("/srv/ward", str(shell.folder))
+    command = command.replace("sqlanon run", f"{sys.executable} -m sqlanon run")
+    for _ in range(2):
+        done = subprocess.run(
+            ["/bin/sh", "-c", command],
+            check=False,
+            cwd="/",
+            env=shell.environment | given,
+            capture_output=True,
+            text=True,
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert json.loads((shell.folder / "last.json").read_text())["rows"] == 600
+    events = [json.loads(line)["event"] for line in (shell.folder / "log.jsonl").read_text().splitlines()]
+    assert events.count("committing") == 2
+    assert duckdb.sql(f"select count(*) from '{shell.folder}/ward_nightly/qit.parquet'").fetchall() == [(600,)]
+
+
+def test_the_readme_names_every_figure_of_a_threshold():
+    block("yaml", "# nightly.yml")
+    assert all(f"`{figure}`" in README for figure in FIGURES)
