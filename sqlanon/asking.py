@@ -41,7 +41,8 @@ class Asking:
         self.measures = [piece for piece in arguments.values() if piece.role in ("quasi", "mixed")]
         self.made: list[str] = []
         self.asked_count = 0
-        self.messages: list[str] = []
+        self.messages: list[str] = []  # warnings
+        self.remarks: list[str] = []  # how the answer was found
         self.relations = dict(space.relations)
         self.people = Sql("")
         self.keeps_asked = bool(query.parts or self.sensitive_keys)
@@ -110,7 +111,7 @@ class Asking:
             self.space.forget(self.made)
         for message in self.messages:
             log.warning(message)
-        frame.attrs["messages"] = list(self.messages)
+        frame.attrs["messages"] = self.remarks + self.messages
         return frame
 
     def _check_types(self) -> None:

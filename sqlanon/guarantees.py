@@ -115,9 +115,7 @@ def table(column: str, promised: dict[str, Any]) -> tuple[str, list[str], list[l
     """Return a guarantee in words: a title, the heads of a table, its rows, and closing lines."""
     gamma, epsilon = promised["gamma"], promised["epsilon"]
     small, large = promised["small_sums"], promised["large_sums"]
-    rows = [
-        [f"{line['count']:,}", f"{line['off']:.4f}", f"{line['paper_bound']:.2g}"] for line in promised["counts"]
-    ]
+    rows = [[f"{line['count']:,}", f"{line['off']:.4f}", f"{line['paper_bound']:.2g}"] for line in promised["counts"]]
     lines = [
         f"counts up to {small['alpha']} are off by more than {epsilon:.0%} with probability"
         f" at least {small['off_at_least']:.4f}",

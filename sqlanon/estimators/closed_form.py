@@ -45,8 +45,12 @@ class ClosedForm:
         return np.asarray((self.gamma - 1) * self.rows / (self.gamma * rest**2))
 
     def expected(self, function: Array) -> Array:
-        """Return T z."""
-        return np.asarray(function * self.difference + (function @ self.others)[..., None])
+        """Return T z, the shares of the other values scaled so that they sum to 1 - 1/γ."""
+        others, kept = self.others, 1 / self.gamma
+        if len(others) == 1:
+            return function
+        scale = (1 - kept) / np.maximum(others.sum() - others, 1e-300)
+        return np.asarray(function * (kept - scale * others) + scale * (function @ others)[..., None])
 
     def solved(self, published: Array) -> Array:
         """Return x = (y - q |P|) / D, |P| the sum of y over the values."""

@@ -30,6 +30,11 @@ class Iterated:
     turns: NDArray[np.int64]
     change: Array
 
+    @property
+    def asked(self) -> Array:
+        """Return the count of the state in which everything asked holds (n)."""
+        return np.asarray(self.states.reshape(len(self.states), 2 ** (self.states.ndim - 1))[:, -1])
+
 
 def check(transition: str, tolerance: float, max_iterations: int) -> None:
     """Raise UsageError for options that are out of range."""
@@ -61,7 +66,7 @@ def iterate(
             break
         before = states[running]
         after = _turn(before, published[running], gammas, transition)
-        moved = np.abs(_ratio(after - before, before)).reshape(len(running), -1).max(axis=1, initial=0)
+        moved = np.abs(_ratio(after - before, before)).max(axis=tuple(range(1, before.ndim)), initial=0)
         states[running], change[running] = after, moved
         turns[running] += 1
         running = running[moved > tolerance]
