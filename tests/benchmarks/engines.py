@@ -122,20 +122,20 @@ class Reading(SparkEngine):
 
     def create(self, statement: Any, lasting: bool = False) -> None:
         """Note where one partition takes everything."""
-        self._read(statement.name, statement.sql)
+        self._look(statement.name, statement.sql)
         super().create(statement, lasting)
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
         """Note where one partition takes everything."""
-        self._read(" ".join(sql.split())[:40], sql)
+        self._look(" ".join(sql.split())[:40], sql)
         return super().rows(sql)
 
     def write_parquet(self, sql: str, path: Path) -> dict[Path, int]:
         """Note where one partition takes everything."""
-        self._read(path.stem, sql)
+        self._look(path.stem, sql)
         return super().write_parquet(sql, path)
 
-    def _read(self, name: str, sql: str) -> None:
+    def _look(self, name: str, sql: str) -> None:
         with self._set():
             plan = self._frame(sql)._jdf.queryExecution().executedPlan().toString()
         lines = plan.splitlines()
