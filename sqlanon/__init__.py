@@ -1,6 +1,6 @@
 """sqlanon anonymizes data where it lies: published privacy algorithms as SQL, run by DuckDB."""
 
-from sqlanon.api import anatomy, breach, open
+from sqlanon.api import anatomy, breach, open, run
 from sqlanon.disclosure import Breach
 from sqlanon.errors import (
     DataError,
@@ -33,4 +33,5 @@ __all__ = [
     "anatomy",
     "breach",
     "open",
+    "run",
 ]

@@ -7,7 +7,10 @@ from typing import Any
 
 from sqlanon.breaching import Model, Question, analyse
 from sqlanon.disclosure import Breach
+from sqlanon.engines.duckdb import DuckDBEngine, connect
 from sqlanon.grouping import GROUPS_PER_BLOCK
+from sqlanon.jobfile import read_job
+from sqlanon.jobs import run_job, secrets_hidden
 from sqlanon.plan import Draws, Nulls
 from sqlanon.publish import Asked, as_tuple, publish
 from sqlanon.release import Release, open_release
@@ -71,6 +74,18 @@ def breach(con: Any, *, base: object, views: str | Iterable[str], secret: str, m
     """
     question = Question(os.fspath(base) if isinstance(base, os.PathLike) else base, as_tuple(views), secret, model)
     return analyse(question, engine_of(con))
+
+
+def run(job: str | os.PathLike[str]) -> Release:
+    """Publish what a job file describes, checked against its thresholds before anything is visible.
+
+    Returns the Release; its `notes` say what to know. Raises UsageError, with the line, for what is not a job,
+    DataError where this data does not allow it or a threshold is missed.
+    """
+    described = read_job(Path(job))
+    with secrets_hidden(described):
+        engine = DuckDBEngine(connect(described.database, write=described.into is not None))
+    return run_job(described, engine)
 
 
 def open(path: str | Path, database: str | None = None, con: Any = None) -> Release:

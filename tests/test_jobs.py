@@ -5,6 +5,7 @@ import json
 import duckdb
 import pytest
 
+import sqlanon
 from sqlanon.errors import UsageError
 from sqlanon.jobfile import read_job
 from sqlanon.thresholds import FIGURES, threshold
@@ -53,6 +54,13 @@ def test_a_job_publishes_and_prints_the_manifest(shell):
     assert json.loads(done.stdout) == json.loads((shell.folder / "ward" / "release.json").read_text())
     assert shell("verify", "ward", "--against", "patients.parquet").returncode == 0
     assert "ssn" in done.stderr
+
+
+def test_a_job_runs_from_python(shell):
+    release = sqlanon.run(shell.folder / write(shell))
+    assert release.manifest["rows"] == 600 and "not published: ssn" in release.notes
+    with pytest.raises(sqlanon.UsageError, match="exists"):
+        sqlanon.run(shell.folder / "nightly.yml")
 
 
 def test_paths_are_relative_to_the_jobs_folder(shell):
