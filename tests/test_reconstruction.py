@@ -1,0 +1,380 @@
+"""Answers from randomized rows: slow oracles, exact cases, several columns, values that never came out."""
+
+import itertools
+import math
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.errors import DataError, QueryError, ReleaseError, UsageError
+from sqlanon.reconstruction import Session
+from sqlanon.templates import Sql, ident
+from tests.oracles import decoys
+
+ESTIMATORS = ["shrinkage", "closed_form", "matrix", "iterative"]
+
+
+def session_of(frame, sensitive, gamma, truth=None, **parameters):
+    """Open a release of published rows: a frame of quasi columns, then the sensitive ones."""
+    con = duckdb.connect()
+    con.register("frame", frame)
+    con.execute("create table data as select * from frame").fetchall()
+    if truth is not None:
+        con.register("truth", truth)
+        con.execute("create table microdata as select * from truth").fetchall()
+    quasi = [name for name in frame.columns if name not in sensitive]
+    manifest = {
+        "method": "splu",
+        "parameters": {"gamma": dict(zip(sensitive, gamma, strict=True)), "residue": "keep", **parameters},
+        "columns": {"quasi": quasi, "sensitive": list(sensitive)},
+    }
+    session = Session(DuckDBEngine(con), {"data": Sql("data")}, manifest)
+    session.con = con
+    return session
+
+
+@pytest.fixture(scope="module")
+def census():
+    """8,000 rows; job (12 values, γ = 4) goes with age and sex, band (9 values, γ = 3) with job."""
+    random = np.random.default_rng(7)
+    n = 8000
+    job = random.choice(12, n, p=np.array([12, 11, 10, 10, 10, 9, 9, 8, 7, 6, 5, 3]) / 100)
+    band = np.where(random.random(n) < 0.5, job % 9, random.integers(0, 9, n))
+    age = 20 + 2 * job + random.integers(0, 30, n)
+    sex = np.where(random.random(n) < 0.3 + 0.04 * job, "M", "F")
+    truth = pd.DataFrame({"age": age, "sex": sex, "job": job, "band": band})
+    release = truth.copy()
+    for name, gamma in (("job", 4), ("band", 3)):
+        _, release[name] = decoys.published(truth[name].to_numpy(), gamma, random, "keep")
+    return session_of(release, ["job", "band"], [4, 3], truth)
+
+
+# -- an independent oracle -----------------------------------------------------------------------
+
+
+def inverted(session, column, gamma):
+    """Return P(publishes s | has w) of the closed form, entry by entry."""
+    counts = dict(session.con.execute(f"select {column}, count(*) from data group by all").fetchall())
+    rows = sum(counts.values())
+    gamma = rows / (rows // gamma)
+    q = {s: f * (gamma - 1) / (gamma * (rows - f)) for s, f in counts.items()}
+    return gamma, q
+
+
+def oracle(session, column, gamma, satisfies, weight=lambda row: 1):
+    """Sum (y - q |P|) / (1/γ - q) over the values, each with the rows that satisfy the query given that value."""
+    gamma, q = inverted(session, column, gamma)
+    rows = session.con.execute("select * from data").df().to_dict("records")
+    found = 0.0
+    for s, qs in q.items():
+        hits = [row for row in rows if satisfies(row, s)]
+        y = sum(weight(row) for row in hits if row[column] == s)
+        total = sum(weight(row) for row in hits)
+        found += (y - qs * total) / (1 / gamma - qs)
+    return found
+
+
+QUESTIONS = [
+    ("sex = 'M' and job = 3", lambda r, s: r["sex"] == "M" and s == 3),
+    ("age > 40 and job in (1, 2, 7)", lambda r, s: r["age"] > 40 and s in (1, 2, 7)),
+    ("sex = 'F' and not job < 8", lambda r, s: r["sex"] == "F" and s >= 8),
+]
+
+
+@pytest.mark.parametrize(("where", "satisfies"), QUESTIONS)
+def test_the_closed_form_equals_the_oracle(census, where, satisfies):
+    wanted = oracle(census, "job", 4, satisfies)
+    answer = census.answer(f"select count(*) from release where {where}", "closed_form")
+    assert answer["count"][0] == pytest.approx(max(wanted, 0))
+    wanted = oracle(census, "job", 4, satisfies, lambda row: row["age"])
+    answer = census.answer(f"select sum(age) from release where {where}", "closed_form")
+    assert answer["sum"][0] == pytest.approx(wanted)
+
+
+def test_the_standard_error_is_the_paper_fs_binomial_where_the_part_is_small(census):
+    """se² = Var y / (1/γ - q)²; the published count's own noise changes it by little for a small part."""
+    gamma, q = inverted(census, "job", 4)
+    where = "age between 30 and 31 and job = 2"
+    answer = census.answer(f"select count(*) from release where {where}", "closed_form").iloc[0]
+    (hits,) = census.con.execute("select count(*) from data where age between 30 and 31").fetchone()
+    x, qs = answer["count"], q[2]
+    variance = x / gamma * (1 - 1 / gamma) + (hits - x) * qs * (1 - qs)
+    assert answer["count_std_error"] == pytest.approx(math.sqrt(variance) / (1 / gamma - qs), rel=0.05)
+
+
+def test_a_mixed_condition_is_the_sum_of_its_cases(census):
+    mixed = census.answer("select count(*) from release where (age > 40 and job = 1) or (sex = 'F' and job = 2)")
+    parts = [
+        census.answer(f"select count(*) from release where {where}", "closed_form")["count"][0]
+        for where in ("age > 40 and job = 1", "sex = 'F' and job = 2")
+    ]
+    truth = census.con.execute(
+        "select count(*) from microdata where (age > 40 and job = 1) or (sex = 'F' and job = 2)"
+    ).fetchone()[0]
+    assert mixed["count"][0] == pytest.approx(sum(parts), rel=0.3)
+    assert mixed["count_low"][0] <= truth <= mixed["count_high"][0]
+
+
+# -- exact answers and shapes ------------------------------------------------------------------
+
+EXACT = [
+    "select count(*) from release where age between 30 and 40 and sex = 'M'",
+    "select sum(age), avg(age), count(*) from release where sex = 'F'",
+    "select sex, count(*), sum(age) from release group by sex order by sex",
+    "select age // 10 as decade, sex, count(*) from release group by all order by 1 desc, 2 limit 5",
+    "select count(*) from release where true and not false",
+    "select sum(age) from release where age < 0",
+]
+
+
+@pytest.mark.parametrize("sql", EXACT)
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_without_a_sensitive_part_the_answer_is_exact(census, sql, estimator):
+    answer = census.answer(sql, estimator)
+    truth = census.con.execute(sql.replace("release", "microdata")).df()
+    figures = [c for c in answer.columns if not c.endswith(("_std_error", "_low", "_high"))]
+    for place, name in enumerate(figures):
+        wanted, found = truth.iloc[:, place], answer[name]
+        if not pd.api.types.is_numeric_dtype(found):
+            assert wanted.tolist() == found.tolist()
+        else:
+            np.testing.assert_allclose(found.astype(float), wanted.astype(float))
+        if f"{name}_std_error" in answer and not answer[name].isna().any():
+            assert (answer[f"{name}_std_error"] == 0).all()
+            assert (answer[f"{name}_low"] == answer[name]).all() and (answer[f"{name}_high"] == answer[name]).all()
+
+
+def test_whole_counts_are_the_published_ones(census):
+    """Over all rows the closed form returns f' itself: q makes its expectation f."""
+    for estimator in ("closed_form", "matrix", "shrinkage"):
+        answer = census.answer("select job, count(*) from release group by job order by job", estimator)
+        published = census.con.execute("select job, count(*) as n from data group by job order by job").df()
+        np.testing.assert_allclose(answer["count"], published["n"], rtol=2e-3)
+        wanted = np.sqrt(published["n"] * (1 - 1 / 4))
+        assert ((answer["count_std_error"] / wanted).between(0.9, 1.2)).all()
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_groups_equal_single_questions(census, estimator):
+    table = census.answer("select sex, job, count(*) from release where age > 35 group by all order by all", estimator)
+    assert len(table) == 24
+    for row in table.itertuples():
+        where = f"age > 35 and sex = '{row.sex}' and job = {row.job}"
+        one = census.answer(f"select count(*) from release where {where}", estimator).iloc[0]
+        for name in one.index:
+            assert getattr(row, name) == pytest.approx(one[name], nan_ok=True, abs=1e-6), (row, name)
+
+
+@pytest.mark.parametrize("argument", ["age", "job", "age + job", "nullif(age, 40)"])
+def test_averages_are_sums_over_counts_of_what_is_there(census, argument):
+    where = f"from release where sex = 'M' and job in (5, 6, 7) and ({argument}) is not null"
+    both = census.answer(f"select sum({argument}), count(*), avg({argument}) {where}", "closed_form")
+    truth = census.con.execute(f"select avg({argument}) {where.replace('release', 'microdata')}").fetchone()[0]
+    assert both["avg_low"][0] <= truth <= both["avg_high"][0]
+    if argument in ("age", "nullif(age, 40)"):
+        assert both["avg"][0] == pytest.approx(both["sum"][0] / both["count"][0])
+
+
+def test_answers_come_near_the_truth(census):
+    sql = "select sex, job, count(*), avg(age) from release group by all order by all"
+    answer = census.answer(sql)
+    truth = census.con.execute(sql.replace("release", "microdata")).df()
+    inside = (answer["count_low"] <= truth.iloc[:, 2]) & (truth.iloc[:, 2] <= answer["count_high"])
+    assert inside.sum() >= 21
+
+
+# -- several sensitive columns -------------------------------------------------------------------
+
+
+def test_two_columns_are_inverted_factor_by_factor(census):
+    (_, q1), (_, q2) = inverted(census, "job", 4), inverted(census, "band", 3)
+    rows = census.con.execute("select job, band from data where age > 40").fetchall()
+    y = np.zeros((12, 9))
+    for job, band in rows:
+        y[job, band] += 1
+    backward = []
+    for q, gamma in ((q1, 4), (q2, 3)):
+        kept, others = 8000 // gamma / 8000, np.array([q[value] for value in sorted(q)])
+        t = (np.eye(len(q)) - others[:, None]) / (kept - others)[:, None]
+        backward.append(t)
+    wanted = (np.kron(*backward) @ y.ravel()).reshape(12, 9)
+    answer = census.answer(
+        "select job, band, count(*) from release where age > 40 group by all order by all", "closed_form"
+    )
+    np.testing.assert_allclose(answer["count"].to_numpy().reshape(12, 9), np.clip(wanted, 0, len(rows)), atol=1e-6)
+
+
+def test_two_columns_are_answered_with_honest_intervals(census):
+    sql = "select job, band, count(*) from release where age > 30 and job < 8 group by all order by all"
+    truth = census.con.execute(
+        "select j.job, b.band, count(m.age) as n from (select distinct job from microdata where job < 8) j"
+        " cross join (select distinct band from microdata) b left join microdata m"
+        " on m.job = j.job and m.band = b.band and m.age > 30 group by all order by all"
+    ).df()
+    answer = census.answer(sql)
+    inside = (answer["count_low"] <= truth["n"]) & (truth["n"] <= answer["count_high"])
+    assert inside.mean() >= 0.9
+    assert census.answer("select count(*) from release where job = band")["count"][0] > 0
+    other = census.answer("select count(*) from release where job = 1 or band = 2 and sex = 'M'").iloc[0]
+    (true,) = census.con.execute("select count(*) from microdata where job = 1 or band = 2 and sex = 'M'").fetchone()
+    assert other["count_low"] <= true <= other["count_high"]
+
+
+# -- the iteration -------------------------------------------------------------------------------
+
+
+def test_the_exact_iteration_without_early_stop_converges_to_the_closed_form(census):
+    sql = "select job, count(*) from release where sex = 'M' group by job order by job"
+    closed = census.answer(sql, "closed_form")["count"]
+    published = census.answer("select job, count(*) from release group by job order by job", "closed_form")["count"]
+    done = census.answer(sql, "iterative", transition="exact", tolerance=1e-7, max_iterations=20_000)
+    inside = (closed > 50) & (closed < published - 50)
+    assert inside.sum() >= 6
+    np.testing.assert_allclose(done["count"][inside], closed[inside], rtol=1e-3)
+
+
+def test_the_iteration_reports_its_turns_and_what_did_not_converge(census):
+    answer = census.answer("select job, count(*) from release where sex = 'M' group by job", "iterative")
+    (message,) = answer.attrs["messages"]
+    assert message.startswith("iteration with the paper transition: 12 estimates, ")
+    assert answer[["count_std_error", "count_low", "count_high"]].isna().all(axis=None)
+    answer = census.answer(
+        "select count(*) from release where sex = 'M' and job = 3",
+        "iterative",
+        transition="exact",
+        tolerance=1e-12,
+        max_iterations=3,
+    )
+    assert "1 of 1 estimates had not converged after 3 turns: the last change was" in answer.attrs["messages"][1]
+
+
+def test_the_iteration_counts_and_weighs_values_but_not_quasi_columns(census):
+    both = census.answer("select count(*), avg(job) from release where sex = 'M' and job in (2, 4)", "iterative")
+    one, two = (
+        census.answer(f"select count(*) from release where sex = 'M' and job = {job}", "iterative")["count"][0]
+        for job in (2, 4)
+    )
+    assert both["count"][0] == pytest.approx(one + two)
+    assert both["avg"][0] == pytest.approx((2 * one + 4 * two) / (one + two))
+    with pytest.raises(QueryError, match="the iteration counts rows"):
+        census.answer("select sum(age) from release where job = 2", "iterative")
+
+
+# -- values that are not there, names, refusals ----------------------------------------------------
+
+
+@pytest.mark.parametrize("estimator", ["shrinkage", "closed_form", "matrix"])
+def test_a_value_that_the_release_does_not_contain_is_0_with_an_error_bar(census, estimator):
+    answer = census.answer("select count(*) from release where sex = 'M' and job = 99", estimator).iloc[0]
+    limit = math.log(0.05) / (4 * math.log(0.75))
+    assert answer["count"] == answer["count_low"] == 0
+    assert answer["count_high"] == pytest.approx(limit) and 0 < answer["count_std_error"] < limit
+    none = census.answer("select count(*) from release where age < 0 and job = 99", estimator).iloc[0]
+    assert none.tolist() == [0, 0, 0, 0]
+
+
+def test_that_no_row_has_an_unseen_value_is_not_certain_either(census):
+    answer = census.answer("select count(*) from release where sex = 'M' and job <> 99").iloc[0]
+    (hits,) = census.con.execute("select count(*) from data where sex = 'M'").fetchone()
+    assert answer["count"] == hits == answer["count_high"]
+    assert hits - 3 < answer["count_low"] < hits
+
+
+NASTY = ['quo"te', "apo'strophe", "select", "count", "code", "sensitive_1", "quasi_1", "cell", "ünï 漢字", "key_1"]
+
+
+@pytest.mark.parametrize("shift", range(len(NASTY)))
+def test_hostile_names(shift):
+    names = NASTY[shift:] + NASTY[:shift]
+    random = np.random.default_rng(1)
+    frame = pd.DataFrame({name: random.integers(0, 3, 60) for name in names})
+    session = session_of(frame, names[-2:], [2, 2])
+    shown = ", ".join(map(ident, [names[0], names[-1]]))
+    answer = session.answer(f"select {shown}, count(*) as total from release group by all order by all")
+    assert list(answer.columns[:2]) == [names[0], names[-1]] and len(answer) == 9
+    one = session.answer(f"select sum({ident(names[0])}) from release where {ident(names[1])} = 0")
+    assert one["sum"][0] == frame.loc[frame[names[1]] == 0, names[0]].sum()
+
+
+def test_null_is_a_value():
+    frame = pd.DataFrame({"age": range(60), "disease": ["flu", "cold", None] * 20})
+    session = session_of(frame, ["disease"], [3])
+    answer = session.answer("select disease, count(*) from release group by disease order by 1 nulls first")
+    assert answer["disease"].isna().tolist() == [True, False, False]
+    assert answer["count"].tolist() == pytest.approx([20, 20, 20])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"estimator": "uniform"}, "no estimator 'uniform' for a release of splu; choose one of shrinkage,"),
+        ({"estimator": "iterative", "transition": "other"}, "no transition 'other'"),
+        ({"tolerance": 0}, "--tolerance 0"),
+        ({"max_iterations": 0}, "--max-iterations 0"),
+    ],
+)
+def test_options_out_of_range_are_refused(census, options, said):
+    with pytest.raises(UsageError, match=said):
+        census.answer("select count(*) from release", **options)
+
+
+def test_errors_speak_of_published_names(census):
+    with pytest.raises(QueryError, match="SUM and AVG take numbers"):
+        census.answer("select sum(sex) from release")
+    with pytest.raises(QueryError, match="no column 'disease'"):
+        census.answer("select count(*) from release where disease = 1")
+    with pytest.raises(QueryError, match="cannot be evaluated"):
+        census.answer("select count(*) from release where sex + 1 > 2")
+
+
+def test_too_much_at_once_is_refused_by_name(census, monkeypatch):
+    monkeypatch.setattr("sqlanon.reconstruction.LARGEST_ANSWER", 1000)
+    with pytest.raises(DataError, match="groups and cases x 108 combinations"):
+        census.answer("select age, count(*) from release where job = band group by age")
+
+
+def test_a_manifest_without_gamma_is_refused():
+    for gamma in ({}, {"job": 1}, {"job": True}, {"job": "5"}, None):
+        manifest = {"method": "splu", "parameters": {"gamma": gamma}, "columns": {"quasi": ["a"], "sensitive": ["job"]}}
+        with pytest.raises(ReleaseError, match="gamma of 'job'"):
+            Session(None, {"data": Sql("x")}, manifest)
+    with pytest.raises(UsageError, match="no table of randomized rows"):
+        Session(None, {"qit": Sql("x")}, {"method": "anatomy", "columns": {"quasi": ["a"], "sensitive": ["b"]}})
+
+
+def test_statements_are_what_runs_and_hold_no_value_of_the_data(census):
+    ran = []
+
+    class Recording(DuckDBEngine):
+        def create(self, statement, lasting=False):
+            ran.append(statement.sql)
+            super().create(statement, lasting)
+
+        def frame(self, text):
+            ran.append(text)
+            return super().frame(text)
+
+    manifest = {
+        "parameters": {"gamma": {"job": 4, "band": 3}},
+        "columns": {"quasi": ["age", "sex"], "sensitive": ["job", "band"]},
+    }
+    before = census.con.execute("select count(*) from duckdb_tables()").fetchone()
+    for estimator, sql in itertools.product(
+        ["shrinkage", "iterative"],
+        [
+            "select sex, job, count(*) from release where age > 30 and band = 2 group by all order by 2",
+            "select count(*) from release where age > 30 or job = 2",
+        ],
+    ):
+        fresh = Session(Recording(census.con), census.loaded.tables, manifest)
+        ran.clear()
+        listed = fresh.statements(sql, estimator)
+        assert ran == []
+        fresh.answer(sql, estimator)
+        assert {text for _, text in listed} <= set(ran)
+        assert not any("'M'" in text for _, text in listed)
+        fresh.close()
+    assert census.con.execute("select count(*) from duckdb_tables()").fetchone() == before
