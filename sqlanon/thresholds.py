@@ -20,10 +20,10 @@ _WRITTEN = re.compile(r"\s*(>=|<=|>|<|=)\s*(\d+(?:\.\d+)?(?:[eE]-?\d+)?)\s*\Z")
 
 # what a threshold may be about, and where the finished manifest has it
 FIGURES: dict[str, Callable[[Manifest], Any]] = {
-    "rows": lambda manifest: manifest["rows"],
-    "groups": lambda manifest: manifest["groups"],
-    "dropped_rows": lambda manifest: manifest["dropped_rows"],
-    "dropped_share": lambda manifest: _share(manifest["dropped_rows"], manifest["rows"]),
+    "rows": lambda manifest: manifest.get("rows"),
+    "groups": lambda manifest: manifest.get("groups"),
+    "dropped_rows": lambda manifest: manifest.get("dropped_rows"),
+    "dropped_share": lambda manifest: _share(manifest.get("dropped_rows", 0), manifest["rows"]),
     "l": lambda manifest: manifest["verified"].get("diversity"),
     "confidence": lambda manifest: manifest["verified"].get("confidence"),
     "smallest_group": lambda manifest: manifest["verified"].get("smallest_group"),
