@@ -5,6 +5,7 @@ may travel is an allow-list over the syntax tree, and what sqlglot would get wro
 a line per dialect.
 """
 
+import re
 from collections.abc import Callable
 
 import sqlglot
@@ -94,6 +95,8 @@ _RUN_TYPES = _TYPES | {
     *(exp.DType.BOOLEAN, exp.DType.DATE, exp.DType.DECIMAL, exp.DType.SMALLINT, exp.DType.FLOAT, exp.DType.DOUBLE),
     *(exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPNTZ),
 }
+_WHOLE = {exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT}
+_PUBLISHED = re.compile(r"(quasi|(other_)?part)_\d+|sensitive")  # what recipients' queries read
 _NAMED = {"row"}  # functions that the parser knows by name only
 
 
@@ -114,8 +117,8 @@ def check_portable(sql: str, run: bool = False) -> None:
             raise TemplateError(f"not portable: the type {node.sql('duckdb')}")
         if isinstance(node, exp.Anonymous) and node.name.lower() not in _NAMED:
             raise TemplateError(f"not portable: {_named(node)} in {_excerpt(node)}")
-        if isinstance(node, exp.Like) and not _is_plain_pattern(node.expression):
-            raise TemplateError(f"not portable: LIKE with a backslash, or without a fixed pattern, in {_excerpt(node)}")
+        if run and (unlike := _unlike(node)):
+            raise TemplateError(f"not portable: {unlike} in {_excerpt(node)}")
 
 
 def translate(sql: str, dialect: str, run: bool = False) -> str:
@@ -211,6 +214,21 @@ def _window(node: exp.Window, dialect: str) -> None:
         _put(node, spelling.stored, dialect, node.this.this)
     else:
         _order_window(node, dialect)
+
+
+def _unlike(node: exp.Expr) -> str:
+    """Say what engines would answer differently in a recipient's query; nothing where they agree."""
+    if isinstance(node, exp.Like) and not _is_plain_pattern(node.expression):
+        return "LIKE with a backslash, or without a fixed pattern,"
+    if isinstance(node, exp.Substring) and not isinstance(node.args.get("start"), exp.Literal):
+        return "a part of a text that does not begin at a fixed place"
+    counts = node.find(exp.AggFunc) is not None  # ours: recipients' pieces hold no aggregate
+    published = not counts and any(_PUBLISHED.fullmatch(column.name) for column in node.find_all(exp.Column))
+    if isinstance(node, exp.IntDiv) and published:
+        return "// (write floor(x / y))"
+    if isinstance(node, exp.Cast) and published and node.to.this in _WHOLE and not _is_hexadecimal(node.this):
+        return "a cast to whole numbers (write floor(x))"
+    return ""
 
 
 def _is_plain_pattern(pattern: exp.Expr) -> bool:

@@ -224,7 +224,14 @@ def test_a_refusal_leaves_the_callers_session_as_it_was(postgres):
 
 def test_what_postgres_cannot_answer_alike_is_refused(postgres):
     release = sqlanon.anatomy(postgres, "patients", quasi="age", sensitive="disease", l=4)
-    for condition in ("regexp_matches(disease, 'd1')", "disease LIKE 'd\\_'", "upper(disease) = 'D1'"):
+    for condition in (
+        "regexp_matches(disease, 'd1')",
+        "disease LIKE 'd\\_'",
+        "upper(disease) = 'D1'",
+        "age // 10 = 2",
+        "substr(disease, -1) = '1'",
+        "CAST(age / 10 AS INTEGER) = 2",
+    ):
         with pytest.raises(QueryError, match="postgres cannot run this: not portable"):
             release.estimate(f"SELECT COUNT(*) FROM release WHERE {condition}")
 
@@ -396,8 +403,10 @@ def test_the_key_stands_in_no_plan_of_spark(spark):
 
 def test_a_fresh_key_needs_no_identifier_in_spark(spark, tmp_path):
     frame = spark.range(300).selectExpr("id % 40 as age", "concat('d', id % 8) as disease")
+    frame = frame.withMetadata("age", {"comment": "read from handwriting"})
     release = sqlanon.anatomy(spark, frame, quasi="age", sensitive="disease", l=4, out=tmp_path / "rel")
     assert release.manifest["rows"] == 300 and release.manifest["engine"].startswith("spark")
+    assert not any(b"handwriting" in path.read_bytes() for path in (tmp_path / "rel").iterdir())
 
 
 def test_bad_input_of_spark_is_refused(spark, tmp_path):
@@ -409,6 +418,14 @@ def test_bad_input_of_spark_is_refused(spark, tmp_path):
     with pytest.raises(TargetError, match="say --out DIR"):
         sqlanon.anatomy(spark, spark.range(9).selectExpr("id as age", "id as disease"), into="rel", **asked)
     assert not list(tmp_path.iterdir())
+
+
+def test_the_command_line_prints_what_spark_would_run(spark, shell):
+    words = (*PUBLISH[:2], "patients.parquet", *PUBLISH[3:], "--engine", "spark", "--master", "local[2]")
+    run = shell(*words, "--out", "rel", "--sql", SQLANON_KEY=KEY)
+    assert run.returncode == 0 and run.stderr == "", run.stderr
+    assert "sha2(" in run.stdout and "order by" in run.stdout and KEY not in run.stdout
+    assert not (shell.folder / "rel").exists()
 
 
 # -- what needs neither -------------------------------------------------------------------------------

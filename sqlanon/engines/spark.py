@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import col as column
 
 from sqlanon.dialects import translate
 from sqlanon.errors import DataError, SourceError, SqlanonError, TargetError, TemplateError, UsageError
@@ -226,7 +227,7 @@ class SparkEngine:
         parts = path.with_name(f".{path.stem}")
         try:
             with self._set():
-                self._frame(sql).write.option("compression", "zstd").parquet(f"file:{parts.absolute()}")
+                _plain(self._frame(sql)).write.option("compression", "zstd").parquet(f"file:{parts.absolute()}")
             found = sorted(parts.glob("part-*.parquet"))
             width = max(5, len(str(len(found))))
             written = {}
@@ -321,6 +322,12 @@ def _put_back(conf: Any, name: str, value: str | None) -> None:
 def _address(path: Path) -> str:
     """Write a local path as Spark reads patterns, its letters taken literally."""
     return "file:" + re.sub(r"([\\*?\[\]{}])", r"\\\1", str(path.absolute()))
+
+
+def _plain(frame: DataFrame) -> DataFrame:
+    """Leave out what a source's columns say of themselves: Spark would write it into the files."""
+    names = frame.columns
+    return frame.select(*(column(f"`{name.replace('`', '``')}`").alias(name, metadata={}) for name in names))
 
 
 def _classic(java: Any, session: SparkSession) -> DataFrame:
