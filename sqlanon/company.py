@@ -5,28 +5,57 @@ the block; inside a block the values stand in a random order, and number mod m_b
 `sql_templates/grouping/`). Running these steps on a table made of published counts needs no secret.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 Array = NDArray[np.float64]
-ENOUGH_ROWS = 1_000_000  # rows that the repetitions deal together
-MOST_REPEATED = 100
+LEAST_REPEATED, MOST_REPEATED = 8, 40
+ENOUGH_ROWS = 1_000_000  # rows that the repetitions deal together; larger tables are dealt at a smaller scale
 
 
-def transition(counts: Array, gamma: int, groups_per_block: int) -> Array:
-    """Return T (V x V): P(a row of value w publishes s), averaged over random orders; rows sum to 1.
+@dataclass(frozen=True)
+class Company:
+    """Hold T (V x V, rows summing to 1) averaged over repetitions, and each of them (R x V x V).
+
+    noise: what the variance over repetitions is to be multiplied by, for a table of N rows.
+    """
+
+    mean: Array
+    repeated: Array
+    noise: float
+
+
+def transition(counts: Array, gamma: int, groups_per_block: int) -> Company:
+    """Return T: P(a row of value w publishes s) under random orders of the values in the blocks.
 
     counts: published counts f' of the values (V). gamma: different values in a group, at least.
     groups_per_block: of the grouping. Deterministic: equal figures give equal answers.
     """
     random = np.random.default_rng(0)
-    whole = _feasible(np.maximum(np.rint(counts).astype(np.int64), 1), gamma)
-    repeats = int(np.clip(ENOUGH_ROWS // max(int(whole.sum()), 1), 1, MOST_REPEATED))
-    met = np.zeros((len(counts), len(counts)))
-    for _ in range(repeats):
-        met += _meetings(whole, gamma, groups_per_block, random)
-    return np.asarray(met / met.sum(axis=1, keepdims=True))
+    rows = float(counts.sum())
+    scale = min(1.0, ENOUGH_ROWS / LEAST_REPEATED / max(rows, 1))
+    dealt = _feasible(np.maximum(np.rint(counts * scale).astype(np.int64), 1), gamma)
+    repeats = int(np.clip(ENOUGH_ROWS // max(int(dealt.sum()), 1), LEAST_REPEATED, MOST_REPEATED))
+    met = [_meetings(dealt, gamma, groups_per_block, random) for _ in range(repeats)]
+    repeated = np.stack([_balanced(one / one.sum(axis=1, keepdims=True), counts) for one in met])
+    return Company(np.asarray(repeated.mean(axis=0)), repeated, float(dealt.sum()) / max(rows, 1))
+
+
+def _balanced(found: Array, counts: Array) -> Array:
+    """Bring rare values, rounded up in a smaller table, back to their share: rows of others that publish s are f_s less
+    the rows of s that keep it.
+    """
+    kept = np.diag(found).copy()
+    others = found - np.diag(kept)
+    published = counts @ others
+    wanted = counts * (1 - kept)
+    others = others * np.divide(wanted, published, out=np.ones_like(wanted), where=published > 0)
+    total = others.sum(axis=1)
+    others = others * np.divide(1 - kept, total, out=np.ones_like(total), where=total > 0)[:, None]
+    return np.asarray(others + np.diag(1 - others.sum(axis=1)))
 
 
 def _feasible(counts: NDArray[np.int64], gamma: int) -> NDArray[np.int64]:

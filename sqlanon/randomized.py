@@ -41,6 +41,7 @@ class Randomized(Workspace):
         super().__init__(engine, tables, {"quasi": self.quasi, "sensitive": self.sensitive}, names)
         self.relations["published"] = Sql(f"(\n{self.text('published', self.relations)}\n)")
         self._counts: dict[int, Array] = {}
+        self._companies: dict[int, company.Company] = {}
         self._matrices: dict[int, Matrix] = {}
 
     def value(self, place: int) -> Sql:
@@ -82,7 +83,7 @@ class Randomized(Workspace):
             return None
         if place not in self._matrices:
             made = company.transition(self.counts(place), self.gamma[place], self.block)
-            self._matrices[place] = Matrix.of(made)
+            self._companies[place], self._matrices[place] = made, Matrix.of(made.mean)
         return self._matrices[place]
 
     def joint(self, touched: Sequence[int]) -> Joint:
@@ -94,6 +95,15 @@ class Randomized(Workspace):
         found: list[Channel] = [channel for channel in map(self.matrix, touched) if channel is not None]
         return Joint(found, self._shape(touched)) if len(found) == len(touched) else None
 
+    def repeated(self, touched: Sequence[int]) -> tuple[list[Joint], float]:
+        """Return the channels as single orders of the values would have them, and the factor of their variance."""
+        if not touched or self.joint_matrix(touched) is None:
+            return [], 0.0
+        made = [self._companies[place] for place in touched]
+        number = min(len(one.repeated) for one in made)
+        single = [[Matrix(one.repeated[turn], one.repeated[turn]) for one in made] for turn in range(number)]
+        return [Joint(channels, self._shape(touched)) for channels in single], max(one.noise for one in made)
+
     def _shape(self, touched: Sequence[int]) -> tuple[int, ...]:
         return tuple(len(self.counts(place)) for place in touched)
 
@@ -102,6 +112,7 @@ class Randomized(Workspace):
         super().close()
         self._counts.clear()
         self._matrices.clear()
+        self._companies.clear()
 
 
 def _gamma(said: object, column: str) -> int:

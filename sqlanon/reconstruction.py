@@ -164,15 +164,15 @@ class _Asking(Asking):
 
     def _recovery(self, moments: Moments, asked: Asked) -> Recovery:
         touched = self.query.touched
-        wanted = self.estimator in ("shrinkage", "matrix")
-        matrix = self.loaded.joint_matrix(touched) if wanted else None
-        if wanted and matrix is None:
+        matrix = self.loaded.joint_matrix(touched)
+        if matrix is None:
             self.messages.append(
                 f"a sensitive column has more than {LARGEST_MATRIX} values: the closed form stands alone"
             )
         counts = [self.loaded.counts(place) for place in touched]
         unseen = max((_unseen(self.loaded.effective_gamma(place)) for place in touched), default=0.0)
-        return Recovery(moments, asked, counts, self.loaded.joint(touched), matrix, unseen)
+        repeated = self.loaded.repeated(touched)
+        return Recovery(moments, asked, counts, self.loaded.joint(touched), matrix, repeated, unseen)
 
     def _check_size(self, what: str, number: int, shape: tuple[int, ...], limit: int) -> None:
         values = int(np.prod(shape, dtype=object))
@@ -189,6 +189,7 @@ class _Asking(Asking):
         cells = int(frame["cell"].max()) + 1 if len(frame) else int(not self.quasi_keys)
         self._check_size("groups and cases", cells * cases, shape, LARGEST_ANSWER)
         place = (*(frame[name].to_numpy(dtype=np.int64) for name in ("cell", "case_number")), self._codes(frame, shape))
+        self.require_finite(frame, "endless_count", "case_number")
         values = int(np.prod(shape))
         columns: dict[str, Array] = {}
         for source, name in {"row_count": "uniform", **self._measure_columns()}.items():

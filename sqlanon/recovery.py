@@ -40,14 +40,17 @@ class Recovery:
         counts: Sequence[Array],
         closed: Joint,
         matrix: Joint | None,
+        repeated: tuple[Sequence[Joint], float],
         unseen: float,
     ) -> None:
         """Take moments (published figures under `uniform`), asked values, and the channels of the columns read.
 
-        counts: f' of each column's values. unseen: the count up to which a value may well have gone unpublished.
+        counts: f' of each column's values. repeated: the matrix's channels as single orders of the values in their
+        blocks would have them, and the factor of their variance. unseen: the count up to which a value may well have
+        gone unpublished.
         """
         self.moments, self.asked, self.counts, self.closed, self.matrix = moments, asked, counts, closed, matrix
-        self.unseen = unseen
+        self.unseen, self.repeated = unseen, repeated
         self.rows = moments.count("uniform")
         self.case_count = self.rows.shape[1]
         self.values = int(np.prod(closed.shape))
@@ -65,6 +68,8 @@ class Recovery:
         plain = _ratio([self._summed(part, measured, None) for part in parts])
         closed = _ratio([self._summed(part, measured, self.closed) for part in parts])
         variance, growth = self._variance(parts, measured, closed)
+        if len(parts) == 1 and self.case_count == 1:
+            variance = variance + self._company_variance(parts[0], measured)
         unbiased, error = self._corrected(parts, measured, closed, variance, estimator)
         least, most, error = self._unseen(measured, plain, least, most, error)
         exact = np.full(plain.shape, not self.counts)
@@ -203,6 +208,22 @@ class Recovery:
                 sign = -1 if part.base[0][chosen] else 1
                 growth[:, chosen] = sign * np.ptp(inside, axis=1) * (weights != 0).any()
         return variance, growth
+
+    def _company_variance(self, part: Weighted, measured: Measured) -> Array:
+        """Return the variance that comes of the one order of values that each block has drawn, C x J.
+
+        With T of that order the closed form's expectation is <x, T h>; its spread over orders is not in the rows' own.
+        """
+        channels, factor = self.repeated
+        published = self._published(measured, part.degree, 0)
+        if len(channels) < 2:
+            return np.zeros((len(published), self.asked.set_count))
+        total = np.abs(published).sum(axis=1, keepdims=True)
+        figures = np.clip(self.closed.solved(published), -total * (published.min() < 0), total)
+        figures = figures * np.divide(published.sum(axis=1, keepdims=True), figures.sum(axis=1, keepdims=True) + 1e-300)
+        pulled = self.closed.pulled(part.weights[0])
+        means = np.stack([figures @ channel.expected(pulled).T for channel in channels])
+        return np.asarray(means.var(axis=0, ddof=1) * factor)
 
     def _variance_bound(self, parts: Sequence[Weighted], measured: Measured, closed: Array) -> Array:
         """Bound the variance of a mixed condition from the variances of its cases.
