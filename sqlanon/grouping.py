@@ -4,6 +4,7 @@ Anatomy, SPLU-Gen and r-robust publishing begin with these steps; the templates 
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from sqlanon.errors import DataError
 from sqlanon.plan import Guard, Request, Row, Step
@@ -33,85 +34,180 @@ SEVERAL_ROWS = (
 
 STEPS = (
     "source",
+    "population",
+    "dropped",
     "tally",
     "feasibility",
-    "population",
     "persons",
     "drawn",
     "shard",
     "frequency",
     "positioned",
     "block",
+    "numbered",
     "grouped",
 )
+HASH_PARTS = 4  # a hash of 64 hex digits holds four draws of 15
 
 
-def steps(request: Request, parameter: str, size: int) -> tuple[Step, ...]:
-    """Return the steps that end in `grouped` (quasi_1 …, code, group_id, slot).
+@dataclass(frozen=True)
+class Attribute:
+    """One sensitive attribute to group by: groups of at least `size` rows, all with different values.
 
-    `size` is the number of different values per group (l, γ, ⌈r⌉); `parameter` is its name in messages.
+    column: its published name; internal: its name in our relations (`sensitive`, `sensitive_2` …).
+    parameter: what `size` is called in messages (l, gamma). purpose: what its draws are for, unlike any other's.
+    carried: the columns that pass through the grouping. draws: one draw a row for each name.
     """
-    feasible, limits = _feasible(request, parameter, size), _limits(request, parameter, size)
-    chosen = {
-        "source": (Step("grouping/source", "view"),),
-        "tally": (Step("grouping/tally"),),
-        "feasibility": (Step("grouping/feasibility", "query", refuse=feasible, guards=limits),),
-        "persons": _persons(request),
-        "population": _population(request),
-        "drawn": _drawn(request),
-    }
-    return tuple(step for name in STEPS for step in chosen.get(name, (Step(f"grouping/{name}"),)))
+
+    column: str
+    size: int
+    parameter: str
+    purpose: str
+    groups_per_block: int
+    carried: tuple[str, ...]
+    internal: str = "sensitive"
+    draws: tuple[str, ...] = ("draw",)
+    suffix: str = ""
 
 
-def values(request: Request, purpose: str, size: int, groups_per_block: int) -> dict[str, object]:
-    """Return the parameters of the grouping templates for one sensitive column."""
+def quasi_names(request: Request) -> tuple[str, ...]:
+    """Return the names of the quasi columns in our relations."""
+    return tuple(f"quasi_{number}" for number, _ in enumerate(request.roles.quasi, start=1))
+
+
+def identifier_names(request: Request) -> tuple[str, ...]:
+    """Return the names of the identifier columns in our relations."""
+    return tuple(f"identifier_{number}" for number, _ in enumerate(request.roles.identifier, start=1))
+
+
+def sensitive_names(request: Request) -> tuple[str, ...]:
+    """Return the names of the sensitive columns in our relations: the first is the one that is grouped next."""
+    return ("sensitive", *(f"sensitive_{number}" for number in range(2, len(request.roles.sensitive) + 1)))
+
+
+def identity_names(request: Request) -> tuple[str, ...]:
+    """Return the column that tells rows apart when they are drawn for."""
+    if request.draws == "random":
+        return ()
+    return ("row_number",) if request.identity == "number" else ("identity",)
+
+
+def ties(request: Request) -> tuple[str, ...]:
+    """Return the columns that order rows whose draws are equal."""
+    return ("hash",) if request.draws == "keyed" and request.identity != "number" else ()
+
+
+def opening(request: Request) -> tuple[Step, ...]:
+    """Return the steps that end in `population`: the rows to publish, under names of our own."""
     roles, source = request.roles, request.source
-    used: dict[str, object] = {
-        "relation": source.relation,
-        "sensitive_source": source.expression(roles.sensitive[0]),
-        "quasi_source": [source.expression(column) for column in roles.quasi],
-        "identifier_source": [source.expression(column) for column in roles.identifier],
-        "numbering": [source.numbering] if request.identity == "number" and request.draws == "keyed" else [],
-        "quasi": list(roles.quasi),
-        "nulls_are_values": request.nulls == "value",
-        "value_purpose": f"{purpose}/value/",
-        "block_purpose": f"{purpose}/block/",
-        "group_size": size,
-        "groups_per_block": groups_per_block,
-        "ties": ["hash"] if request.draws == "keyed" and request.identity != "number" else [],
-    }
-    if request.draws == "keyed":
-        used["row_purpose"] = f"{purpose}/row/"
-    if _reads_identifier(request):
-        used["identifier"] = list(roles.identifier)
-    return used
+    named = (
+        *zip(roles.quasi, quasi_names(request), strict=True),
+        *zip(roles.identifier, identifier_names(request), strict=True),
+        *zip(roles.sensitive, sensitive_names(request), strict=True),
+    )
+    selected = [(source.expression(column), name) for column, name in named]
+    if identity_names(request) == ("row_number",):
+        selected.append((source.numbering, "row_number"))
+    first = Step("grouping/source", "view", values={"relation": source.relation, "selected": selected})
+    if request.nulls != "drop":
+        return (first, Step("grouping/everyone", "view", yields="population"))
+    known = {"sensitive_columns": sensitive_names(request)}
+    return (
+        first,
+        Step("grouping/known", "view", yields="population", values=known),
+        Step("grouping/dropped", "query", refuse=lambda row: None),
+    )
 
 
-def _reads_identifier(request: Request) -> bool:
-    checks_persons = bool(request.roles.identifier) and not request.many_rows_per_person
-    return checks_persons or (request.draws == "keyed" and request.identity != "number")
+def checked(request: Request, attribute: Attribute) -> tuple[Step, ...]:
+    """Return the steps that count the attribute's values and refuse what cannot be grouped."""
+    feasible = _feasible(request, attribute)
+    limits = _limits(request, attribute)
+    counted = {"sensitive_column": attribute.internal}
+    known = {"nulls_are_values": request.nulls == "value"}
+    return (
+        Step("grouping/tally", values=counted, suffix=attribute.suffix),
+        Step("grouping/feasibility", "query", "", feasible, limits, known, attribute.suffix),
+    )
 
 
-def _persons(request: Request) -> tuple[Step, ...]:
+def persons(request: Request) -> tuple[Step, ...]:
+    """Return the step that refuses several rows of one person, where there are identifiers."""
     if not request.roles.identifier or request.many_rows_per_person:
         return ()
     several = Guard("repeating_persons > 0", "persons have more than one row, and the guarantee is per row")
-    return (Step("grouping/persons", "query", refuse=_one_row_per_person, guards=(several,)),)
+    columns = {"identifier_columns": identifier_names(request)}
+    return (Step("grouping/persons", "query", "", _one_row_per_person, (several,), columns),)
 
 
-def _population(request: Request) -> tuple[Step, ...]:
-    template = "grouping/known" if request.nulls == "drop" else "grouping/everyone"
-    return (Step(template, "view", yields="population"),)
+def identified(request: Request) -> tuple[Step, ...]:
+    """Return the step that gives rows their identity text, where draws need one."""
+    if identity_names(request) != ("identity",):
+        return ()
+    values: dict[str, object] = {"identified_columns": (*quasi_names(request), *sensitive_names(request))}
+    if request.identity == "identifier":
+        values["identifier_columns"] = identifier_names(request)
+    else:
+        values["row_columns"] = (*quasi_names(request), *identifier_names(request), *sensitive_names(request))
+    return (Step(f"grouping/identity_{request.identity}", "view", yields="identified", values=values),)
 
 
-def _drawn(request: Request) -> tuple[Step, ...]:
+def drawn(request: Request, attribute: Attribute) -> tuple[Step, ...]:
+    """Return the step that draws for every row, once: `drawn` holds the carried columns, the value, the draws."""
+    extra = [name for name in attribute.carried if name not in attribute.draws]
+    values: dict[str, object] = {"drawn_columns": (*extra, "sensitive")}
+    template = "grouping/drawn"
+    parts = tuple(enumerate(attribute.draws, start=1))
     if request.draws == "random":
-        return (Step("grouping/drawn_at_random", yields="drawn"),)
-    if request.identity == "number":
-        return (Step("grouping/drawn_by_number", yields="drawn"),)
+        template = "grouping/drawn_at_random"
+    else:
+        values["row_purpose"] = f"{attribute.purpose}/row/"
+    if identity_names(request) == ("row_number",):
+        template = "grouping/drawn_by_number"
+        rows = HASH_PARTS // len(attribute.draws)
+        values["rows_per_hash"] = rows
+        values["shared_draws"] = [
+            (name, [row * len(attribute.draws) + part for row in range(rows)]) for part, name in parts
+        ]
+    else:
+        values["draws"] = [(name, part) for part, name in parts]
+    if template == "grouping/drawn":
+        values["ties"] = ties(request)
+    return (Step(template, yields="drawn", values=values, suffix=attribute.suffix),)
+
+
+def numbered(request: Request, attribute: Attribute, drawn_rows: str = "drawn", tally: str = "") -> tuple[Step, ...]:
+    """Return the steps that end in `numbered`: every row's number in its block, the value a `code`.
+
+    drawn_rows, tally: the relations of the rows and of their values' counts, where they are not `drawn` and `tally`.
+    """
+    suffix, read = attribute.suffix, {"drawn": drawn_rows}
+    placed: dict[str, object] = {"carried": attribute.carried}
+    ordered = {
+        "nulls_are_values": request.nulls == "value",
+        "value_purpose": f"{attribute.purpose}/value/",
+        "group_size": attribute.size,
+        "groups_per_block": attribute.groups_per_block,
+    }
     return (
-        Step(f"grouping/identity_{request.identity}", "view", yields="identified"),
-        Step("grouping/drawn"),
+        Step("grouping/shard", suffix=suffix, reads=read),
+        Step("grouping/frequency", suffix=suffix, reads={"tally": tally or f"tally{suffix}"}, values=ordered),
+        Step("grouping/positioned", suffix=suffix, reads=read, values={**placed, "ties": ties(request)}),
+        Step("grouping/block", suffix=suffix, values={"block_purpose": f"{attribute.purpose}/block/"}),
+        Step("grouping/numbered", "view", suffix=suffix, values=placed),
+    )
+
+
+def steps(request: Request, attribute: Attribute) -> tuple[Step, ...]:
+    """Return the steps of a method with one sensitive attribute, in the order of STEPS."""
+    return (
+        *opening(request),
+        *checked(request, attribute),
+        *persons(request),
+        *identified(request),
+        *drawn(request, attribute),
+        *numbered(request, attribute),
+        Step("grouping/grouped", values={"carried": attribute.carried}),
     )
 
 
@@ -120,10 +216,12 @@ def _one_row_per_person(row: Row) -> None:
         raise DataError(SEVERAL_ROWS.format(**row))
 
 
-def _feasible(request: Request, parameter: str, size: int) -> Callable[[Row], None]:
+def _feasible(request: Request, attribute: Attribute) -> Callable[[Row], None]:
+    size, parameter = attribute.size, attribute.parameter
+
     def refuse(row: Row) -> None:
         count, largest = row["row_count"], row["largest_count"]
-        column = request.roles.sensitive[0]
+        column = attribute.column
         if request.nulls == "refuse" and row["null_count"]:
             raise DataError(NO_VALUE.format(null_count=row["null_count"], column=repr(column)))
         if count == 0:
@@ -131,14 +229,15 @@ def _feasible(request: Request, parameter: str, size: int) -> Callable[[Row], No
         if size > count:
             raise DataError(TOO_FEW_ROWS.format(parameter=parameter, size=size, row_count=count))
         if largest > count // size:
-            raise DataError(_infeasible(request, parameter, size, row))
+            raise DataError(_infeasible(request, attribute, row))
 
     return refuse
 
 
-def _limits(request: Request, parameter: str, size: int) -> tuple[Guard, ...]:
+def _limits(request: Request, attribute: Attribute) -> tuple[Guard, ...]:
+    size, parameter = attribute.size, attribute.parameter
     """Say what `_feasible` says, without figures, for a script that runs without Python."""
-    column = repr(request.roles.sensitive[0])
+    column = repr(attribute.column)
     missing = Guard("null_count > 0", f"rows have no value in the sensitive column {column}")
     return (
         *([missing] if request.nulls == "refuse" else []),
@@ -151,13 +250,14 @@ def _limits(request: Request, parameter: str, size: int) -> tuple[Guard, ...]:
     )
 
 
-def _infeasible(request: Request, parameter: str, size: int, row: Row) -> str:
+def _infeasible(request: Request, attribute: Attribute, row: Row) -> str:
+    size, parameter = attribute.size, attribute.parameter
     count, largest = row["row_count"], row["largest_count"]
     feasible = count // largest
     return (NOT_POSSIBLE + (POSSIBLE_UP_TO if feasible >= 2 else NEVER_POSSIBLE)).format(
         parameter=parameter,
         size=size,
-        column=repr(request.roles.sensitive[0]),
+        column=repr(attribute.column),
         value=f" ({row['largest_value']!r})" if request.show_values else "",
         largest_count=largest,
         row_count=count,

@@ -62,6 +62,9 @@ class Step:
     """One template and the relation it yields; `refuse` reads the one row of a query and may raise.
 
     `guards` say the same as `refuse`, in order, for scripts that run without Python.
+    `values` are parameters of this step (and its like) alone. Where a method takes the same steps for several
+    attributes, `suffix` tells their relations apart, and `reads` names the relation behind an input where it
+    is not the latest of the input's own name.
     """
 
     template: str
@@ -69,11 +72,19 @@ class Step:
     yields: str = ""
     refuse: Callable[[Row], None] | None = None
     guards: tuple[Guard, ...] = ()
+    values: Mapping[str, object] = field(default_factory=dict)
+    suffix: str = ""
+    reads: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def stem(self) -> str:
+        """Return the name under which later steps read the relation: the template's own unless another was given."""
+        return self.yields or self.template.rpartition("/")[2]
 
     @property
     def name(self) -> str:
-        """Return the name of the relation: the template's own unless another was given."""
-        return self.yields or self.template.rpartition("/")[2]
+        """Return the name of the relation."""
+        return f"{self.stem}{self.suffix}"
 
 
 @dataclass(frozen=True)
@@ -121,25 +132,28 @@ def build(
     A value that no step declares is an error, as a relation is that no step yields.
     """
     relations: dict[str, Sql] = dict(given)
-    unused = set(values)
+    unused = {(id(known), name) for known in (values, *(step.values for step in steps)) for name in known}
     built: list[Statement | Check] = []
     for step in steps:
         head = header(step.template)
-        missing = [name for name in head.inputs if name not in relations]
-        missing += [name for name in head.parameters if name not in values]
+        inputs = {name: step.reads.get(name, name) for name in head.inputs}
+        known = {**values, **step.values}
+        missing = [name for name in inputs.values() if name not in relations]
+        missing += [name for name in head.parameters if name not in known]
         if missing:
             raise TemplateError(f"step {step.name}: nothing yields {missing}")
-        unused -= set(head.parameters)
+        for name in head.parameters:
+            unused.discard((id(step.values if name in step.values else values), name))
         sql = render(
             step.template,
-            **{name: relations[name] for name in head.inputs},
-            **{name: values[name] for name in head.parameters},
+            **{name: relations[source] for name, source in inputs.items()},
+            **{name: known[name] for name in head.parameters},
         )
         relation = Sql("") if step.kind == "query" else relation_name(prefix, step.name)
         if relation:
-            relations[step.name] = relation
+            relations[step.stem] = relations[step.name] = relation
         statement = Statement(step.name, sql, step.kind, str(relation), step.template)
         built.append(Check(statement, step.refuse, step.guards) if step.refuse else statement)
     if unused:
-        raise TemplateError(f"no step reads {sorted(unused)}")
+        raise TemplateError(f"no step reads {sorted(name for _, name in unused)}")
     return tuple(built)

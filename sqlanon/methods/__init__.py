@@ -2,6 +2,6 @@
 
 from types import ModuleType
 
-from sqlanon.methods import anatomy
+from sqlanon.methods import anatomy, splu
 
-METHODS: dict[str, ModuleType] = {module.NAME: module for module in (anatomy,)}
+METHODS: dict[str, ModuleType] = {module.NAME: module for module in (anatomy, splu)}

@@ -44,9 +44,21 @@ def plan(
     published = (*request.roles.quasi, sensitive)
     group_column = free_name("group_id", published)
     count_column = free_name("count", published)
-    values = grouping.values(request, f"{NAME}/{sensitive}", l, block or grouping.ONE_BLOCK)
-    values |= {"sensitive": sensitive, "group_column": group_column, "count_column": count_column}
-    steps = grouping.steps(request, "l", l)
+    attribute = grouping.Attribute(
+        column=sensitive,
+        size=l,
+        parameter="l",
+        purpose=f"{NAME}/{sensitive}",
+        groups_per_block=block or grouping.ONE_BLOCK,
+        carried=grouping.quasi_names(request),
+    )
+    values = {
+        "quasi": request.roles.quasi,
+        "sensitive": sensitive,
+        "group_column": group_column,
+        "count_column": count_column,
+    }
+    steps = grouping.steps(request, attribute)
     outputs = (Step("anatomy/qit"), Step("anatomy/st"))
     secret = key if key is not None else relation_name(prefix, "key")
     built = build((*steps, *outputs), values, prefix, {"key": secret})
