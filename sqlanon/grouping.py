@@ -170,7 +170,7 @@ def drawn(request: Request, attribute: Attribute) -> tuple[Step, ...]:
             (name, [row * len(attribute.draws) + part for row in range(rows)]) for part, name in parts
         ]
     else:
-        values["draws"] = [(name, part) for part, name in parts]
+        values["draws"] = attribute.draws
     if template == "grouping/drawn":
         values["ties"] = ties(request)
     return (Step(template, yields="drawn", values=values, suffix=attribute.suffix),)

@@ -24,10 +24,8 @@ L_DIVERSITY = Macro(
         Step("check/l_diversity", yields="answer"),
         Step("stored/answered"),
     ),
-    stored.source_values(stored.QUASI)
+    stored.source_values(stored.QUASI, {"quasi_1": "chosen_text"})
     | {
-        "quasi_source": [Sql("chosen_text")],
-        "identifier_source": [],
         "quasi": ["chosen"],
         "refusals": [*stored.column_refusals(stored.QUASI, "--quasi"), *stored.null_refusals(stored.column_fields())],
     },

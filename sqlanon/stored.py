@@ -29,32 +29,37 @@ SOURCE = (
     Step("stored/names"),
     Step("stored/named", "view"),
     Step("grouping/source", "view"),
+    Step("grouping/everyone", "view", yields="population"),
     Step("grouping/tally"),
 )
 GROUPING = (
     *SOURCE,
     Step("grouping/feasibility"),
-    Step("grouping/everyone", "view", yields="population"),
     Step("grouping/persons"),
     Step("stored/figures"),
     Step("stored/refusal"),
     Step("stored/key"),
     Step("stored/identified", "view"),
     Step("grouping/drawn"),
-    *(Step(f"grouping/{name}") for name in ("shard", "frequency", "positioned", "block", "grouped")),
+    *(Step(f"grouping/{name}") for name in ("shard", "frequency", "positioned", "block")),
+    Step("grouping/numbered", "view"),
+    Step("grouping/grouped"),
 )
 
 
-def source_values(chosen: str) -> dict[str, object]:
-    """Return the parameters of SOURCE; `chosen` is the parameter whose columns become one text."""
+def source_values(chosen: str, selected: dict[str, str]) -> dict[str, object]:
+    """Return the parameters of SOURCE.
+
+    chosen: the parameter whose columns become one text. selected: our names of the columns of `named`.
+    """
     return {
         "table_name": Sql(TABLE),
         "sensitive_name": Sql(SENSITIVE),
         "chosen_names": Sql(f"cast({chosen} as varchar[])"),
         "nulls_name": Sql("nulls"),
         "relation": Sql('"sqlanon_named"'),
-        "sensitive_source": Sql("sensitive"),
-        "numbering": [],
+        "selected": [(Sql(column), name) for name, column in selected.items()] + [(Sql("sensitive"), "sensitive")],
+        "sensitive_column": "sensitive",
         "nulls_are_values": Sql("(nulls = 'value')"),
     }
 
@@ -67,11 +72,12 @@ def grouping_values(method: str, parameter: str, draws: bool, refusals: list[Ref
     """
     purpose = f"'{method}/' || {_spelled(SENSITIVE)} || "
     size = f"cast({parameter} as bigint)"
-    return source_values("id") | {
-        "quasi_source": [Sql("whole")],
-        "identifier_source": [Sql("chosen_text"), Sql("row_text")],
-        "quasi": ["whole"],
-        "identifier": ["chosen"],
+    selected = {"quasi_1": "whole", "identifier_1": "chosen_text", "identifier_2": "row_text"}
+    return source_values("id", selected) | {
+        "identifier_columns": ["identifier_1"],
+        "drawn_columns": ["quasi_1", "sensitive"],
+        "carried": ["quasi_1"],
+        "draws": ["draw"],
         "ties": ["hash"],
         "draws_name": Sql("draws" if draws else "'keyed'"),
         "row_purpose": Sql(f"({purpose}'/row/')"),

@@ -20,7 +20,12 @@ def anatomy() -> Plan:
     return METHODS["anatomy"].plan(Request(Source(Sql('"patients"')), roles, identity="identifier"), l=4)
 
 
-PLANS = {"anatomy": anatomy}
+def splu() -> Plan:
+    roles = Roles(("age", "sex", "zipcode"), ("disease",), ("ssn",))
+    return METHODS["splu"].plan(Request(Source(Sql('"patients"')), roles, identity="identifier"), gamma=5)
+
+
+PLANS = {"anatomy": anatomy, "splu": splu}
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -41,6 +41,7 @@ def dummies(name: str) -> dict[str, object]:
     for use in tree.find_all(nodes.Filter):
         if isinstance(use.node, nodes.Name):
             found.setdefault(use.node.name, WANTED[use.name])
+    found = {name: value for name, value in found.items() if name in head.parameters}
     for call in tree.find_all(nodes.Call):
         for argument in call.args:
             if isinstance(argument, nodes.Name):  # the purpose of a draw
@@ -57,6 +58,8 @@ def dummy_element(loop: nodes.For) -> object:
 
 
 def dummy_use(loop: nodes.For, target: str) -> object:
+    if any(isinstance(inner.iter, nodes.Name) and inner.iter.name == target for inner in loop.find_all(nodes.For)):
+        return [1, 2]
     for use in loop.find_all(nodes.Filter):
         if isinstance(use.node, nodes.Name) and use.node.name == target:
             return WANTED[use.name]

@@ -162,7 +162,7 @@ def _residue_dropped(request: Request, attribute: grouping.Attribute) -> list[St
     values = {
         "drawn_columns": (*(name for name in attribute.carried if name not in attribute.draws), "sensitive"),
         "ties": grouping.ties(request),
-        "draws": [(name, part) for part, name in enumerate(attribute.draws, start=1)],
+        "draws": attribute.draws,
     }
     return [
         Step("splu/lot", values={"group_size": attribute.size}),

@@ -25,20 +25,25 @@ from (
 -- source: The rows that take part, under names of our own, so that no column of the user's meets one of ours
 create temporary view "sqlanon_source" as
 select
-    "age" as quasi_1,
-    "sex" as quasi_2,
-    "zipcode" as quasi_3,
-    "ssn" as identifier_1,
-    "disease" as sensitive
+    "age" as "quasi_1",
+    "sex" as "quasi_2",
+    "zipcode" as "quasi_3",
+    "ssn" as "identifier_1",
+    "disease" as "sensitive"
 from "patients";
+
+-- population: The rows that have any sensitive value, NULL counting as one
+create temporary view "sqlanon_population" as
+select *
+from "sqlanon_source";
 
 -- tally: How often each sensitive value occurs (c_v), NULL included
 create temporary table "sqlanon_tally" as
 select
-    sensitive,
+    "sensitive" as sensitive,
     count(*) as row_count
-from "sqlanon_source"
-group by sensitive;
+from "sqlanon_population"
+group by "sensitive";
 
 -- feasibility: What decides whether l groups can be told apart: N, the NULLs, and the most frequent value
 select case when refusal is not null then error(refusal) end as checked
@@ -68,11 +73,6 @@ from (
     ) as looked_at
 ) as checked;
 
--- population: The rows that have any sensitive value, NULL counting as one
-create temporary view "sqlanon_population" as
-select *
-from "sqlanon_source";
-
 -- persons: How many rows share their identifier with another row: the guarantees are per row
 select case when refusal is not null then error(refusal) end as checked
 from (
@@ -85,7 +85,7 @@ from (
             select count(*) as row_count
             from "sqlanon_population"
             group by
-                identifier_1
+                "identifier_1"
         )
         select
             coalesce(cast(sum(row_count) as bigint), 0) as row_count,
@@ -98,33 +98,33 @@ from (
 -- identified: Row identity under a given key: the identifier columns, which are unique
 create temporary view "sqlanon_identified" as
 select
-    quasi_1,
-    quasi_2,
-    quasi_3,
-    sensitive,
-coalesce(cast(length(cast(identifier_1 as varchar)) as varchar) || ':' || cast(identifier_1 as varchar), 'N')
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
+    "sensitive",
+coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N')
         as identity
 from "sqlanon_population";
 
--- drawn: One draw a row: the first 15 hex digits of sha256(key || purpose || identity)
+-- drawn: Draws of a row: 15 hex digits each of sha256(key || purpose || identity)
 create temporary table "sqlanon_drawn" as
 with hashed as (
     select
-        identified.quasi_1,
-        identified.quasi_2,
-        identified.quasi_3,
-        identified.sensitive,
+        identified."quasi_1",
+        identified."quasi_2",
+        identified."quasi_3",
+        identified."sensitive",
         sha256(key.secret || 'anatomy/disease/row/' || identified.identity) as hash
     from "sqlanon_identified" as identified
     cross join "sqlanon_key" as key
 )
 select
-    quasi_1,
-    quasi_2,
-    quasi_3,
-    sensitive,
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
+    "sensitive",
     "hash",
-    cast('0x' || substr(hash, 1, 15) as bigint) as draw
+    cast('0x' || substr(hash, 1, 15) as bigint) as "draw"
 from hashed;
 
 -- shard: The rows of a value in 16 shards of their draws, so that no window holds a whole value: where in the value's random order each shard begins
@@ -179,9 +179,9 @@ cross join total;
 create temporary table "sqlanon_positioned" as
 with ranked as (
     select
-        quasi_1,
-        quasi_2,
-        quasi_3,
+        "quasi_1",
+        "quasi_2",
+        "quasi_3",
         sensitive,
         draw % 16 as shard,
         row_number() over (
@@ -192,9 +192,9 @@ with ranked as (
 ),
 bucketed as (
     select
-        ranked.quasi_1,
-        ranked.quasi_2,
-        ranked.quasi_3,
+        ranked."quasi_1",
+        ranked."quasi_2",
+        ranked."quasi_3",
         frequency.code,
         frequency.group_count,
         frequency.block_count,
@@ -206,9 +206,9 @@ bucketed as (
         on ranked.sensitive is not distinct from frequency.sensitive
 )
 select
-    quasi_1,
-    quasi_2,
-    quasi_3,
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
     code,
     bucket % block_count as block,
     bucket // block_count as seat
@@ -244,34 +244,36 @@ select
     first_seat,
     block_groups,
     block_count,
+    cast(sum(row_count) over (partition by block) as bigint) as block_rows,
     cast(sum(row_count) over (partition by block order by cast('0x' || substr(hash, 1, 15) as bigint), hash rows unbounded preceding) as bigint) - row_count as first_number
 from hashed;
 
--- grouped: The group of every row: number in the block mod m_b, made global, the slot is number div m_b
-create temporary table "sqlanon_grouped" as
-with numbered as (
-    select
-        positioned.quasi_1,
-        positioned.quasi_2,
-        positioned.quasi_3,
-        positioned.code,
-        positioned.block,
-        block.block_count,
-        block.block_groups,
-        block.first_number
-        + (positioned.seat + block.block_groups - block.first_seat % block.block_groups) % block.block_groups as number
-    from "sqlanon_positioned" as positioned
-    inner join "sqlanon_block" as block
-        on positioned.block = block.block and positioned.code = block.code
-)
+-- numbered: Step 4: the number of every row in its block, 0 … (the value's first number, then its seats in turn)
+create temporary view "sqlanon_numbered" as
 select
-    quasi_1,
-    quasi_2,
-    quasi_3,
+    positioned."quasi_1",
+    positioned."quasi_2",
+    positioned."quasi_3",
+    positioned.code,
+    positioned.block,
+    block.block_count,
+    block.block_groups,
+    block.block_rows,
+    block.first_number
+    + (positioned.seat + block.block_groups - block.first_seat % block.block_groups) % block.block_groups as number
+from "sqlanon_positioned" as positioned
+inner join "sqlanon_block" as block
+    on positioned.block = block.block and positioned.code = block.code;
+
+-- grouped: The group of every row: its number in the block mod m_b, made global
+create temporary table "sqlanon_grouped" as
+select
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
     code,
-    (number % block_groups) * block_count + block as group_id,
-    number // block_groups as slot
-from numbered;
+    (number % block_groups) * block_count + block as group_id
+from "sqlanon_numbered";
 
 -- qit: The quasi-identifier table (QIT): exact quasi values and the group, in an order that depends on nothing but what it shows
 create table "sqlanon_qit" as
@@ -301,14 +303,15 @@ order by
 
 -- the rest is microdata and the key: forget it
 drop table "sqlanon_grouped";
+drop view "sqlanon_numbered";
 drop table "sqlanon_block";
 drop table "sqlanon_positioned";
 drop table "sqlanon_frequency";
 drop table "sqlanon_shard";
 drop table "sqlanon_drawn";
 drop view "sqlanon_identified";
-drop view "sqlanon_population";
 drop table "sqlanon_tally";
+drop view "sqlanon_population";
 drop view "sqlanon_source";
 drop table "sqlanon_key";
 

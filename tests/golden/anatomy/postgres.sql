@@ -41,12 +41,18 @@ select
   "disease" as "sensitive"
 from "patients";
 
+-- population: The rows that have any sensitive value, NULL counting as one
+create temporary view "sqlanon_population" as
+select
+  *
+from "sqlanon_source";
+
 -- tally: How often each sensitive value occurs (c_v), NULL included
 create temporary table "sqlanon_tally" as
 select
-  "sensitive",
+  "sensitive" as "sensitive",
   count(*) as "row_count"
-from "sqlanon_source"
+from "sqlanon_population"
 group by
   "sensitive";
 analyze "sqlanon_tally";
@@ -94,12 +100,6 @@ begin
 end
 $sqlanon$;
 
--- population: The rows that have any sensitive value, NULL counting as one
-create temporary view "sqlanon_population" as
-select
-  *
-from "sqlanon_source";
-
 -- persons: How many rows share their identifier with another row: the guarantees are per row
 do $sqlanon$
 declare refusal text := (
@@ -141,7 +141,7 @@ select
   ) as "identity"
 from "sqlanon_population";
 
--- drawn: One draw a row: the first 15 hex digits of sha256(key || purpose || identity)
+-- drawn: Draws of a row: 15 hex digits each of sha256(key || purpose || identity)
 create temporary table "sqlanon_drawn" as
 with "hashed" as (
   select
@@ -292,6 +292,7 @@ select
   "first_seat",
   "block_groups",
   "block_count",
+  cast(sum("row_count") over (partition by "block") as bigint) as "block_rows",
   cast(sum("row_count") over (
     partition by "block"
     order by cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint), "hash"
@@ -300,24 +301,26 @@ select
 from "hashed";
 analyze "sqlanon_block";
 
--- grouped: The group of every row: number in the block mod m_b, made global, the slot is number div m_b
+-- numbered: Step 4: the number of every row in its block, 0 … (the value's first number, then its seats in turn)
+create temporary view "sqlanon_numbered" as
+select
+  "positioned"."quasi_1",
+  "positioned"."quasi_2",
+  "positioned"."quasi_3",
+  "positioned"."code",
+  "positioned"."block",
+  "block"."block_count",
+  "block"."block_groups",
+  "block"."block_rows",
+  "block"."first_number" + (
+    "positioned"."seat" + "block"."block_groups" - "block"."first_seat" % "block"."block_groups"
+  ) % "block"."block_groups" as "number"
+from "sqlanon_positioned" as "positioned"
+inner join "sqlanon_block" as "block"
+  on "positioned"."block" = "block"."block" and "positioned"."code" = "block"."code";
+
+-- grouped: The group of every row: its number in the block mod m_b, made global
 create temporary table "sqlanon_grouped" as
-with "numbered" as (
-  select
-    "positioned"."quasi_1",
-    "positioned"."quasi_2",
-    "positioned"."quasi_3",
-    "positioned"."code",
-    "positioned"."block",
-    "block"."block_count",
-    "block"."block_groups",
-    "block"."first_number" + (
-      "positioned"."seat" + "block"."block_groups" - "block"."first_seat" % "block"."block_groups"
-    ) % "block"."block_groups" as "number"
-  from "sqlanon_positioned" as "positioned"
-  inner join "sqlanon_block" as "block"
-    on "positioned"."block" = "block"."block" and "positioned"."code" = "block"."code"
-)
 select
   "quasi_1",
   "quasi_2",
@@ -325,9 +328,8 @@ select
   "code",
   (
     "number" % "block_groups"
-  ) * "block_count" + "block" as "group_id",
-  ("number" / "block_groups") as "slot"
-from "numbered";
+  ) * "block_count" + "block" as "group_id"
+from "sqlanon_numbered";
 analyze "sqlanon_grouped";
 
 -- qit: The quasi-identifier table (QIT): exact quasi values and the group, in an order that depends on nothing but what it shows
@@ -361,14 +363,15 @@ analyze "sqlanon_st";
 
 -- the rest is microdata and the key: forget it
 drop table "sqlanon_grouped";
+drop view "sqlanon_numbered";
 drop table "sqlanon_block";
 drop table "sqlanon_positioned";
 drop table "sqlanon_frequency";
 drop table "sqlanon_shard";
 drop table "sqlanon_drawn";
 drop view "sqlanon_identified";
-drop view "sqlanon_population";
 drop table "sqlanon_tally";
+drop view "sqlanon_population";
 drop view "sqlanon_source";
 drop table "sqlanon_key";
 

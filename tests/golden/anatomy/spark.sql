@@ -35,12 +35,18 @@ select
   `disease` as `sensitive`
 from `patients`;
 
+-- population: The rows that have any sensitive value, NULL counting as one
+create temporary view `sqlanon_population` as
+select
+  *
+from `sqlanon_source`;
+
 -- tally: How often each sensitive value occurs (c_v), NULL included
 create table `sqlanon_tally` using parquet as
 select
-  `sensitive`,
+  `sensitive` as `sensitive`,
   count(*) as `row_count`
-from `sqlanon_source`
+from `sqlanon_population`
 group by
   `sensitive`;
 
@@ -83,12 +89,6 @@ from (
     ) as `looked_at`
 ) as checked;
 
--- population: The rows that have any sensitive value, NULL counting as one
-create temporary view `sqlanon_population` as
-select
-  *
-from `sqlanon_source`;
-
 -- persons: How many rows share their identifier with another row: the guarantees are per row
 select case when refusal is not null then raise_error(refusal) end as checked
 from (
@@ -126,7 +126,7 @@ select
   ) as `identity`
 from `sqlanon_population`;
 
--- drawn: One draw a row: the first 15 hex digits of sha256(key || purpose || identity)
+-- drawn: Draws of a row: 15 hex digits each of sha256(key || purpose || identity)
 create table `sqlanon_drawn` using parquet as
 with `hashed` as (
   select
@@ -273,6 +273,7 @@ select
   `first_seat`,
   `block_groups`,
   `block_count`,
+  cast(sum(`row_count`) over (partition by `block`) as bigint) as `block_rows`,
   cast(sum(`row_count`) over (
     partition by `block`
     order by cast(conv(substring(`hash`, 1, 15), 16, 10) as bigint), `hash`
@@ -280,24 +281,26 @@ select
   ) as bigint) - `row_count` as `first_number`
 from `hashed`;
 
--- grouped: The group of every row: number in the block mod m_b, made global, the slot is number div m_b
+-- numbered: Step 4: the number of every row in its block, 0 … (the value's first number, then its seats in turn)
+create temporary view `sqlanon_numbered` as
+select
+  `positioned`.`quasi_1`,
+  `positioned`.`quasi_2`,
+  `positioned`.`quasi_3`,
+  `positioned`.`code`,
+  `positioned`.`block`,
+  `block`.`block_count`,
+  `block`.`block_groups`,
+  `block`.`block_rows`,
+  `block`.`first_number` + (
+    `positioned`.`seat` + `block`.`block_groups` - `block`.`first_seat` % `block`.`block_groups`
+  ) % `block`.`block_groups` as `number`
+from `sqlanon_positioned` as `positioned`
+inner join `sqlanon_block` as `block`
+  on `positioned`.`block` = `block`.`block` and `positioned`.`code` = `block`.`code`;
+
+-- grouped: The group of every row: its number in the block mod m_b, made global
 create table `sqlanon_grouped` using parquet as
-with `numbered` as (
-  select
-    `positioned`.`quasi_1`,
-    `positioned`.`quasi_2`,
-    `positioned`.`quasi_3`,
-    `positioned`.`code`,
-    `positioned`.`block`,
-    `block`.`block_count`,
-    `block`.`block_groups`,
-    `block`.`first_number` + (
-      `positioned`.`seat` + `block`.`block_groups` - `block`.`first_seat` % `block`.`block_groups`
-    ) % `block`.`block_groups` as `number`
-  from `sqlanon_positioned` as `positioned`
-  inner join `sqlanon_block` as `block`
-    on `positioned`.`block` = `block`.`block` and `positioned`.`code` = `block`.`code`
-)
 select
   `quasi_1`,
   `quasi_2`,
@@ -305,9 +308,8 @@ select
   `code`,
   (
     `number` % `block_groups`
-  ) * `block_count` + `block` as `group_id`,
-  (`number` div `block_groups`) as `slot`
-from `numbered`;
+  ) * `block_count` + `block` as `group_id`
+from `sqlanon_numbered`;
 
 -- qit: The quasi-identifier table (QIT): exact quasi values and the group, in an order that depends on nothing but what it shows
 create table `sqlanon_qit` using parquet as
@@ -338,13 +340,14 @@ order by
 
 -- the rest is microdata and the key: forget it
 drop table `sqlanon_grouped`;
+drop view `sqlanon_numbered`;
 drop table `sqlanon_block`;
 drop table `sqlanon_positioned`;
 drop table `sqlanon_frequency`;
 drop table `sqlanon_shard`;
 drop table `sqlanon_drawn`;
 drop view `sqlanon_identified`;
-drop view `sqlanon_population`;
 drop table `sqlanon_tally`;
+drop view `sqlanon_population`;
 drop view `sqlanon_source`;
 drop view `sqlanon_key`;
