@@ -5,12 +5,40 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sqlanon import guarantees
+from sqlanon.checks import (
+    Check,
+    Published,
+    Report,
+    compared_columns,
+    multiset_check,
+    multiset_query,
+    order_check,
+    order_queries,
+)
+from sqlanon.errors import ReleaseError
 from sqlanon.manifest import Manifest
 from sqlanon.plan import Source
 from sqlanon.templates import Sql
-from sqlanon.verification import Check, Published, Report, original_columns, order_query
 
+TABLES = ("data",)
 FALSE_ALARM = 1e-6  # how often a sound release may fail the check of its published counts
+
+
+def check_manifest(manifest: Manifest, where: str) -> None:
+    """Refuse a manifest that does not say how each sensitive column was randomized."""
+    parameters, sensitive = manifest["parameters"], manifest["columns"]["sensitive"]
+    gammas = parameters.get("gamma")
+    numbers = [parameters.get(name) for name in ("epsilon", "alpha", "target_error")]
+    sound = isinstance(gammas, dict) and list(gammas) == sensitive
+    sound = sound and all(type(gamma) is int and 2 <= gamma < 2**31 for gamma in gammas.values())
+    sound = sound and all(type(number) in (int, float) and number > 0 for number in numbers)
+    if not sound or parameters.get("residue") not in ("drop", "keep") or parameters["epsilon"] >= 1:
+        raise ReleaseError(f"the manifest of {where} does not say how its sensitive columns were randomized")
+
+
+def check_types(published: Published) -> str | None:
+    """Find nothing wrong: any type of single values can be published."""
+    return None
 
 
 def published_columns(manifest: Manifest) -> dict[str, list[str]]:
@@ -18,7 +46,7 @@ def published_columns(manifest: Manifest) -> dict[str, list[str]]:
     return {"data": [*manifest["columns"]["quasi"], *manifest["columns"]["sensitive"]]}
 
 
-def promised(manifest: Manifest, rows: int) -> dict[str, Any]:
+def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
     """Return the guarantee of each sensitive column, from gamma and the number of rows alone."""
     parameters = manifest["parameters"]
     return {
@@ -36,25 +64,15 @@ def promised(manifest: Manifest, rows: int) -> dict[str, Any]:
 
 def queries(published: Published) -> list[tuple[str, str]]:
     """Return the names and texts of the queries that look at the table, in order."""
-    shown = published_columns(published.manifest)["data"]
-    return [("order of data", order_query(published, "data", shown))]
+    return order_queries(published, published_columns(published.manifest))
 
 
 def verify(published: Published) -> Report:
     """Check a release from its table alone: its order, and that the manifest promises what gamma gives."""
-    ((_, sql),) = queries(published)
-    (found,) = published.engine.rows(sql)
-    rows, misplaced = int(found["row_count"]), found["misplaced_rows"]
-    checks = [
-        Check(
-            "row_order",
-            "sorted by the published columns",
-            "sorted" if misplaced == 0 else f"{misplaced} misplaced rows",
-            None if misplaced is None else misplaced == 0,
-        ),
-        _gamma_check(published.manifest, rows),
-    ]
-    return Report(tuple(checks), {"rows": rows, "data_rows": rows})
+    found = {name: published.engine.rows(sql)[0] for name, sql in queries(published)}
+    rows = int(found["order of data"]["row_count"])
+    ordered = order_check(found, TABLES, "sorted by the published columns")
+    return Report((ordered, _gamma_check(published.manifest, rows)), {"rows": rows, "data_rows": rows})
 
 
 def _gamma_check(manifest: Manifest, rows: int) -> Check:
@@ -63,7 +81,7 @@ def _gamma_check(manifest: Manifest, rows: int) -> Check:
     whole = manifest["parameters"]["residue"] == "keep" or all(rows % gamma == 0 for gamma in gammas.values())
     feasible = all(rows >= gamma for gamma in gammas.values())
     said = manifest.get("guarantee")
-    agrees = not said or (feasible and said == promised(manifest, rows))
+    agrees = not said or (feasible and said == guarantee(manifest, rows))
     return Check(
         "gamma",
         "the promise that gamma gives, and whole decoy groups",
@@ -72,31 +90,28 @@ def _gamma_check(manifest: Manifest, rows: int) -> Check:
     )
 
 
+def verified(report: Report) -> dict[str, Any]:
+    """Return what the manifest says of the verification: that each check held; no figure of sensitive values."""
+    return {check.name: "holds" if check.holds else "not run" for check in report.checks}
+
+
 def against_queries(published: Published, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the names and texts of the queries that compare the release with its source."""
     return [(name, sql) for name, _, sql in _compared(published, source, types)]
 
 
 def _compared(published: Published, source: Source, types: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    columns, data = published.manifest["columns"], published.tables["data"]
-    quasi = original_columns(published, "data", columns["quasi"], source, types)
-    given = {"published": data, "original": quasi}
-    yield (
-        "quasi_rows",
-        "",
-        published.query("verify/multiset", given, published_columns=columns["quasi"], weight=Sql("1")),
-    )
-    for column in columns["sensitive"]:
-        both = original_columns(published, "data", columns["quasi"], source, types, sensitive=column)
-        sql = published.query(
-            "verify/retention", {"published": data, "original": both}, quasi=columns["quasi"], sensitive_column=column
-        )
+    quasi = published.manifest["columns"]["quasi"]
+    yield "quasi_rows", "", multiset_query(published, "data", quasi, Sql("1"), source, types)
+    for column in published.manifest["columns"]["sensitive"]:
+        people = compared_columns(published, "data", [*quasi, column], source, types)
+        *quasi_names, sensitive_name = people.names
+        given = {"published": people.published, "original": people.original}
+        sql = published.query("verify/retention", given, quasi_names=quasi_names, sensitive_name=sensitive_name)
         yield f"retention of {column}", column, sql
-        value = original_columns(published, "data", [column], source, types)
-        sql = published.query(
-            "verify/value_counts", {"published": data, "original": value}, published_columns=[column]
-        )
-        yield f"published counts of {column}", column, sql
+        values = compared_columns(published, "data", [column], source, types)
+        given = {"published": values.published, "original": values.original}
+        yield f"published counts of {column}", column, published.query("verify/value_counts", given, value_names=values.names)
 
 
 def verify_against(published: Published, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
@@ -112,8 +127,7 @@ def verify_against(published: Published, source: Source, types: Mapping[str, str
     for name, column, sql in _compared(published, source, types):
         rows = published.engine.rows(sql)
         if name == "quasi_rows":
-            holds = rows[0]["added_rows"] == 0 and rows[0]["missing_rows"] == dropped
-            checks.append(Check(name, {"added_rows": 0, "missing_rows": dropped}, rows[0], holds))
+            checks.append(multiset_check(name, rows[0], dropped))
         elif name.startswith("retention"):
             retention[column] = int(rows[0]["person_count"]), int(rows[0]["retained_count"])
         else:

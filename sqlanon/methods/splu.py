@@ -16,7 +16,7 @@ from sqlanon.templates import Sql
 
 NAME = "splu"
 PAPER = "Fu, Wang, Wong, Wang and Jiang, SPLU-Gen: small sum privacy and large sum utility, 2014"
-STEPS = (*grouping.STEPS[:-1], "lot", "residue", "kept", "decoy_group", "randomized", "data")
+STEPS = (*grouping.STEPS[:-1], "lot", "residue", "left_out", "kept", "decoy_group", "randomized", "data")
 TABLES = ("data",)
 
 
@@ -159,16 +159,13 @@ def _randomized(
 
 
 def _residue_dropped(request: Request, attribute: grouping.Attribute) -> list[Step]:
-    values = {
-        "drawn_columns": (*(name for name in attribute.carried if name not in attribute.draws), "sensitive"),
-        "ties": grouping.ties(request),
-        "draws": attribute.draws,
-    }
+    passing = (name for name in attribute.carried if name not in attribute.draws)
+    columns = (*passing, "sensitive", *grouping.ties(request), *attribute.draws)
     return [
         Step("splu/lot", values={"group_size": attribute.size}),
         Step("splu/residue"),
         Step("splu/left_out", "query", refuse=lambda row: None),
-        Step("splu/kept", "view", values=values),
+        Step("splu/kept", "view", values={"kept_rows_columns": columns}),
     ]
 
 

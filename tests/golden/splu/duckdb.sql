@@ -154,55 +154,47 @@ select
 from running
 cross join total;
 
--- residue: Where the N mod gamma smallest draws stand: the last lot that holds one of them (-1: there are none)
+-- residue: The largest of the N mod gamma smallest draws (below 0: none is to be dropped)
 create temporary table "sqlanon_residue" as
+with bound as (
+    select
+        min(case when rows_up_to >= residue then lot end) as last_lot,
+        max(residue) as residue
+    from "sqlanon_lot"
+    where residue > 0
+),
+candidate as (
+    select
+        drawn.draw,
+        bound.residue,
+        row_number() over (order by drawn.draw) as draw_rank
+    from "sqlanon_drawn" as drawn
+    cross join bound
+    where drawn.draw // 281474976710656 <= bound.last_lot
+)
 select
-    coalesce(min(case when residue > 0 and rows_up_to >= residue then lot end), -1) as last_lot,
-    max(residue) as residue
-from "sqlanon_lot";
+    coalesce(max(case when draw_rank <= residue then draw end), 0 - 1) as last_draw,
+    coalesce(sum(case when draw_rank <= residue then 1 else 0 end), 0) as dropped_rows
+from candidate;
 
 -- left_out: How many rows are dropped so that the rest is a multiple of gamma
 -- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
-select residue as dropped_rows
+select cast(dropped_rows as bigint) as dropped_rows
 from "sqlanon_residue";
 
 -- kept: The rows without the residue: a multiple of gamma
 create temporary view "sqlanon_kept" as
-with candidate as (
-    select
-        drawn.*,
-        row_number() over (order by drawn.draw, drawn."hash") as draw_rank
-    from "sqlanon_drawn" as drawn
-    cross join "sqlanon_residue" as residue
-    where drawn.draw // 281474976710656 <= residue.last_lot
-),
-retained as (
-    select
-        candidate."quasi_1",
-        candidate."quasi_2",
-        candidate."quasi_3",
-        candidate."sensitive",
-        candidate."hash",
-        candidate."draw",
-        candidate."slot_draw"
-    from candidate
-    cross join "sqlanon_residue" as residue
-    where candidate.draw_rank > residue.residue
-    union all
-    select
-        drawn."quasi_1",
-        drawn."quasi_2",
-        drawn."quasi_3",
-        drawn."sensitive",
-        drawn."hash",
-        drawn."draw",
-        drawn."slot_draw"
-    from "sqlanon_drawn" as drawn
-    cross join "sqlanon_residue" as residue
-    where drawn.draw // 281474976710656 > residue.last_lot
-)
-select *
-from retained;
+select
+    drawn."quasi_1",
+    drawn."quasi_2",
+    drawn."quasi_3",
+    drawn."sensitive",
+    drawn."hash",
+    drawn."draw",
+    drawn."slot_draw"
+from "sqlanon_drawn" as drawn
+cross join "sqlanon_residue" as residue
+where drawn.draw > residue.last_draw;
 
 -- tally_randomized: How often each sensitive value occurs (c_v), NULL included
 create temporary table "sqlanon_tally_randomized" as

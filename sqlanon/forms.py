@@ -1,0 +1,57 @@
+"""The forms that a release takes, and what each offers: its tables, its verification, its answers."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import pandas as pd
+
+from sqlanon import estimation, partition, decoys
+from sqlanon.checks import Check, Published, Report
+from sqlanon.engines.base import Engine
+from sqlanon.manifest import Manifest
+from sqlanon.plan import Source
+from sqlanon.templates import Sql
+
+
+class Session(Protocol):
+    """Answer queries about one opened release."""
+
+    def answer(self, sql: str, estimator: str = ...) -> pd.DataFrame:
+        """Answer one query."""
+
+    def statements(self, sql: str, estimator: str = ...) -> list[tuple[str, str]]:
+        """Return the statements that `answer` runs."""
+
+    def close(self) -> None:
+        """Forget what the session keeps in the database."""
+
+
+class Verification(Protocol):
+    """A module that verifies releases of one form."""
+
+    TABLES: tuple[str, ...]
+    check_manifest: Callable[[Manifest, str], None]
+    check_types: Callable[[Published], str | None]
+    published_columns: Callable[[Manifest], dict[str, list[str]]]
+    queries: Callable[[Published], list[tuple[str, str]]]
+    verify: Callable[[Published], Report]
+    guarantee: Callable[[Manifest, int], dict[str, Any]]
+    verified: Callable[[Report], dict[str, Any]]
+    against_queries: Callable[[Published, Source, Mapping[str, str]], list[tuple[str, str]]]
+    verify_against: Callable[[Published, Source, Mapping[str, str]], tuple[Check, ...]]
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a method's releases are verified and asked; `groups` tells whether their groups are published."""
+
+    verification: Verification
+    session: Callable[[Engine, Mapping[str, Sql], Manifest], Session]
+    groups: bool
+
+
+FORMS: dict[str, Form] = {
+    "anatomy": Form(partition, estimation.Session, groups=True),  # type: ignore[arg-type]
+    "splu": Form(decoys, estimation.Session, groups=False),  # type: ignore[arg-type]
+}
