@@ -1,66 +1,109 @@
 """The verbs of the command line as functions on an open connection or session."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
+<<<<<<< HEAD
 from sqlanon.breaching import Model, Question, analyse
 from sqlanon.disclosure import Breach
 from sqlanon.engines.duckdb import DuckDBEngine, connect
+=======
+from sqlanon import guarantees
+from sqlanon.errors import UsageError
+>>>>>>> bde55dd (SPLU-Gen publishes: decoy groups on the shared grouping, forms of releases, stricter verification)
 from sqlanon.grouping import GROUPS_PER_BLOCK
 from sqlanon.jobfile import read_job
 from sqlanon.jobs import run_job, secrets_hidden
 from sqlanon.plan import Draws, Nulls
-from sqlanon.publish import Asked, as_tuple, publish
+from sqlanon.publish import Asked, publish
 from sqlanon.release import Release, open_release
 from sqlanon.secret import Key
 from sqlanon.sessions import engine_of
+
+Names = str | Iterable[str]
+
+
+class Options(TypedDict, total=False):
+    """What every method's function takes besides its own parameters.
+
+    id: identifier columns, never published. nulls: refuse, value or drop. draws: keyed or random.
+    key: 64 hex digits or a Key; fresh if None. rows_per_person: one or many. show_values: messages may name values.
+    out: a directory (DuckDB, Spark), into: a schema of the database (DuckDB, PostgreSQL); with neither the
+    release lives in the session (DuckDB, PostgreSQL). overwrite: replace an older release at the target.
+    """
+
+    id: Names
+    nulls: Nulls
+    draws: Draws
+    key: str | Key | None
+    rows_per_person: str
+    show_values: bool
+    out: str | os.PathLike[str] | None
+    into: str | None
+    overwrite: bool
 
 
 def anatomy(
     con: Any,
     source: object,
     *,
-    quasi: str | Iterable[str],
+    quasi: Names,
     sensitive: str,
     l: int,
-    id: str | Iterable[str] = (),
     block: int | None = GROUPS_PER_BLOCK,
-    nulls: Nulls = "refuse",
-    draws: Draws = "keyed",
-    key: str | Key | None = None,
-    rows_per_person: str = "one",
-    show_values: bool = False,
-    out: str | os.PathLike[str] | None = None,
-    into: str | None = None,
-    overwrite: bool = False,
+    **options: Unpack[Options],
 ) -> Release:
     """Publish a relation with Anatomy: QIT and ST of an l-diverse partition, verified before it appears.
 
     con: an open DuckDB connection, a Spark session or a psycopg connection; it stays as it is.
     source: a table, view, path or glob; for DuckDB a pandas or Arrow object (or its name in the caller's
-    scope), for Spark a DataFrame, for PostgreSQL tables and views only. quasi, sensitive, id: column names.
+    scope), for Spark a DataFrame, for PostgreSQL tables and views only. quasi, sensitive: column names.
     l: at least l different sensitive values in every group, none more than 1/l of it.
-    block: groups per block of mixed values, None for one block.
-    nulls: refuse, value or drop. draws: keyed or random. key: 64 hex digits or a Key; fresh if None.
-    out: a directory (DuckDB, Spark), into: a schema of con's database (DuckDB, PostgreSQL); with neither the
-    release lives in the session (DuckDB, PostgreSQL).
+    block: groups per block of mixed values, None for one block. options: see Options.
     Returns the Release. Raises UsageError for what no data could meet, DataError for what this data cannot.
     """
-    asked = Asked(
-        method="anatomy",
-        source=os.fspath(source) if isinstance(source, os.PathLike) else source,
-        quasi=as_tuple(quasi),
-        sensitive=as_tuple(sensitive),
-        identifier=as_tuple(id),
-        nulls=nulls,
-        draws=draws,
-        key=Key.of(key) if isinstance(key, str) else key,
-        many_rows_per_person=rows_per_person == "many",
-        show_values=show_values,
-    )
-    return publish(asked, engine_of(con), None if out is None else Path(out), into, overwrite, l=l, block=block)
+    parameters = {"l": _whole("l", l), "block": _block(block)}
+    return _published("anatomy", con, source, quasi, sensitive, options, parameters)
+
+
+def splu(
+    con: Any,
+    source: object,
+    *,
+    quasi: Names,
+    sensitive: Names,
+    gamma: int | Mapping[str, int],
+    residue: str | None = None,
+    epsilon: float = guarantees.EPSILON,
+    alpha: int = guarantees.ALPHA,
+    target_error: float = guarantees.TARGET_ERROR,
+    block: int | None = GROUPS_PER_BLOCK,
+    **options: Unpack[Options],
+) -> Release:
+    """Publish a relation with SPLU-Gen: exact quasi values, sensitive values drawn from decoy groups.
+
+    con, source, quasi, block, options: as for `anatomy`. sensitive: one or several columns.
+    gamma: rows of a decoy group, for all columns or for each by its name. residue: drop or keep the rows beyond a
+    multiple of gamma; None: drop where one gamma serves all. epsilon, alpha, target_error: what the guarantee in
+    the manifest is about. Returns the Release. Raises UsageError and DataError as `anatomy` does.
+    """
+    if residue not in (None, "drop", "keep"):
+        raise UsageError(f"residue = {residue!r} is neither 'drop' nor 'keep'")
+    if isinstance(gamma, Mapping):
+        sizes: int | dict[str, int] = {_name(name): _whole("gamma", size) for name, size in gamma.items()}
+    else:
+        sizes = _whole("gamma", gamma)
+    parameters = {
+        "gamma": sizes,
+        "residue": residue,
+        "epsilon": epsilon,
+        "alpha": _whole("alpha", alpha),
+        "target_error": target_error,
+        "block": _block(block),
+    }
+    return _published("splu", con, source, quasi, sensitive, options, parameters)
 
 
 def breach(con: Any, *, base: object, views: str | Iterable[str], secret: str, model: Model = "unrestricted") -> Breach:
@@ -90,4 +133,65 @@ def run(job: str | os.PathLike[str]) -> Release:
 
 def open(path: str | Path, database: str | None = None, con: Any = None) -> Release:
     """Open a release: a directory, or with `database` (a DuckDB file) a schema in it; `con`: on this connection."""
+    if not isinstance(path, str | os.PathLike):
+        raise UsageError(f"a release is a path or a schema's name, not a {type(path).__name__}")
     return open_release(path, database, None if con is None else engine_of(con))
+
+
+def _published(
+    method: str, con: Any, source: object, quasi: Names, sensitive: Names, options: Options, parameters: dict[str, Any]
+) -> Release:
+    """Check what the command line's parser would have checked, and publish."""
+    unknown = sorted(set(options) - set(Options.__annotations__))
+    if unknown:
+        raise UsageError(f"no parameter {unknown[0]!r}; there are {', '.join(Options.__annotations__)}")
+    key, out, into = options.get("key"), options.get("out"), options.get("into")
+    if not (key is None or isinstance(key, str | Key)):
+        raise UsageError(f"a key is text or a Key, not a {type(key).__name__}")
+    if not (out is None or isinstance(out, str | os.PathLike)) or not (into is None or isinstance(into, str)):
+        raise UsageError("out is a path and into a schema's name")
+    asked = Asked(
+        method=method,
+        source=os.fspath(source) if isinstance(source, os.PathLike) else source,
+        quasi=_names(quasi),
+        sensitive=_names(sensitive),
+        identifier=_names(options.get("id", ())),
+        nulls=_choice("nulls", options.get("nulls", "refuse"), "refuse", "value", "drop"),
+        draws=_choice("draws", options.get("draws", "keyed"), "keyed", "random"),
+        key=Key.of(key) if isinstance(key, str) else key,
+        many_rows_per_person=_choice("rows_per_person", options.get("rows_per_person", "one"), "one", "many") == "many",
+        show_values=bool(options.get("show_values", False)),
+    )
+    target = None if out is None else Path(out)
+    return publish(asked, engine_of(con), target, into, bool(options.get("overwrite", False)), **parameters)
+
+
+def _whole(name: str, value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise UsageError(f"{name} = {value!r} is not a whole number")
+    return value
+
+
+def _block(value: Any) -> int | None:
+    return None if value is None or value == "all" else _whole("block", value)
+
+
+def _names(names: Any) -> tuple[str, ...]:
+    """Take one name or several."""
+    if isinstance(names, str):
+        return (names,)
+    if not isinstance(names, Iterable):
+        raise UsageError(f"columns are named by text, not by a {type(names).__name__}")
+    return tuple(_name(name) for name in names)
+
+
+def _name(name: Any) -> str:
+    if not isinstance(name, str):
+        raise UsageError(f"columns are named by text, not by a {type(name).__name__}")
+    return name
+
+
+def _choice(name: str, value: Any, *choices: str) -> Any:
+    if value not in choices:
+        raise UsageError(f"{name} = {value!r} is none of {', '.join(choices)}")
+    return value

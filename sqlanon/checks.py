@@ -1,6 +1,6 @@
 """What a verification is made of: checks, a report, and the queries that every kind of release shares."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -111,7 +111,11 @@ def _compared(published: Published, source: Source, types: Mapping[str, str]) ->
         yield f"retention of {column}", column, sql
         values = compared_columns(published, "data", [column], source, types)
         given = {"published": values.published, "original": values.original}
-        yield f"published counts of {column}", column, published.query("verify/value_counts", given, value_names=values.names)
+        yield (
+            f"published counts of {column}",
+            column,
+            published.query("verify/value_counts", given, value_names=values.names),
+        )
 
 
 def verify_against(published: Published, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:

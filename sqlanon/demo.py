@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from sqlanon.checks import Report
 from sqlanon.engines.duckdb import DuckDBEngine, connect
 from sqlanon.publish import Asked, publish
 from sqlanon.release import Release, open_release
 from sqlanon.templates import render
-from sqlanon.verification import Report
 
 PATIENTS = 4000
 QUASI = ("age", "sex", "zipcode")

@@ -15,7 +15,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sqlanon.verification import Report
+from sqlanon import guarantees
+from sqlanon.checks import Report
 
 Format = Literal["table", "json", "csv"]
 
@@ -103,9 +104,17 @@ def show_publication(manifest: Mapping[str, Any], where: str, how: Format) -> No
     if how != "table":
         show_mapping(manifest, how)
         return
+    lines = _randomized_lines(manifest, where) if manifest["method"] == "splu" else _group_lines(manifest, where)
+    _print_table(["", ""], [[key, text] for key, text in lines.items()], header=False)
+    if manifest["method"] == "splu":
+        _show_guarantees(manifest["guarantee"])
+
+
+def _group_lines(manifest: Mapping[str, Any], where: str) -> dict[str, str]:
+    """Say what a release of groups is."""
     verified, guarantee, columns = manifest["verified"], manifest["guarantee"], manifest["columns"]
     sizes = " to ".join(map(str, sorted({verified["smallest_group"], verified["largest_group"]})))
-    lines = {
+    return {
         "published": f"{manifest['rows']:,} rows in {manifest['groups']:,} groups of {sizes}: {where}",
         "method": f"{manifest['method']}, {_words(plain(manifest['parameters']))}",
         "dropped rows": f"{manifest['dropped_rows']:,}",
@@ -119,7 +128,30 @@ def show_publication(manifest: Mapping[str, Any], where: str, how: Format) -> No
         f" {verified['reconstruction_error_ratio']:.6f} times its lower bound",
         "files": ", ".join(f"{name} ({said['rows']:,} rows)" for name, said in manifest["files"].items()),
     }
-    _print_table(["", ""], [[key, text] for key, text in lines.items()], header=False)
+
+
+def _randomized_lines(manifest: Mapping[str, Any], where: str) -> dict[str, str]:
+    """Say what a release of randomized values is."""
+    columns = manifest["columns"]
+    return {
+        "published": f"{manifest['rows']:,} rows: {where}",
+        "method": f"{manifest['method']}, {_words(plain(manifest['parameters']))}",
+        "dropped rows": f"{manifest['dropped_rows']:,}",
+        "promised": f"counts of {_words(columns['sensitive'])}: small ones are far off, large ones near, as below;"
+        " a row keeps its own value with probability 1/gamma",
+        "not promised": "that nobody learns who is in the table (quasi values are exact), nor that a frequent value"
+        " stays secret, nor anything against who has a second release of these people",
+        "verified": "row order, promise, agreement with the source",
+        "files": ", ".join(f"{name} ({said['rows']:,} rows)" for name, said in manifest["files"].items()),
+    }
+
+
+def _show_guarantees(promised: Mapping[str, Any]) -> None:
+    for column, guarantee in promised.items():
+        title, heads, rows, closing = guarantees.table(column, guarantee)
+        sys.stdout.write(f"\n{visible(title)}\n")
+        _print_table(heads, rows)
+        sys.stdout.write("".join(f"{visible(line)}\n" for line in closing))
 
 
 def show_report(report: Report, how: Format) -> None:

@@ -9,7 +9,7 @@ from sqlanon.errors import TargetError
 from sqlanon.macro import Macro
 from sqlanon.methods import METHODS
 from sqlanon.plan import Step
-from sqlanon.templates import Sql, ident, literal
+from sqlanon.templates import ident, literal
 from sqlanon.version import VERSION
 
 L_DIVERSITY = Macro(

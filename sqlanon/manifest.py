@@ -11,7 +11,15 @@ from sqlanon.plan import Plan
 
 FORMAT = 1
 Manifest = dict[str, Any]
-_REQUIRED = {"format": int, "method": str, "parameters": dict, "columns": dict, "rows": int, "files": dict}
+_REQUIRED = {
+    "format": int,
+    "method": str,
+    "parameters": dict,
+    "columns": dict,
+    "rows": int,
+    "dropped_rows": int,
+    "files": dict,
+}
 
 
 def new_manifest(plan: Plan, engine: str, files: Mapping[str, Any], dropped_rows: int) -> Manifest:
@@ -42,14 +50,18 @@ def loaded(text: str, where: str) -> Manifest:
     """Read a manifest; refuse what is not one, or one of a later format."""
     try:
         manifest = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ReleaseError(f"the manifest of {where} is not JSON") from None
     if not isinstance(manifest, dict):
         raise ReleaseError(f"the manifest of {where} is not an object")
     for key, kind in _REQUIRED.items():
-        if not isinstance(manifest.get(key), kind):
+        if not isinstance(manifest.get(key), kind) or isinstance(manifest[key], bool):
             raise ReleaseError(f"the manifest of {where} has no {key}")
     _check_columns(manifest["columns"], where)
+    if manifest["format"] < 1 or manifest["rows"] < 0 or manifest["dropped_rows"] < 0:
+        raise ReleaseError(f"the manifest of {where} counts below nothing")
+    if not all(isinstance(said, dict) for said in manifest["files"].values()):
+        raise ReleaseError(f"the manifest of {where} does not describe its files")
     if manifest["format"] > FORMAT:
         raise ReleaseError(
             f"{where} has format {manifest['format']}; this sqlanon reads format {FORMAT}: install a newer one"
@@ -64,3 +76,5 @@ def _check_columns(columns: Manifest, where: str) -> None:
     names = [name for listed in lists for name in (listed if isinstance(listed, list) else [None])] + added
     if not all(lists) or not all(isinstance(name, str) and name and "\0" not in name for name in names):
         raise ReleaseError(f"the manifest of {where} does not name its columns")
+    if len({str(name).lower() for name in names}) < len(names):
+        raise ReleaseError(f"the manifest of {where} names a column twice")

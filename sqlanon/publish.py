@@ -1,7 +1,7 @@
 """Publish: resolve what was asked, run the method's plan, verify, and let the release appear."""
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,11 +35,6 @@ class Asked:
     key: Key | None = None
     many_rows_per_person: bool = False
     show_values: bool = False
-
-
-def as_tuple(names: str | Iterable[str]) -> tuple[str, ...]:
-    """Take one name or several."""
-    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def prepared(asked: Asked, engine: Engine, prefix: str, **parameters: Any) -> tuple[Plan, Any]:
@@ -93,7 +88,7 @@ def publish(
     plan, against = prepared(asked, engine, fresh_prefix(), **parameters)
     target = _target(engine, out, into, overwrite)
     with engine.snapshot(), carried_out(plan, engine, asked.key or Key.fresh()) as found, target:
-        dropped = found["feasibility"]["null_count"] if asked.nulls == "drop" else 0
+        dropped = sum(int(row["dropped_rows"]) for row in found.values() if "dropped_rows" in row)
         manifest = new_manifest(plan, engine.name, {}, dropped)
         manifest, tables = published(engine, target, plan.outputs, manifest, against, accept)
     release = open_release(out) if out is not None else Release(engine, tables, manifest)

@@ -2,30 +2,29 @@
 
 import html
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from sqlanon import estimation, verification
+from sqlanon import inspection, presence
+from sqlanon.checks import Check, Published, Report
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, connect
-from sqlanon.errors import ReleaseError, VerificationError
+from sqlanon.errors import ReleaseError, UsageError, VerificationError
+from sqlanon.forms import FORMS, Form, Session
 from sqlanon.manifest import Manifest, loaded
-from sqlanon.methods import METHODS
 from sqlanon.statement import Statement
 from sqlanon.targets import (
     MANIFEST,
     DirectoryTarget,
     Target,
     read_manifest,
-    sha256,
     table_files,
 )
 from sqlanon.templates import Sql, ident
-from sqlanon.verification import Check, Published, Report
 
 if TYPE_CHECKING:
     import duckdb
@@ -49,7 +48,12 @@ class Release:
         self.engine, self.tables, self.manifest, self.directory = engine, dict(tables), manifest, directory
         self.sql = sql
         self.notes: list[str] = []
-        self._asked: estimation.Session | None = None
+        self._asked: Session | None = None
+
+    @property
+    def form(self) -> Form:
+        """Return what a release of this method offers."""
+        return FORMS[self.manifest["method"]]
 
     @property
     def published(self) -> Published:
@@ -68,21 +72,27 @@ class Release:
         against, voters: a table, view, file, glob, or a relation-like object.
         Returns a Report; `report.holds` is False where any check failed. Raises nothing for a failed check.
         """
-        missing = tuple(self._file_checks())
-        columns = self._column_check() if all(check.holds for check in missing) else None
-        checks = (*missing, *((columns,) if columns else ()))
-        if not all(check.holds for check in checks):
+        checks: tuple[Check, ...] = (inspection.file_check(self.directory, self.manifest),)
+        if checks[0].holds:
+            checks = (*checks, inspection.column_check(self.published))
+        if not checks[-1].holds:
             return Report(checks)
-        report = verification.verify_groups(self.published)
-        checks = (*checks, *report.checks)
+        form = self.form.verification
+        report = form.verify(self.published)
+        checks = (*checks, inspection.manifest_check(self.manifest, report), *report.checks)
         if against is not None:
-            checks = (*checks, *verification.verify_against(self.published, *self.engine.source(against)))
-        report = replace(report, checks=checks)
+            checks = (*checks, *form.verify_against(self.published, *self.engine.source(against)))
+        unlisted = inspection.unlisted_files(self.directory, self.manifest)
+        figures = {**report.figures, **({"unlisted_files": unlisted} if unlisted else {})}
         if voters is None:
-            return report
-        frame = verification.presence(self.published, *self.engine.source(voters))
-        figures = {**report.figures, "presence": verification.presence_figures(frame)}
-        return replace(report, presence=frame, figures=figures)
+            return Report(checks, figures)
+        frame = presence.presence(self._grouped(), *self.engine.source(voters))
+        return Report(checks, {**figures, "presence": presence.presence_figures(frame)}, frame)
+
+    def _grouped(self) -> Published:
+        if not self.form.groups:
+            raise UsageError(f"a release of {self.manifest['method']} has no groups to look voters up in")
+        return self.published
 
     def estimate(self, sql: str, estimator: str = "shrinkage") -> pd.DataFrame:
         """Answer an aggregate query FROM release, with standard errors and 95 % intervals.
@@ -100,16 +110,22 @@ class Release:
 
     def verification_sql(self, against: object = None, voters: object = None) -> str:
         """Return the statements that `verify` would run, in order."""
-        texts = verification.queries(self.published)
+        form = self.form.verification
+        texts = form.queries(self.published)
         if against is not None:
-            texts += verification.against_queries(self.published, *self.engine.source(against))
+            texts += form.against_queries(self.published, *self.engine.source(against))
         if voters is not None:
+<<<<<<< HEAD
             texts.append(verification.presence_query(self.published, *self.engine.source(voters)))
         return _texts((name, self.engine.text(Statement(name, sql, "query"))) for name, sql in texts)
+=======
+            texts.append(presence.presence_query(self._grouped(), *self.engine.source(voters)))
+        return _texts(texts)
+>>>>>>> bde55dd (SPLU-Gen publishes: decoy groups on the shared grouping, forms of releases, stricter verification)
 
-    def _session(self) -> estimation.Session:
+    def _session(self) -> Session:
         if self._asked is None:
-            self._asked = estimation.Session(self.engine, self.tables, self.manifest)
+            self._asked = self.form.session(self.engine, self.tables, self.manifest)
         return self._asked
 
     def write(self, directory: str | Path, overwrite: bool = False) -> "Release":
@@ -120,44 +136,19 @@ class Release:
         return open_release(directory)
 
     def _sorted(self, name: str) -> str:
-        shown = verification.published_columns(self.manifest)[name]
+        shown = self.form.verification.published_columns(self.manifest)[name]
         order = ", ".join(f"{ident(column)} asc nulls last" for column in shown)
         return f"select * from {self.tables[name]} order by {order}"
 
-    # -- looking at the files -------------------------------------------------------------------
-
-    def _file_checks(self) -> Iterator[Check]:
-        files = self.manifest["files"]
-        if self.directory is None:
-            yield Check("files", sorted(files), sorted(files), True)
-            return
-        required = {name: said.get("sha256") for name, said in files.items()}
-        found = {
-            name: sha256(path) if (path := _inside(self.directory, name)).is_file() else "missing" for name in files
-        }
-        wrong = {name: found[name] for name in files if found[name] != required[name]}
-        lacking = {f"{table}.parquet" for table in TABLES if not table_files(files, table)}
-        holds = not wrong and not lacking
-        yield Check(
-            "files",
-            {name: required[name] for name in (wrong or required)},
-            {**wrong, **dict.fromkeys(sorted(lacking), "not in the manifest")} if not holds else "as the manifest says",
-            holds,
-        )
-
-    def _column_check(self) -> Check:
-        required = verification.published_columns(self.manifest)
-        found = {name: list(self.engine.columns(f"select * from {self.tables[name]}")) for name in TABLES}
-        return Check("columns", required, found, required == found)
-
     def require_unchanged(self) -> None:
         """Raise ReleaseError where a file is missing or is not the one that the manifest describes."""
-        for check in self._file_checks():
-            if not check.holds:
-                raise ReleaseError(
-                    f"the release's files are not those of its manifest: {check.found} (sha256 mismatch);"
-                    " get a fresh copy from its publisher"
-                )
+        check = inspection.file_check(self.directory, self.manifest)
+        if not check.holds:
+            wrong = ", ".join(f"{name} ({found})" for name, found in dict(check.found).items())  # type: ignore[call-overload]
+            raise ReleaseError(
+                f"these files are not those of the release's manifest: {wrong} (sha256 mismatch);"
+                " get a fresh copy from its publisher"
+            )
 
     # -- showing ------------------------------------------------------------------------------------
 
@@ -165,7 +156,7 @@ class Release:
         """Say in one line what this is."""
         manifest = self.manifest
         said = f"{manifest['method']} {manifest['parameters']}"
-        return f"<Release: {said}, {manifest['rows']} rows, {manifest['groups']} groups>"
+        return f"<Release: {said}, {manifest['rows']} rows>"
 
     def _repr_html_(self) -> str:
         """Show the manifest's main lines and the first rows of each table."""
@@ -174,7 +165,7 @@ class Release:
             "method": manifest["method"],
             "parameters": manifest["parameters"],
             "rows": manifest["rows"],
-            "groups": manifest["groups"],
+            "groups": manifest.get("groups"),
             "guarantee": manifest.get("guarantee", {}),
         }
         rows = "".join(
@@ -199,12 +190,6 @@ def _plain(value: object) -> str:
     return str(value)
 
 
-def _inside(directory: Path, name: str) -> Path:
-    if Path(name).name != name or name in (".", ".."):
-        raise ReleaseError(f"the manifest names a file outside the release: {name!r}")
-    return directory / name
-
-
 def published(
     engine: Engine,
     target: Target,
@@ -225,21 +210,20 @@ def published(
         tables[output.name] = target.write(output)
     log.info("verifying release")
     written = Published(engine, tables, manifest)
-    report = verification.verify_groups(written)
-    checks = report.checks
+    form = FORMS[manifest["method"]].verification
+    report = form.verify(written)
     if against is not None:
-        checks = (*checks, *verification.verify_against(written, *against))
-    report = replace(report, checks=checks)
+        report = replace(report, checks=(*report.checks, *form.verify_against(written, *against)))
     if not report.holds:
         raise VerificationError(f"the release failed its own verification and was not published: {report.failed()}")
     figures = report.figures
     complete = {
         **manifest,
         "rows": figures["rows"],
-        "groups": figures["groups"],
-        "files": target.files({"qit": figures["qit_rows"], "st": figures["st_rows"]}),
-        "verified": {check.name: check.found for check in report.checks}
-        | {key: value for key, value in figures.items() if key not in ("rows", "groups", "qit_rows", "st_rows")},
+        "groups": figures.get("groups"),
+        "guarantee": form.guarantee(manifest, figures["rows"]),
+        "files": target.files({name: figures[f"{name}_rows"] for name in tables}),
+        "verified": form.verified(report),
     }
     if accept is not None:
         accept(complete)
@@ -252,37 +236,44 @@ def open_release(path: str | Path, database: str | None = None, engine: Engine |
     """Open a release: a directory, or with `database` (a DuckDB file) the name of a schema in it.
 
     engine: the session to open it in; a new one on `database` (or in memory) if None.
-    Raises ReleaseError where there is none. Files are not compared with the manifest here; verify does.
+    Raises ReleaseError where there is none, or both. Files are not compared with the manifest here; verify does.
     """
     directory = Path(path)
-    if engine is not None and "directory" not in engine.places:
-        return _open_schema(str(path), engine)
-    if not directory.is_dir():
-        if database is None:
+    if database is None and (engine is None or "directory" in engine.places):
+        if not directory.is_dir():
             raise ReleaseError(f"no release directory {str(path)!r}; a schema's name needs its --database")
-        return _open_schema(str(path), engine or DuckDBEngine(connect(database)))
-    return _open_directory(directory, engine or DuckDBEngine(connect(database)))
+        return _open_directory(directory, engine or DuckDBEngine(connect()))
+    engine = engine or DuckDBEngine(connect(database))
+    schema = engine.tables(str(path)) is not None
+    if directory.is_dir() and "directory" in engine.places:
+        if schema:
+            raise ReleaseError(
+                f"{str(path)!r} is a schema of the database and a directory; name the directory as {f'./{path}'!r},"
+                " or the schema from another folder"
+            )
+        return _open_directory(directory, engine)
+    return _open_schema(str(path), engine)
 
 
 def _known(manifest: Manifest, where: str) -> Manifest:
-    """Refuse a method that this version does not have, and tables that are not a QIT and an ST."""
-    if manifest["method"] not in METHODS:
+    """Refuse a method that this version does not have, and a manifest that its form does not understand."""
+    if manifest["method"] not in FORMS:
         raise ReleaseError(f"{where} was made by the method {manifest['method']!r}, which this sqlanon does not know")
-    columns, l = manifest["columns"], manifest["parameters"].get("l")
-    if len(columns["sensitive"]) != 1 or not {"group", "count"} <= set(columns):
-        raise ReleaseError(f"the manifest of {where} does not describe a QIT and an ST")
-    if not isinstance(l, int) or isinstance(l, bool) or l < 1:
-        raise ReleaseError(f"the manifest of {where} does not say its l")
+    FORMS[manifest["method"]].verification.check_manifest(manifest, where)
     return manifest
 
 
 def _open_directory(directory: Path, engine: Engine) -> Release:
+    path = directory / MANIFEST
     try:
-        text = (directory / MANIFEST).read_text(encoding="utf-8")
+        if not path.is_file():
+            raise FileNotFoundError(path)
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         raise ReleaseError(f"{str(directory)!r} holds no readable {MANIFEST}: it is not a release") from None
     manifest = _known(loaded(text, str(directory)), str(directory))
-    files = {name: table_files(manifest["files"], name) or [f"{name}.parquet"] for name in TABLES}
+    names = FORMS[manifest["method"]].verification.TABLES
+    files = {name: table_files(manifest["files"], name) or [f"{name}.parquet"] for name in names}
     tables = {name: engine.parquet([directory / file for file in listed]) for name, listed in files.items()}
     return Release(engine, tables, manifest, directory)
 
@@ -291,5 +282,6 @@ def _open_schema(schema: str, engine: Engine) -> Release:
     if "manifest" not in (engine.tables(schema) or ()):
         raise ReleaseError(f"no release in the schema {schema!r}: it has no table manifest")
     manifest = _known(loaded(read_manifest(engine, schema), f"schema {schema}"), f"schema {schema}")
-    tables = {name: Sql(f"{ident(schema)}.{ident(name)}") for name in TABLES}
+    names = FORMS[manifest["method"]].verification.TABLES
+    tables = {name: Sql(f"{ident(schema)}.{ident(name)}") for name in names}
     return Release(engine, tables, manifest)

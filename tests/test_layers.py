@@ -27,8 +27,16 @@ LAYERS = (
     {"methods", "estimators", "inference", "recovery", "company"},
     {"engines"},
     {"driver", "sessions"},
+<<<<<<< HEAD
     {"verification", "targets", "loaded", "macros", "workspace", "randomized"},
     {"estimation", "reconstruction", "asking"},
+=======
+    {"checks", "targets", "loaded", "macros", "workspace"},
+    {"partition", "presence", "randomized"},
+    {"estimation", "asking"},
+    {"forms"},
+    {"inspection"},
+>>>>>>> bde55dd (SPLU-Gen publishes: decoy groups on the shared grouping, forms of releases, stricter verification)
     {"release"},
     {"publish", "display", "disclosure", "breaching", "breach_display", "thresholds", "jobfile"},
     {"api", "demo", "jobs"},
@@ -46,7 +54,11 @@ DOORS = {
     "typer": {"cli"},
     "yaml": {"marked"},
 }
-SIBLINGS = {"methods": set(), "estimators": {"evidence", "channel"}, "engines": {"base"}}  # what each sibling may import
+SIBLINGS = {
+    "methods": set(),
+    "estimators": {"evidence", "channel"},
+    "engines": {"base"},
+}  # what each sibling may import
 NOT_METHODS = {"_macros", "grouping", "verify", "estimate", "workload", "views", "check", "stored", "demo"}
 
 MODULES = {

@@ -41,7 +41,7 @@ def test_an_untouched_release_holds(release):
     report = release.verify()
     assert report.holds
     assert [check.name for check in report.checks] == [
-        *("files", "columns", "row_order", "sizes", "diversity", "confidence")
+        *("files", "columns", "manifest", "row_order", "sizes", "diversity", "confidence")
     ]
 
 
@@ -72,7 +72,7 @@ def test_a_manifest_that_promises_more_is_found_out(release):
     manifest = json.loads(path.read_text())
     manifest["parameters"]["l"] = 5
     path.write_text(json.dumps(manifest))
-    assert failed(sqlanon.open(release.directory).verify()) == {"diversity", "confidence"}
+    assert failed(sqlanon.open(release.directory).verify()) == {"manifest", "diversity", "confidence"}
 
 
 def test_changed_and_missing_files_are_named(release, shell):

@@ -48,6 +48,13 @@ class Draws(StrEnum):
     random = "random"
 
 
+class Residue(StrEnum):
+    """What to do with rows beyond a multiple of gamma."""
+
+    drop = "drop"
+    keep = "keep"
+
+
 class RowsPerPerson(StrEnum):
     """Whether one identifier may have several rows."""
 
@@ -98,6 +105,17 @@ DrawsOption = Annotated[
 ]
 BlockOption = Annotated[str, typer.Option("--block", help="Groups per block of mixed values, or all for one block.")]
 LOption = Annotated[int, typer.Option("-l", help="At least l different sensitive values in every group.")]
+Gamma = Annotated[
+    list[str],
+    typer.Option("--gamma", help="Rows of a decoy group: one number for all, or COLUMN=NUMBER; commas, repeatable."),
+]
+ResidueOption = Annotated[
+    Residue | None,
+    typer.Option("--residue", help="Rows beyond a multiple of gamma: drop them (one gamma's default) or keep them."),
+]
+Epsilon = Annotated[float, typer.Option("--epsilon", help="Relative error that the printed guarantee is about.")]
+Alpha = Annotated[int, typer.Option("--alpha", help="Largest count that the guarantee calls small.")]
+TargetError = Annotated[float, typer.Option("--target-error", help="Probability that defines the least useful count.")]
 KeyOption = Annotated[
     str | None,
     typer.Option(
@@ -163,3 +181,19 @@ def chosen_block(text: str) -> int | None:
 def say(message: str) -> None:
     """Print a message to standard error."""
     display.to_stderr().print(display.visible(message))
+
+
+def chosen_gamma(texts: list[str]) -> int | dict[str, int]:
+    """Read one number for all sensitive columns, or a number for each: COLUMN=NUMBER, split at the last `=`."""
+    if len(texts) == 1 and texts[0].strip().isascii() and texts[0].strip().isdigit():
+        return int(texts[0])
+    gammas: dict[str, int] = {}
+    for text in texts:
+        for part in [text] if text.count("=") == 1 else text.split(","):
+            name, found, number = part.rpartition("=")
+            if not found or not name.strip() or not number.strip().isascii() or not number.strip().isdigit():
+                raise UsageError(f"--gamma {part!r} is neither a whole number nor COLUMN=NUMBER")
+            if name.strip().lower() in (known.lower() for known in gammas):
+                raise UsageError(f"--gamma is given twice for {name.strip()!r}")
+            gammas[name.strip()] = int(number)
+    return gammas

@@ -8,8 +8,9 @@ randomized on its own.
 
 from collections.abc import Mapping
 
-from sqlanon import grouping
+from sqlanon import grouping, guarantees
 from sqlanon.errors import UsageError
+from sqlanon.macro import Macro
 from sqlanon.plan import Plan, Request, Step, build, relation_name
 from sqlanon.roles import resolve_names
 from sqlanon.templates import Sql
@@ -24,6 +25,9 @@ def plan(
     request: Request,
     gamma: int | Mapping[str, int],
     residue: str | None = None,
+    epsilon: float = guarantees.EPSILON,
+    alpha: int = guarantees.ALPHA,
+    target_error: float = guarantees.TARGET_ERROR,
     block: int | None = grouping.GROUPS_PER_BLOCK,
     prefix: str = "sqlanon_",
     key: Sql | None = None,
@@ -35,6 +39,8 @@ def plan(
     gamma serves all. block: groups per block of mixed values; None: one block.
     Raises UsageError where gamma, residue or block cannot be right on any data.
     """
+    if not 0 < epsilon < 1 or alpha < 1 or not 0 < target_error < 1:
+        raise UsageError("--epsilon and --target-error lie between 0 and 1, --alpha is a whole number of at least 1")
     gammas = _gammas(request, gamma)
     dropping = _dropping(gammas, residue)
     if block is not None and block < 1:
@@ -44,7 +50,7 @@ def plan(
     for attribute in attributes:
         steps += grouping.checked(request, attribute)
     steps += [*grouping.persons(request), *grouping.identified(request)]
-    for number, attribute in enumerate(attributes):
+    for number in range(len(attributes)):
         steps += _randomized(request, attributes, number, dropping and number == 0)
     shown = [
         *zip(grouping.quasi_names(request), request.roles.quasi, strict=True),
@@ -60,6 +66,9 @@ def plan(
         parameters={
             "gamma": gammas,
             "residue": "drop" if dropping else "keep",
+            "epsilon": epsilon,
+            "alpha": alpha,
+            "target_error": target_error,
             "block": "all" if block is None else block,
             "draws": request.draws,
             "nulls": request.nulls,
@@ -131,9 +140,7 @@ def _published(number: int) -> str:
     return f"published_{number + 1}"
 
 
-def _randomized(
-    request: Request, attributes: list[grouping.Attribute], number: int, dropping: bool
-) -> list[Step]:
+def _randomized(request: Request, attributes: list[grouping.Attribute], number: int, dropping: bool) -> list[Step]:
     """Return the steps that randomize one attribute; the next one's value takes the name `sensitive`."""
     attribute = attributes[number]
     suffix = attribute.suffix
@@ -175,3 +182,6 @@ def _renamed(request: Request, number: int, after: Mapping[str, str]) -> list[St
         return []
     name = "identified" if grouping.identity_names(request) == ("identity",) else "population"
     return [Step("grouping/next_population", "view", yields=name, suffix=f"_{number + 2}")]
+
+
+MACROS: tuple[Macro, ...] = ()

@@ -47,9 +47,7 @@ def spreads_of(world, system):
     held = world[3]
 
     def spreads(wanted):
-        return np.stack(
-            [((held @ system.inverse @ a) * (held @ system.inverse @ b)) @ held for a, b in wanted]
-        )
+        return np.stack([((held @ system.inverse @ a) * (held @ system.inverse @ b)) @ held for a, b in wanted])
 
     return spreads
 
@@ -144,9 +142,7 @@ def test_a_singular_system_knows_what_it_can_answer():
     system = least_squares.system(held.T @ held, held.sum(axis=0))
     assert system.rank == 3
     assert system.known.tolist() == [False, False, True, True]
-    assert least_squares.reachable(
-        system, np.array([[2.0, 0, 0, 0], [2, 2, 0, 0], [0, 0, 2, 0]])
-    ).tolist() == [
+    assert least_squares.reachable(system, np.array([[2.0, 0, 0, 0], [2, 2, 0, 0], [0, 0, 2, 0]])).tolist() == [
         False,
         True,
         True,

@@ -1,0 +1,186 @@
+"""SPLU-Gen: decoy groups judged by enumeration, published counts judged by their distribution."""
+
+import collections
+import json
+import math
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon.driver import carried_out
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.methods import splu
+from sqlanon.plan import Request
+from sqlanon.roles import Roles
+from sqlanon.secret import Key
+from tests.conftest import NASTY_NAMES, NASTY_VALUES
+
+KEY = "0f" * 32
+
+
+def table(con, rows, values=13):
+    con.execute(
+        f"create or replace table t as select i as person, i % 7 as q, 'v' || (i % {values}) as s,"
+        f" 'w' || (i % 9) as u from range({rows}) r(i)"
+    ).fetchall()
+
+
+def decoy_groups(con, gamma, residue=None, key=KEY, identity="identifier"):
+    """Run the plan and return the rows (value, group) of its decoy groups, which are never published."""
+    engine = DuckDBEngine(con)
+    request = Request(engine.source("t")[0], Roles(("q",), ("s",), ("person",)), identity=identity)
+    plan = splu.plan(request, gamma, residue)
+    with carried_out(plan, engine, Key.of(key)):
+        return con.execute(
+            "select f.sensitive, d.group_id, d.group_rows from sqlanon_decoy_group d join sqlanon_frequency f using (code)"
+        ).fetchall()
+
+
+@pytest.mark.parametrize(
+    ("rows", "gamma", "residue"), [(1003, 5, "drop"), (1003, 5, "keep"), (26, 13, None), (27, 13, "keep")]
+)
+def test_decoy_groups_hold_gamma_different_values(con, rows, gamma, residue):
+    table(con, rows)
+    groups = collections.defaultdict(list)
+    for value, group, size in decoy_groups(con, gamma, residue):
+        groups[group].append((value, size))
+    for members in groups.values():
+        assert len({value for value, _ in members}) == len(members)
+        assert {size for _, size in members} == {len(members)}
+    sizes = collections.Counter(len(members) for members in groups.values())
+    assert set(sizes) <= ({gamma} if residue != "keep" else {gamma, gamma + 1})
+    assert sum(size * count for size, count in sizes.items()) == rows - (rows % gamma if residue != "keep" else 0)
+
+
+def test_counts_are_unbiased_with_the_binomials_variance(con):
+    """E f' = f and Var f' = f (1 - 1/gamma), over many keys."""
+    rows, gamma, keys = 130, 5, 120
+    table(con, rows)
+    seen = []
+    for key in range(keys):
+        release = sqlanon.splu(con, "t", quasi="q", sensitive="s", id="person", gamma=gamma, key=f"{key:064x}")
+        seen.append(dict(release.table("data").aggregate("s, count(*)").fetchall()))
+    count = rows / 13
+    for value in (f"v{number}" for number in range(13)):
+        published = [counted.get(value, 0) for counted in seen]
+        mean = sum(published) / keys
+        variance = sum((one - mean) ** 2 for one in published) / (keys - 1)
+        expected = count * (1 - 1 / gamma)
+        assert abs(mean - count) < 4.5 * math.sqrt(expected / keys)
+        assert expected * 0.5 < variance < expected * 1.7
+
+
+def test_the_residue_is_drawn_evenly_whatever_its_value(con):
+    table(con, 14, values=7)
+    dropped = collections.Counter()
+    for key in range(120):
+        engine = DuckDBEngine(con)
+        request = Request(engine.source("t")[0], Roles(("q",), ("s",), ("person",)), identity="identifier")
+        plan = splu.plan(request, 3)
+        with carried_out(plan, engine, Key.of(f"{key:064x}")) as found:
+            assert found["left_out"]["dropped_rows"] == 2
+            kept = con.execute("select s from t except all select sensitive from sqlanon_kept").fetchall()
+            dropped.update(value for (value,) in kept)
+    assert set(dropped) == {f"v{number}" for number in range(7)}
+    assert max(dropped.values()) < 3 * min(dropped.values())
+
+
+def test_several_attributes_each_with_its_own_gamma(con, tmp_path):
+    table(con, 10003)
+    release = sqlanon.splu(con, "t", quasi="q", sensitive=["s", "u"], id="person", gamma={"U": 4, "s": 5}, key=KEY)
+    assert release.manifest["parameters"]["gamma"] == {"s": 5, "u": 4}
+    assert release.manifest["parameters"]["residue"] == "keep"
+    report = release.verify(against="t")
+    assert report.holds
+    assert release.table("data").columns == ["q", "s", "u"]
+    again = sqlanon.splu(con, "t", quasi="q", sensitive=["s", "u"], id="person", gamma={"s": 5, "U": 4}, key=KEY)
+    assert release.table("data").fetchall() == again.table("data").fetchall()
+
+
+def test_retention_is_one_in_gamma(con):
+    con.execute("create table t as select i as q, 'v' || (i % 20) as s from range(20000) r(i)").fetchall()
+    release = sqlanon.splu(con, "t", quasi="q", sensitive="s", gamma=10)
+    (retention,) = (check for check in release.verify(against="t").checks if check.name == "retention")
+    assert retention.holds
+    assert abs(retention.found["s"] - 0.1) < 0.01
+
+
+def test_a_release_that_is_not_randomized_fails_against_its_source(con, tmp_path):
+    con.execute("create table t as select i as q, 'v' || (i % 20) as s from range(20000) r(i)").fetchall()
+    release = sqlanon.splu(con, "t", quasi="q", sensitive="s", gamma=10)
+    con.execute(f"create or replace temp table {release.tables['data']} as select * from t order by all").fetchall()
+    failed = {check.name for check in release.verify(against="t").checks if check.holds is False}
+    assert failed == {"retention", "published_counts"} or failed == {"retention"}
+
+
+def test_the_manifest_tells_nothing_of_the_values(con, tmp_path):
+    table(con, 1003)
+    sqlanon.splu(con, "t", quasi="q", sensitive="s", id="person", gamma=5, out=tmp_path / "one")
+    con.execute("update t set s = 'v' || (person * 7 % 11)").fetchall()
+    sqlanon.splu(con, "t", quasi="q", sensitive="s", id="person", gamma=5, out=tmp_path / "two")
+    one, two = (json.loads((tmp_path / name / "release.json").read_text()) for name in ("one", "two"))
+    for manifest in (one, two):
+        for said in manifest["files"].values():
+            del said["sha256"], said["bytes"]
+        del manifest["created"]
+    assert one == two
+    assert "v1" not in str(one)
+
+
+def test_position_and_files_tell_nothing_of_value_or_group(con, tmp_path):
+    """Sorted by what they show: rows with equal published columns cannot be told apart by where they stand."""
+    table(con, 5000)
+    release = sqlanon.splu(con, "t", quasi="q", sensitive="s", id="person", gamma=5, out=tmp_path / "release")
+    rows = release.table("data").fetchall()
+    assert rows == sorted(rows)
+    path = tmp_path / "release" / "data.parquet"
+    assert {
+        row[0] for row in duckdb.sql(f"select distinct path_in_schema from parquet_metadata('{path}')").fetchall()
+    } == {"q", "s"}
+    assert duckdb.sql(f"select * from parquet_kv_metadata('{path}')").fetchall() == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "says"),
+    [
+        ({"gamma": 14}, sqlanon.DataError, "the largest gamma that works is 13"),
+        ({"gamma": 1}, sqlanon.UsageError, "at least 2"),
+        ({"gamma": {"q": 5}}, sqlanon.UsageError, "'q', which is not sensitive"),
+        ({"gamma": {"u": 5}}, sqlanon.UsageError, "'u', which is not sensitive"),
+        ({"gamma": {"s": 5}, "sensitive": ["s", "u"]}, sqlanon.UsageError, "no gamma is given for 'u'"),
+        ({"gamma": 5, "sensitive": ["s", "S"]}, sqlanon.UsageError, "named twice"),
+        ({"gamma": 5, "sensitive": ["s", "q"]}, sqlanon.UsageError, "a column has one role"),
+        ({"gamma": {"s": 5, "u": 4}, "sensitive": ["s", "u"], "residue": "drop"}, sqlanon.UsageError, "one gamma"),
+        ({"gamma": 5, "residue": "x"}, sqlanon.UsageError, "neither 'drop' nor 'keep'"),
+        ({"gamma": "5"}, sqlanon.UsageError, "not a whole number"),
+        ({"gamma": 5, "epsilon": 1.5}, sqlanon.UsageError, "between 0 and 1"),
+    ],
+)
+def test_refused(con, asked, error, says):
+    table(con, 1003)
+    with pytest.raises(error, match=says):
+        sqlanon.splu(con, "t", **({"quasi": "q", "sensitive": "s", "id": "person"} | asked))
+    assert con.execute("select table_name from duckdb_tables()").fetchall() == [("t",)]
+
+
+def test_nulls(con):
+    con.execute(
+        "create table t as select i as q, case when i % 9 > 0 then i % 8 end as s from range(900) r(i)"
+    ).fetchall()
+    with pytest.raises(sqlanon.DataError, match="100 rows have no value"):
+        sqlanon.splu(con, "t", quasi="q", sensitive="s", gamma=4)
+    assert sqlanon.splu(con, "t", quasi="q", sensitive="s", gamma=4, nulls="drop").manifest["dropped_rows"] == 100
+    assert sqlanon.splu(con, "t", quasi="q", sensitive="s", gamma=4, nulls="value").verify(against="t").holds
+
+
+def test_names_and_values_of_every_kind(con):
+    columns = ", ".join('"' + name.replace('"', '""') + '" varchar' for name in NASTY_NAMES)
+    con.execute(f'create table "nasty; table" ({columns}, "sick ""ness" varchar)').fetchall()
+    marks = ", ".join("?" * (len(NASTY_NAMES) + 1))
+    rows = [[NASTY_VALUES[(i + j) % len(NASTY_VALUES)] for j in range(len(NASTY_NAMES) + 1)] for i in range(46)]
+    con.executemany(f'insert into "nasty; table" values ({marks})', rows)
+    release = sqlanon.splu(
+        con, "nasty; table", quasi=NASTY_NAMES[:-2], sensitive=['sick "ness', *NASTY_NAMES[-2:]], gamma=3
+    )
+    assert release.verify(against="nasty; table").holds
