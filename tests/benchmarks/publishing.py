@@ -75,7 +75,8 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=None)
     asked = parser.parse_args()
     print(
-        f"{platform.platform()}, {os.cpu_count()} cores, Python {platform.python_version()}, DuckDB {duckdb.__version__}"
+        f"{platform.platform()}, {os.cpu_count()} cores,"
+        f" Python {platform.python_version()}, DuckDB {duckdb.__version__}"
     )
     with tempfile.TemporaryDirectory(dir=asked.folder) as name:
         folder = Path(name)

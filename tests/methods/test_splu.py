@@ -33,7 +33,8 @@ def decoy_groups(con, gamma, residue=None, key=KEY, identity="identifier"):
     plan = splu.plan(request, gamma, residue)
     with carried_out(plan, engine, Key.of(key)):
         return con.execute(
-            "select f.sensitive, d.group_id, d.group_rows from sqlanon_decoy_group d join sqlanon_frequency f using (code)"
+            "select f.sensitive, d.group_id, d.group_rows"
+            " from sqlanon_decoy_group d join sqlanon_frequency f using (code)"
         ).fetchall()
 
 
@@ -144,7 +145,7 @@ def test_position_and_files_tell_nothing_of_value_or_group(con, tmp_path):
 @pytest.mark.parametrize(
     ("asked", "error", "says"),
     [
-        ({"gamma": 14}, sqlanon.DataError, "the largest gamma that works is 13"),
+        ({"gamma": 14}, sqlanon.DataError, "the largest gamma that works is 12"),
         ({"gamma": 1}, sqlanon.UsageError, "at least 2"),
         ({"gamma": {"q": 5}}, sqlanon.UsageError, "'q', which is not sensitive"),
         ({"gamma": {"u": 5}}, sqlanon.UsageError, "'u', which is not sensitive"),
