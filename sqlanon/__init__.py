@@ -1,11 +1,7 @@
 """sqlanon anonymizes data where it lies: published privacy algorithms as SQL, run by DuckDB."""
 
-<<<<<<< HEAD
-from sqlanon.api import anatomy, breach, open, run
+from sqlanon.api import anatomy, breach, open, run, splu
 from sqlanon.disclosure import Breach
-=======
-from sqlanon.api import anatomy, open, splu
->>>>>>> bde55dd (SPLU-Gen publishes: decoy groups on the shared grouping, forms of releases, stricter verification)
 from sqlanon.errors import (
     DataError,
     QueryError,
@@ -37,9 +33,6 @@ __all__ = [
     "anatomy",
     "breach",
     "open",
-<<<<<<< HEAD
     "run",
-=======
     "splu",
->>>>>>> bde55dd (SPLU-Gen publishes: decoy groups on the shared grouping, forms of releases, stricter verification)
 ]

@@ -5,14 +5,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-<<<<<<< HEAD
+from sqlanon import guarantees
 from sqlanon.breaching import Model, Question, analyse
 from sqlanon.disclosure import Breach
 from sqlanon.engines.duckdb import DuckDBEngine, connect
-=======
-from sqlanon import guarantees
 from sqlanon.errors import UsageError
->>>>>>> bde55dd (SPLU-Gen publishes: decoy groups on the shared grouping, forms of releases, stricter verification)
 from sqlanon.grouping import GROUPS_PER_BLOCK
 from sqlanon.jobfile import read_job
 from sqlanon.jobs import run_job, secrets_hidden
@@ -115,7 +112,7 @@ def breach(con: Any, *, base: object, views: str | Iterable[str], secret: str, m
     Returns the Breach, whose associations are a relation that stays in the database as long as the session.
     Raises UsageError for what no data could meet.
     """
-    question = Question(os.fspath(base) if isinstance(base, os.PathLike) else base, as_tuple(views), secret, model)
+    question = Question(os.fspath(base) if isinstance(base, os.PathLike) else base, _names(views), secret, model)
     return analyse(question, engine_of(con))
 
 

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import pandas as pd
 
-from sqlanon import estimation, partition, decoys
+from sqlanon import decoys, estimation, partition, reconstruction
 from sqlanon.checks import Check, Published, Report
 from sqlanon.engines.base import Engine
 from sqlanon.manifest import Manifest
@@ -17,10 +17,10 @@ from sqlanon.templates import Sql
 class Session(Protocol):
     """Answer queries about one opened release."""
 
-    def answer(self, sql: str, estimator: str = ...) -> pd.DataFrame:
+    def answer(self, sql: str, estimator: str | None = ..., **options: Any) -> pd.DataFrame:
         """Answer one query."""
 
-    def statements(self, sql: str, estimator: str = ...) -> list[tuple[str, str]]:
+    def statements(self, sql: str, estimator: str | None = ...) -> list[tuple[str, str]]:
         """Return the statements that `answer` runs."""
 
     def close(self) -> None:
@@ -53,5 +53,5 @@ class Form:
 
 FORMS: dict[str, Form] = {
     "anatomy": Form(partition, estimation.Session, groups=True),  # type: ignore[arg-type]
-    "splu": Form(decoys, estimation.Session, groups=False),  # type: ignore[arg-type]
+    "splu": Form(decoys, reconstruction.Session, groups=False),  # type: ignore[arg-type]
 }

@@ -94,17 +94,21 @@ class Release:
             raise UsageError(f"a release of {self.manifest['method']} has no groups to look voters up in")
         return self.published
 
-    def estimate(self, sql: str, estimator: str = "shrinkage") -> pd.DataFrame:
+    def estimate(self, sql: str, estimator: str | None = None, **options: Any) -> pd.DataFrame:
         """Answer an aggregate query FROM release, with standard errors and 95 % intervals.
 
         sql: SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) … FROM release [WHERE …] [GROUP BY …] [ORDER BY …] [LIMIT n].
-        estimator: shrinkage, least_squares or uniform.
+        estimator: shrinkage (the default); for groups least_squares or uniform; for randomized values closed_form,
+        matrix or iterative, the last with the options transition (paper, exact), tolerance and max_iterations.
         Returns one row per answer; for each aggregate its value, `_std_error`, `_low`, `_high`.
         Raises QueryError where the query is outside this grammar.
         """
-        return self._session().answer(sql, estimator)
+        if options and estimator != "iterative":
+            raise UsageError(f"{', '.join(options)}: only the estimator iterative (of splu) takes these")
+        answer: pd.DataFrame = self._session().answer(sql, estimator, **options)
+        return answer
 
-    def estimation_sql(self, sql: str, estimator: str = "shrinkage") -> str:
+    def estimation_sql(self, sql: str, estimator: str | None = None) -> str:
         """Return the statements that `estimate` would run, in order."""
         return _texts(self._session().statements(sql, estimator))
 
@@ -115,13 +119,8 @@ class Release:
         if against is not None:
             texts += form.against_queries(self.published, *self.engine.source(against))
         if voters is not None:
-<<<<<<< HEAD
-            texts.append(verification.presence_query(self.published, *self.engine.source(voters)))
-        return _texts((name, self.engine.text(Statement(name, sql, "query"))) for name, sql in texts)
-=======
             texts.append(presence.presence_query(self._grouped(), *self.engine.source(voters)))
-        return _texts(texts)
->>>>>>> bde55dd (SPLU-Gen publishes: decoy groups on the shared grouping, forms of releases, stricter verification)
+        return _texts((name, self.engine.text(Statement(name, sql, "query"))) for name, sql in texts)
 
     def _session(self) -> Session:
         if self._asked is None:

@@ -27,16 +27,11 @@ LAYERS = (
     {"methods", "estimators", "inference", "recovery", "company"},
     {"engines"},
     {"driver", "sessions"},
-<<<<<<< HEAD
-    {"verification", "targets", "loaded", "macros", "workspace", "randomized"},
+    {"checks", "targets", "loaded", "macros", "workspace", "randomized"},
+    {"partition", "presence", "decoys"},
     {"estimation", "reconstruction", "asking"},
-=======
-    {"checks", "targets", "loaded", "macros", "workspace"},
-    {"partition", "presence", "randomized"},
-    {"estimation", "asking"},
     {"forms"},
     {"inspection"},
->>>>>>> bde55dd (SPLU-Gen publishes: decoy groups on the shared grouping, forms of releases, stricter verification)
     {"release"},
     {"publish", "display", "disclosure", "breaching", "breach_display", "thresholds", "jobfile"},
     {"api", "demo", "jobs"},

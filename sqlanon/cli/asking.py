@@ -21,6 +21,7 @@ from sqlanon.cli.options import (
     SqlOption,
     Temporary,
     Threads,
+    Transition,
     any_session,
     say,
 )
@@ -63,7 +64,19 @@ def verify(
 def estimate(
     release: ReleaseArgument,
     query: Annotated[str, typer.Argument(help="SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) FROM release …")],
-    estimator: Annotated[Estimator, typer.Option("--estimator", help="How to count.")] = Estimator.shrinkage,  # type: ignore[attr-defined]
+    estimator: Annotated[
+        Estimator | None, typer.Option("--estimator", help="How to count; the method's own first choice if not given.")
+    ] = None,
+    transition: Annotated[
+        Transition | None,
+        typer.Option("--transition", help="With --estimator iterative: the paper's, or the exact one."),
+    ] = None,
+    tolerance: Annotated[
+        float | None, typer.Option("--tolerance", help="With --estimator iterative: the relative change to stop at.")
+    ] = None,
+    max_iterations: Annotated[
+        int | None, typer.Option("--max-iterations", help="With --estimator iterative: the most turns.")
+    ] = None,
     database: DatabaseOption = None,
     engine: EngineOption = EngineName.duckdb,
     master: Master = None,
@@ -75,13 +88,20 @@ def estimate(
     temp_directory: Temporary = None,
 ) -> None:
     """Answer an aggregate query from a release, with standard errors and 95 % intervals."""
-    chosen = any_session(engine, database, False, master, dsn, threads, memory_limit, temp_directory)
-    opened = open_release(release, database, chosen)
+    session = any_session(engine, database, False, master, dsn, threads, memory_limit, temp_directory)
+    opened = open_release(release, database, session)
+    chosen = None if estimator is None else estimator.value
+    iteration = {
+        "transition": None if transition is None else transition.value,
+        "tolerance": tolerance,
+        "max_iterations": max_iterations,
+    }
+    options = {name: value for name, value in iteration.items() if value is not None}
     if sql:
-        sys.stdout.write(opened.estimation_sql(query, estimator.value))
+        sys.stdout.write(opened.estimation_sql(query, chosen))
         return
     opened.require_unchanged()
-    answer = opened.estimate(query, estimator.value)
+    answer = opened.estimate(query, chosen, **options)
     for message in answer.attrs.get("messages", ()):
         say(message)
     display.show_frame(answer, how.value)

@@ -55,6 +55,13 @@ class Residue(StrEnum):
     keep = "keep"
 
 
+class Transition(StrEnum):
+    """The transition matrix of the iteration."""
+
+    paper = "paper"
+    exact = "exact"
+
+
 class RowsPerPerson(StrEnum):
     """Whether one identifier may have several rows."""
 
