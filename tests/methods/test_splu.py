@@ -39,7 +39,7 @@ def decoy_groups(con, gamma, residue=None, key=KEY, identity="identifier"):
 
 
 @pytest.mark.parametrize(
-    ("rows", "gamma", "residue"), [(1003, 5, "drop"), (1003, 5, "keep"), (26, 13, None), (27, 13, "keep")]
+    ("rows", "gamma", "residue"), [(1003, 5, "drop"), (1003, 5, "keep"), (26, 13, None), (27, 4, "keep")]
 )
 def test_decoy_groups_hold_gamma_different_values(con, rows, gamma, residue):
     table(con, rows)
