@@ -63,7 +63,10 @@ def census():
     age = (20 + 3 * code + random.integers(0, 30, 6000)).astype(int)
     sex = np.where(random.random(6000) < 0.3 + 0.05 * code, "M", "F")
     groups = random.permutation(np.arange(6000) % 2000)
-    rows = [(int(a), str(s), float(a) * 10, int(v), int(g)) for a, s, v, g in zip(age, sex, code, groups, strict=True)]
+    rows = [
+        (int(a), str(s), float(a) * 10, int(v), int(g))
+        for a, s, v, g in zip(age, sex, code, groups, strict=True)
+    ]
     return session_of(rows, ["age", "sex", "salary", "income"])
 
 
@@ -113,7 +116,9 @@ def oracle(session, satisfies):
     )
     squares = 0.0
     for place, v in enumerate(values):
-        hits = {g: sum(line[place] for (_, h), line in zip(rows, weight, strict=True) if h == g) for g in groups}
+        hits = {
+            g: sum(line[place] for (_, h), line in zip(rows, weight, strict=True) if h == g) for g in groups
+        }
         shared = np.array([sum(hits[g] * held.get((g, w), 0) for g in groups) for w in values], dtype=float)
         squares += total[v] * (np.linalg.pinv(normal) @ shared)[place]
     return uniform, squares
@@ -132,7 +137,9 @@ QUESTIONS = [
     ("age is null and income <> 1", lambda r, v: r["age"] is None and v not in (None, 1)),
     (
         "(age > 30 and income = 1) or (age < 40 and sex = 'F' and income > 2)",
-        lambda r, v: ((r["age"] or 0) > 30 and v == 1) or ((r["age"] or 99) < 40 and r["sex"] == "F" and (v or 0) > 2),
+        lambda r, v: (
+            ((r["age"] or 0) > 30 and v == 1) or ((r["age"] or 99) < 40 and r["sex"] == "F" and (v or 0) > 2)
+        ),
     ),
     ("age > income * 10", lambda r, v: r["age"] is not None and v is not None and r["age"] > v * 10),
     ("sex = 'M' or income = 5", lambda r, v: r["sex"] == "M" or v == 5),
@@ -210,7 +217,9 @@ def test_groups_equal_single_questions(small):
 
 
 @given(
-    groups=st.lists(st.lists(st.sampled_from([None, 1, 2, 3]), min_size=1, max_size=3), min_size=3, max_size=9),
+    groups=st.lists(
+        st.lists(st.sampled_from([None, 1, 2, 3]), min_size=1, max_size=3), min_size=3, max_size=9
+    ),
     seed=st.integers(0, 1000),
 )
 @settings(max_examples=12, deadline=None)
@@ -263,7 +272,9 @@ def test_exact_cases_equal_duckdb_on_the_microdata(census, sql, estimator):
     answer = census.answer(sql, estimator)
     truth = census.con.execute(sql.replace("release", "microdata")).df()
     assert len(answer) == len(truth)
-    for place, name in enumerate(c for c in answer.columns if not c.endswith(("_std_error", "_low", "_high"))):
+    for place, name in enumerate(
+        c for c in answer.columns if not c.endswith(("_std_error", "_low", "_high"))
+    ):
         wanted = truth.iloc[:, place].astype(object).where(truth.iloc[:, place].notna(), None).tolist()
         found = answer[name].astype(object).where(answer[name].notna(), None).tolist()
         assert [
@@ -272,7 +283,9 @@ def test_exact_cases_equal_duckdb_on_the_microdata(census, sql, estimator):
         if f"{name}_std_error" in answer:
             known = answer[answer[name].notna()]
             assert (known[f"{name}_std_error"] == 0).all()
-            assert (known[f"{name}_low"] == known[name]).all() and (known[f"{name}_high"] == known[name]).all()
+            assert (known[f"{name}_low"] == known[name]).all() and (
+                known[f"{name}_high"] == known[name]
+            ).all()
 
 
 def test_estimates_on_correlated_data_come_near(census):
@@ -329,10 +342,14 @@ NASTY = [
 @pytest.mark.parametrize("shift", range(len(NASTY)))
 def test_hostile_names(shift):
     names = NASTY[shift:] + NASTY[:shift]
-    rows = [(*((i * k) % 3 for k in range(1, len(names))), v, i // 2) for i, v in enumerate("ababbcacbcabcaba")]
+    rows = [
+        (*((i * k) % 3 for k in range(1, len(names))), v, i // 2) for i, v in enumerate("ababbcacbcabcaba")
+    ]
     session = session_of(rows, names, "group_id_2", "count_2")
     columns = ", ".join(map(ident, names))
-    answer = session.answer(f"select {columns}, count(*) as total from release group by all order by all", "uniform")
+    answer = session.answer(
+        f"select {columns}, count(*) as total from release group by all order by all", "uniform"
+    )
     assert list(answer.columns[: len(names)]) == names
     assert answer["total"].sum() == pytest.approx(len(rows))
     one = session.answer(f"select sum({ident(names[0])}) from release where {ident(names[1])} = 0")

@@ -137,7 +137,9 @@ release.age; date(born)
 """
 
 
-@pytest.mark.parametrize("text", [t.strip() for line in ROUND_TRIPS.strip().splitlines() for t in line.split("; ")])
+@pytest.mark.parametrize(
+    "text", [t.strip() for line in ROUND_TRIPS.strip().splitlines() for t in line.split("; ")]
+)
 def test_what_passes_keeps_duckdbs_meaning(text):
     con = duckdb.connect()
     con.execute(
