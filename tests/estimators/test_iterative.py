@@ -1,0 +1,87 @@
+"""The paper's iteration: its first turn by hand, its tensor product, its fixed point, its report."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from sqlanon.estimators import iterative
+
+
+def slow_turn(states, published, gammas, transition):
+    """Write eq. 13 with the full matrix M, state by state."""
+    w = len(gammas)
+    total = states.sum()
+    factors = [np.eye(2)]
+    for axis, gamma in enumerate(gammas, start=1):
+        f = states.take(1, axis=axis).sum()
+        q = f / total if transition == "paper" else f * (gamma - 1) / (gamma * (total - f))
+        factors.append(np.array([[1 - q, q], [(gamma - 1) / gamma, 1 / gamma]]))
+    places = list(itertools.product(range(2), repeat=w + 1))
+    m = {
+        (i, j): np.prod([factor[a, b] for factor, a, b in zip(factors, i, j, strict=True)])
+        for i in places
+        for j in places
+    }
+    found = np.zeros_like(states)
+    for i in places:
+        for j in places:
+            below = sum(m[r, j] * states[r] for r in places)
+            found[i] += m[i, j] * states[i] * published[j] / below
+    return found
+
+
+@pytest.mark.parametrize("transition", ["paper", "exact"])
+@pytest.mark.parametrize("gammas", [[5], [4, 7], [3, 5, 10]])
+def test_turns_equal_the_equation_written_out(gammas, transition):
+    random = np.random.default_rng(len(gammas))
+    published = random.integers(20, 400, (3, *[2] * (len(gammas) + 1))).astype(float)
+    published[:, :, *[0] * len(gammas)] *= 50  # an asked value is rarer than 1 in gamma
+    wanted = published.copy()
+    for _ in range(4):
+        wanted = np.stack([slow_turn(x, y, gammas, transition) for x, y in zip(wanted, published, strict=True)])
+    done = iterative.iterate(published, gammas, transition, 1e-12, 4)
+    np.testing.assert_allclose(done.states, wanted)
+    np.testing.assert_array_equal(done.turns, 4)
+    np.testing.assert_allclose(done.asked, wanted.reshape(3, -1)[:, -1])
+    np.testing.assert_allclose(done.states.sum(axis=tuple(range(1, wanted.ndim))), published.reshape(3, -1).sum(axis=1))
+
+
+def expected(x, gamma):
+    """Return the expected published counts of the four states by the exact transition."""
+    f, total = x[:, 1].sum(), x.sum()
+    q = f * (gamma - 1) / (gamma * (total - f))
+    return x @ np.array([[1 - q, q], [(gamma - 1) / gamma, 1 / gamma]])
+
+
+def test_the_exact_transition_finds_the_truth_and_the_papers_does_not():
+    truth = np.array([[7000.0, 500.0], [2000.0, 500.0]])
+    published = expected(truth, 5)
+    exact = iterative.iterate(published[None], [5], "exact", 1e-9, 100_000)
+    assert exact.change[0] <= 1e-9
+    np.testing.assert_allclose(exact.states[0], truth, rtol=1e-4)
+    paper = iterative.iterate(published[None], [5], "paper", 1e-9, 100_000)
+    assert abs(paper.asked[0] - 500) > 20
+
+
+def test_one_problem_does_not_change_another():
+    random = np.random.default_rng(9)
+    published = random.integers(1, 900, (20, 2, 2)).astype(float) * [9, 1]
+    together = iterative.iterate(published, [5], max_iterations=500)
+    for place in range(20):
+        alone = iterative.iterate(published[place : place + 1], [5], max_iterations=500)
+        np.testing.assert_array_equal(together.states[place], alone.states[0])
+        assert together.turns[place] == alone.turns[0] and together.change[place] == alone.change[0]
+
+
+def test_nothing_over_nothing_counts_as_nothing():
+    done = iterative.iterate(np.zeros((1, 2, 2)), [5])
+    assert done.asked[0] == 0 and done.turns[0] == 1
+    done = iterative.iterate(np.array([[[100.0, 0], [50, 0]]]), [5])
+    assert done.asked[0] == 0 and np.isfinite(done.states).all()
+    assert len(iterative.iterate(np.zeros((0, 2, 2)), [5]).asked) == 0
+
+
+def test_the_limit_leaves_the_last_change():
+    done = iterative.iterate(np.array([[[700.0, 60], [200, 40]]]), [5], "exact", 1e-12, 2)
+    assert done.turns[0] == 2 and done.change[0] > 1e-12

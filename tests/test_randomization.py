@@ -1,0 +1,91 @@
+"""The mechanism in simulation: published counts are unbiased with variance f (1 - 1/γ), intervals hold the truth."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.oracles import decoys
+from tests.test_reconstruction import session_of
+
+ROWS, RELEASES = 3000, 60
+ASKED = (
+    "select sex, job, count(*) from release group by all order by all",
+    "select sex, count(*) from release where job in (1, 2, 3) and age > 35 group by sex order by sex",
+    "select sex, sum(age) from release where job in (4, 5) group by sex order by sex",
+    "select count(*) from release where (age > 40 and job = 1) or (sex = 'M' and job = 6)",
+)
+
+
+@pytest.fixture(scope="module")
+def releases():
+    """Sixty releases of one table: published counts, errors, standard errors and coverage of every question."""
+    random = np.random.default_rng(2014)
+    job = random.choice(14, ROWS, p=np.array([13, 12, 11, 10, 9, 9, 8, 8, 6, 5, 4, 2, 2, 1]) / 100)
+    frame = pd.DataFrame(
+        {
+            "age": 20 + 2 * job + random.integers(0, 30, ROWS),
+            "sex": np.where(random.random(ROWS) < 0.3 + 0.03 * job, "M", "F"),
+            "job": job,
+        }
+    )
+    published, errors, bars, covered = [], [], [], []
+    for _ in range(RELEASES):
+        _, found = decoys.published(job, 5, random)
+        published.append(np.bincount(found, minlength=14))
+        session = session_of(frame.assign(job=found), ["job"], [5], frame)
+        asked = [[], [], []]
+        for sql in ASKED:
+            truth = session.con.execute(sql.replace("release", "microdata")).df().iloc[:, -1].to_numpy(float)
+            answer = session.answer(sql, "closed_form")
+            value, error, low, high = answer.iloc[:, -4:].to_numpy(dtype=float).T
+            for held, figure in zip(asked, (value - truth, error, (low <= truth) & (truth <= high)), strict=True):
+                held.append(figure)
+        session.con.close()
+        for held, figure in zip((errors, bars, covered), asked, strict=True):
+            held.append(np.concatenate(figure))
+    return job, np.array(published), np.array(errors), np.array(bars), np.array(covered)
+
+
+def test_published_counts_are_unbiased(releases):
+    job, published, *_ = releases
+    counts = np.bincount(job)
+    z = (published.mean(axis=0) - counts) / np.sqrt(counts * (1 - 1 / 5) / RELEASES)
+    assert (np.abs(z) < 3.5).all()
+
+
+def test_their_variance_is_f_less_a_share_of_gamma(releases):
+    job, published, *_ = releases
+    ratio = published.var(axis=0, ddof=1) / (np.bincount(job) * (1 - 1 / 5))
+    assert ratio.mean() == pytest.approx(1, abs=4 * np.sqrt(2 / (RELEASES - 1) / len(ratio)))
+
+
+def test_the_95_percent_interval_covers_at_least_94_percent(releases):
+    covered = releases[4]
+    assert covered.mean() >= 0.94
+    assert covered.mean(axis=0).min() >= 0.8  # of any single answer, 60 releases
+
+
+def test_standard_errors_are_the_spread_or_a_little_more(releases):
+    _, _, errors, bars, _ = releases
+    ratio = errors.std(axis=0, ddof=1) / bars.mean(axis=0)
+    assert 0.5 < np.median(ratio) < 1.1 and ratio.max() < 1.4
+
+
+def test_the_closed_form_has_little_bias(releases):
+    _, _, errors, _, _ = releases
+    assert np.median(np.abs(errors.mean(axis=0)) / errors.std(axis=0, ddof=1)) < 0.4
+
+
+def test_an_enumeration_of_all_draws_gives_the_binomial():
+    """Two groups of three values: 3^6 draws, each counted once."""
+    values = np.array([0, 1, 2, 0, 1, 2])
+    group = np.array([0, 0, 0, 1, 1, 1])
+    counts = np.zeros(7)
+    for draw in np.ndindex(*[3] * 6):
+        counts[sum(values[3 * g + d] == 0 for g, d in zip(group, draw, strict=True))] += 1
+    f, gamma = 2, 3
+    wanted = [
+        np.prod([f * gamma - i for i in range(x)]) / np.prod(range(1, x + 1)) * 2 ** (6 - x) if x else 2.0**6
+        for x in range(7)
+    ]
+    np.testing.assert_allclose(counts, wanted)
