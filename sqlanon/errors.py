@@ -35,6 +35,14 @@ class DataError(SqlanonError):
     exit_code = 3
 
 
+class AnswerError(DataError):
+    """A release's data does not allow the answer that a query asks for; the message stands as it is."""
+
+
+class ResourceError(DataError):
+    """The machine has too little memory or temporary space for this."""
+
+
 class VerificationError(DataError):
     """A release did not pass its own verification; it was not made visible."""
 

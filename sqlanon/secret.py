@@ -1,5 +1,6 @@
 """The key behind keyed draws: fresh from the operating system, or handed over without being shown."""
 
+import errno
 import hashlib
 import re
 import secrets
@@ -8,6 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sqlanon.errors import UsageError
+
+
+LONGEST = 65_536  # letters of a key file that are read
 
 
 class PrivacyWarning(UserWarning):
@@ -46,7 +50,10 @@ class Key:
     def from_file(cls, path: str | Path) -> "Key":
         """Read a key from a file; only its text counts, not the white space around it."""
         try:
-            return cls.of(Path(path).read_text(encoding="utf-8"))
+            if not Path(path).is_file():
+                raise OSError(errno.EINVAL, "it is no regular file")
+            with Path(path).open(encoding="utf-8") as file:
+                return cls.of(file.read(LONGEST))
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"cannot read the key file {str(path)!r}: {_reason(error)}") from None
 

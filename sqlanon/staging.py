@@ -40,13 +40,19 @@ def dead_folders(parent: Path, stem: str) -> list[tuple[Path, IO[str]]]:
     for path in parent.iterdir() if parent.is_dir() else ():
         if not path.name.startswith(stem) or not _TOKEN.fullmatch(path.name[len(stem) :]):
             continue
-        if path.is_symlink() or not path.is_dir():
+        if path.is_symlink() or not path.is_dir() or not _ours(path):
             continue
         try:
             found.append((path, _locked(path)))
         except OSError:  # its run lives, or it is another user's
             continue
     return found
+
+
+def _ours(path: Path) -> bool:
+    """Return whether only we can have filled the folder: a stranger's is neither put back nor removed."""
+    status = path.stat()
+    return status.st_uid == os.geteuid() and status.st_mode & 0o077 == 0
 
 
 def remove_dead_folders(parent: Path, stem: str) -> None:
@@ -108,7 +114,8 @@ def _settle(folder: Path, target: Path) -> None:
     if not target.exists():
         previous.rename(target)
         return
-    replaced = set((folder / "replaced").read_text(encoding="utf-8").split("\n"))
+    listed = folder / "replaced"
+    replaced = set(listed.read_text(encoding="utf-8").split("\n")) if listed.is_file() else set()
     for path in previous.iterdir():
         if path.name not in replaced and not (target / path.name).exists():
             path.rename(target / path.name)

@@ -109,6 +109,8 @@ class SchemaTarget:
 
     def __init__(self, engine: Engine, schema: str, overwrite: bool) -> None:
         """Refuse an existing schema unless `overwrite` and it is a release."""
+        if not schema or "\0" in schema or schema.lower() in ("temp", "system", "pg_catalog", "information_schema"):
+            raise TargetError(f"{schema!r} is no name for a schema of yours; choose another --into")
         self.engine, self.schema = engine, schema
         self._existing = _replaceable_tables(engine, schema, overwrite)
         self._open = False

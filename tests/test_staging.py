@@ -96,10 +96,11 @@ def test_only_folders_of_ours_are_removed(tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / f"{stem}fedcba9876543210").symlink_to(tmp_path / "elsewhere")
     dead = tmp_path / f"{stem}00000000000000ff"
-    dead.mkdir()
+    dead.mkdir(mode=0o700)
+    (tmp_path / f"{stem}00000000000000aa").mkdir(mode=0o755)
     remove_dead_folders(tmp_path, stem)
     assert not dead.exists()
-    assert len(names(tmp_path)) == 4
+    assert len(names(tmp_path)) == 5
 
 
 def test_the_folder_is_for_its_owner_alone(tmp_path):

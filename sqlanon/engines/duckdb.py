@@ -5,7 +5,7 @@ import inspect
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import FrameType
@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 import pandas as pd
 
-from sqlanon.errors import DataError, SourceError, SqlanonError, TargetError, UsageError
+from sqlanon.errors import DataError, ResourceError, SourceError, SqlanonError, TargetError, UsageError
 from sqlanon.plan import Source
 from sqlanon.secret import Key
 from sqlanon.staging import OwnedFolder, remove_dead_folders
@@ -33,7 +33,32 @@ _PUBLISHED_AS = {  # what Parquet would round or forget
     "BIT": "VARCHAR",
     "TIME WITH TIME ZONE": "VARCHAR",
 }
+_COUNTED = "row_number() over ()"
+_NUMBERS = {"rowid", "file_index", "file_row_number"}  # DuckDB's own columns, unless the source has one of that name
+_FIND_TABLE = """
+with known as (
+    select database_name, schema_name, table_name as name, 'table' as kind from duckdb_tables()
+    union all
+    select database_name, schema_name, view_name, 'view' from duckdb_views()
+)
+select kind, database_name, schema_name, name
+from known
+where case
+    when $2 is null then lower(name) = lower($1) and database_name in (current_database(), 'temp')
+        and schema_name in (current_schema(), 'main')
+    when $3 is null then lower(name) = lower($2) and (
+        (lower(schema_name) = lower($1) and database_name in (current_database(), 'temp'))
+        or (lower(database_name) = lower($1) and schema_name = 'main')
+    )
+    else lower(name) = lower($3) and lower(schema_name) = lower($2) and lower(database_name) = lower($1)
+end
+order by database_name = 'temp' desc, database_name = current_database() desc, schema_name = current_schema() desc
+limit 1
+"""
 _NESTED = ("LIST", "STRUCT", "MAP", "UNION", "ARRAY", "VARIANT")
+
+
+MOST_THREADS = 1024
 
 
 def connect(
@@ -48,6 +73,10 @@ def connect(
     if database is not None and not create and not Path(database).is_file():
         raise SourceError(f"no database file {database!r}")
     settings: dict[str, Any] = {}
+    if threads is not None and threads > MOST_THREADS:
+        raise UsageError(f"--threads {threads} is more than any machine has use for; the most is {MOST_THREADS}")
+    if memory_limit is not None and memory_limit.strip().startswith("-"):
+        raise UsageError(f"--memory-limit {memory_limit} is below nothing; say for example 4GB")
     if threads is not None:
         settings["threads"] = str(threads)
     if memory_limit is not None:
@@ -193,8 +222,17 @@ class DuckDBEngine:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Do nothing: one process at a time writes to a DuckDB file, and statements commit as they run."""
-        yield
+        """Let times be written in UTC: a row's identity is text, and a key's draws are the same in every zone.
+
+        One process at a time writes to a DuckDB file, and statements commit as they run.
+        """
+        ((zone,),) = self.execute("select current_setting('TimeZone')")
+        self.execute("set TimeZone = 'UTC'")
+        try:
+            yield
+        finally:
+            with suppress(SqlanonError):  # an aborted transaction of the caller's takes no setting
+                self.execute(f"set TimeZone = {literal(zone)}")
 
     def begin(self) -> None:
         """Begin a transaction."""
@@ -217,6 +255,8 @@ class DuckDBEngine:
             types = self.columns(f"select * from {relation}")
         except SqlanonError as error:
             raise SourceError(f"cannot read {_shown(text)}: {error}") from None
+        if {name.lower() for name in types} & _NUMBERS:
+            numbering = _COUNTED  # a column of the user's would stand where we mean the engine's own numbers
         casts = {name: _PUBLISHED_AS[kind] for name, kind in types.items() if kind in _PUBLISHED_AS}
         casts |= {name: "VARCHAR" for name, kind in types.items() if kind.startswith("ENUM")}
         nested = {name: "NESTED" for name, kind in types.items() if kind.startswith(_NESTED) or kind.endswith("]")}
@@ -224,7 +264,7 @@ class DuckDBEngine:
 
     def _relation(self, text: object) -> tuple[str, str]:
         if not isinstance(text, str):
-            return self._registered(text), "row_number() over ()"
+            return self._registered(text), _COUNTED
         table = self._table(text)
         if table is not None:
             return table
@@ -233,25 +273,18 @@ class DuckDBEngine:
             return reader
         found = _in_scope(text)
         if found is not None:
-            return self._registered(found), "row_number() over ()"
+            return self._registered(found), _COUNTED
         raise SourceError(
             f"no table, view or file {text!r}; a file's name ends in .parquet, .csv, .tsv, .json or .jsonl"
         )
 
     def _table(self, text: str) -> tuple[str, str] | None:
+        """Find a table or view: in the schema in use or `main`, as schema.table, as database.table, or by all three."""
         for parts in _name_parts(text):
-            match = self.execute(
-                "select kind from (select database_name, schema_name, table_name as name, 'table' as kind"
-                " from duckdb_tables() union all select database_name, schema_name, view_name, 'view'"
-                " from duckdb_views()) where lower(name) = lower($1)"
-                " and ($2 is null and (schema_name = current_schema() or schema_name = 'main')"
-                " or lower(schema_name) = lower($2)) and ($3 is null or lower(database_name) = lower($3))"
-                " order by kind limit 1",
-                [parts[-1], parts[-2] if len(parts) > 1 else None, parts[-3] if len(parts) > 2 else None],
-            )
-            if match:
-                numbering = "rowid" if match[0][0] == "table" else "row_number() over ()"
-                return ".".join(ident(part) for part in parts), numbering
+            found = self.execute(_FIND_TABLE, [*parts, *[None] * (3 - len(parts))])
+            if found:
+                kind, *names = found[0]
+                return ".".join(ident(name) for name in names), "rowid" if kind == "table" else _COUNTED
         return None
 
     def _registered(self, value: object) -> str:
@@ -285,7 +318,7 @@ def _reader(text: str) -> tuple[str, str] | None:
     if not is_file and not any(letter in text for letter in "*?[") and "://" not in text:
         raise SourceError(f"no file {text!r}")
     pattern = _escaped(text) if is_file else text
-    numbering = "row_number() over ()"
+    numbering = _COUNTED
     if reader == "read_parquet":
         numbering = "cast(file_index as bigint) * 1099511627776 + file_row_number"  # below 2^40 rows a file
     return f"{reader}({literal(pattern)})", numbering
@@ -323,7 +356,7 @@ def _translated(error: duckdb.Error) -> SqlanonError:
     """Turn an engine's error into ours; a value of the data that it quotes is left out."""
     line = _first_line(error)
     if isinstance(error, duckdb.OutOfMemoryException):
-        return DataError(f"not enough memory or temporary space: {line}; raise --memory-limit or free disk space")
+        return ResourceError(f"not enough memory or temporary space: {line}; raise --memory-limit or free disk space")
     if isinstance(error, duckdb.IOException):
         return TargetError(line)
     if isinstance(error, duckdb.ConversionException | duckdb.InvalidInputException | duckdb.OutOfRangeException):

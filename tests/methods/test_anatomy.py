@@ -277,3 +277,64 @@ def test_a_duckdb_relation_or_a_frame_in_scope_is_a_source(con):
     by_name = sqlanon.anatomy(con, "frame", quasi="q", sensitive="s", l=2, key=KEY)
     by_value = sqlanon.anatomy(con, frame, quasi="q", sensitive="s", l=2, key=KEY)
     assert released(by_name) == released(by_value)
+
+
+# -- what must not stand in for randomness ------------------------------------------------------------------
+
+
+def groupings(con, source, runs=12):
+    """Publish with fresh keys and return how many different groupings came out."""
+    seen = set()
+    for _ in range(runs):
+        release = sqlanon.anatomy(con, source, quasi="age", sensitive="d", l=2)
+        seen.add(tuple(sorted(release.table("qit").fetchall())))
+    return len(seen)
+
+
+@pytest.mark.parametrize("name", ["rowid", "RowID", "file_row_number", "file_index"])
+def test_a_column_named_as_the_engines_row_numbers_does_not_number_rows(con, tmp_path, name):
+    con.execute(
+        f"create table t as select 0 as {name}, i as age, if(i % 2 = 0, 'a', 'b') as d from range(16) r(i)"
+    ).fetchall()
+    con.execute(f"copy t to '{tmp_path}/t.parquet' (format parquet)").fetchall()
+    assert groupings(con, "t") > 6
+    assert groupings(con, str(tmp_path / "t.parquet")) > 6
+
+
+def test_one_key_gives_one_release_in_every_time_zone(con):
+    con.execute(
+        "create table t as select timestamptz '2024-03-01 12:00:00+00' + to_hours(i) as seen, i % 4 as s"
+        " from range(48) r(i)"
+    ).fetchall()
+    found = []
+    for zone in ("UTC", "Asia/Tokyo"):
+        con.execute(f"set TimeZone = '{zone}'").fetchall()
+        release = sqlanon.anatomy(con, "t", quasi="seen", sensitive="s", l=3, key=KEY)
+        found.append(con.execute(f"select epoch_us(seen), group_id from {release.tables['qit']}").fetchall())
+        assert con.execute("select current_setting('TimeZone')").fetchall() == [(zone,)]
+    assert found[0] == found[1]
+
+
+def test_tables_are_found_where_they_are(con, tmp_path):
+    con.execute(f"attach '{tmp_path}/other.duckdb' as other").fetchall()
+    con.execute("create table other.mine as select i as q, i % 4 as s from range(40) r(i)").fetchall()
+    con.execute("create table other.p as select 1 as x").fetchall()
+    con.execute("create view p as select i as q, i % 4 as s from range(40) r(i)").fetchall()
+    for source in ("p", "other.mine", "other.main.mine", "OTHER.MINE"):
+        assert sqlanon.anatomy(con, source, quasi="q", sensitive="s", l=2).manifest["rows"] == 40
+    with pytest.raises(sqlanon.SourceError, match="no table, view or file 'mine'"):
+        sqlanon.anatomy(con, "mine", quasi="q", sensitive="s", l=2)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"l": "3"}, {"l": 2.5}, {"l": None}, {"block": "64"}, {"block": 1.5}, {"key": 5}, {"quasi": None}, {"quasi": [1]},
+        {"id": None}, {"sensitive": None}, {"nulls": "x"}, {"draws": "x"}, {"rows_per_person": "x"}, {"out": b"x"},
+        {"into": ""}, {"into": "temp"}, {"nonsense": 1},
+    ],
+)  # fmt: skip
+def test_wrong_types_are_refused_as_usage(patients, asked):
+    with pytest.raises(sqlanon.UsageError):
+        sqlanon.anatomy(patients, "patients", **({"quasi": QUASI, "sensitive": "disease", "l": 3} | asked))
+    assert patients.execute("begin").fetchall() == [] or patients.execute("rollback").fetchall() == []
