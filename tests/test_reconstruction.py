@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import sqlanon
+from sqlanon import company
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import DataError, QueryError, ReleaseError, UsageError
 from sqlanon.reconstruction import Session
@@ -378,3 +380,37 @@ def test_statements_are_what_runs_and_hold_no_value_of_the_data(census):
         assert not any("'M'" in text for _, text in listed)
         fresh.close()
     assert census.con.execute("select count(*) from duckdb_tables()").fetchone() == before
+
+
+# -- releases that this package publishes ------------------------------------------------------------
+
+
+def test_the_company_of_real_releases_is_the_one_that_the_matrix_supposes():
+    """A quasi column that numbers the rows shows who published what: P(w publishes s) against the public T."""
+    sizes = np.array([1100, 1000, 900, 700, 500, 200, 80, 20])
+    con = duckdb.connect()
+    rows = pd.DataFrame({"number": np.arange(sizes.sum()), "disease": np.repeat(np.arange(8), sizes)})
+    con.register("rows", rows)
+    met = np.zeros((8, 8))
+    for _ in range(4):
+        release = sqlanon.splu(con, "rows", quasi="number", sensitive="disease", gamma=4)
+        pairs = release.table("data").df().merge(rows, on="number", suffixes=("", "_true"))
+        np.add.at(met, (pairs["disease_true"], pairs["disease"]), 1)
+    found = met / met.sum(axis=1, keepdims=True)
+    wanted = company.transition(sizes.astype(float), 4, 64).mean
+    noise = np.sqrt(wanted * (1 - wanted) / met.sum(axis=1, keepdims=True))
+    assert (np.abs(found - wanted) < 4 * noise + 0.03).all()
+
+
+def test_a_published_release_is_opened_and_asked(tmp_path, patients):
+    options = {"quasi": ["age", "sex"], "sensitive": ["disease", "zipcode"], "gamma": {"disease": 5, "zipcode": 3}}
+    sqlanon.splu(patients, "patients", **options, out=tmp_path / "release")
+    opened = sqlanon.open(tmp_path / "release")
+    answer = opened.estimate("select disease, count(*) from release group by disease order by 1")
+    truth = patients.execute("select disease, count(*) from patients group by disease order by 1").df()
+    inside = (answer["count_low"] <= truth.iloc[:, 1]) & (truth.iloc[:, 1] <= answer["count_high"])
+    assert inside.sum() >= 7
+    both = opened.estimate("select count(*) from release where sex = 'M' and disease = 'd1' and zipcode = 10003")
+    assert 0 <= both["count"][0] <= both["count_high"][0]
+    with pytest.raises(UsageError, match="no estimator 'uniform'"):
+        opened.estimate("select count(*) from release", "uniform")
