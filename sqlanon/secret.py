@@ -10,7 +10,6 @@ from pathlib import Path
 
 from sqlanon.errors import UsageError
 
-
 LONGEST = 65_536  # letters of a key file that are read
 
 
