@@ -19,8 +19,10 @@ from sqlanon.disclosure import Breach
 from sqlanon.driver import fresh_prefix
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError, UsageError
-from sqlanon.layout import Layout, columns_read, construct, locate, meet, split, weigh
+from sqlanon.layout import Layout, columns_read, construct, is_weighted, locate, meet, rival, weigh
 from sqlanon.projection import Base, View, read_secret, read_view
+from sqlanon.restricted import absence as restricted_absence
+from sqlanon.restricted import weight
 from sqlanon.statement import Statement
 from sqlanon.templates import Sql
 from sqlanon.views import absence
@@ -50,6 +52,7 @@ class Analysis:
     views: tuple[View, ...]
     layout: Layout
     simple: bool
+    weighted: bool
 
 
 def analyse(question: Question, engine: Engine) -> Breach:
@@ -62,7 +65,8 @@ def analyse(question: Question, engine: Engine) -> Breach:
     kept: list[str] = []
     try:
         _run(layout, engine)
-        engine.keep_frame(layout.hold("chance"), _chances(analysis))
+        for name, frame in _frames(analysis):
+            engine.keep_frame(layout.hold(name), frame)
         weigh(layout, question.model, analysis.simple)
         _run(layout, engine)
         notes = _notes(analysis)
@@ -76,15 +80,15 @@ def analyse(question: Question, engine: Engine) -> Breach:
 def printed(question: Question, engine: Engine) -> str:
     """Return what `analyse` would run, in order, as text; nothing runs but a look at the base's columns."""
     analysis = _prepared(question, engine, "sqlanon_")
-    layout, numbers = analysis.layout, analysis.layout.numbers
+    layout = analysis.layout
     before = list(layout.statements)
     shapes = [Statement(name, sql, "query") for name, sql in _shape_texts(analysis)]
-    chance = layout.hold("chance")
-    parts = ", ".join(f"size_{number}, match_{number}" for number in numbers)
+    filled = ["chance", *(["weight", "hidden"] if analysis.weighted else [])]
+    held = [layout.hold(name) for name in filled]
     weigh(layout, question.model, analysis.simple)
     after = layout.statements[len(before) :]
     texts = [f"-- {step.name}\n{engine.text(step)};" for step in (*before, *shapes)]
-    texts.append(f"-- {chance} ({parts}, absence, error_bound): a row per shape, computed by sqlanon/views.py")
+    texts += [f"-- {relation}: a row per shape, weighed by sqlanon/views.py and restricted.py" for relation in held]
     texts += [f"-- {step.name}\n{engine.text(step)};" for step in after]
     return "\n\n".join(texts) + "\n"
 
@@ -103,11 +107,13 @@ def _prepared(question: Question, engine: Engine, prefix: str) -> Analysis:
     if graph.chained:
         raise UsageError("chained")
     layout = Layout(graph, source, prefix)
-    locate(layout)
-    simple = split(layout)
+    simple = locate(layout)
     construct(layout, simple)
     meet(layout, simple)
-    return Analysis(question, engine, views, layout, simple)
+    weighted = is_weighted(graph, question.model)
+    if weighted:
+        rival(layout)
+    return Analysis(question, engine, views, layout, simple, weighted)
 
 
 def _refuse_nested(graph: Graph, types: Mapping[str, str]) -> None:
@@ -124,20 +130,48 @@ def _run(layout: Layout, engine: Engine) -> None:
 
 
 def _shape_texts(analysis: Analysis) -> list[tuple[str, str]]:
-    names = ["shape", "simple_shape"] if analysis.simple else ["shape"]
+    """Return the queries that fetch the shapes of components: all that leaves the database."""
+    names = ["shape", *(["simple_shape"] if analysis.simple else [])]
+    names += ["rival_shape", "held_shape"] if analysis.weighted else []
     return [(name, analysis.layout.render(name, parts=analysis.layout.numbers)) for name in names]
 
 
-def _chances(analysis: Analysis) -> pd.DataFrame:
-    """Give every different shape of a component its probability."""
-    found = [analysis.engine.frame(sql) for _, sql in _shape_texts(analysis)]
-    return chances(pd.concat(found).drop_duplicates(ignore_index=True), len(analysis.layout.numbers))
+def _frames(analysis: Analysis) -> list[tuple[str, pd.DataFrame]]:
+    """Weigh every different shape once; return the tables that the answer joins with."""
+    found = {name: analysis.engine.frame(sql) for name, sql in _shape_texts(analysis)}
+    free = [found[name] for name in ("shape", "simple_shape") if name in found]
+    parts = len(analysis.layout.numbers)
+    frames = [("chance", chances(pd.concat(free).drop_duplicates(ignore_index=True), parts))]
+    if analysis.weighted:
+        frames += [("weight", weights(found["rival_shape"], parts)), ("hidden", hidden(found["held_shape"], parts))]
+    return frames
+
+
+def _columns(kind: str, parts: int) -> list[str]:
+    return [f"{kind}_{number}" for number in range(1, parts + 1)]
+
+
+def weights(shapes: pd.DataFrame, parts: int) -> pd.DataFrame:
+    """Give every shape (m_i, nodes of the id and of the property) its restricted worlds, 2^exponent * 2^fraction."""
+    lines = shapes[[*_columns("size", parts), "held_1", "held_2"]].astype("int64").itertuples(index=False, name=None)
+    found = [weight(line[:parts], *line[parts:]) for line in lines]
+    possible = [int(fraction > -np.inf) for _, fraction in found]
+    fractions = [fraction if is_possible else 0.0 for (_, fraction), is_possible in zip(found, possible, strict=True)]
+    exponents = [exponent for exponent, _ in found]
+    return shapes.assign(exponent=exponents, fraction=fractions, possible=possible)
+
+
+def hidden(shapes: pd.DataFrame, parts: int) -> pd.DataFrame:
+    """Give every shape the share of its restricted worlds that hold no matching tuple; 1 where there is no world."""
+    names = [*_columns("size", parts), "held_1", "held_2", *_columns("match", parts)]
+    lines = shapes[names].astype("int64").itertuples(index=False, name=None)
+    shares = [restricted_absence(line[:parts], line[parts], line[parts + 1], line[parts + 2 :]) for line in lines]
+    return shapes.assign(absence=shares)
 
 
 def chances(shapes: pd.DataFrame, parts: int) -> pd.DataFrame:
     """Give every shape (m_i, a_i of each part) the share of worlds without the association, and its error."""
-    columns = [[f"{kind}_{number}" for number in range(1, parts + 1)] for kind in ("size", "match")]
-    sizes, matches = (shapes[names].to_numpy(dtype=np.int64) for names in columns)
+    sizes, matches = (shapes[_columns(kind, parts)].to_numpy(dtype=np.int64) for kind in ("size", "match"))
     share, error = absence(sizes, matches)
     rounded = np.where(share > 0, error + 2.0**-53, error)  # one minus the share is rounded once more
     return shapes.assign(absence=share, error_bound=rounded)

@@ -14,7 +14,7 @@ from sqlanon.statement import Kind, Statement
 from sqlanon.templates import Sql, header, render
 
 COLUMNS = ("id", "property", "m", "n", "cover", "probability", "error_bound", "note")
-VIEWS = ("base", "every")
+VIEWS = ("base", "person", "every")
 _UNRESTRICTED = "; the unrestricted probability is given"
 ALONE = f"alone with several properties under a join value, against the model{_UNRESTRICTED}"
 NONE_SHARED = f"no property under every join value of the id, against the model{_UNRESTRICTED}"
@@ -87,13 +87,27 @@ def names(graph: Graph) -> dict[str, str]:
     return found | {column: f"other_{number}" for number, column in enumerate(read, 1)}
 
 
+def is_simple(graph: Graph) -> bool:
+    """Whether the nodes of two parts are told apart by id and property alone."""
+    return len(graph.parts) == 2 and not graph.together and not attributes(graph)
+
+
+def is_weighted(graph: Graph, model: str) -> bool:
+    """Whether properties may have unequal numbers of worlds: in the restricted model, where they have several nodes."""
+    return model == "restricted" and not graph.together and not is_simple(graph)
+
+
 def columns_read(graph: Graph) -> list[str]:
     """Return the columns of the base that count."""
     return list(names(graph)) + list(graph.join)
 
 
-def locate(layout: Layout) -> None:
-    """Write the base under our names, its components, and every row with its component and matches."""
+def locate(layout: Layout) -> bool:
+    """Write the base under our names, its components, and every row with its component and matches.
+
+    Where nodes are ids and properties alone, ids with one component and one property are set apart: their
+    association, its component and its cover follow from one row. Returns whether this was done.
+    """
     graph, source = layout.graph, layout.source
     ours = names(graph)
     others = [column for column, name in ours.items() if name.startswith("other_")]
@@ -107,31 +121,24 @@ def locate(layout: Layout) -> None:
         other_source=[source.expression(column) for column in others],
     )
     layout.add("component", join=list(graph.join))
+    simple = is_simple(graph)
+    repeated = [Sql(layout.add("repeated").relation)] if simple else []
     layout.add(
         "located",
         join=list(graph.join),
         attributes=attributes(graph),
         matches=[written(part.conditions, ours) for part in graph.parts],
         selecting=written(graph.selecting, ours),
+        repeated=repeated,
     )
+    for template in ("repeated_person", "person", "tangled") if simple else ():
+        layout.add(template)
+    return simple
 
 
 def written(parts: tuple[Condition, ...], ours: Mapping[str, str]) -> Sql:
     """Write conditions, all of which must hold, over our names of their columns."""
     return Sql(" and ".join(condition.over(ours) for condition in parts) or "true")
-
-
-def split(layout: Layout) -> bool:
-    """Set apart, where nodes are ids and properties alone, the ids with one component and one property.
-
-    Their association, its component and its cover follow from one row, so that a large base takes one aggregation.
-    """
-    graph = layout.graph
-    if len(graph.parts) != 2 or graph.together or attributes(graph):
-        return False
-    layout.add("person")
-    layout.add("tangled")
-    return True
 
 
 def construct(layout: Layout, simple: bool) -> None:
@@ -168,8 +175,15 @@ def meet(layout: Layout, simple: bool) -> None:
     layout.add("cover")
 
 
+def rival(layout: Layout) -> None:
+    """Write which properties an id may have in the restricted model, where some have several nodes."""
+    nodes = {"identifier_node": layout.node(1), "property_node": layout.node(2)}
+    layout.add("rival", parts=layout.numbers, **nodes)
+    layout.add("span", **nodes)
+
+
 def weigh(layout: Layout, model: str, simple: bool) -> None:
-    """Write the answer, once `chance` holds the shares of worlds: a row per association."""
+    """Write the answer, a row per association, over `chance` (and `weight`, `hidden`) that the driver fills."""
     sizes = {"identifier_size": "size_1", "property_size": "size_1" if layout.graph.together else "size_2"}
     answer = "tangled_breach" if simple else "breach"
     free = answer if model == "unrestricted" else "unrestricted"
@@ -186,6 +200,11 @@ def _restrict(layout: Layout, answer: str) -> None:
     if layout.graph.together:
         layout.add("shown_restricted", yields=answer, several=SEVERAL_SHOWN)
         return
+    reasons = {"alone": ALONE, "none_shared": NONE_SHARED}
+    if is_weighted(layout.graph, "restricted"):
+        layout.add("odds", parts=layout.numbers)
+        layout.add("weighted", yields=answer, parts=layout.numbers, **reasons)
+        return
     layout.add("span", identifier_node=layout.node(1), property_node=layout.node(2))
     layout.add("shared")
-    layout.add("restricted", yields=answer, alone=ALONE, none_shared=NONE_SHARED)
+    layout.add("restricted", yields=answer, **reasons)

@@ -1,0 +1,100 @@
+"""Measure breach analysis: a large base beside its two GROUP BY queries, many shapes, single components.
+
+python tests/benchmarks/breach.py [--rows 10000000] [--values 50000] [--properties 1000] [--threads 2]
+    [--memory-limit 8GB] [--components-per-id 1] [--model unrestricted]
+"""
+
+import argparse
+import resource
+import statistics
+import tempfile
+import time
+
+import duckdb
+import numpy as np
+
+import sqlanon
+from sqlanon.views import absence
+
+VIEWS = ("SELECT id, place FROM patients", "SELECT place, disease FROM patients")
+SECRET = "SELECT id, disease FROM patients"
+COUNTS = (
+    "create or replace temporary table m as select place, count(distinct id) as m from patients group by place",
+    "create or replace temporary table n as select place, count(distinct disease) as n from patients group by place",
+)
+
+
+def seconds(run) -> float:
+    """Run once; return how long it took."""
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def base(con, asked) -> None:
+    """Fill patients: ids with one row, or `components_per_id` rows of one disease in different places."""
+    con.execute(
+        "create table patients as with person as (select i, hash(i, 1) % $3 as disease from range($1 // $4) as r(i))"
+        " select i as id, hash(i, j, 7) % $2 as place, disease from person, range($4) as s(j)",
+        [asked.rows, asked.values, asked.properties, asked.components_per_id],
+    ).fetchall()
+
+
+def large(asked) -> None:
+    """Print what all associations take, and the two queries alone, three times each."""
+    con = duckdb.connect(
+        config={
+            "threads": str(asked.threads),
+            "memory_limit": asked.memory_limit,
+            "temp_directory": tempfile.mkdtemp(prefix="sqlanon-benchmark-"),
+        }
+    )
+    base(con, asked)
+    ratios = []
+    for _ in range(3):
+        alone = seconds(lambda: [con.execute(sql).fetchall() for sql in COUNTS])
+        found = []
+        taken = seconds(
+            lambda found=found: found.append(
+                sqlanon.breach(con, base="patients", views=VIEWS, secret=SECRET, model=asked.model)
+            )
+        )
+        ratios.append(taken / alone)
+        print(f"two queries {alone:.2f} s, breach {taken:.2f} s, {taken / alone:.2f} times", found[0].summary)
+        found[0].close()
+    print(f"median {statistics.median(ratios):.2f} times the two queries")
+
+
+def shapes() -> None:
+    """Print what a million different shapes take, the largest error bound, and one component alone."""
+    m, n = np.meshgrid(np.arange(1, 1001), np.arange(1, 1001))
+    sizes = np.stack([m.ravel(), n.ravel()], axis=1)
+    ones = np.ones_like(sizes)
+    bounds = []
+    taken = seconds(lambda: bounds.append(absence(sizes, ones)[1].max()))
+    print(f"{len(sizes):,} pairs (m, n): {taken:.2f} s, largest error bound {bounds[0]:.1e}")
+    for pair in ((3, 3), (40, 40), (1000, 40), (100_000, 5), (100_000, 100_000)):
+        one = np.array([pair])
+        each = [seconds(lambda one=one: absence(one, np.ones_like(one))) for _ in range(200)]
+        print(f"one component {pair}: median {1000 * statistics.median(each):.3f} ms")
+
+
+def main() -> None:
+    """Read the options and measure."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--values", type=int, default=50_000)
+    parser.add_argument("--properties", type=int, default=1_000)
+    parser.add_argument("--components-per-id", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--memory-limit", default="8GB")
+    parser.add_argument("--model", default="unrestricted")
+    asked = parser.parse_args()
+    shapes()
+    large(asked)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"peak resident memory {peak:.1f} GB; duckdb {duckdb.__version__}, numpy {np.__version__}")
+
+
+if __name__ == "__main__":
+    main()
