@@ -8,9 +8,9 @@ randomized on its own.
 
 from collections.abc import Mapping
 
-from sqlanon import grouping, guarantees
+from sqlanon import grouping, guarantees, stored
 from sqlanon.errors import UsageError
-from sqlanon.macro import Macro
+from sqlanon.macro import Macro, worded
 from sqlanon.plan import Plan, Request, Step, build, relation_name
 from sqlanon.roles import resolve_names
 from sqlanon.templates import Sql
@@ -18,7 +18,7 @@ from sqlanon.templates import Sql
 NAME = "splu"
 PAPER = "Fu, Wang, Wong, Wang and Jiang, SPLU-Gen: small sum privacy and large sum utility, 2014"
 STEPS = (*grouping.STEPS[:-1], "lot", "residue", "left_out", "kept", "decoy_group", "randomized", "data")
-TABLES = ("data",)
+TOO_SMALL = "gamma = {gamma} for {column} hides nothing; gamma is a whole number of at least 2"
 
 
 def plan(
@@ -99,7 +99,7 @@ def _gammas(request: Request, gamma: int | Mapping[str, int]) -> dict[str, int]:
         gammas = dict.fromkeys(columns, gamma)
     for column, size in gammas.items():
         if size < 2:
-            raise UsageError(f"gamma = {size} for {column!r} hides nothing; gamma is a whole number of at least 2")
+            raise UsageError(TOO_SMALL.format(gamma=size, column=repr(column)))
     return gammas
 
 
@@ -184,4 +184,29 @@ def _renamed(request: Request, number: int, after: Mapping[str, str]) -> list[St
     return [Step("grouping/next_population", "view", yields=name, suffix=f"_{number + 2}")]
 
 
-MACROS: tuple[Macro, ...] = ()
+_SMALL = (
+    Sql("coalesce(gamma < 2 or gamma <> floor(gamma), true)"),
+    worded(
+        TOO_SMALL, {"gamma": "coalesce(cast(gamma as varchar), 'NULL')", "column": stored.column_fields()["column"]}
+    ),
+)
+
+MACROS = (
+    Macro(
+        "splu_release",
+        (stored.TABLE, stored.SENSITIVE, "gamma", stored.IDENTIFIER, stored.NULLS, stored.BLOCK, stored.DRAWS),
+        "every row, the columns in id left out, the sensitive value drawn from its decoy group",
+        "select age, sex, disease from splu_release('patients', 'disease', 5, id := ['ssn'])",
+        (
+            *stored.GROUPING[:-1],
+            Step("splu/decoy_group"),
+            Step("stored/randomized"),
+        ),
+        stored.grouping_values(NAME, "gamma", True, [_SMALL])
+        | {
+            "draws": ["draw", "slot_draw"],
+            "carried": ["quasi_1", "slot_draw"],
+            "identifier_names": Sql("cast(id as varchar[])"),
+        },
+    ),
+)

@@ -185,3 +185,18 @@ def test_names_and_values_of_every_kind(con):
         con, "nasty; table", quasi=NASTY_NAMES[:-2], sensitive=['sick "ness', *NASTY_NAMES[-2:]], gamma=3
     )
     assert release.verify(against="nasty; table").holds
+
+
+def test_the_macro_is_the_release_with_its_residue_kept(con):
+    table(con, 1003)
+    for macro in splu.MACROS:
+        con.execute(macro.sql).fetchall()
+    con.execute(f"set variable sqlanon_key = '{KEY}'").fetchall()
+    rows = con.execute("select q, s from splu_release('t', 's', 5, id := ['person']) order by all").fetchall()
+    release = sqlanon.splu(con, "t", quasi="q", sensitive="s", id="person", gamma=5, residue="keep", key=KEY)
+    assert rows == release.table("data").fetchall()
+    columns = con.execute("describe from splu_release('t', 's', 5, id := ['person'])").fetchall()
+    assert {name for name, *_ in columns} == {"q", "s", "u"}
+    for gamma, says in ((1, "hides nothing"), (14, "the largest gamma that works is 12")):
+        with pytest.raises(duckdb.Error, match=says):
+            con.execute(f"from splu_release('t', 's', {gamma})").fetchall()
