@@ -15,6 +15,7 @@ from sqlanon.estimators.closed_form import ClosedForm
 from sqlanon.estimators.evidence import NORMAL_QUANTILE, Evidence
 from sqlanon.moments import Asked, Measured, Moments, bounds, none_possible
 
+MUCH_BIAS = 0.5  # standard errors of systematic part from which on the matrix answers by default
 LARGEST_DERIVED = 200_000_000  # cells x sets x values for which counts are held to be random, too
 
 
@@ -68,9 +69,8 @@ class Recovery:
         plain = _ratio([self._summed(part, measured, None) for part in parts])
         closed = _ratio([self._summed(part, measured, self.closed) for part in parts])
         variance, growth = self._variance(parts, measured, closed)
-        if len(parts) == 1 and self.case_count == 1:
-            variance = variance + self._company_variance(parts[0], measured)
-        unbiased, error = self._corrected(parts, measured, closed, variance, estimator)
+        orders = self._company_variance(parts[0], measured) if len(parts) == self.case_count == 1 else 0.0
+        unbiased, error = self._corrected(parts, measured, closed, variance, orders, estimator)
         least, most, error = self._unseen(measured, plain, least, most, error)
         exact = np.full(plain.shape, not self.counts)
         gone = none_possible(self.moments, self.asked, measured) & (measured.function != "count")
@@ -90,19 +90,27 @@ class Recovery:
         return found
 
     def _corrected(
-        self, parts: Sequence[Weighted], measured: Measured, closed: Array, variance: Array, estimator: str
+        self,
+        parts: Sequence[Weighted],
+        measured: Measured,
+        closed: Array,
+        variance: Array,
+        orders: Array | float,
+        estimator: str,
     ) -> tuple[Array, Array]:
-        """Choose between closed form and matrix; b = closed - matrix is the closed form's systematic part."""
+        """Choose between closed form and matrix; b = closed - matrix is the closed form's systematic part.
+
+        variance: of the rows' draws. orders: of the orders that values stand in, which no estimator sees.
+        """
         if self.matrix is None or not self.counts:
             return closed, np.sqrt(variance)
         solved = _ratio([self._summed(part, measured, self.matrix) for part in parts])
         if estimator == "matrix":
-            return solved, np.sqrt(variance)
+            return solved, np.sqrt(variance + orders)
         bias = np.nan_to_num(closed - solved)
-        error = np.sqrt(variance + bias**2)
         if estimator == "shrinkage":
-            closed = np.where(np.abs(bias) > np.sqrt(variance), solved, closed)
-        return closed, error
+            closed = np.where(np.abs(bias) > MUCH_BIAS * np.sqrt(variance), solved, closed)
+        return closed, np.sqrt(variance + orders + bias**2)
 
     def _unseen(
         self, measured: Measured, plain: Array, least: Array, most: Array, error: Array

@@ -90,7 +90,7 @@ def test_the_company_is_what_dealing_the_rows_many_times_gives(gamma, sizes):
     found = company.transition(np.array(sizes, dtype=float), gamma, 64)
     np.testing.assert_allclose(found.mean, wanted, atol=0.03)
     np.testing.assert_allclose(found.mean.sum(axis=1), 1)
-    np.testing.assert_allclose(np.diag(found.mean), (rows // gamma) / rows, rtol=0.01)
+    np.testing.assert_allclose(np.diag(found.mean), (rows // gamma) / rows, rtol=0.05)
 
 
 def test_large_tables_are_dealt_at_a_smaller_scale_and_rare_values_keep_their_share():
