@@ -6,22 +6,25 @@ quasi keys) and asked set (combination of sensitive keys); names, order and keys
 
 import logging
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sqlanon.errors import DataError, QueryError, SqlanonError, UsageError
+from sqlanon.errors import AnswerError, DataError, QueryError, ResourceError, SqlanonError, TargetError, UsageError
 from sqlanon.estimators.evidence import Estimate, Evidence
 from sqlanon.moments import Array, Asked, Measured
+from sqlanon.never import never
 from sqlanon.query import INTERVAL, Aggregate, Query
 from sqlanon.templates import Sql
 from sqlanon.workspace import Workspace
 
 LARGEST_ANSWER = 20_000_000  # numbers per moment: cells x cases x values
 _NUMERIC = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|REAL|DECIMAL.*|BOOLEAN|BIGNUM|VARINT")
+
+_ENDLESS = "SUM and AVG were asked of an expression that is NaN or infinite {}; leave them out with WHERE"
 
 log = logging.getLogger("sqlanon")
 
@@ -103,9 +106,11 @@ class Asking:
         try:
             self._check_types()
             frame = self._frame(*self.found(estimate))
-        except QueryError:
+        except (QueryError, TargetError, AnswerError, ResourceError):
             raise
-        except (UsageError, DataError) as error:
+        except SqlanonError as error:
+            if not isinstance(error, UsageError | DataError) and type(error) is not SqlanonError:
+                raise  # a fault of ours
             raise self._in_users_words(error) from None
         finally:
             self.space.forget(self.made)
@@ -116,7 +121,8 @@ class Asking:
 
     def _check_types(self) -> None:
         for piece in (*self.measures, *self.weights):
-            relation = self.people if piece.role in ("quasi", "mixed") else self.relations["value"]
+            rows = self.relations["person" if "person" in self.relations else "published"]
+            relation = rows if piece.role == "quasi" else self.relations["value"]
             if piece.role != "mixed":
                 found = self.space.column_type(piece.sql, relation)
                 if not _NUMERIC.fullmatch(found):
@@ -130,7 +136,7 @@ class Asking:
                 "code",
                 "case_number",
                 "set_number",
-                *(f"weight_{n + 1}" for n in range(len(self.weights))),
+                *(f"{name}_{n + 1}" for n in range(len(self.weights)) for name in ("weight", "endless")),
             ]
             frame = self.space.engine.frame(f"select {', '.join(columns)} from {relation} order by code")
         else:
@@ -138,10 +144,27 @@ class Asking:
         code, case, chosen = (frame[name].to_numpy(dtype=np.int64) for name in ("code", "case_number", "set_number"))
         sets = int(chosen.max(initial=-1)) + 1 if self.sensitive_keys else 1
         self.asked_count = len(code)
+        endless = max((int(frame[f"endless_{n + 1}"].sum()) for n in range(len(self.weights))), default=0)
+        if endless:
+            raise AnswerError(_ENDLESS.format(f"for {endless} of the values asked"))
         weights: dict[str, Array] = {
             piece.sql: frame[f"weight_{n}"].to_numpy(dtype=float) for n, piece in enumerate(self.weights, start=1)
         }
         return Asked(code, case, chosen, sets), weights
+
+    def require_finite(self, frame: pd.DataFrame, name: str, case: str) -> None:
+        """Refuse a measured expression that is NaN or infinite on some hits, or whose squares are.
+
+        frame: a moment query's rows; `name` counts hits in its columns `name_1` …, once per case.
+        """
+        if not self.measures:
+            return
+        for number in range(1, len(self.measures) + 1):
+            endless = round(frame.groupby(case)[f"{name}_{number}"].sum().max()) if len(frame) else 0
+            if endless:
+                raise AnswerError(_ENDLESS.format(f"on {endless} rows"))
+        if not np.isfinite(frame.select_dtypes("number").fillna(0.0).to_numpy(dtype=float)).all():
+            raise AnswerError("SUM and AVG were asked of numbers whose squares are too large; divide them first")
 
     def measured(self, aggregate: Aggregate, weights: Mapping[str, Array]) -> Measured:
         """Say one aggregate in arrays."""
@@ -180,12 +203,28 @@ class Asking:
 
     def _in_users_words(self, error: SqlanonError) -> SqlanonError:
         """Put the published names where the engine's message has ours."""
+        text = self._published(str(error))
+        if isinstance(error, UsageError):
+            return QueryError(f"the query cannot be evaluated: {text}")
+        wrong = next((piece for piece, relation in self._pieces() if never(self.space.engine, piece, relation)), None)
+        if wrong is not None:
+            return QueryError(f"{self._published(wrong)} cannot be evaluated on any data: a constant does not fit")
+        cause = text.partition("(")[2].rstrip(")") or text
+        told = f" ({cause})" if isinstance(error, DataError) else ""  # another error's text may quote a value
+        return DataError(f"the query cannot be evaluated on every row{told}; cast to a wider type, or filter")
+
+    def _published(self, text: str) -> str:
         names = self.space.names
-        text = re.sub(r"\b(quasi_\d+|sensitive(_\d+)?)\b", lambda m: names.get(m[0], m[0]), str(error))
-        if isinstance(error, DataError):
-            cause = text.partition("(")[2].rstrip(")") or text
-            return DataError(f"the query cannot be evaluated on every row ({cause}); cast to a wider type, or filter")
-        return QueryError(f"the query cannot be evaluated: {text}")
+        return re.sub(r"\b(quasi_\d+|sensitive(_\d+)?)\b", lambda m: names.get(m[0], m[0]), text)
+
+    def _pieces(self) -> Iterator[tuple[Sql, Sql]]:
+        """Yield each piece of the query with the relation that it reads; parts before what reads them."""
+        over_values = [*self.query.parts, *(piece.sql for piece in self.query.filters("sensitive"))]
+        over_values += [piece.sql for piece in (*self.sensitive_keys, *self.weights)]
+        over_rows = [piece.sql for piece in self.query.filters("constant", "quasi", "mixed")]
+        over_rows += [piece.sql for piece in (*self.quasi_keys, *self.measures)]
+        yield from ((sql, self.relations["value"]) for sql in over_values)
+        yield from ((sql, self.people) for sql in over_rows)
 
 
 def inline(sql: str) -> Sql:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sqlanon.asking import LARGEST_ANSWER, Asking, Estimator, inline
 from sqlanon.engines.base import Engine
-from sqlanon.errors import DataError
+from sqlanon.errors import AnswerError
 from sqlanon.estimators import estimator_of
 from sqlanon.estimators.evidence import Estimate
 from sqlanon.estimators.least_squares import System
@@ -145,13 +145,24 @@ class _Asking(Asking):
         aggregates = [self.measured(aggregate, weights) for aggregate in self.query.aggregates]
         evidence = [inference.evidence(measured) for measured in aggregates]
         exact = np.all([found.exact for found in evidence], axis=(0, 1))
-        unsolved = int((~inference.reachable & ~exact).sum())
-        if unsolved:
-            self.messages.append(
-                f"{unsolved} of {asked.set_count} asked sets of values always stand in groups together with"
-                " others, so that least squares cannot tell them apart: answered by uniform"
-            )
+        self._tell(inference, int((~inference.reachable & ~exact).sum()), bool(exact.all()))
         return [estimate(one) for one in evidence], self.occurring(asked, inference.rows)
+
+    def _tell(self, inference: Inference, unsolved: int, exact: bool) -> None:
+        """Say where least squares has no answer, and where an interval is only a bound."""
+        system = inference.system
+        if unsolved and system is not None:
+            self.messages.append(
+                f"{unsolved} of {inference.asked.set_count} asked sets of values always stand in groups together with"
+                " others, so that least squares cannot tell them apart: answered by uniform, without error bars (the"
+                f" groups tell {system.rank} of {len(system.totals)} values apart; a release published with a smaller"
+                " --block has more different groups)"
+            )
+        if inference.upper_bound and not exact:
+            self.messages.append(
+                "the condition joins quasi and sensitive columns in a way whose cases are not followed pair by pair:"
+                " standard errors and intervals are upper bounds"
+            )
 
     def _system(self) -> System | None:
         system = self.loaded.system() if self.solved else None
@@ -168,13 +179,14 @@ class _Asking(Asking):
         cases = int(asked.case.max(initial=0)) + 1
         cells = int(frame["cell"].max()) + 1 if len(frame) else int(not self.quasi_keys)
         if cells * cases * len(totals) > LARGEST_ANSWER:
-            raise DataError(
+            raise AnswerError(
                 f"the query asks for {cells} groups x {cases} cases x {len(totals)} sensitive values at once;"
                 " group by fewer columns, or narrow WHERE"
             )
         place = tuple(frame[name].to_numpy(dtype=np.int64) for name in ("cell", "case_number", "code"))
+        self.require_finite(frame, "endless_uniform", "case_number")
         columns = {}
-        for name in frame.columns.drop(["cell", "case_number", "code"]):
+        for name in frame.columns.drop(["cell", "case_number", "code", *frame.filter(regex="^endless_").columns]):
             empty = np.nan if name.startswith(("least_", "largest_")) else 0.0
             columns[name] = np.full((cells, cases, len(totals)), empty)
             columns[name][place] = frame[name].fillna(empty).to_numpy(dtype=float)

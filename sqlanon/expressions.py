@@ -41,6 +41,8 @@ class Wording:
 
 def statement(sql: str, words: Wording, clauses: Collection[str]) -> exp.Select:
     """Parse one SELECT that has no clause but `clauses`; raise QueryError, naming the piece, for anything else."""
+    if any("\ud800" <= letter <= "\udfff" for letter in sql):
+        words.refuse("a text with half a character (a lone surrogate)")
     if "\0" in sql:
         words.refuse("a text with a NUL character")
     try:
@@ -128,8 +130,20 @@ def _check_words(node: exp.Expr, words: Wording) -> None:
         words.refuse(f"the unit {node.name}", f"the units are {', '.join(sorted(UNITS))}")
     if isinstance(node, exp.In) and (node.args.get("query") or node.args.get("unnest") or node.args.get("field")):
         words.refuse("IN with anything but a list", "write IN (value, …)")
+    if isinstance(node, exp.Escape):
+        _check_escape(node, words)
     if isinstance(node, exp.Column) and not isinstance(node.this, exp.Identifier):
         words.refuse("*", "name the columns")
+
+
+def _check_escape(node: exp.Escape, words: Wording) -> None:
+    mark, pattern = node.expression, node.this.expression
+    if not isinstance(mark, exp.Literal) or not mark.is_string or len(mark.name) > 1:
+        words.refuse("this ESCAPE", "ESCAPE takes one character")
+    if mark.name and isinstance(pattern, exp.Literal):
+        ends = len(pattern.name) - len(pattern.name.rstrip(mark.name))
+        if ends % 2:
+            words.refuse("a LIKE pattern that ends with its ESCAPE character", "let another character follow it")
 
 
 def _check_brackets(node: exp.Expr, words: Wording) -> None:

@@ -17,6 +17,7 @@ from sqlanon.estimators.evidence import Evidence
 from sqlanon.estimators.least_squares import System
 from sqlanon.moments import Array, Asked, Measured, Moments, bounds, none_possible
 
+TOGETHER = 3  # times the noise of a mean in its variance; by simulation, for 700 rows and groups of 3
 Combo = tuple[int, int]
 Spreads = Callable[[Sequence[tuple[Array, Array]]], Array]
 
@@ -42,6 +43,7 @@ class Inference:
         self.everyone = self.rows == moments.row_count
         self.case_count = self.rows.shape[1]
         self.reachable = np.ones(asked.set_count, dtype=bool)
+        self.upper_bound = False
 
     def evidence(self, measured: Measured) -> Evidence:
         """Return what is known of one aggregate, C x J."""
@@ -49,16 +51,18 @@ class Inference:
         uniform = self._ratio([self._uniform(measured, part) for part in measured.parts()])
         uniform = np.clip(uniform, np.fmax(least, -np.inf), np.fmin(most, np.inf))
         if self.system is None:
-            solved, error = np.full(uniform.shape, np.nan), np.full(uniform.shape, np.nan)
+            solved, error = np.full((2, *uniform.shape), np.nan)
+            growth, curve = np.zeros((2, *uniform.shape))
         else:
-            solved, error = self._least_squares(measured)
+            solved, error, growth, curve = self._least_squares(measured)
         exact = self._exact(measured) | (least == most)
         solved, error = np.where(exact, uniform, solved), np.where(exact, 0.0, error)
         gone = none_possible(self.moments, self.asked, measured) & (measured.function != "count")
         uniform, solved, error, least, most = (
             np.where(gone, np.nan, array) for array in (uniform, solved, error, least, most)
         )
-        return Evidence(uniform, solved, error, least, most, exact & ~gone)
+        growth, curve = (np.where(exact | gone, 0.0, array) for array in (growth, curve))
+        return Evidence(uniform, solved, error, least, most, exact & ~gone, growth, curve)
 
     def _exact(self, measured: Measured) -> NDArray[np.bool_]:
         """Tell where the release settles the answer: every value asked alike, or every row hit (or none)."""
@@ -104,7 +108,8 @@ class Inference:
             found[self.everyone] = 1.0
         return found
 
-    def _least_squares(self, measured: Measured) -> tuple[Array, Array]:
+    def _least_squares(self, measured: Measured) -> tuple[Array, Array, Array, Array]:
+        """Return value, standard error, and the growth and curve of the variance of a ratio, C x J."""
         shares = {degree: self._shares(measured, degree) for degree in range(2 * measured.degree + 1)}
         totals = self.moments.totals[self.asked.code]
         parts = [
@@ -112,36 +117,52 @@ class Inference:
             for degree, weights in measured.parts()
         ]
         value = self._ratio(parts)
-        variance = self._variance(measured, shares, value)
-        bottom = parts[1] if len(parts) > 1 else 1.0
-        unknown = ~self.reachable[None, :] | np.isnan(value)
+        asked = {combo: self._vectors(measured, combo) for combo in self.asked.combos()}
+        variance, both, bottom = self._variance(measured, shares, value, asked)
+        size = parts[1] if len(parts) > 1 else np.ones_like(value)
+        unknown = np.broadcast_to(~self._reachable(measured, asked), value.shape)
+        if len(parts) == 1:
+            both, bottom = np.zeros((2, *value.shape))
         with np.errstate(divide="ignore", invalid="ignore"):
-            error = np.sqrt(np.maximum(variance, 0.0)) / bottom
-        return np.where(unknown, np.nan, value), np.where(unknown, np.nan, error)
+            error = np.sqrt(np.maximum(variance, 0.0)) / size
+            growth = 2 * (value * bottom - both) / size**2
+            # A ratio whose denominator is not known to be positive may be any that the release allows.
+            curve = np.where(np.isnan(value), np.inf, bottom / size**2)
+        value, error = (np.where(unknown | np.isnan(value), np.nan, array) for array in (value, error))
+        growth, curve = np.where(np.isfinite(growth) & ~unknown, growth, 0.0), np.where(unknown, 0.0, curve)
+        return value, error, growth, curve
 
     # -- the variance --------------------------------------------------------------------------
 
-    def _variance(self, measured: Measured, shares: Mapping[int, Array], value: Array) -> Array:
-        """Return the variance of the numerator, for AVG that of SUM(e - avg), C x J."""
+    def _variance(
+        self,
+        measured: Measured,
+        shares: Mapping[int, Array],
+        value: Array,
+        asked: Mapping[Combo, tuple[Array, Array]],
+    ) -> tuple[Array, Array, Array]:
+        """Return the variance of the numerator, for AVG that of A - avg B for A / B, its covariance and B's, C x J."""
         covariances = self._covariances(measured, shares)
         average = np.nan_to_num(value) if measured.function == "avg" else np.zeros_like(value)
-        combos = self.asked.combos()
-        asked = {combo: self._vectors(measured, combo) for combo in combos}
-        self._note_reachable(asked)
+        combos = list(asked)
         spread = self._spread(measured, combos, asked)
-        total = np.zeros_like(value)
-        deviations = np.zeros_like(value)
+        found = np.zeros((3, *value.shape))
+        deviations = np.zeros((2, *value.shape))
         for number, (chosen, case) in enumerate(combos):
             mean = average[:, chosen]
             terms = [covariances[kind][:, case] @ spread[kind, number] for kind in covariances]
-            own = np.maximum(terms[0] if len(terms) == 1 else terms[0] - 2 * mean * terms[1] + mean**2 * terms[2], 0)
-            total[:, chosen] += own
-            deviations[:, chosen] += np.sqrt(own)
-        if self.case_count == 1:
-            return total
-        crossed = self._crossed(measured, asked, average)
-        # Without the pairs' moments the sum of the cases' standard errors is an upper bound.
-        return deviations**2 if crossed is None else total + crossed
+            top, both, bottom = terms if len(terms) > 1 else (terms[0], np.zeros_like(mean), np.zeros_like(mean))
+            own = np.maximum(top - 2 * mean * both + mean**2 * bottom, 0)
+            found[:, :, chosen] += np.stack([own, both, bottom])
+            deviations[:, :, chosen] += np.sqrt([own, np.maximum(bottom, 0)])
+        if len(combos) > len({chosen for chosen, _ in combos}):
+            crossed = self._crossed(measured, asked, average)
+            if crossed is None:
+                # Without the pairs' moments the sum of the cases' standard errors is an upper bound.
+                self.upper_bound = True
+                return deviations[0] ** 2, average * deviations[1] ** 2, deviations[1] ** 2
+            found += crossed
+        return found[0], found[1], found[2]
 
     def _covariances(self, measured: Measured, shares: Mapping[int, Array]) -> dict[str, Array]:
         """Return f/(f-1) times the covariances of a value's rows (numerator, denominator), C x K x V."""
@@ -149,13 +170,37 @@ class Inference:
         scale = np.where(totals > 1, totals / np.maximum(totals - 1, 1), 0.0)
         means = {degree: self._means(measured, degree, found) for degree, found in shares.items()}
         share = np.clip(means[0], 0.0, 1.0)
-        own = scale * share * (1 - share)
+        own = np.maximum(self._settled(measured, (0, 0), share * (1 - share)), 0.0) * scale
         if measured.degree == 0:
             return {"top": own} | ({"both": own, "bottom": own} if measured.function == "avg" else {})
-        top = scale * np.maximum(means[2] - means[1] ** 2, 0.0)
+        top = np.maximum(self._settled(measured, (1, 1), means[2] - means[1] ** 2), 0.0) * scale
         if measured.function != "avg":
             return {"top": top}
-        return {"top": top, "both": scale * means[1] * (1 - share), "bottom": own}
+        both, most = scale * self._settled(measured, (1, 0), means[1] * (1 - share)), np.sqrt(top * own)
+        return {"top": top, "both": np.clip(both, -most, most), "bottom": own}
+
+    def _settled(self, measured: Measured, degrees: tuple[int, int], plain: Array) -> Array:
+        """Take the noise of the means out of a plug-in covariance, C x K x V: E[p^2] of an estimate is p^2 + Var p.
+
+        The noise of a value's mean is a multiple of the rows' mean covariance; where it is most of what is known of
+        the value, that mean covariance stands for the value's own. An estimate that is far off takes its own variance
+        for small, so that the noise counts several times.
+        """
+        assert self.system is not None
+        rows, system, totals = self.moments.row_count, self.system, self.moments.totals
+        one, two, product = (
+            self.moments.columns[measured.column(degree, "uniform")].sum(axis=2) / rows
+            for degree in (*degrees, sum(degrees))
+        )
+        noise = np.maximum(np.diag(system.inverse), 0.0) * system.normal.sum() / rows
+        trust = totals / (1 + noise) ** 2
+        known = (trust * (1 - noise)).sum()
+        mean = product - one * two  # of all rows, values not told apart: of variances the most that is possible
+        if known > trust.sum() / 2:
+            apart = plain @ trust / known
+            mean = np.clip(apart, 0.0, np.maximum(mean, 0.0)) if degrees[0] == degrees[1] else apart
+        pooled = mean[:, :, None]
+        return np.asarray((plain + pooled * noise * (2 + TOGETHER + noise)) / (1 + noise) ** 2)
 
     def _means(self, measured: Measured, degree: int, found: Array) -> Array:
         """Take the uniform estimate for values that S does not determine: only their spread is needed."""
@@ -176,11 +221,14 @@ class Inference:
             found.append(vector)
         return found[0], found[1]
 
-    def _note_reachable(self, asked: Mapping[Combo, tuple[Array, Array]]) -> None:
+    def _reachable(self, measured: Measured, asked: Mapping[Combo, tuple[Array, Array]]) -> NDArray[np.bool_]:
+        """Tell which asked sets S determines, J: of AVG both sums must be."""
         assert self.system is not None
+        found = np.ones(self.asked.set_count, dtype=bool)
         for (chosen, _), vectors in asked.items():
-            if not least_squares.reachable(self.system, np.stack(vectors)).all():
-                self.reachable[chosen] = False
+            found[chosen] &= least_squares.reachable(self.system, np.stack(vectors[: len(measured.parts())])).all()
+        self.reachable &= found
+        return found
 
     def _spread(
         self, measured: Measured, combos: Sequence[Combo], asked: Mapping[Combo, tuple[Array, Array]]
@@ -200,14 +248,14 @@ class Inference:
         return found
 
     def _crossed(self, measured: Measured, asked: Mapping[Combo, tuple[Array, Array]], average: Array) -> Array | None:
-        """Return twice the covariances between the cases of each set, C x J; None where not known."""
+        """Return what the covariances between cases add to the three variances, 3 x C x J; None where not known."""
         if self.pairs is None or measured.degree > 0:
             return None
         assert self.system is not None
         share = np.clip(self._means(measured, 0, self._shares(measured, 0)), 0.0, 1.0)
         totals = self.moments.totals
         scale = np.where(totals > 1, totals / np.maximum(totals - 1, 1), 0.0)
-        found = np.zeros_like(average)
+        found = np.zeros((3, *average.shape))
         for (chosen, case), (other_set, other) in itertools.product(asked, repeat=2):
             if chosen != other_set or case >= other:
                 continue
@@ -219,5 +267,6 @@ class Inference:
             spread = self.spreads([(top, other_top), (top, other_bottom), (bottom, other_top), (bottom, other_bottom)])
             terms = [covariance @ line for line in spread]
             mean = average[:, chosen]
-            found[:, chosen] += 2 * (terms[0] - mean * (terms[1] + terms[2]) + mean**2 * terms[3])
+            own = terms[0] - mean * (terms[1] + terms[2]) + mean**2 * terms[3]
+            found[:, :, chosen] += np.stack([2 * own, terms[1] + terms[2], 2 * terms[3]])
         return found

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sqlanon.engines.base import Engine
-from sqlanon.errors import UsageError
+from sqlanon.errors import DataError, ReleaseError, ResourceError, SqlanonError, TargetError, UsageError
 from sqlanon.estimators import least_squares
 from sqlanon.estimators.least_squares import System
 from sqlanon.moments import Array
@@ -52,15 +52,36 @@ class Loaded(Workspace):
         self._spreads: dict[tuple[bytes, bytes], Array] = {}
 
     def totals(self) -> Array:
-        """Load the release at the first call; return the values' totals f in the order of their codes."""
+        """Load the release at the first call; return the values' totals f in the order of their codes.
+
+        Raises ReleaseError where its tables are no QIT and ST that fit each other.
+        """
         if self._totals is None:
-            for name, sql in self.loading():
-                self.keep(name, sql)
+            self._load()
             frame = self.engine.frame(f"select code, row_count from {self.relations['value']}")
             totals = np.zeros(len(frame))
             totals[frame["code"].to_numpy()] = frame["row_count"]
             self._totals = totals
         return self._totals
+
+    def _load(self) -> None:
+        try:
+            (found,) = self.engine.frame(self.soundness_text()).to_dict("records")
+            if not found["line_count"] or found["unequal_groups"] or found["faulty_lines"]:
+                raise ReleaseError(
+                    f"the release is damaged: {int(found['unequal_groups'])} groups are not as large in QIT as in ST,"
+                    f" {int(found['faulty_lines'])} lines have no group or no whole count"
+                    f"{'' if found['line_count'] else ', there are no rows'}; sqlanon verify says more"
+                )
+            for name, sql in self._tables():
+                self.keep(name, sql)
+        except (ReleaseError, ResourceError, TargetError):
+            raise
+        except SqlanonError as error:
+            told = str(error) if isinstance(error, UsageError | DataError) else type(error).__name__
+            raise ReleaseError(
+                f"the release's tables cannot be read as a QIT and an ST ({told}); sqlanon verify says more"
+            ) from None
 
     def held(self) -> sparse.csr_array:
         """Return ST as a sparse matrix of groups x values, s_g(v)."""
@@ -130,8 +151,15 @@ class Loaded(Workspace):
         return self.text("spread", given, directions=list(range(1, count + 1)), products=list(products))
 
     def loading(self) -> list[tuple[str, str]]:
-        """Return the names and texts of the tables that the first query makes."""
+        """Return the names and texts of what the first query runs: a check, and the tables that it makes."""
+        return [("soundness", self.soundness_text()), *self._tables()]
+
+    def _tables(self) -> list[tuple[str, str]]:
         return [(name, self.text(name, self.relations)) for name in LOADED]
+
+    def soundness_text(self) -> str:
+        """Write the query that tells whether QIT and ST fit each other."""
+        return self.text("soundness", self.relations)
 
     def normal_text(self) -> str:
         """Write the query for S."""

@@ -7,7 +7,7 @@ columns are the `parts`; they are evaluated once per sensitive value (or combina
 reads them as columns `part_1` ….
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -128,7 +128,7 @@ class _Reader:
             tuple(items),
             order,
             self._limit(),
-            bool(self.statement.args.get("group")),
+            bool(self.statement.args.get("group")) or any(item.aggregate is None for item in items),
             tuple(place for place, name in enumerate(self.secret) if name in self.touched),
         )
 
@@ -277,12 +277,15 @@ class _Reader:
             _refuse(f"{name.upper()} without an expression")
         return replace(Aggregate("sum"), function=name, argument=self.piece(node.this))  # type: ignore[arg-type]
 
-    def _over_keys(self, node: exp.Expr) -> Sql:
-        """Write an expression over the GROUP BY keys that it is made of."""
-        check(node, WORDING)
+    def _over_keys(self, node: exp.Expr, figure: Callable[[exp.Expr], exp.Expr | None] = lambda _: None) -> Sql:
+        """Write an expression over the GROUP BY keys that it is made of, and over what `figure` puts in place."""
+        check(replaced(node, lambda inner: exp.null() if _is_aggregate(inner) and figure(inner) else inner), WORDING)
         keys = {key.sql: number for number, key in enumerate(self.keys, start=1)}
 
         def as_key(inner: exp.Expr) -> exp.Expr:
+            known = figure(inner)
+            if known is not None:
+                return known
             if isinstance(inner, exp.Column | exp.Expr) and not isinstance(inner, exp.Identifier | exp.If):
                 number = keys.get(self._plain(inner))
                 if number is not None:
@@ -292,8 +295,6 @@ class _Reader:
             return inner
 
         written = replaced(node, as_key)
-        if written.find(exp.Column) is None:
-            _refuse(f"{node.sql('duckdb', comments=False)} in SELECT", "name columns that GROUP BY names")
         return text(written)
 
     def _plain(self, node: exp.Expr) -> Sql:
@@ -323,7 +324,17 @@ class _Reader:
             node = self._aliased(node.name) or self._by_result_name(node)
         if _is_aggregate(node):
             return Order(self._aggregate(node), Sql(""), direction)
-        return Order(None, self._over_keys(node), direction)
+        return Order(None, self._over_keys(replaced(node, self._named_inside), self._figure), direction)
+
+    def _named_inside(self, node: exp.Expr) -> exp.Expr:
+        """Put what a result's name stands for into an expression of ORDER BY; columns come first."""
+        if not self._is_alias(node) or node.name.lower() in self.internal:
+            return node
+        found = self._aliased(node.name) or self._by_result_name(node)
+        return node if found is node else found.copy() if _is_aggregate(found) else exp.Paren(this=found.copy())
+
+    def _figure(self, node: exp.Expr) -> exp.Expr | None:
+        return exp.column(f"value_{self._aggregate(node)}") if _is_aggregate(node) else None
 
     def _by_result_name(self, node: exp.Expr) -> exp.Expr:
         """Find an aggregate that bears its default name, as in ORDER BY count; columns come first."""

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.errors import DataError, QueryError, UsageError
+from sqlanon.errors import DataError, QueryError, ReleaseError, SqlanonError, UsageError
 from sqlanon.estimation import Session
 from sqlanon.templates import Sql, ident
 
@@ -63,10 +63,7 @@ def census():
     age = (20 + 3 * code + random.integers(0, 30, 6000)).astype(int)
     sex = np.where(random.random(6000) < 0.3 + 0.05 * code, "M", "F")
     groups = random.permutation(np.arange(6000) % 2000)
-    rows = [
-        (int(a), str(s), float(a) * 10, int(v), int(g))
-        for a, s, v, g in zip(age, sex, code, groups, strict=True)
-    ]
+    rows = [(int(a), str(s), float(a) * 10, int(v), int(g)) for a, s, v, g in zip(age, sex, code, groups, strict=True)]
     return session_of(rows, ["age", "sex", "salary", "income"])
 
 
@@ -116,9 +113,7 @@ def oracle(session, satisfies):
     )
     squares = 0.0
     for place, v in enumerate(values):
-        hits = {
-            g: sum(line[place] for (_, h), line in zip(rows, weight, strict=True) if h == g) for g in groups
-        }
+        hits = {g: sum(line[place] for (_, h), line in zip(rows, weight, strict=True) if h == g) for g in groups}
         shared = np.array([sum(hits[g] * held.get((g, w), 0) for g in groups) for w in values], dtype=float)
         squares += total[v] * (np.linalg.pinv(normal) @ shared)[place]
     return uniform, squares
@@ -137,9 +132,7 @@ QUESTIONS = [
     ("age is null and income <> 1", lambda r, v: r["age"] is None and v not in (None, 1)),
     (
         "(age > 30 and income = 1) or (age < 40 and sex = 'F' and income > 2)",
-        lambda r, v: (
-            ((r["age"] or 0) > 30 and v == 1) or ((r["age"] or 99) < 40 and r["sex"] == "F" and (v or 0) > 2)
-        ),
+        lambda r, v: ((r["age"] or 0) > 30 and v == 1) or ((r["age"] or 99) < 40 and r["sex"] == "F" and (v or 0) > 2),
     ),
     ("age > income * 10", lambda r, v: r["age"] is not None and v is not None and r["age"] > v * 10),
     ("sex = 'M' or income = 5", lambda r, v: r["sex"] == "M" or v == 5),
@@ -217,9 +210,7 @@ def test_groups_equal_single_questions(small):
 
 
 @given(
-    groups=st.lists(
-        st.lists(st.sampled_from([None, 1, 2, 3]), min_size=1, max_size=3), min_size=3, max_size=9
-    ),
+    groups=st.lists(st.lists(st.sampled_from([None, 1, 2, 3]), min_size=1, max_size=3), min_size=3, max_size=9),
     seed=st.integers(0, 1000),
 )
 @settings(max_examples=12, deadline=None)
@@ -272,9 +263,7 @@ def test_exact_cases_equal_duckdb_on_the_microdata(census, sql, estimator):
     answer = census.answer(sql, estimator)
     truth = census.con.execute(sql.replace("release", "microdata")).df()
     assert len(answer) == len(truth)
-    for place, name in enumerate(
-        c for c in answer.columns if not c.endswith(("_std_error", "_low", "_high"))
-    ):
+    for place, name in enumerate(c for c in answer.columns if not c.endswith(("_std_error", "_low", "_high"))):
         wanted = truth.iloc[:, place].astype(object).where(truth.iloc[:, place].notna(), None).tolist()
         found = answer[name].astype(object).where(answer[name].notna(), None).tolist()
         assert [
@@ -283,9 +272,7 @@ def test_exact_cases_equal_duckdb_on_the_microdata(census, sql, estimator):
         if f"{name}_std_error" in answer:
             known = answer[answer[name].notna()]
             assert (known[f"{name}_std_error"] == 0).all()
-            assert (known[f"{name}_low"] == known[name]).all() and (
-                known[f"{name}_high"] == known[name]
-            ).all()
+            assert (known[f"{name}_low"] == known[name]).all() and (known[f"{name}_high"] == known[name]).all()
 
 
 def test_estimates_on_correlated_data_come_near(census):
@@ -342,14 +329,10 @@ NASTY = [
 @pytest.mark.parametrize("shift", range(len(NASTY)))
 def test_hostile_names(shift):
     names = NASTY[shift:] + NASTY[:shift]
-    rows = [
-        (*((i * k) % 3 for k in range(1, len(names))), v, i // 2) for i, v in enumerate("ababbcacbcabcaba")
-    ]
+    rows = [(*((i * k) % 3 for k in range(1, len(names))), v, i // 2) for i, v in enumerate("ababbcacbcabcaba")]
     session = session_of(rows, names, "group_id_2", "count_2")
     columns = ", ".join(map(ident, names))
-    answer = session.answer(
-        f"select {columns}, count(*) as total from release group by all order by all", "uniform"
-    )
+    answer = session.answer(f"select {columns}, count(*) as total from release group by all order by all", "uniform")
     assert list(answer.columns[: len(names)]) == names
     assert answer["total"].sum() == pytest.approx(len(rows))
     one = session.answer(f"select sum({ident(names[0])}) from release where {ident(names[1])} = 0")
@@ -373,8 +356,8 @@ def test_a_release_without_qit_is_refused():
 
 
 LISTED = {
-    True: ["value", "place", "line", "person", "asked", "hit_row", "held", "answer"],
-    False: ["value", "place", "line", "person", "asked", "moment", "normal", "spread", "answer"],
+    True: ["soundness", "value", "place", "line", "person", "asked", "hit_row", "held", "answer"],
+    False: ["soundness", "value", "place", "line", "person", "asked", "moment", "normal", "spread", "answer"],
 }
 
 
@@ -450,3 +433,192 @@ def test_large_releases_are_answered_in_sql_alone_with_the_same_figures(census, 
     assert census.loaded.in_memory and not large.loaded.in_memory
     pd.testing.assert_frame_equal(large.answer(sql), census.answer(sql), rtol=1e-7, atol=1e-7)
     large.close()
+
+
+# -- numbers that are none, constants that fit nothing, tables that do not fit --------------------
+
+
+@pytest.fixture(scope="module")
+def measured():
+    """A measure with one NaN, one infinity and one NULL; a numeric sensitive column that has both, too."""
+    session = session_of([(i % 7, 1.5, "abcd"[i % 4], i // 4) for i in range(200)], ["q", "f", "d"])
+    session.con.execute(
+        "create table odd as select q, case row_number() over () when 5 then 'nan'::double when 6 then 'inf'::double"
+        " when 7 then null else 1.5 end as f, group_id from qit; drop table qit; alter table odd rename to qit"
+    )
+    return session
+
+
+ENDLESS = {
+    "select sum(f) from release": "on 2 rows",
+    "select avg(f) from release where d = 'a'": "on 2 rows",
+    "select d, sum(f) from release group by d": "on 2 rows",
+    "select q, count(*), sum(f) from release group by q": "on 2 rows",
+    "select sum(f) from release where f < 10 or f > 1e300": "on 2 rows",
+    "select sum(q / 0) from release where q > 0": "on 171 rows",
+    "select sum(1 / 0) from release": "for 4 of the values asked",
+    "select sum(case when d = 'a' then f else 1 end) from release": "on 2 rows",
+}
+
+
+@pytest.mark.parametrize("sql", ENDLESS)
+@pytest.mark.parametrize("estimator", ["uniform", "shrinkage"])
+def test_sums_of_nan_and_infinity_are_refused_not_stated(measured, sql, estimator):
+    with pytest.raises(DataError, match=f"NaN or infinite {ENDLESS[sql]}; leave them out with WHERE"):
+        measured.answer(sql, estimator)
+
+
+def test_null_is_skipped_and_nan_can_be_left_out(measured):
+    answer = measured.answer("select sum(f), avg(f), count(*) from release where f < 10 or f is null")
+    assert answer[["sum", "avg", "count"]].iloc[0].tolist() == [197 * 1.5, 1.5, 198]
+
+
+def test_sums_of_sensitive_nan_and_infinity_are_refused():
+    session = session_of([(i % 7, i % 4, i // 4) for i in range(80)], ["q", "income"])
+    session.con.execute(
+        "alter table st alter income type double"
+        " using case income when 0 then 'nan'::double when 1 then 'inf'::double when 2 then 1 end"
+    )
+    for sql in ("select sum(income) from release", "select avg(income) from release where q = 3"):
+        with pytest.raises(DataError, match="NaN or infinite for 2 of the values asked"):
+            session.answer(sql)
+    with pytest.raises(DataError, match="NaN or infinite on"):
+        session.answer("select sum(q * income) from release")
+    assert session.answer("select sum(income) from release where income < 2")["sum"][0] == 20
+
+
+def test_squares_beyond_all_numbers_are_refused():
+    session = session_of([(1e200 * i, "ab"[i % 2], i // 2) for i in range(20)], ["x", "d"])
+    session.con.execute("alter table qit alter x type double")
+    with pytest.raises(DataError, match="too large; divide them first"):
+        session.answer("select sum(x) from release")
+
+
+WRONG = [
+    "age = 'x'",
+    "age in (1, 'x')",
+    "disease = 5",
+    "disease in (1, 2)",
+    "age between 1 and 'x'",
+    "age = date '2024-99-99'",
+    "regexp_matches(disease, '(')",
+    "regexp_matches(disease, 'a', 'zz')",
+    "disease like 'a' escape 'xx'",
+    "disease like 'a!' escape '!'",
+    "age > 3 or disease = 5",
+    "disease = 'a\ud83d'",
+]
+
+
+@pytest.mark.parametrize("condition", WRONG)
+def test_a_constant_that_fits_nothing_is_wrong_on_any_data(hospital, condition):
+    with pytest.raises(QueryError) as caught:
+        hospital.answer(f"select count(*) from release where {condition}")
+    assert caught.value.exit_code == 2 and "pneumonia" not in str(caught.value)
+
+
+def test_an_error_of_the_engine_that_nobody_foresaw_quotes_nothing(hospital, monkeypatch):
+    class Failing(DuckDBEngine):
+        def frame(self, text):
+            if "asked_value" in text:
+                raise SqlanonError("Some Error: could not digest 'pneumonia'")
+            return super().frame(text)
+
+    fresh = Session(Failing(hospital.con), hospital.loaded.tables, {"columns": _columns(hospital)})
+    with pytest.raises(DataError) as caught:
+        fresh.answer("select count(*) from release where disease = 'flu'")
+    assert "pneumonia" not in str(caught.value)
+    fresh.close()
+
+
+DAMAGED = {
+    "a count below one": "update st set count = -1 where disease = 'flu'",
+    "no count": "alter table st alter count drop not null; update st set count = null where disease = 'flu'",
+    "half of ST": "delete from st where group_id = 2",
+    "half of QIT": "delete from qit where group_id = 2",
+    "no group": "update st set group_id = null where group_id = 2; update qit set group_id = null where group_id = 2",
+    "no rows": "delete from st; delete from qit",
+    "half a row": "alter table st alter count type double; update st set count = 1.5",
+    "NaN": "alter table st alter count type double; update st set count = 'nan' where disease = 'flu'",
+    "a text": "alter table st alter count type varchar; update st set count = 'many'",
+    "two spellings": "alter table qit alter group_id type varchar; update qit set group_id = '0' || group_id",
+    "no such column": "alter table qit rename age to years",
+}
+
+
+@pytest.mark.parametrize("fault", DAMAGED)
+def test_a_damaged_release_is_refused(fault):
+    session = session_of(PATIENTS, ["age", "sex", "zipcode", "disease"])
+    session.con.execute(DAMAGED[fault])
+    with pytest.raises(ReleaseError, match="sqlanon verify") as caught:
+        session.answer("select disease, count(*) from release where age < 30 group by disease")
+    assert caught.value.exit_code == 2
+
+
+def test_a_broken_file_is_a_broken_release(hospital, tmp_path):
+    broken = tmp_path / "qit.parquet"
+    broken.write_bytes(b"PAR1 is no PAR1")
+    tables = {**hospital.loaded.tables, "qit": Sql(f"read_parquet('{broken}')")}
+    fresh = Session(DuckDBEngine(hospital.con), tables, {"columns": _columns(hospital)})
+    with pytest.raises(UsageError, match=r"qit\.parquet|sqlanon verify"):
+        fresh.answer("select count(*) from release")
+
+
+# -- what a message says ---------------------------------------------------------------------------
+
+
+def test_values_that_the_groups_do_not_tell_apart_are_explained(hospital):
+    answer = hospital.answer("select count(*) from release where age < 30 and disease = 'pneumonia'")
+    (message,) = answer.attrs["messages"]
+    assert "the groups tell 2 of 5 values apart" in message and "--block" in message
+
+
+def test_only_the_sums_that_need_it_fall_back():
+    """Values 1 and 2 always go together: their count is known only together, and so is no other sum."""
+    rows = [(i % 5, v, g) for g in range(30) for i, v in enumerate([1, 2] if g % 2 else [3, 4 + g % 3])]
+    session = session_of(rows, ["age", "income"])
+    both = session.answer(
+        "select sum(case when income in (1, 2) then 1 else 0 end) as x, sum(income) as y from release where age = 1",
+        "least_squares",
+    )
+    alone = session.answer(
+        "select sum(case when income in (1, 2) then 1 else 0 end) as x from release where age = 1", "least_squares"
+    )
+    swapped = session.answer(
+        "select sum(income) as y, sum(case when income in (1, 2) then 1 else 0 end) as x from release where age = 1",
+        "least_squares",
+    )
+    assert np.isnan(both["y_std_error"][0]) and np.isnan(swapped["y_std_error"][0])
+    for name in ("x", "x_std_error", "x_low", "x_high"):
+        assert alone[name][0] == both[name][0] == swapped[name][0]
+    assert not np.isnan(alone["x_std_error"][0])
+
+
+def test_an_interval_that_is_only_a_bound_says_so(census):
+    mixed = "from release where (sex = 'M' and income = 2) or (sex = 'F' and income > 5)"
+    assert any("upper bounds" in message for message in census.answer(f"select sum(age) {mixed}").attrs["messages"])
+    assert census.answer(f"select count(*) {mixed}").attrs["messages"] == []
+    assert census.answer("select sum(age) from release where income = 2").attrs["messages"] == []
+
+
+# -- names in ORDER BY, constants in SELECT -----------------------------------------------------------
+
+
+def test_order_by_expressions_over_names_and_aggregates(small):
+    def keys(order):
+        sql = f"select income as k, count(*) as n from release where income > 0 group by 1 order by {order}"
+        return small.answer(sql, "uniform")["k"].tolist()
+
+    counts = small.con.execute("select income, count(*) from microdata where income > 0 group by 1").fetchall()
+    assert keys("-k") == sorted((k for k, _ in counts), reverse=True)
+    assert keys("-n, k") == [k for k, n in sorted(counts, key=lambda line: (-line[1], line[0]))]
+    assert keys("-count(*), k") == keys("-n, k")
+    assert keys("k % 2, 0 - (k + 1)") == sorted((k for k, _ in counts), key=lambda k: (k % 2, -k))
+
+
+def test_constants_stand_in_select(small):
+    answer = small.answer("select 5 as k, 'a' || 'b' as t, count(*) from release")
+    assert answer.iloc[0, :3].tolist() == [5, "ab", len(SMALL)]
+    answer = small.answer("select 5 as k, count(*), sex from release group by sex order by sex")
+    assert answer["k"].tolist() == [5, 5] and answer["sex"].tolist() == ["F", "M"]
+    assert small.answer("select 5 as k, count(*) from release where age > 999").iloc[0, :2].tolist() == [5, 0]

@@ -77,7 +77,6 @@ REFUSED = {
     "select sum(count(*)) from release": "count",
     "select sum() from release": "not SQL",
     "select age, count(*) from release": "age outside GROUP BY",
-    "select 1, count(*) from release": "1 in SELECT",
     "select count(*) from release group by rollup (age)": "rollup",
     "select count(*) from release group by grouping sets ((age))": "GROUPING",
     "select count(*) from release group by 3": "GROUP BY 3",
@@ -137,9 +136,7 @@ release.age; date(born)
 """
 
 
-@pytest.mark.parametrize(
-    "text", [t.strip() for line in ROUND_TRIPS.strip().splitlines() for t in line.split("; ")]
-)
+@pytest.mark.parametrize("text", [t.strip() for line in ROUND_TRIPS.strip().splitlines() for t in line.split("; ")])
 def test_what_passes_keeps_duckdbs_meaning(text):
     con = duckdb.connect()
     con.execute(

@@ -16,7 +16,8 @@ class Evidence:
     plain: what the release says at first sight, biased towards independence (of groups, uniform; of randomized
     values, the published figure). unbiased: the estimate that takes the bias out. Neither is cut.
     std_error: of `unbiased`, given the microdata. least, most: bounds that the release proves.
-    exact: where the release determines the answer. growth: by how much the variance grows with the answer.
+    exact: where the release determines the answer. growth, curve: the variance, were the answer x, is
+    std_error^2 + growth (x - unbiased) + curve (x - unbiased)^2.
     """
 
     plain: Array
@@ -26,6 +27,7 @@ class Evidence:
     most: Array
     exact: NDArray[np.bool_]
     growth: Array | float = 0.0
+    curve: Array | float = 0.0
 
 
 @dataclass(frozen=True)
@@ -46,12 +48,17 @@ def within(values: Array, evidence: Evidence) -> Array:
 def interval(evidence: Evidence) -> tuple[Array, Array]:
     """Return the 95 % score interval of the unbiased estimate, cut to the bounds; NaN where there is none.
 
-    It holds the x with (x - unbiased)^2 <= z^2 (se^2 + growth (x - unbiased)); of no growth, plus or minus z se.
+    It holds the x with (x - unbiased)^2 <= z^2 (se^2 + growth (x - unbiased) + curve (x - unbiased)^2); of no growth
+    and no curve, plus or minus z se. Of a ratio this is Fieller's: as wide as the bounds where z^2 curve >= 1.
     """
-    shift = NORMAL_QUANTILE**2 * evidence.growth / 2
-    half = np.sqrt(shift**2 + (NORMAL_QUANTILE * evidence.std_error) ** 2)
-    middle = evidence.unbiased + shift
-    return within(middle - half, evidence), within(middle + half, evidence)
+    level = NORMAL_QUANTILE**2
+    shift, lean = level * evidence.growth / 2, 1 - level * np.asarray(evidence.curve)
+    bent = np.where(lean > 0, lean, 1.0)
+    half = np.sqrt(np.maximum(shift**2 + bent * level * evidence.std_error**2, 0.0))
+    wide = (lean <= 0) & ~(np.isnan(evidence.least) & np.isnan(evidence.most))
+    low = np.where(wide, -np.inf, evidence.unbiased + (shift - half) / bent)
+    high = np.where(wide, np.inf, evidence.unbiased + (shift + half) / bent)
+    return within(low, evidence), within(high, evidence)
 
 
 def unbiased(evidence: Evidence) -> Estimate:

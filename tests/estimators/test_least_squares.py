@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from sqlanon.estimators import least_squares
+from sqlanon.estimators.evidence import Evidence
 from sqlanon.inference import Inference
 from sqlanon.moments import Asked, Measured, Moments
 
@@ -154,3 +155,75 @@ def test_shares_solve_the_normal_equations():
     system = least_squares.system(held.T @ held, held.sum(axis=0))
     share = np.array([0.2, 0.5, 0.9])
     assert least_squares.shares(system, (held @ share) @ held) == pytest.approx(share)
+
+
+def test_intervals_of_sums_and_averages_hold_in_small_releases():
+    """700 rows in groups of 3, 7 frequent values and a rare one: the truth lies inside at least 94 of 100 times."""
+    random = np.random.default_rng(3)
+    count = 700
+    value = random.choice(8, count, p=[0.07, *[0.93 / 7] * 7])
+    age, gain = np.arange(count) % 10 * 5 + 20, (np.arange(count) % 13 - 6) * 1.5
+    inside = {name: [] for name in ("sum", "avg", "sum of few", "avg of few")}
+    widths = {name: [] for name in inside}
+    for _ in range(300):
+        group = _dealt_in_blocks(value, 3, random)
+        held = np.zeros((count // 3, 8))
+        np.add.at(held, (group, value), 1)
+        system = least_squares.system(held.T @ held, held.sum(axis=0))
+        for name, found in inside.items():
+            hits = (age < 40) if "few" in name else np.ones(count, dtype=bool)
+            moments = _moments(group, held, hits.astype(float), gain)
+            measured = Measured(name[:3], 1, np.ones(1), np.ones(1))
+            spreads = spreads_of((None, None, None, held), system)
+            evidence = Inference(moments, one([1]), system, spreads, None).evidence(measured)
+            answer = least_squares.estimate(evidence)
+            asked = gain[hits & (value == 1)]
+            truth = asked.sum() if name.startswith("sum") else asked.mean()
+            found.append(answer.low[0, 0] <= truth <= answer.high[0, 0])
+            widths[name].append((evidence.unbiased[0, 0] - truth, evidence.std_error[0, 0]))
+    for name, found in inside.items():
+        assert np.mean(found) >= 0.94, name
+    errors = np.array(widths["sum"])
+    assert np.median(errors[:, 1]) < 1.3 * np.std(errors[:, 0])
+
+
+def _dealt_in_blocks(value, l, random):
+    """Group rows as the method does: blocks of some 64 groups, each with an order of values of its own."""
+    groups = len(value) // l
+    blocks = max(1, groups // 64)
+    rank = np.argsort(np.argsort(-np.bincount(value), kind="stable"))
+    place = np.empty(len(value), dtype=int)
+    place[np.lexsort((random.random(len(value)), rank[value]))] = np.arange(len(value))
+    block, group = place % groups % blocks, np.empty(len(value), dtype=int)
+    for number in range(blocks):
+        members, own = np.flatnonzero(block == number), len(range(number, groups, blocks))
+        order = np.lexsort((random.random(len(members)), random.random(value.max() + 1)[value[members]]))
+        group[members[order]] = np.arange(len(members)) % own * blocks + number
+    return group
+
+
+def _moments(group, held, hits, measure):
+    sizes, columns = held.sum(axis=1), {}
+    for name, x in {"": hits, "count_": hits, "sum_": hits * measure, "square_": hits * measure**2}.items():
+        total, end = np.bincount(group, x, len(held)), "_1" if name else ""
+        columns[f"{name}shared{end}"], columns[f"{name}uniform{end}"] = total @ held, (total / sizes) @ held
+    positive = np.bincount(group, hits * np.maximum(measure, 0), len(held))
+    columns["positive_uniform_1"] = (positive / sizes) @ held
+    columns["least_1"], columns["largest_1"] = (np.full(held.shape[1], f(measure)) for f in (np.min, np.max))
+    return Moments({name: x[None, None] for name, x in columns.items()}, held.sum(axis=0))
+
+
+def test_an_average_over_a_count_that_may_be_none_is_as_wide_as_the_bounds():
+    answer = least_squares.estimate(_average(unbiased=5.0, curve=0.3))
+    assert (answer.low[0], answer.high[0]) == (0.0, 9.0)
+    answer = least_squares.estimate(_average(unbiased=np.nan, curve=np.inf))
+    assert (answer.low[0], answer.high[0]) == (0.0, 9.0)
+    answer = least_squares.estimate(_average(unbiased=5.0, curve=0.0))
+    assert answer.low[0] == pytest.approx(5 - 1.96, abs=0.01)
+    wider = least_squares.estimate(_average(unbiased=5.0, curve=0.1))
+    assert wider.low[0] < answer.low[0] and answer.high[0] < wider.high[0] < 9
+
+
+def _average(unbiased, curve):
+    figures = [np.array([x]) for x in (4.0, unbiased, 1.0, 0.0, 9.0)]
+    return Evidence(*figures, np.array([False]), 0.0, np.array([curve]))
