@@ -77,6 +77,19 @@ def expected(source):
     return sqlanon.anatomy(source[0], "hostile", id=IDENTIFIERS, key=KEY, **ASKED)
 
 
+RANDOMIZED = {"nulls": "value", "id": IDENTIFIERS, "key": KEY}
+
+
+@pytest.fixture(scope="module")
+def randomized(source):
+    """Publish randomized values with DuckDB: several attributes, and one whose residue is dropped."""
+    name = NASTY_NAMES[0]
+    quasi = [column for column in QUASI if column != name]
+    several = {**RANDOMIZED, "quasi": quasi, "sensitive": [SENSITIVE, name], "gamma": {SENSITIVE: 3, name: 4}}
+    one = {**RANDOMIZED, "quasi": quasi, "sensitive": name, "gamma": 7}
+    return [(asked, sqlanon.splu(source[0], "hostile", **asked)) for asked in (several, one)]
+
+
 # -- PostgreSQL -----------------------------------------------------------------------------------
 
 
@@ -149,6 +162,15 @@ def test_postgres_proves_and_estimates_as_duckdb_does(postgres, expected):
     assert {key: float(x) for key, x in report.figures.items()} == pytest.approx(dict(wanted.figures))
     for query in QUERIES:
         same_answer(release.estimate(query), expected.estimate(query))
+
+
+def test_postgres_randomizes_as_duckdb_does(postgres, randomized):
+    for asked, expected in randomized:
+        release = sqlanon.splu(postgres, "hostile", **asked)
+        assert rows_of(release) == rows_of(expected)
+        assert release.manifest["dropped_rows"] == expected.manifest["dropped_rows"]
+        assert release.verify(against="hostile").holds
+        same_answer(release.estimate(QUERIES[0]), expected.estimate(QUERIES[0]))
 
 
 def same_answer(found: pd.DataFrame, wanted: pd.DataFrame) -> None:
@@ -363,6 +385,14 @@ def test_spark_proves_and_estimates_as_duckdb_does(spark, spark_release, source,
     assert report.holds and report.checks[1:] == wanted.checks[1:]
     for query in QUERIES[1:]:
         same_answer(release.estimate(query), expected.estimate(query))
+
+
+def test_spark_randomizes_as_duckdb_does(spark, source, randomized, tmp_path):
+    asked, expected = randomized[1]
+    release = sqlanon.splu(spark, str(source[1]), out=tmp_path / "release", **asked)
+    assert rows_of(sqlanon.open(tmp_path / "release")) == rows_of(expected)
+    assert sqlanon.open(tmp_path / "release").verify().holds
+    assert release.manifest["dropped_rows"] == expected.manifest["dropped_rows"]
 
 
 def test_spark_sees_files_and_rows_that_lie_in_another_order(spark, source, tmp_path):
