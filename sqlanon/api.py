@@ -147,6 +147,9 @@ def _published(
         raise UsageError(f"a key is text or a Key, not a {type(key).__name__}")
     if not (out is None or isinstance(out, str | os.PathLike)) or not (into is None or isinstance(into, str)):
         raise UsageError("out is a path and into a schema's name")
+    for text in (source, out, into):
+        if isinstance(text, str) and any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise UsageError(f"{text!a} is not UTF-8 text")
     asked = Asked(
         method=method,
         source=os.fspath(source) if isinstance(source, os.PathLike) else source,

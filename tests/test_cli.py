@@ -163,3 +163,58 @@ def test_control_characters_of_values_do_not_reach_the_terminal(shell):
     assert done.returncode == 0
     assert "\x1b" not in done.stdout
     assert "\\x1b" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["demo", "--keep", "no/such/place"],
+        [
+            "publish",
+            "anatomy",
+            "patients.parquet",
+            "--quasi",
+            "age",
+            "--sensitive",
+            "disease",
+            "-l",
+            4,
+            "--out",
+            "o\udcff",
+        ],
+        ["estimate", "release", "SELECT '\udcff'"],
+        ["verify", "tmp", "--threads", 100000],
+        ["verify", "tmp", "--memory-limit=-1GB"],
+    ],
+)
+def test_clumsy_input_ends_with_2(shell, arguments):
+    done = shell(*arguments)
+    assert done.returncode == 2, done.stderr
+    assert "fault of sqlanon" not in done.stderr
+
+
+def test_an_answer_that_cannot_be_written_is_no_bug(release):
+    command = f"{sys.executable} -m sqlanon verify release > /dev/full"
+    done = subprocess.run(["bash", "-c", command], cwd=release.folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "cannot write" in done.stderr
+
+
+def test_a_name_that_is_schema_and_directory_is_refused(release):
+    asked = [
+        "--quasi",
+        "age,sex",
+        "--sensitive",
+        "disease",
+        "-l",
+        3,
+        "--database",
+        "hospital.duckdb",
+        "--into",
+        "release",
+    ]
+    assert release("publish", "anatomy", "patients", *asked).returncode == 0
+    done = release("verify", "release", "--database", "hospital.duckdb")
+    assert done.returncode == 2
+    assert "a schema of the database and a directory" in done.stderr
+    assert release("verify", "./release", "--against", "patients", "--database", "hospital.duckdb").returncode == 0

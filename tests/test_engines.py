@@ -396,8 +396,9 @@ def test_spark_randomizes_as_duckdb_does(spark, source, randomized, tmp_path):
 
 
 def test_spark_sees_files_and_rows_that_lie_in_another_order(spark, source, tmp_path):
+    from sqlanon import partition
+    from sqlanon.checks import Published
     from sqlanon.templates import Sql
-    from sqlanon.verification import Published, verify_groups
 
     con = duckdb.connect()
     lines = "select i // 2 as q, i // 2 as group_id from range(8) t(i)"
@@ -415,7 +416,7 @@ def test_spark_sees_files_and_rows_that_lie_in_another_order(spark, source, tmp_
         con.execute(f"copy (from laid offset {seam}) to '{paths[1]}'").fetchall()
         tables = {"qit": Sql(engine.parquet(paths)), "st": Sql(engine.parquet([st]))}
         spark.catalog.clearCache()
-        (check, *_) = verify_groups(Published(engine, tables, manifest)).checks
+        (check, *_) = partition.verify(Published(engine, tables, manifest)).checks
         assert check.found == ("sorted" if not misplaced else {"misplaced rows of qit": misplaced} | check.found)
         assert check.holds is (not misplaced)
 

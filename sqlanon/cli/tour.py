@@ -20,7 +20,10 @@ def demo(
     if keep is not None:
         if keep.exists():
             raise UsageError(f"{str(keep)!r} exists; choose another --keep")
-        keep.mkdir()
+        try:
+            keep.mkdir()
+        except OSError as error:
+            raise UsageError(f"cannot make the directory {str(keep)!r}: {error.strerror}") from None
         _tour(keep)
         return
     with tempfile.TemporaryDirectory(prefix="sqlanon-demo-") as folder:

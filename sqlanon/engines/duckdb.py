@@ -275,7 +275,8 @@ class DuckDBEngine:
         if found is not None:
             return self._registered(found), _COUNTED
         raise SourceError(
-            f"no table, view or file {text!r}; a file's name ends in .parquet, .csv, .tsv, .json or .jsonl"
+            f"no table, view or file {text!r}; a table needs its --database, a file's name ends in .parquet, .csv,"
+            " .tsv, .json or .jsonl"
         )
 
     def _table(self, text: str) -> tuple[str, str] | None:
