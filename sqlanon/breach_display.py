@@ -1,11 +1,14 @@
 """Show a breach analysis: the most probable associations, the summary and a histogram; all of it to programs."""
 
 import sys
+from collections.abc import Mapping
+from typing import Any
 
 from sqlanon import display
 from sqlanon.disclosure import BINS, SHOWN, Breach
 
 WIDTH = 40
+NODES = 20
 
 
 def show_breach(found: Breach, how: display.Format) -> None:
@@ -40,3 +43,37 @@ def drawn(bins: list[int]) -> str:
         bar = "█" * max(round(WIDTH * count / largest), int(count > 0))
         lines.append(f"{label:<11}{bar:<{WIDTH}}  {count:,}".rstrip() + "\n")
     return "".join(lines)
+
+
+def show_explanation(found: Mapping[str, Any], how: display.Format) -> None:
+    """Print what is known of one association: an object for programs, sentences for people."""
+    if how != "table":
+        display.show_mapping(found, how)
+        return
+    out = display.to_stdout()
+    pair = f"{found['id']}–{found['property']}"
+    lines = [f"{pair}: cover {', '.join(found['cover'])}; components: {found['all_components']}"]
+    for component in found["components"]:
+        lines += _component_lines(component, pair)
+    out.print(display.visible("\n".join(lines)))
+
+
+def _component_lines(component: Mapping[str, Any], pair: str) -> list[str]:
+    """Say one component in words: nodes, edges, worlds."""
+    where = ", ".join(f"{name} = {value}" for name, value in component["join"].items()) or "no common column"
+    lines = [f"component {where}"]
+    for number, nodes in enumerate(component["parts"], start=1):
+        shown = ", ".join(nodes[:NODES]) + (", …" if len(nodes) > NODES else "")
+        lines.append(f"  side {number}: {len(nodes)} nodes: {shown}")
+    if component["worlds"] is None:
+        return [*lines, "  too many nodes to count its worlds one by one"]
+    lines.append(
+        f"  {component['edges']} edges, {component['worlds']:,} worlds, {component['interesting']:,} with {pair}"
+    )
+    lines.append(
+        f"  where the id has one property: {component['restricted_worlds']:,} worlds,"
+        f" {component['restricted_interesting']:,} with {pair}"
+    )
+    listed = component["listed"] or []
+    lines += [f"    {number}. {', '.join(world)}" for number, world in enumerate(listed[:NODES], start=1)]
+    return lines + ([f"    … and {len(listed) - NODES:,} more"] if len(listed) > NODES else [])

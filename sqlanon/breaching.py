@@ -11,21 +11,31 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
 import pandas as pd
 
 from sqlanon.connectivity import Graph, connect
 from sqlanon.disclosure import Breach
 from sqlanon.driver import fresh_prefix
 from sqlanon.engines.base import Engine
+from sqlanon.enumeration import LARGEST_JOIN, Enumeration, candidates, too_large
 from sqlanon.errors import SqlanonError, UsageError
-from sqlanon.layout import Layout, columns_read, construct, is_weighted, locate, meet, rival, weigh
+from sqlanon.layout import (
+    ALONE,
+    Layout,
+    columns_read,
+    construct,
+    enumerate_lines,
+    is_weighted,
+    locate,
+    meet,
+    names,
+    rival,
+    weigh,
+)
 from sqlanon.projection import Base, View, read_secret, read_view
-from sqlanon.restricted import absence as restricted_absence
-from sqlanon.restricted import weight
+from sqlanon.shapes import chances, hidden, weights
 from sqlanon.statement import Statement
 from sqlanon.templates import Sql
-from sqlanon.views import absence
 
 log = logging.getLogger("sqlanon")
 Model = Literal["unrestricted", "restricted"]
@@ -60,15 +70,15 @@ def analyse(question: Question, engine: Engine) -> Breach:
 
     Raises UsageError (QueryError for a definition) for what cannot be right on any data.
     """
-    analysis = _prepared(question, engine, fresh_prefix())
+    analysis = prepared(question, engine)
     layout = analysis.layout
     kept: list[str] = []
     try:
-        _run(layout, engine)
-        for name, frame in _frames(analysis):
+        run(layout, engine)
+        for name, frame in _enumerated(analysis) if layout.graph.chained else _frames(analysis):
             engine.keep_frame(layout.hold(name), frame)
-        weigh(layout, question.model, analysis.simple)
-        _run(layout, engine)
+        _answer(analysis)
+        run(layout, engine)
         notes = _notes(analysis)
         kept = [str(layout.relations[name]) for name in RESULT if name in layout.relations]
         return Breach(engine, layout.relations["breach"], kept, notes)
@@ -79,21 +89,25 @@ def analyse(question: Question, engine: Engine) -> Breach:
 
 def printed(question: Question, engine: Engine) -> str:
     """Return what `analyse` would run, in order, as text; nothing runs but a look at the base's columns."""
-    analysis = _prepared(question, engine, "sqlanon_")
+    analysis = prepared(question, engine, "sqlanon_")
     layout = analysis.layout
     before = list(layout.statements)
     shapes = [Statement(name, sql, "query") for name, sql in _shape_texts(analysis)]
     filled = ["chance", *(["weight", "hidden"] if analysis.weighted else [])]
+    filled = ["found"] if layout.graph.chained else filled
     held = [layout.hold(name) for name in filled]
-    weigh(layout, question.model, analysis.simple)
+    _answer(analysis)
     after = layout.statements[len(before) :]
     texts = [f"-- {step.name}\n{engine.text(step)};" for step in (*before, *shapes)]
-    texts += [f"-- {relation}: a row per shape, weighed by sqlanon/views.py and restricted.py" for relation in held]
+    texts += [
+        f"-- {relation}: a row per shape, weighed by sqlanon/views.py, restricted.py or enumeration.py"
+        for relation in held
+    ]
     texts += [f"-- {step.name}\n{engine.text(step)};" for step in after]
     return "\n\n".join(texts) + "\n"
 
 
-def _prepared(question: Question, engine: Engine, prefix: str) -> Analysis:
+def prepared(question: Question, engine: Engine, prefix: str = "") -> Analysis:
     """Read the definitions against the base and lay out the connectivity graph."""
     if question.model not in MODELS:
         raise UsageError(f"no model {question.model!r}; there are {', '.join(MODELS)}")
@@ -104,9 +118,10 @@ def _prepared(question: Question, engine: Engine, prefix: str) -> Analysis:
     views = tuple(read_view(sql, base, number) for number, sql in enumerate(question.views, start=1))
     graph = connect(views, read_secret(question.secret, base))
     _refuse_nested(graph, types)
+    layout = Layout(graph, source, prefix or fresh_prefix())
     if graph.chained:
-        raise UsageError("chained")
-    layout = Layout(graph, source, prefix)
+        enumerate_lines(layout, LARGEST_JOIN + 1)
+        return Analysis(question, engine, views, layout, simple=False, weighted=False)
     simple = locate(layout)
     construct(layout, simple)
     meet(layout, simple)
@@ -122,18 +137,51 @@ def _refuse_nested(graph: Graph, types: Mapping[str, str]) -> None:
             raise UsageError(f"column {column!r} holds nested values; views are analysed over columns of single values")
 
 
-def _run(layout: Layout, engine: Engine) -> None:
+def run(layout: Layout, engine: Engine) -> None:
     """Create what was laid out and does not stand yet."""
     for statement in layout.waiting():
         log.info("making %s", statement.name)
         engine.create(statement)
 
 
+def _answer(analysis: Analysis) -> None:
+    if analysis.layout.graph.chained:
+        analysis.layout.add("enumerated", yields="breach")
+    else:
+        weigh(analysis.layout, analysis.question.model, analysis.simple)
+
+
+def _enumerated(analysis: Analysis) -> list[tuple[str, pd.DataFrame]]:
+    """Write the worlds down one by one, where they are few: what they tell of every association, by its number."""
+    layout, engine = analysis.layout, analysis.engine
+    if engine.dialect != "duckdb":
+        raise UsageError(f"views that share different columns pairwise are analysed on DuckDB, not on {engine.name}")
+    ours = names(layout.graph)
+    parts = [tuple(ours[column] for column in part.columns) for part in layout.graph.parts]
+    lines = engine.rows(f"select * from {layout.relations['line']}")
+    if len(lines) > LARGEST_JOIN:
+        raise too_large()
+    counted = Enumeration(candidates(lines, parts), 0, 0 if layout.graph.together else 1)
+    found = []
+    for row in engine.rows(f"select * from {layout.relations['numbered']}"):
+        finding = counted.find(row["identifier"], row["property"])
+        restricted = finding.restricted if analysis.question.model == "restricted" else None
+        share = finding.unrestricted if restricted is None else restricted
+        reason = ALONE if analysis.question.model == "restricted" and finding.restricted is None else None
+        m, n = (", ".join(str(pair[side]) for pair in finding.sizes) for side in (0, 1))
+        found.append((row["number"], m, n, finding.cover, float(share), float(share) * 2.0**-53, reason))
+    columns = ["number", "m", "n", "cover", "probability", "error_bound", "note"]
+    frame = pd.DataFrame(found, columns=columns).astype({"m": "str", "n": "str", "note": "object"})
+    return [("found", frame)]
+
+
 def _shape_texts(analysis: Analysis) -> list[tuple[str, str]]:
     """Return the queries that fetch the shapes of components: all that leaves the database."""
-    names = ["shape", *(["simple_shape"] if analysis.simple else [])]
-    names += ["rival_shape", "held_shape"] if analysis.weighted else []
-    return [(name, analysis.layout.render(name, parts=analysis.layout.numbers)) for name in names]
+    if analysis.layout.graph.chained:
+        return []
+    wanted = ["shape", *(["simple_shape"] if analysis.simple else [])]
+    wanted += ["rival_shape", "held_shape"] if analysis.weighted else []
+    return [(name, analysis.layout.render(name, parts=analysis.layout.numbers)) for name in wanted]
 
 
 def _frames(analysis: Analysis) -> list[tuple[str, pd.DataFrame]]:
@@ -147,40 +195,10 @@ def _frames(analysis: Analysis) -> list[tuple[str, pd.DataFrame]]:
     return frames
 
 
-def _columns(kind: str, parts: int) -> list[str]:
-    return [f"{kind}_{number}" for number in range(1, parts + 1)]
-
-
-def weights(shapes: pd.DataFrame, parts: int) -> pd.DataFrame:
-    """Give every shape (m_i, nodes of the id and of the property) its restricted worlds, 2^exponent * 2^fraction."""
-    lines = shapes[[*_columns("size", parts), "held_1", "held_2"]].astype("int64").itertuples(index=False, name=None)
-    found = [weight(line[:parts], *line[parts:]) for line in lines]
-    possible = [int(fraction > -np.inf) for _, fraction in found]
-    fractions = [fraction if is_possible else 0.0 for (_, fraction), is_possible in zip(found, possible, strict=True)]
-    exponents = [exponent for exponent, _ in found]
-    return shapes.assign(exponent=exponents, fraction=fractions, possible=possible)
-
-
-def hidden(shapes: pd.DataFrame, parts: int) -> pd.DataFrame:
-    """Give every shape the share of its restricted worlds that hold no matching tuple; 1 where there is no world."""
-    names = [*_columns("size", parts), "held_1", "held_2", *_columns("match", parts)]
-    lines = shapes[names].astype("int64").itertuples(index=False, name=None)
-    shares = [restricted_absence(line[:parts], line[parts], line[parts + 1], line[parts + 2 :]) for line in lines]
-    return shapes.assign(absence=shares)
-
-
-def chances(shapes: pd.DataFrame, parts: int) -> pd.DataFrame:
-    """Give every shape (m_i, a_i of each part) the share of worlds without the association, and its error."""
-    sizes, matches = (shapes[_columns(kind, parts)].to_numpy(dtype=np.int64) for kind in ("size", "match"))
-    share, error = absence(sizes, matches)
-    rounded = np.where(share > 0, error + 2.0**-53, error)  # one minus the share is rounded once more
-    return shapes.assign(absence=share, error_bound=rounded)
-
-
 def _notes(analysis: Analysis) -> list[str]:
     """Say what the data holds that the model does not see: repeated rows, ids with several properties."""
     layout, engine = analysis.layout, analysis.engine
-    notes = []
+    notes: list[str] = []
     for number, view in enumerate(analysis.views, start=1):
         if view.distinct:
             continue
@@ -192,7 +210,10 @@ def _notes(analysis: Analysis) -> list[str]:
                 " publishing them tells more than is counted here: publish SELECT DISTINCT"
             )
     template = "several_settled" if analysis.simple else "several"
-    several = int(engine.rows(layout.render(template))[0]["several_ids"])
+    located = layout.relations["base" if layout.graph.chained else "located"]
+    several = int(
+        engine.rows(layout.render(template, **({} if analysis.simple else {"located": located})))[0]["several_ids"]
+    )
     if several:
         notes.append(f"{several:,} ids have several properties in the base; the model assumes one")
     return notes
@@ -200,7 +221,7 @@ def _notes(analysis: Analysis) -> list[str]:
 
 def _repetition(layout: Layout, number: int, view: View) -> str:
     for place, part in enumerate(layout.graph.parts, start=1):
-        if part.view == number and set(part.columns) == set(view.columns):
+        if f"size_{place}" in layout.relations and part.view == number and set(part.columns) == set(view.columns):
             return layout.render("node_repetition", size=layout.relations[f"size_{place}"])
     columns = [layout.source.expression(column) for column in view.columns]
     return layout.render("repetition", relation=Sql(layout.source.relation), columns=columns)

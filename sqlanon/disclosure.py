@@ -36,6 +36,8 @@ class Breach:
         figures = self._figures(1.0, 1)
         names = ("associations", "max_probability", "mean_probability", "certain")
         self.summary: Mapping[str, Any] = {name: _missing_is_none(figures[name]) for name in names}
+        if not self.summary["associations"]:
+            self.notes.insert(0, "the secret names no association: no row of the base satisfies it")
         self.least_cover: int | None = figures["least_cover"]
 
     @property

@@ -102,12 +102,8 @@ def columns_read(graph: Graph) -> list[str]:
     return list(names(graph)) + list(graph.join)
 
 
-def locate(layout: Layout) -> bool:
-    """Write the base under our names, its components, and every row with its component and matches.
-
-    Where nodes are ids and properties alone, ids with one component and one property are set apart: their
-    association, its component and its cover follow from one row. Returns whether this was done.
-    """
+def name_columns(layout: Layout) -> None:
+    """Write the base under our names."""
     graph, source = layout.graph, layout.source
     ours = names(graph)
     others = [column for column, name in ours.items() if name.startswith("other_")]
@@ -120,6 +116,28 @@ def locate(layout: Layout) -> bool:
         attribute_source=[source.expression(column) for column in attributes(graph)],
         other_source=[source.expression(column) for column in others],
     )
+
+
+def enumerate_lines(layout: Layout, limit: int) -> None:
+    """Write what is needed to write worlds down one by one: the base's different rows, associations by number."""
+    graph = layout.graph
+    name_columns(layout)
+    ours = names(graph)
+    columns = list(dict.fromkeys(ours[column] for part in graph.parts for column in part.columns))
+    matches = [written(part.conditions, ours) for part in graph.parts]
+    layout.add("line", columns=columns, matches=matches, limit=limit)
+    layout.add("numbered", conditions=[condition.over(ours) for condition in conditions(graph)])
+
+
+def locate(layout: Layout) -> bool:
+    """Write the base under our names, its components, and every row with its component and matches.
+
+    Where nodes are ids and properties alone, ids with one component and one property are set apart: their
+    association, its component and its cover follow from one row. Returns whether this was done.
+    """
+    graph = layout.graph
+    name_columns(layout)
+    ours = names(graph)
     layout.add("component", join=list(graph.join))
     simple = is_simple(graph)
     repeated = [Sql(layout.add("repeated").relation)] if simple else []

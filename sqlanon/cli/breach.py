@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sqlanon import display
-from sqlanon.breach_display import show_breach
+from sqlanon.breach_display import show_breach, show_explanation
 from sqlanon.breaching import Question, analyse, printed
 from sqlanon.cli.app import app
 from sqlanon.cli.options import (
@@ -27,6 +27,7 @@ from sqlanon.cli.options import (
     say,
 )
 from sqlanon.disclosure import check_file, check_limits, check_table
+from sqlanon.explanation import explain
 
 
 class Model(StrEnum):
@@ -53,6 +54,10 @@ def breach(
     cover: Annotated[
         int | None, typer.Option("--cover", help="Exit 3 where an association's cover is smaller.")
     ] = None,
+    explained: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--explain", help="An id and a property: show nodes, edges and worlds of this association."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="Write all associations to a .parquet, .csv or .json file.")
     ] = None,
@@ -77,6 +82,9 @@ def breach(
     session = any_session(engine, database, writes, master, dsn, threads, memory_limit, temp_directory)
     if sql:
         sys.stdout.write(printed(question, session))
+        return
+    if explained is not None:
+        show_explanation(explain(question, session, *explained), how.value)
         return
     if into is not None:
         check_table(session, into)

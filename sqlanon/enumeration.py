@@ -1,0 +1,148 @@
+"""Count the worlds of views that share different columns pairwise: no formula, so tuple by tuple, where they are few.
+
+A world is a set of candidate tuples (those of the views' join) that covers every node of every part. Candidates
+that share no node are independent; each connected piece is counted by the sets of nodes that its tuples cover.
+"""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+
+from sqlanon.errors import DataError
+
+Line = Mapping[str, Hashable]
+LARGEST_JOIN = 2_000
+LARGEST_COUNT = 1 << 18  # different sets of covered nodes held at once
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A tuple that a world may hold: its id and property, whether it matches the secret, the nodes it covers."""
+
+    identifier: Hashable
+    property: Hashable
+    matches: bool
+    nodes: tuple[Hashable, ...]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found of one association; `restricted` is None where no world fits that model."""
+
+    sizes: tuple[tuple[int, int], ...]
+    cover: int
+    unrestricted: Fraction
+    restricted: Fraction | None
+
+
+def candidates(lines: Sequence[Line], parts: Sequence[tuple[str, ...]]) -> list[Candidate]:
+    """Join the views' rows, each part's columns given, match_1 … telling which rows match the secret there."""
+    joined: list[dict[str, Hashable]] = [{}]
+    for number, columns in enumerate(parts, start=1):
+        names = (*columns, f"match_{number}")
+        nodes = list(dict.fromkeys(tuple(line[name] for name in names) for line in lines))
+        joined = [
+            row | dict(zip(names, node, strict=True))
+            for row in joined
+            for node in nodes
+            if all(row.get(name, value) == value for name, value in zip(columns, node, strict=False))
+        ]
+        if len(joined) > LARGEST_JOIN:
+            raise too_large()
+    return [
+        Candidate(
+            row["identifier"],
+            row["property"],
+            all(row[f"match_{number}"] for number in range(1, len(parts) + 1)),
+            tuple((number, *(row[name] for name in columns)) for number, columns in enumerate(parts)),
+        )
+        for row in joined
+    ]
+
+
+def too_large() -> DataError:
+    """Return the refusal of views that neither a formula nor enumeration answers."""
+    return DataError(
+        "these views share different columns pairwise (a chain): no formula counts their worlds, and there are too many"
+        " to count one by one; publish views that all share the same columns, or ask about fewer rows"
+    )
+
+
+def pieces(tuples: Sequence[Candidate]) -> list[list[Candidate]]:
+    """Split candidates into connected pieces: tuples that share a node belong together."""
+    leader: dict[Hashable, Hashable] = {}
+
+    def find(node: Hashable) -> Hashable:
+        while leader.setdefault(node, node) != node:
+            node = leader[node]
+        return node
+
+    for candidate in tuples:
+        first = find(candidate.nodes[0])
+        for node in candidate.nodes[1:]:
+            leader[find(node)] = first
+    grouped: dict[Hashable, list[Candidate]] = defaultdict(list)
+    for candidate in tuples:
+        grouped[find(candidate.nodes[0])].append(candidate)
+    return list(grouped.values())
+
+
+def covers(tuples: Iterable[Candidate], nodes: Iterable[Hashable]) -> int:
+    """Count the sets of `tuples` that cover all `nodes`; raise DataError where they are too many to follow."""
+    bits = {node: 1 << place for place, node in enumerate(dict.fromkeys(nodes))}
+    counted: dict[int, int] = {0: 1}
+    for candidate in tuples:
+        mask = sum(bits[node] for node in set(candidate.nodes))
+        for covered, count in list(counted.items()):
+            counted[covered | mask] = counted.get(covered | mask, 0) + count
+        if len(counted) > LARGEST_COUNT:
+            raise too_large()
+    return counted.get((1 << len(bits)) - 1, 0)
+
+
+class Enumeration:
+    """The pieces of one set of views, each with its worlds counted once."""
+
+    def __init__(self, tuples: Sequence[Candidate], identifier_part: int, property_part: int) -> None:
+        """Split the candidates; the parts say which nodes are counted as m and n."""
+        self.sides = (identifier_part, property_part)
+        self.tuples = tuples
+        self.pieces = [(piece, {node for c in piece for node in c.nodes}) for piece in pieces(tuples)]
+        self.worlds = [covers(piece, nodes) for piece, nodes in self.pieces]
+
+    def find(self, identifier: Hashable, property_: Hashable) -> Finding:
+        """Return what the worlds tell of one association."""
+        cover = {c.property for c in self.tuples if c.identifier == identifier}
+        sizes, absent = [], Fraction(1)
+        for (piece, nodes), worlds in zip(self.pieces, self.worlds, strict=True):
+            rest = [c for c in piece if not _shows(c, identifier, property_)]
+            if len(rest) < len(piece):
+                m, n = (sum(node[0] == side for node in nodes) for side in self.sides)  # type: ignore[index]
+                sizes.append((m, n))
+                absent *= Fraction(covers(rest, nodes), worlds)
+        return Finding(tuple(sizes), len(cover), 1 - absent, self._restricted(identifier, property_, cover))
+
+    def _restricted(self, identifier: Hashable, property_: Hashable, cover: set[Hashable]) -> Fraction | None:
+        own = [pair for pair in self.pieces if any(c.identifier == identifier for c in pair[0])]
+
+        def single(wanted: Hashable, hidden: bool) -> int:
+            return prod(
+                covers([c for c in piece if _fits(c, identifier, wanted) and not (hidden and c.matches and
+                        c.identifier == identifier)], nodes)
+                for piece, nodes in own
+            )  # fmt: skip
+
+        total = sum(single(other, False) for other in cover)
+        if not total:
+            return None
+        return Fraction(single(property_, False) - single(property_, True), total)
+
+
+def _shows(candidate: Candidate, identifier: Hashable, property_: Hashable) -> bool:
+    return candidate.matches and candidate.identifier == identifier and candidate.property == property_
+
+
+def _fits(candidate: Candidate, identifier: Hashable, property_: Hashable) -> bool:
+    return candidate.identifier != identifier or candidate.property == property_

@@ -1,0 +1,436 @@
+"""Breach analysis: the paper's figures, the worlds written down one by one, refusals, hostile names and values."""
+
+import csv
+import io
+import json
+from fractions import Fraction
+
+import duckdb
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import sqlanon
+from sqlanon.templates import ident
+from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
+from tests.oracles import worlds
+
+FIGURE_1 = str(PAPERS / "views" / "figure_1.csv")
+FIGURE_2 = str(PAPERS / "views" / "figure_2.csv")
+VIEWS_1 = ["SELECT name, age FROM base", "SELECT age, job, problem FROM base"]
+VIEWS_2 = ["SELECT a, b FROM base", "SELECT b, c FROM base"]
+
+
+def found(con, base, views, secret, model="unrestricted"):
+    """Return {(id, property): row} of an analysis, and the analysis."""
+    breach = sqlanon.breach(con, base=base, views=views, secret=secret, model=model)
+    frame = breach.df().astype(object)
+    rows = frame.where(frame.notna(), None).to_dict("records")
+    return {(row["id"], row["property"]): row for row in rows}, breach
+
+
+# -- the paper -----------------------------------------------------------------------------------------
+
+
+def test_figure_1(con):
+    rows, breach = found(con, FIGURE_1, VIEWS_1, "SELECT name, problem FROM base")
+    george = rows["George", "HIV"]
+    assert george["probability"] == pytest.approx(161 / 265, abs=george["error_bound"])
+    assert (george["m"], george["n"], george["cover"]) == ([3], [3], 3)
+    assert rows["Bill", "Cold"]["probability"] == rows["Alan", "Cold"]["probability"] == 1
+    assert rows["Bill", "Cold"]["error_bound"] == 0
+    assert breach.summary["associations"] == 5
+    assert breach.summary["certain"] == 2
+    assert breach.summary["max_probability"] == 1
+    restricted, _ = found(con, FIGURE_1, VIEWS_1, "SELECT name, problem FROM base", "restricted")
+    assert restricted["George", "HIV"]["probability"] == pytest.approx(1 / 3, abs=1e-16)
+    assert restricted["Alan", "Cold"]["probability"] == 1
+
+
+def test_figure_2(con):
+    rows, _ = found(con, FIGURE_2, VIEWS_2, "SELECT a, c FROM base")
+    assert {key: round(row["probability"], 15) for key, row in rows.items()} == dict.fromkeys(
+        [("a1", "c1"), ("a2", "c2")], round(5 / 7, 15)
+    )
+    rows, _ = found(con, FIGURE_2, VIEWS_2, "SELECT a, c FROM base", "restricted")
+    assert [row["probability"] for row in rows.values()] == [0.5, 0.5]
+
+
+def test_the_secret_names_associations_by_where(con):
+    rows, breach = found(con, FIGURE_1, VIEWS_1, "SELECT name, problem FROM base WHERE problem = 'HIV'")
+    assert list(rows) == [("George", "HIV")]
+    assert breach.summary["associations"] == 1
+
+
+def test_explain_figure_2_and_the_cover_of_alan(shell):
+    asked = [
+        "breach",
+        "--base",
+        FIGURE_2,
+        "--view",
+        VIEWS_2[0],
+        "--view",
+        VIEWS_2[1],
+        "--secret",
+        "SELECT a, c FROM base",
+    ]
+    (component,) = json.loads(shell(*asked, "--explain", "a1", "c1", "--format", "json").stdout)["components"]
+    counts = [component[name] for name in ("worlds", "interesting", "restricted_worlds", "restricted_interesting")]
+    assert counts == [7, 5, 4, 2]
+    assert len(component["listed"]) == 7
+    assert "4 edges, 7 worlds, 5 with a1–c1" in shell(*asked, "--explain", "a1", "c1").stdout
+    asked = ["breach", "--base", FIGURE_1, *(f"--view={view}" for view in VIEWS_1)]
+    asked += ["--secret", "SELECT name, problem FROM base"]
+    assert json.loads(shell(*asked, "--explain", "Alan", "HIV", "--format", "json").stdout)["cover"] == ["Cold"]
+    unknown = shell(*asked, "--explain", "Nobody", "HIV")
+    assert (unknown.returncode, unknown.stdout) == (2, "")
+
+
+def test_components_of_one_id_are_independent_or_share_a_property(con):
+    con.execute(
+        "create table t as select * from (values ('a', 'x', 'p1'), ('a', 'x', 'p2'), ('a', 'y', 'p1'), ('a', 'y', 'p3'),"
+        " ('b', 'x', 'p1'), ('c', 'y', 'p1')) as v(i, j, p)"
+    ).fetchall()
+    asked = (con, "t", ["SELECT i, j FROM t", "SELECT j, p FROM t"], "SELECT i, p FROM t WHERE i = 'a'")
+    rows, breach = found(*asked)
+    expected = {("a", "p1"): 45 / 49, ("a", "p2"): 5 / 7, ("a", "p3"): 5 / 7}
+    assert {key: row["probability"] for key, row in rows.items()} == pytest.approx(expected, abs=1e-14)
+    assert rows["a", "p1"]["m"] == [2, 2]
+    assert rows["a", "p1"]["cover"] == 3
+    assert any("1 ids have several properties" in note for note in breach.notes)
+    rows, _ = found(*asked, "restricted")
+    assert {key: row["probability"] for key, row in rows.items()} == {("a", "p1"): 1, ("a", "p2"): 0, ("a", "p3"): 0}
+
+
+def test_null_is_a_join_value_like_any_other(con):
+    con.execute(
+        "create table t as select * from (values ('Bill', null, 'HIV'), ('Al', 30, 'Cold')) v(i, j, p)"
+    ).fetchall()
+    rows, _ = found(con, "t", ["SELECT i, j FROM t", "SELECT j, p FROM t"], "SELECT i, p FROM t")
+    assert rows["Bill", "HIV"]["probability"] == 1
+
+
+def test_contradictions_are_noted(con):
+    con.execute(
+        "create table t as select * from (values ('a', 'x', 'p1'), ('a', 'x', 'p2'), ('b', 'y', 'p1'), ('b', 'z', 'p2'),"
+        " ('c', 'y', 'p1'), ('c', 'z', 'p2')) v(i, j, p)"
+    ).fetchall()
+    asked = (con, "t", ["SELECT i, j FROM t", "SELECT j, p FROM t"], "SELECT i, p FROM t")
+    rows, _ = found(*asked, "restricted")
+    assert rows["a", "p1"]["probability"] == 1
+    assert "alone" in rows["a", "p1"]["note"]
+    assert "no property under every join value" in rows["b", "p1"]["note"]
+
+
+# -- worlds written down one by one --------------------------------------------------------------------
+
+COLUMNS = ("i", "p", "j", "k", "w", "x")
+ROW = st.fixed_dictionaries(
+    dict.fromkeys("ip", st.integers(0, 2)) | dict.fromkeys("jkwx", st.sampled_from([0, 0, 1, 1, None]))
+)
+VIEW = st.lists(st.sampled_from(COLUMNS), min_size=1, max_size=4, unique=True)
+
+
+def agrees(rows, views, conditions, model):
+    """Compare an analysis with the oracle: probabilities within the bounds, notes where no world fits the model."""
+    tests = [lambda line, c=c, v=v: line[c] == v for c, v in conditions.items()]
+    wanted = worlds.probabilities(rows, views, "i", "p", tests, list(conditions), limit=10)
+    assume(wanted is not None)
+    with duckdb.connect() as con:
+        con.execute("create table t (i integer, p integer, j integer, k integer, w integer, x integer)")
+        con.executemany("insert into t values (?, ?, ?, ?, ?, ?)", [[row[c] for c in COLUMNS] for row in rows])
+        where = " WHERE " + " AND ".join(f"{c} = {v}" for c, v in conditions.items()) if conditions else ""
+        definitions = [f"SELECT {', '.join(view)} FROM t" for view in views]
+        got, _ = found(con, "t", definitions, f"SELECT i, p FROM base{where}", model)
+    assert set(got) == set(wanted)
+    for pair, (free, single) in wanted.items():
+        row = got[pair]
+        exact = free if model == "unrestricted" or single is None else single
+        assert abs(Fraction(row["probability"]) - exact) <= row["error_bound"] + Fraction(1, 2**60), (pair, row, exact)
+        assert (row["note"] is not None) == (model == "restricted" and single is None)
+        assert row["error_bound"] <= 1e-14
+
+
+SETTINGS = settings(max_examples=45, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@given(
+    rows=st.lists(ROW, min_size=1, max_size=5),
+    one=VIEW,
+    two=VIEW,
+    conditions=st.dictionaries(st.sampled_from(COLUMNS), st.integers(0, 1), max_size=2),
+    model=st.sampled_from(["unrestricted", "restricted"]),
+)
+@SETTINGS
+def test_two_views_agree_with_their_worlds(rows, one, two, conditions, model):
+    views = [["i", *(c for c in one if c not in "ip")], ["p", *(c for c in two if c not in "ip")]]
+    shown = set(views[0]) | set(views[1])
+    agrees(rows, views, {c: v for c, v in conditions.items() if c in shown}, model)
+
+
+@given(
+    rows=st.lists(ROW, min_size=1, max_size=4),
+    views=st.lists(VIEW, min_size=1, max_size=4),
+    conditions=st.dictionaries(st.sampled_from(COLUMNS), st.integers(0, 1), max_size=2),
+    model=st.sampled_from(["unrestricted", "restricted"]),
+)
+@SETTINGS
+def test_any_views_agree_with_their_worlds(rows, views, conditions, model):
+    shown = set().union(*views)
+    assume({"i", "p"} <= shown)
+    agrees(rows, views, {c: v for c, v in conditions.items() if c in shown}, model)
+
+
+THREE = [["i", "j", "w"], ["p", "j", "x"], ["k", "j"]]
+
+
+@given(rows=st.lists(ROW, min_size=2, max_size=5), model=st.sampled_from(["unrestricted", "restricted"]))
+@SETTINGS
+def test_three_views_over_the_same_join_attribute_agree(rows, model):
+    agrees(rows, THREE, {"k": 0, "w": 1}, model)
+
+
+def test_a_chain_that_is_too_long_is_refused(con):
+    con.execute("create table t as select i, i % 7 as j, i % 11 as k, i % 13 as p from range(400) r(i)").fetchall()
+    views = ["SELECT i, j FROM t", "SELECT j, k FROM t", "SELECT k, p FROM t"]
+    with pytest.raises(sqlanon.DataError, match="share different columns pairwise"):
+        sqlanon.breach(con, base="t", views=views, secret="SELECT i, p FROM t")
+    assert con.execute("select count(*) from duckdb_tables() where temporary").fetchone()[0] == 0
+
+
+# -- what is refused -----------------------------------------------------------------------------------
+
+REFUSED_VIEWS = {
+    "SELECT * FROM patients": "\\*",
+    "SELECT upper(sex) FROM patients": "UPPER",
+    "SELECT age FROM patients WHERE age > 3": "WHERE",
+    "SELECT age FROM patients, other": "a join",
+    "SELECT age FROM other": "reads 'other'",
+    "SELECT age FROM 'other.csv'": "reads 'other.csv'",
+    "SELECT age FROM read_csv('other.csv')": "READ_CSV",
+    "SELECT age FROM (SELECT * FROM patients)": "a subquery",
+    "SELECT (SELECT 1) FROM patients": "SELECT 1",
+    "SELECT age FROM patients; DROP TABLE patients": "2 statements",
+    "DROP TABLE patients": "DROP",
+    "SELECT age FROM patients LIMIT 3": "LIMIT",
+    "SELECT age FROM patients GROUP BY age": "GROUP",
+    "SELECT age FROM patients UNION SELECT ssn FROM patients": "UNION",
+    "SELECT height FROM patients": "'height'",
+    "SELECT DISTINCT ON (age) age FROM patients": "DISTINCT ON",
+    "SELECT age FROM patients TABLESAMPLE 10%": "SAMPLE",
+    "WITH x AS (SELECT 1) SELECT age FROM patients": "WITH",
+    "SELECT age FROM information_schema.tables": "reads",
+    "": "0 statements",
+    "SELECT": "SELECT",
+    "nonsense": "NONSENSE",
+}
+
+
+@pytest.mark.parametrize("view", REFUSED_VIEWS)
+def test_views_that_are_no_projections_are_refused(patients, view):
+    with pytest.raises(sqlanon.QueryError, match=REFUSED_VIEWS[view]):
+        sqlanon.breach(
+            patients,
+            base="patients",
+            views=["SELECT ssn, age FROM patients", view],
+            secret="SELECT ssn, disease FROM base",
+        )
+    assert patients.execute("select count(*) from patients").fetchone()[0] == 600
+
+
+REFUSED_SECRETS = {
+    "SELECT ssn FROM patients": "1 columns",
+    "SELECT ssn, ssn FROM patients": "as id and as property",
+    "SELECT ssn, zipcode FROM patients": "no view shows the property 'zipcode'",
+    "SELECT sex, disease FROM patients": "no view shows the id 'sex'",
+    "SELECT ssn, disease FROM patients WHERE ssn = 1 OR disease = 'd1'": "no single view shows",
+    "SELECT ssn, disease FROM patients WHERE age > (SELECT 3)": "a subquery",
+    "SELECT ssn, disease FROM patients WHERE getenv('HOME') = disease": "getenv",
+    "SELECT ssn, disease FROM patients WHERE disease = zipcode": "no single view shows",
+    "SELECT ssn, disease FROM patients JOIN patients AS p ON true": "a join",
+    "SELECT ssn, disease FROM patients ORDER BY 1": "ORDER",
+    "SELECT ssn, count(*) FROM patients": "COUNT",
+}
+
+
+@pytest.mark.parametrize("secret", REFUSED_SECRETS)
+def test_secrets_outside_the_grammar_are_refused(patients, secret):
+    views = ["SELECT ssn, age FROM patients", "SELECT age, disease FROM patients"]
+    with pytest.raises(sqlanon.QueryError, match=REFUSED_SECRETS[secret]):
+        sqlanon.breach(patients, base="patients", views=views, secret=secret)
+
+
+def test_other_requests_that_cannot_be_right(patients):
+    asked = {"base": "patients", "views": ["SELECT ssn, disease FROM base"], "secret": "SELECT ssn, disease FROM base"}
+    for wrong in ({"views": []}, {"model": "magic"}, {"base": "nothing"}):
+        with pytest.raises(sqlanon.UsageError):
+            sqlanon.breach(patients, **(asked | wrong))
+    patients.execute("create table nested as select ssn, [disease] as disease from patients").fetchall()
+    with pytest.raises(sqlanon.UsageError, match="nested"):
+        sqlanon.breach(patients, **(asked | {"base": "nested"}))
+
+
+# -- names, values, types, sources ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NASTY_NAMES)
+def test_any_column_and_table_name_works(con, name):
+    quoted = ident(name)
+    con.execute(
+        f"create table {quoted} as select * from (values (1, 7, 'a'), (2, 7, 'b')) v(i, {quoted}, p)"
+    ).fetchall()
+    views = [f"SELECT i, {quoted} FROM base", f"SELECT {quoted}, p FROM {quoted}"]
+    rows, _ = found(con, name, views, f"SELECT i, p FROM base WHERE {quoted} = 7")
+    assert rows[1, "a"]["probability"] == pytest.approx(5 / 7)
+
+
+@pytest.mark.parametrize("value", NASTY_VALUES)
+def test_any_value_works_and_is_not_run(con, value):
+    con.execute("create table t (i varchar, j varchar, p varchar)").fetchall()
+    con.executemany("insert into t values (?, ?, ?)", [(value, value, value), ("other", value, "other")])
+    text = "'" + value.replace("'", "''") + "'"
+    rows, _ = found(con, "t", ["SELECT i, j FROM t", "SELECT j, p FROM t"], f"SELECT i, p FROM t WHERE p = {text}")
+    assert rows[value, value]["probability"] == pytest.approx(5 / 7)
+
+
+@pytest.mark.parametrize(
+    "kind", ["date", "timestamptz", "decimal(9, 2)", "double", "boolean", "hugeint", "uuid", "time", "enum", "blob"]
+)
+def test_any_scalar_type_works(con, kind):
+    con.execute("create type grade as enum ('1', '0')").fetchall()
+    cast = {"date": "date '2020-01-01' + i::int", "timestamptz": "timestamptz '2020-01-01' + to_days(i::int)"}
+    cast |= {"uuid": "md5(i::varchar)::uuid", "time": "time '10:00' + to_hours(i)", "enum": "i::varchar::grade"}
+    cast |= {"blob": "i::varchar::blob"}
+    value = cast.get(kind, f"i::{kind}")
+    con.execute(f"create table t as select {value} as i, {value} as p, 1 as j from range(2) r(i)").fetchall()
+    breach = sqlanon.breach(
+        con, base="t", views=["SELECT i, j FROM t", "SELECT j, p FROM t"], secret="SELECT i, p FROM t"
+    )
+    assert breach.df()["probability"].tolist() == pytest.approx([5 / 7, 5 / 7])
+
+
+def test_frames_and_files_are_bases(con, tmp_path):
+    frame = pd.DataFrame({"a": ["a1", "a2"], "b": ["b1", "b1"], "c": ["c1", "c2"]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    for base in (frame, tmp_path / "t.parquet", str(tmp_path / "*.parquet"), FIGURE_2):
+        rows, _ = found(con, base, VIEWS_2, "SELECT a, c FROM base")
+        assert rows["a1", "c1"]["probability"] == pytest.approx(5 / 7)
+
+
+def test_a_table_with_a_schema_is_called_by_either_name(con):
+    con.execute("create schema ward; create table ward.t as select 1 as i, 2 as p").fetchall()
+    for name in ("ward.t", "t", "base", "WARD.T", "t as x"):
+        rows, _ = found(con, "ward.t", [f"SELECT i, p FROM {name}"], f"SELECT i, p FROM {name}")
+        assert rows[1, 2]["probability"] == 1
+
+
+def test_ids_of_several_rows_go_both_ways(con):
+    con.execute(
+        "create table t as select i // 2 as i, i % 5 as j, case when i < 40 then 'p' || (i // 2 % 3) else 'q' || i % 4 end as p"
+        " from range(100) r(i)"
+    ).fetchall()
+    views = ["SELECT i, j FROM t", "SELECT j, p FROM t"]
+    plain, _ = found(con, "t", views, "SELECT i, p FROM t")
+    con.execute("create table u as select *, 0 as w from t").fetchall()
+    longer, _ = found(con, "u", ["SELECT i, j, w FROM u", "SELECT j, p FROM u"], "SELECT i, p FROM u WHERE w = 0")
+    assert {k: (v["probability"], v["m"], v["n"], v["cover"]) for k, v in plain.items()} == {
+        k: (v["probability"], v["m"], v["n"], v["cover"]) for k, v in longer.items()
+    }
+
+
+# -- the result ----------------------------------------------------------------------------------------
+
+
+def test_the_relation_stays_and_can_be_joined(patients):
+    views = ["SELECT ssn, age FROM patients", "SELECT age, disease FROM patients"]
+    breach = sqlanon.breach(patients, base="patients", views=views, secret="SELECT ssn, disease FROM patients")
+    relation = breach.relation
+    assert relation.columns == ["id", "property", "m", "n", "cover", "probability", "error_bound", "note"]
+    joined = patients.sql("select count(*) from relation join patients on id = ssn and property = disease").fetchone()
+    assert joined[0] == breach.summary["associations"] == 600
+    assert sum(breach.histogram()) == 600
+    assert "duplicate rows" in breach.notes[0]
+    assert len(breach.top(5)) == 5
+    assert "Breach" in breach._repr_html_()
+    breach.close()
+    assert patients.execute("select count(*) from duckdb_tables() where temporary").fetchone()[0] == 0
+
+
+def test_views_said_to_be_distinct_have_no_duplicates(patients):
+    views = ["SELECT DISTINCT ssn, age FROM patients", "SELECT DISTINCT age, disease FROM patients"]
+    assert not sqlanon.breach(patients, base="patients", views=views, secret="SELECT ssn, disease FROM patients").notes
+
+
+ASKED = ["breach", "--database", "hospital.duckdb", "--base", "patients", "--view", "SELECT ssn, age FROM patients",
+         "--view", "SELECT age, disease FROM patients", "--secret"]  # fmt: skip
+SECRET = "SELECT ssn, disease FROM patients WHERE disease = 'd3'"
+
+
+def test_formats_agree(shell):
+    whole = json.loads(shell(*ASKED, SECRET, "--format", "json").stdout)
+    assert set(whole) == {"associations", "summary"}
+    first = whole["associations"][0]
+    assert list(first) == ["id", "property", "m", "n", "cover", "probability", "error_bound", "note"]
+    assert isinstance(first["m"], list) and first["note"] is None
+    lines = list(csv.DictReader(io.StringIO(shell(*ASKED, SECRET, "--format", "csv").stdout)))
+    assert [int(line["id"]) for line in lines] == [row["id"] for row in whole["associations"]]
+    assert len(lines) == whole["summary"]["associations"] == 72
+    shown = shell(*ASKED, SECRET).stdout
+    assert "… and 52 more" in shown and "0.6 to 0.7" in shown and "█" in shown
+
+
+def test_thresholds_end_with_3(shell):
+    done = shell(*ASKED, SECRET, "--threshold", 0.6)
+    assert done.returncode == 3
+    assert "of 72 associations are above 0.6, the largest is 0.666667" in done.stderr
+    assert shell(*ASKED, SECRET, "--threshold", 0.7).returncode == 0
+    assert shell(*ASKED, SECRET, "--cover", 2).returncode == 0
+    done = shell(*ASKED, SECRET, "--cover", 3, "--model", "restricted", "--threshold", 0.5)
+    assert done.returncode == 3
+    assert "above" not in done.stderr
+    for wrong in (
+        ["--threshold", 1.5],
+        ["--cover", 0],
+        ["--model", "magic"],
+        ["--out", "x.txt"],
+        ["--out", "no/x.csv"],
+    ):
+        done = shell(*ASKED, SECRET, *wrong)
+        assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_all_associations_go_to_a_file_or_a_table(shell):
+    for name in ("found.parquet", "found.csv", "found.json"):
+        assert shell(*ASKED, SECRET, "--out", name).returncode == 0
+        assert shell(*ASKED, SECRET, "--out", name).returncode == 2
+        assert shell(*ASKED, SECRET, "--out", name, "--overwrite").returncode == 0
+    assert shell.left() == {"tmp", "hospital.duckdb", "patients.parquet", "found.parquet", "found.csv", "found.json"}
+    with duckdb.connect() as con:
+        for name in ("found.parquet", "found.csv"):
+            assert con.execute(f"select count(*), max(n) from '{shell.folder / name}'").fetchone()[0] == 72
+    assert shell(*ASKED, SECRET, "--into", "found").returncode == 0
+    done = shell(*ASKED, SECRET, "--into", "found")
+    assert (done.returncode, "exists" in done.stderr) == (2, True)
+    with duckdb.connect(str(shell.folder / "hospital.duckdb")) as con:
+        assert con.execute("select count(*) from found").fetchone()[0] == 72
+
+
+def test_sql_prints_statements_without_numbers_of_the_data(shell):
+    done = shell(*ASKED, SECRET, "--sql")
+    assert done.returncode == 0
+    assert done.stdout.count("create temporary") >= 15
+    assert "600" not in done.stdout and "72" not in done.stdout
+    assert '"patients"' in done.stdout
+
+
+def test_a_secret_without_rows_is_said_plainly(shell):
+    done = shell(*ASKED, "SELECT ssn, disease FROM patients WHERE disease = 'none'")
+    assert done.returncode == 0
+    assert "the secret names no association" in done.stderr
+    whole = json.loads(shell(*ASKED, "SELECT ssn, disease FROM base WHERE false", "--format", "json").stdout)
+    assert whole["associations"] == []
+    assert whole["summary"] == {"associations": 0, "max_probability": None, "mean_probability": None, "certain": 0}
+    assert shell(*ASKED, "SELECT ssn, disease FROM base WHERE false", "--format", "csv").stdout.startswith(
+        "id,property"
+    )
