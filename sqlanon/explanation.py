@@ -49,7 +49,7 @@ def _component(layout: Layout, engine: Engine, place: Node, identifier: str, pro
     for number, part in enumerate(graph.parts, start=1):
         columns = [ours[column] for column in part.columns if column not in graph.join]
         asked: dict[str, object] = {"columns": columns, "match": f"match_{number}", "component": place["component"]}
-        parts.append([*engine.rows(layout.render("part_node", limit=SHOWN_NODES, **asked))])
+        parts.append([*engine.rows(layout.render("part_node", most=SHOWN_NODES, **asked))])
     tuples = [_candidate(nodes) for nodes in product(*(list(enumerate(part)) for part in parts))] if _few(parts) else []
     shows = {str(column): place[f"value_{number}"] for number, column in enumerate(graph.join, start=1)}
     found: dict[str, Any] = {

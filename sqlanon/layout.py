@@ -125,7 +125,7 @@ def enumerate_lines(layout: Layout, limit: int) -> None:
     ours = names(graph)
     columns = list(dict.fromkeys(ours[column] for part in graph.parts for column in part.columns))
     matches = [written(part.conditions, ours) for part in graph.parts]
-    layout.add("line", columns=columns, matches=matches, limit=limit)
+    layout.add("line", columns=columns, matches=matches, most=limit)
     layout.add("numbered", conditions=[condition.over(ours) for condition in conditions(graph)])
 
 

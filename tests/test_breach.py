@@ -89,8 +89,8 @@ def test_explain_figure_2_and_the_cover_of_alan(shell):
 
 def test_components_of_one_id_are_independent_or_share_a_property(con):
     con.execute(
-        "create table t as select * from (values ('a', 'x', 'p1'), ('a', 'x', 'p2'), ('a', 'y', 'p1'), ('a', 'y', 'p3'),"
-        " ('b', 'x', 'p1'), ('c', 'y', 'p1')) as v(i, j, p)"
+        "create table t as select * from (values ('a', 'x', 'p1'), ('a', 'x', 'p2'), ('a', 'y', 'p1'),"
+        " ('a', 'y', 'p3'), ('b', 'x', 'p1'), ('c', 'y', 'p1')) as v(i, j, p)"
     ).fetchall()
     asked = (con, "t", ["SELECT i, j FROM t", "SELECT j, p FROM t"], "SELECT i, p FROM t WHERE i = 'a'")
     rows, breach = found(*asked)
@@ -113,8 +113,8 @@ def test_null_is_a_join_value_like_any_other(con):
 
 def test_contradictions_are_noted(con):
     con.execute(
-        "create table t as select * from (values ('a', 'x', 'p1'), ('a', 'x', 'p2'), ('b', 'y', 'p1'), ('b', 'z', 'p2'),"
-        " ('c', 'y', 'p1'), ('c', 'z', 'p2')) v(i, j, p)"
+        "create table t as select * from (values ('a', 'x', 'p1'), ('a', 'x', 'p2'), ('b', 'y', 'p1'),"
+        " ('b', 'z', 'p2'), ('c', 'y', 'p1'), ('c', 'z', 'p2')) v(i, j, p)"
     ).fetchall()
     asked = (con, "t", ["SELECT i, j FROM t", "SELECT j, p FROM t"], "SELECT i, p FROM t")
     rows, _ = found(*asked, "restricted")
@@ -152,7 +152,7 @@ def agrees(rows, views, conditions, model):
         assert row["error_bound"] <= 1e-14
 
 
-SETTINGS = settings(max_examples=45, deadline=None, suppress_health_check=list(HealthCheck))
+SETTINGS = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @given(
@@ -327,8 +327,8 @@ def test_a_table_with_a_schema_is_called_by_either_name(con):
 
 def test_ids_of_several_rows_go_both_ways(con):
     con.execute(
-        "create table t as select i // 2 as i, i % 5 as j, case when i < 40 then 'p' || (i // 2 % 3) else 'q' || i % 4 end as p"
-        " from range(100) r(i)"
+        "create table t as select i // 2 as i, i % 5 as j,"
+        " case when i < 40 then 'p' || (i // 2 % 3) else 'q' || i % 4 end as p from range(100) r(i)"
     ).fetchall()
     views = ["SELECT i, j FROM t", "SELECT j, p FROM t"]
     plain, _ = found(con, "t", views, "SELECT i, p FROM t")
@@ -347,8 +347,8 @@ def test_the_relation_stays_and_can_be_joined(patients):
     breach = sqlanon.breach(patients, base="patients", views=views, secret="SELECT ssn, disease FROM patients")
     relation = breach.relation
     assert relation.columns == ["id", "property", "m", "n", "cover", "probability", "error_bound", "note"]
-    joined = patients.sql("select count(*) from relation join patients on id = ssn and property = disease").fetchone()
-    assert joined[0] == breach.summary["associations"] == 600
+    joined = patients.sql("select count(*) from relation join patients on id = ssn and property = disease").fetchall()
+    assert joined[0][0] == breach.summary["associations"] == 600
     assert sum(breach.histogram()) == 600
     assert "duplicate rows" in breach.notes[0]
     assert len(breach.top(5)) == 5
@@ -383,7 +383,7 @@ def test_formats_agree(shell):
 def test_thresholds_end_with_3(shell):
     done = shell(*ASKED, SECRET, "--threshold", 0.6)
     assert done.returncode == 3
-    assert "of 72 associations are above 0.6, the largest is 0.666667" in done.stderr
+    assert "of 72 associations are above 0.6 (the largest is 0.66667" in done.stderr
     assert shell(*ASKED, SECRET, "--threshold", 0.7).returncode == 0
     assert shell(*ASKED, SECRET, "--cover", 2).returncode == 0
     done = shell(*ASKED, SECRET, "--cover", 3, "--model", "restricted", "--threshold", 0.5)
