@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-VERBS = [["publish", "anatomy"], ["compile", "anatomy"], ["verify"], ["estimate"], ["macros"], ["run"], ["demo"]]
+VERBS = [["publish", "anatomy"], ["compile", "anatomy"], ["verify"], ["estimate"], ["macros"], ["run"], ["demo"], ["breach"]]
 
 
 @pytest.mark.parametrize("verb", VERBS)
