@@ -9,7 +9,16 @@ import sys
 
 import pytest
 
-VERBS = [["publish", "anatomy"], ["compile", "anatomy"], ["verify"], ["estimate"], ["macros"], ["run"], ["demo"], ["breach"]]
+VERBS = [
+    ["publish", "anatomy"],
+    ["compile", "anatomy"],
+    ["verify"],
+    ["estimate"],
+    ["macros"],
+    ["run"],
+    ["demo"],
+    ["breach"],
+]
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -23,7 +23,7 @@ LAYERS = (
     {"expressions"},
     {"query", "projection"},
     {"plan", "connectivity"},
-    {"grouping", "enumeration", "script", "manifest", "macro", "stored", "layout"},
+    {"grouping", "enumeration", "shapes", "script", "manifest", "macro", "stored", "layout"},
     {"methods", "estimators", "inference", "recovery", "company"},
     {"engines"},
     {"driver", "sessions", "never"},
