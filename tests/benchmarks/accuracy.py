@@ -57,9 +57,7 @@ def workload(random, domains, qd: int, selectivity: float):
         yield " and ".join(conditions)
 
 
-def measure(
-    sessions: list[Session], con, domains, qd: int, selectivity: float, queries: int
-) -> dict[str, object]:
+def measure(sessions: list[Session], con, domains, qd: int, selectivity: float, queries: int) -> dict[str, object]:
     """Ask `queries` queries with a positive truth; return relative errors and coverage."""
     random = np.random.default_rng(20060912)
     errors: dict[str, list[float]] = {"uniform": [], "least_squares": [], "shrinkage": []}
