@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from fractions import Fraction
+from itertools import product
 
 import duckdb
 import pandas as pd
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon.templates import ident
+from tests import cluster
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
 from tests.oracles import worlds
 
@@ -337,6 +339,40 @@ def test_ids_of_several_rows_go_both_ways(con):
     assert {k: (v["probability"], v["m"], v["n"], v["cover"]) for k, v in plain.items()} == {
         k: (v["probability"], v["m"], v["n"], v["cover"]) for k, v in longer.items()
     }
+
+
+# -- engines -------------------------------------------------------------------------------------------
+
+PEOPLE = [(i, 20 + i * 7 % 30, f"d{i % 8}" if i % 5 else None, i % 3, f"s{i % 2}") for i in range(300)]
+PEOPLE += [(i, 50, "d1", 1, "s0") for i in range(40)]  # ids in several components
+VIEWS_3 = ["SELECT ssn, age, w FROM people", "SELECT age, disease, sex FROM people"]
+ELSEWHERE = [
+    (VIEWS_3, "SELECT ssn, disease FROM people"),
+    (VIEWS_3, "SELECT ssn, disease FROM people WHERE w = 1 AND sex = 's0'"),
+    (["SELECT ssn, sex FROM people", "SELECT age, disease FROM people"], "SELECT ssn, disease FROM people"),
+]
+
+
+def test_postgres_finds_the_same(con):
+    psycopg = pytest.importorskip("psycopg", reason="needs the extra postgres")
+    if cluster.binaries() is None:
+        pytest.skip("needs a PostgreSQL server's programs")
+    running = cluster.Cluster()
+    try:
+        with psycopg.connect(running.dsn(), autocommit=True) as other:
+            columns = "ssn integer, age integer, disease varchar, w integer, sex varchar"
+            for connection, mark in ((con, "?"), (other.cursor(), "%s")):
+                connection.execute(f"create table people ({columns})")
+                connection.executemany(f"insert into people values ({', '.join([mark] * 5)})", PEOPLE)
+            for (views, secret), model in product(ELSEWHERE, ("unrestricted", "restricted")):
+                here, there = (found(each, "people", views, secret, model) for each in (con, other))
+                assert here[0] == there[0]
+                assert here[1].notes == there[1].notes
+            chain = ["SELECT ssn, age FROM base", "SELECT age, w FROM base", "SELECT w, disease FROM base"]
+            with pytest.raises(sqlanon.UsageError, match="are analysed on DuckDB"):
+                found(other, "people", chain, "SELECT ssn, disease FROM people")
+    finally:
+        running.close()
 
 
 # -- the result ----------------------------------------------------------------------------------------
