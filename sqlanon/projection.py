@@ -4,6 +4,7 @@ A view is `SELECT columns FROM base`; a secret is `SELECT id, property FROM base
 read here is columns and checked trees; the user's text goes no further.
 """
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -13,6 +14,7 @@ from sqlanon.errors import QueryError
 from sqlanon.expressions import Wording, check, conjuncts, replaced, statement, text
 from sqlanon.templates import Sql, ident
 
+_PATH = re.compile(r"/|\.(csv|tsv|txt|parquet|parq|pq|json|jsonl|ndjson|gz|zst)\Z", re.IGNORECASE)
 VIEW = "a view is SELECT [DISTINCT] columns FROM base"
 SECRET = "a secret is SELECT id, property FROM base [WHERE condition]"
 
@@ -63,7 +65,8 @@ class Base:
     @classmethod
     def of(cls, columns: Sequence[str], source: object) -> "Base":
         """Take a source as it was asked for: a table is called by its name, a file or an object `base` alone."""
-        return cls(tuple(columns), (source,) if isinstance(source, str) else ())
+        is_name = isinstance(source, str) and not _PATH.search(source)
+        return cls(tuple(columns), (str(source),) if is_name else ())
 
     def spelled(self) -> dict[str, str]:
         """Return the columns as the base spells them by their names without case."""

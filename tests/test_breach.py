@@ -327,6 +327,12 @@ def test_a_table_with_a_schema_is_called_by_either_name(con):
         assert rows[1, 2]["probability"] == 1
 
 
+def test_a_file_is_called_base_and_nothing_else(con):
+    for name in ("csv", "figure_2", "'figure_2.csv'", f"'{FIGURE_2}'"):
+        with pytest.raises(sqlanon.QueryError, match="one table to read: base"):
+            found(con, FIGURE_2, [f"SELECT a, b FROM {name}"], "SELECT a, c FROM base")
+
+
 def test_ids_of_several_rows_go_both_ways(con):
     con.execute(
         "create table t as select i // 2 as i, i % 5 as j,"
