@@ -68,7 +68,7 @@ class Recovery:
         parts = [self._weighted(degree, weights, measured) for degree, weights in measured.parts()]
         plain = _ratio([self._summed(part, measured, None) for part in parts])
         closed = _ratio([self._summed(part, measured, self.closed) for part in parts])
-        variance, growth = self._variance(parts, measured, closed)
+        variance, growth, jump = self._variance(parts, measured, closed)
         orders = self._company_variance(parts[0], measured) if len(parts) == self.case_count == 1 else 0.0
         unbiased, error = self._corrected(parts, measured, closed, variance, orders, estimator)
         least, most, error = self._unseen(measured, plain, least, most, error)
@@ -79,7 +79,7 @@ class Recovery:
         plain, unbiased, error, least, most = (
             np.where(gone, np.nan, array) for array in (plain, unbiased, error, least, most)
         )
-        return Evidence(plain, unbiased, error, least, most, exact & ~gone, growth)
+        return Evidence(plain, unbiased, error, least, most, exact & ~gone, growth, jump=jump)
 
     def highest(self, measured: Measured) -> Array | None:
         """Return the largest value that a count should take, J: the published count f' of what is asked."""
@@ -160,20 +160,21 @@ class Recovery:
 
     # -- the variance --------------------------------------------------------------------------
 
-    def _variance(self, parts: Sequence[Weighted], measured: Measured, closed: Array) -> tuple[Array, Array]:
-        """Return the variance of the closed form, C x J, and by how much it grows with the answer."""
+    def _variance(self, parts: Sequence[Weighted], measured: Measured, closed: Array) -> tuple[Array, Array, Array]:
+        """Return the variance of the closed form, C x J, by how much it grows with the answer, and a row's jump."""
         none = np.zeros_like(closed)
         if not self.counts:
-            return none, none
+            return none, none, none
         if self.case_count > 1:
-            return self._variance_bound(parts, measured, closed), none
+            return self._variance_bound(parts, measured, closed), none, none
         if measured.number is None and measured.function != "avg" and len(self.counts) == 1:
             work = closed.size * self.values
             if work <= LARGEST_DERIVED:
                 return self._count_variance(parts[0], measured)
         pairs = [(0, 0)] if len(parts) == 1 else [(0, 0), (0, 1), (1, 1)]
         terms = [self._term(parts[one], parts[other], measured) for one, other in pairs]
-        return self._of_ratio(terms, parts, measured, closed), none
+        jump = np.ptp(self.closed.pulled(parts[0].weights[0]), axis=1) if measured.function == "count" else 0.0
+        return self._of_ratio(terms, parts, measured, closed), none, none + jump
 
     def _term(self, one: Weighted, other: Weighted, measured: Measured) -> Array:
         """Return the covariance of two linear estimates, C x J, the channel taken as known."""
@@ -193,7 +194,7 @@ class Recovery:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(bottom > 0, total / bottom**2, np.nan)
 
-    def _count_variance(self, part: Weighted, measured: Measured) -> tuple[Array, Array]:
+    def _count_variance(self, part: Weighted, measured: Measured) -> tuple[Array, Array, Array]:
         """Hold the published count f' in q to be random as well: each row of a value w adds u_v φ + d_v, where
         u = w/D and d = -w dq/df (Φ - x)/D.
         """
@@ -203,7 +204,7 @@ class Recovery:
         total, everyone = hits.sum(axis=1), channel.rows
         solved = channel.solved(hits)
         steps = channel.slope * np.clip(total[:, None] - solved, 0, total[:, None]) / channel.difference
-        variance, growth = np.zeros((2, len(hits), self.asked.set_count))
+        variance, growth, jump = np.zeros((3, len(hits), self.asked.set_count))
         for chosen, weights in enumerate(part.weights[0]):
             u = weights / channel.difference
             d = -weights * steps
@@ -215,7 +216,8 @@ class Recovery:
             if measured.function == "count":
                 sign = -1 if part.base[0][chosen] else 1
                 growth[:, chosen] = sign * np.ptp(inside, axis=1) * (weights != 0).any()
-        return variance, growth
+                jump[:, chosen] = np.ptp(u + d, axis=1) * (total > 0)
+        return variance, growth, jump
 
     def _company_variance(self, part: Weighted, measured: Measured) -> Array:
         """Return the variance that comes of the one order of values that each block has drawn, C x J.

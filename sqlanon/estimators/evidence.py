@@ -17,7 +17,7 @@ class Evidence:
     values, the published figure). unbiased: the estimate that takes the bias out. Neither is cut.
     std_error: of `unbiased`, given the microdata. least, most: bounds that the release proves.
     exact: where the release determines the answer. growth, curve: the variance, were the answer x, is
-    std_error^2 + growth (x - unbiased) + curve (x - unbiased)^2.
+    std_error^2 + growth (x - unbiased) + curve (x - unbiased)^2. jump: by how much one row can move the answer.
     """
 
     plain: Array
@@ -28,6 +28,7 @@ class Evidence:
     exact: NDArray[np.bool_]
     growth: Array | float = 0.0
     curve: Array | float = 0.0
+    jump: Array | float = 0.0
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,12 @@ def interval(evidence: Evidence) -> tuple[Array, Array]:
 
     It holds the x with (x - unbiased)^2 <= z^2 (se^2 + growth (x - unbiased) + curve (x - unbiased)^2); of no growth
     and no curve, plus or minus z se. Of a ratio this is Fieller's: as wide as the bounds where z^2 curve >= 1.
+    Half a jump more on both sides corrects for figures that move in steps.
     """
     level = NORMAL_QUANTILE**2
     shift, lean = level * evidence.growth / 2, 1 - level * np.asarray(evidence.curve)
     bent = np.where(lean > 0, lean, 1.0)
-    half = np.sqrt(np.maximum(shift**2 + bent * level * evidence.std_error**2, 0.0))
+    half = np.sqrt(np.maximum(shift**2 + bent * level * evidence.std_error**2, 0.0)) + np.asarray(evidence.jump) / 2
     wide = (lean <= 0) & ~(np.isnan(evidence.least) & np.isnan(evidence.most))
     low = np.where(wide, -np.inf, evidence.unbiased + (shift - half) / bent)
     high = np.where(wide, np.inf, evidence.unbiased + (shift + half) / bent)
