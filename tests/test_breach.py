@@ -154,7 +154,7 @@ def agrees(rows, views, conditions, model):
         assert row["error_bound"] <= 1e-14
 
 
-SETTINGS = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+SETTINGS = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @given(

@@ -67,7 +67,7 @@ def test_every_pair_up_to_40_lies_within_its_bound():
 
 
 @given(st.data())
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_any_parts_and_matches_lie_within_the_bound(data):
     parts = data.draw(st.integers(2, 4))
     sizes = data.draw(st.lists(st.integers(1, {2: 14, 3: 6, 4: 4}[parts]), min_size=parts, max_size=parts))
