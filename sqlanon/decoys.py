@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from sqlanon import guarantees
@@ -18,7 +19,8 @@ from sqlanon.checks import (
 from sqlanon.errors import ReleaseError
 from sqlanon.manifest import Manifest
 from sqlanon.plan import Source
-from sqlanon.templates import Sql
+from sqlanon.roles import resolve_names
+from sqlanon.templates import Sql, ident
 
 TABLES = ("data",)
 FALSE_ALARM = 1e-6  # how often a sound release may fail the check of its published counts
@@ -103,6 +105,7 @@ def against_queries(published: Published, source: Source, types: Mapping[str, st
 def _compared(published: Published, source: Source, types: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     quasi = published.manifest["columns"]["quasi"]
     yield "quasi_rows", "", multiset_query(published, "data", quasi, Sql("1"), source, types)
+    source = _taking_part(published.manifest, source, types)
     for column in published.manifest["columns"]["sensitive"]:
         people = compared_columns(published, "data", [*quasi, column], source, types)
         *quasi_names, sensitive_name = people.names
@@ -118,6 +121,15 @@ def _compared(published: Published, source: Source, types: Mapping[str, str]) ->
         )
 
 
+def _taking_part(manifest: Manifest, source: Source, types: Mapping[str, str]) -> Source:
+    """Return the source without the rows that were left out for want of a value: they take part in no count."""
+    if manifest["parameters"].get("nulls") != "drop":
+        return source
+    names = resolve_names(list(types), manifest["columns"]["sensitive"])
+    known = " and ".join(f"{ident(name)} is not null" for name in names)
+    return replace(source, relation=Sql(f"(select * from {source.relation} where {known}) as known_row"))
+
+
 def verify_against(published: Published, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
     """Check that quasi values are the source's, that rows keep their value as often as 1/gamma, and the counts.
 
@@ -125,6 +137,7 @@ def verify_against(published: Published, source: Source, types: Mapping[str, str
     published_counts: every count within Binomial(gamma f, 1/gamma) of the source's count f.
     """
     gammas, dropped = published.manifest["parameters"]["gamma"], published.manifest["dropped_rows"]
+    drops = published.manifest["parameters"]["residue"] == "drop"
     checks: list[Check] = []
     retention: dict[str, tuple[int, int]] = {}
     worst: dict[str, float] = {}
@@ -135,7 +148,7 @@ def verify_against(published: Published, source: Source, types: Mapping[str, str
         elif name.startswith("retention"):
             retention[column] = int(rows[0]["person_count"]), int(rows[0]["retained_count"])
         else:
-            worst[column] = _least_probability(rows, gammas[column], dropped)
+            worst[column] = _least_probability(rows, gammas[column], gammas[column] - 1 if drops else 0)
     return (*checks, _retention_check(retention, gammas), _counts_check(worst))
 
 

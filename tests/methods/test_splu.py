@@ -200,3 +200,15 @@ def test_the_macro_is_the_release_with_its_residue_kept(con):
     for gamma, says in ((1, "hides nothing"), (14, "the largest gamma that works is 12")):
         with pytest.raises(duckdb.Error, match=says):
             con.execute(f"from splu_release('t', 's', {gamma})").fetchall()
+
+
+def test_values_left_out_do_not_excuse_wrong_counts(con):
+    con.execute(
+        "create table t as select i as q, case when i % 3 > 0 then 'v' || (i % 20) end as s from range(9000) r(i)"
+    ).fetchall()
+    release = sqlanon.splu(con, "t", quasi="q", sensitive="s", gamma=10, nulls="drop")
+    assert release.verify(against="t").holds
+    table = release.tables["data"]
+    con.execute(f"update {table} set s = 'v1' where s in ('v2', 'v3')").fetchall()
+    failed = {check.name for check in release.verify(against="t").checks if check.holds is False}
+    assert "published_counts" in failed
