@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from sqlanon.errors import UsageError
-from sqlanon.marked import Node, NodeReader, ScalarNode, SequenceNode, composed
+from sqlanon.marked import MappingNode, Node, NodeReader, ScalarNode, SequenceNode, composed
 from sqlanon.methods import METHODS
 from sqlanon.thresholds import Threshold, threshold
 
@@ -126,7 +126,10 @@ class _Reader(NodeReader):
         """Read one parameter; `all` stands for none where the method knows one."""
         if "null" in kinds and isinstance(node, ScalarNode) and node.value == "all":
             return None
-        return self.typed(node, name, tuple(kind for kind in kinds if kind != "null"))
+        if "Mapping" in kinds and isinstance(node, MappingNode):  # a number for each of several columns
+            pairs = self.pairs(node, name)
+            return {key.value: self.typed(value, f"{name} of {key.value}", ("int",)) for key, value in pairs}
+        return self.typed(node, name, tuple(kind for kind in kinds if kind not in ("null", "Mapping")))
 
     def thresholds(self, node: Node) -> tuple[Threshold, ...]:
         """Read the thresholds."""

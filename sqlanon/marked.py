@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import yaml
-from yaml import Node, ScalarNode, SequenceNode
+from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from sqlanon.errors import UsageError
 
-__all__ = ["Node", "NodeReader", "ScalarNode", "SequenceNode", "composed"]
+__all__ = ["MappingNode", "Node", "NodeReader", "ScalarNode", "SequenceNode", "composed"]
 
 _WORDS = {"str": "text", "int": "a whole number", "float": "a number", "bool": "true or false", "null": "nothing"}
 

@@ -298,3 +298,39 @@ def test_a_killed_job_is_run_again(shell):
     assert shell("run", name).returncode == 0
     assert shell.left() == before | {"ward"}
     assert shell("verify", "ward", "--against", "large.parquet").returncode == 0
+
+
+RANDOMIZED = """\
+method: splu
+source: patients.parquet
+roles:
+  quasi: [age]
+  sensitive: [disease, sex]
+  id: ssn
+parameters:
+  gamma: GAMMA
+  RESIDUE
+output:
+  out: ward
+"""
+
+
+def test_a_job_randomizes_several_columns(shell):
+    text = RANDOMIZED.replace("GAMMA", "{disease: 4, zipcode: 3}").replace("RESIDUE", "residue: keep")
+    name = write(shell, text.replace("[disease, sex]", "[disease, zipcode]"))
+    done = shell("run", name)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["parameters"]["gamma"] == {"disease": 4, "zipcode": 3}
+
+
+@pytest.mark.parametrize(
+    ("gamma", "residue", "says"),
+    [
+        ("{disease: four}", "residue: keep", "line 8"),
+        ("[4]", "residue: keep", "line 8"),
+        ("{disease: 4, nobody: 3}", "residue: keep", "'nobody', which is not sensitive"),
+        ("3", "residue: maybe", "neither 'drop' nor 'keep'"),
+    ],
+)
+def test_a_job_with_wrong_gammas_is_refused(shell, gamma, residue, says):
+    refused(shell, 2, RANDOMIZED.replace("GAMMA", gamma).replace("RESIDUE", residue), says)

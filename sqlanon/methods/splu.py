@@ -104,6 +104,8 @@ def _gammas(request: Request, gamma: int | Mapping[str, int]) -> dict[str, int]:
 
 
 def _dropping(gammas: Mapping[str, int], residue: str | None) -> bool:
+    if residue not in (None, "drop", "keep"):
+        raise UsageError(f"residue = {residue!r} is neither 'drop' nor 'keep'")
     alike = len(set(gammas.values())) == 1
     if residue == "drop" and not alike:
         raise UsageError("--residue drop needs one gamma for all attributes; with several say --residue keep")
