@@ -12,6 +12,7 @@ from sqlanon.plan import Source, Step, build
 from sqlanon.roles import resolve_names
 from sqlanon.templates import Sql, ident
 
+WEIGHT = "line_weight"  # how many rows of the source a published line stands for
 FILE_COLUMN = "sqlanon_file"  # where an engine whose tables lie in parts tells a row's file
 
 
@@ -109,12 +110,12 @@ def multiset_query(
 
     Where the types differ, published values are read as the source's type: what was rounded is not the same.
     """
-    compared = compared_columns(published, table, shown, source, types)
+    compared = compared_columns(published, table, shown, source, types, weight)
     return published.query(
         "verify/multiset",
         {"published": compared.published, "original": compared.original},
         value_names=compared.names,
-        weight=weight,
+        weight=ident(WEIGHT),
     )
 
 
@@ -134,9 +135,14 @@ class Compared:
 
 
 def compared_columns(
-    published: Published, table: str, shown: Sequence[str], source: Source, types: Mapping[str, str]
+    published: Published,
+    table: str,
+    shown: Sequence[str],
+    source: Source,
+    types: Mapping[str, str],
+    weight: Sql | None = None,
 ) -> Compared:
-    """Return published columns and the source's beside them under names of our own."""
+    """Return published columns and the source's beside them, under names of our own and no others."""
     columns = resolve_names(list(types), shown)
     kinds = published.engine.columns(f"select * from {published.tables[table]}")
     names = tuple(f"value_{number}" for number in range(1, len(columns) + 1))
@@ -147,8 +153,9 @@ def compared_columns(
         else f"cast({ident(asked)} as {types[column]}) as {name}"
         for asked, column, name in zip(shown, columns, names, strict=True)
     ]
+    counted = [] if weight is None else [f"{weight} as {WEIGHT}"]
     return Compared(
-        Sql(f"(select *, {', '.join(read)} from {published.tables[table]})"),
+        Sql(f"(select {', '.join([*read, *counted])} from {published.tables[table]})"),
         Sql(f"(select {', '.join(original)} from {source.relation})"),
         names,
     )

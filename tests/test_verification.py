@@ -169,3 +169,13 @@ def test_verify_sql_prints_and_runs_nothing(shell):
     done = shell("verify", PAPERS / "anatomy" / "release", "--against", PAPERS / "anatomy" / "microdata.csv", "--sql")
     assert done.returncode == 0
     assert all(f"-- {name}" in done.stdout for name in ("groups", "sizes", "quasi_rows", "sensitive_counts"))
+
+
+def test_published_names_that_are_also_ours(con):
+    con.execute(
+        "create table t as select i % 7 as value_2, i % 3 as value_1, i % 5 as line_weight, i % 4 as s"
+        " from range(80) r(i)"
+    ).fetchall()
+    asked = {"quasi": ["value_2", "value_1", "line_weight"], "sensitive": "s"}
+    assert sqlanon.anatomy(con, "t", l=3, **asked).verify(against="t").holds
+    assert sqlanon.splu(con, "t", gamma=3, **asked).verify(against="t").holds
