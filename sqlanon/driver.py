@@ -7,8 +7,9 @@ from contextlib import contextmanager, suppress
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError
-from sqlanon.plan import Check, Plan, Row
+from sqlanon.plan import Check, Loop, Plan, Row
 from sqlanon.secret import Key
+from sqlanon.statement import Statement
 
 log = logging.getLogger("sqlanon")
 
@@ -34,6 +35,9 @@ def carried_out(plan: Plan, engine: Engine, key: Key) -> Iterator[dict[str, Row]
                 (row,) = engine.rows(step.statement.sql)
                 step.refuse(row)
                 found[step.statement.name] = row
+            elif isinstance(step, Loop):
+                relations += [statement.relation for statement in step.body]
+                found[step.left.statement.name] = _repeated(step, engine)
             else:
                 log.info("making %s", step.name)
                 relations.append(step.relation)
@@ -44,3 +48,20 @@ def carried_out(plan: Plan, engine: Engine, key: Key) -> Iterator[dict[str, Row]
             engine.drop(relations)
         raise
     engine.drop(relations)
+
+
+def _repeated(loop: Loop, engine: Engine) -> Row:
+    """Run a loop's turns; return the last row of its query, with the number of `turns`."""
+    for turn in range(loop.limit + 1):
+        (row,) = engine.rows(loop.left.statement.sql)
+        log.info("turn %d of %s: %d left over", turn, loop.name, row["left_over"])
+        if not row["left_over"] or turn == loop.limit:
+            break
+        for statement in loop.body:
+            engine.create(statement)
+        engine.drop([loop.state])
+        engine.create(Statement(loop.name, f"select * from {loop.body[-1].relation}", "table", loop.state))
+        engine.drop([statement.relation for statement in loop.body])
+    if row["left_over"]:
+        loop.left.refuse(row)
+    return {**row, "turns": turn}

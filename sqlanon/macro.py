@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from textwrap import indent
 
 from sqlanon.errors import TemplateError
-from sqlanon.plan import Check, Step, build
+from sqlanon.plan import Step, build, statements_of
 from sqlanon.statement import Statement
 from sqlanon.templates import Sql, ident, literal
 
@@ -36,10 +36,8 @@ class Macro:
     @property
     def body(self) -> str:
         """Return the macro's one SELECT."""
-        statements = [
-            built.statement if isinstance(built, Check) else built
-            for built in build(self.steps, self.values, "sqlanon_", {})
-        ]
+        built = build(self.steps, self.values, "sqlanon_", {})
+        statements = [statement for step in built for statement in statements_of(step)]
         *steps, answer = statements
         expressions = ",\n".join(map(_expression, steps))
         return f"with {expressions}\nselect *\nfrom (\n{indent(answer.sql, '    ')}\n) as answer"

@@ -88,6 +88,37 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Repeat:
+    """Steps that are taken again until none is left over, at most `limit` turns.
+
+    body: one turn; its last step is a table that takes the place of the relation `state`, which it reads.
+    left: a query of one row with the column `left_over`; 0 ends the loop. left.refuse: raises where the limit
+    is reached and some are left over, None where that does not matter; left.guards say it for scripts.
+    """
+
+    name: str
+    state: str
+    body: tuple[Step, ...]
+    left: Step
+    limit: int
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A second table that a method is given beside its source: a background, a hierarchy.
+
+    named: how it was named, as SOURCE is. source, types: what the engine found there. rows: all of its
+    rows, where `fetched` asks for them: what is a parameter rather than data.
+    """
+
+    named: object
+    fetched: bool = False
+    source: Source | None = None
+    types: Mapping[str, str] = field(default_factory=dict)
+    rows: tuple[Row, ...] = ()
+
+
+@dataclass(frozen=True)
 class Check:
     """A query of one row that decides whether the plan may go on."""
 
@@ -97,11 +128,25 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Loop:
+    """A turn's statements (all tables), run until the query `left` counts none or the limit is reached.
+
+    After each turn the last statement's rows take the place of the relation `state`.
+    """
+
+    name: str
+    state: str
+    body: tuple[Statement, ...]
+    left: Check
+    limit: int
+
+
+@dataclass(frozen=True)
 class Plan:
-    """Statements and checks in order, then the published tables."""
+    """Statements, checks and loops in order, then the published tables."""
 
     method: str
-    steps: tuple[Statement | Check, ...]
+    steps: tuple[Statement | Check | Loop, ...]
     outputs: tuple[Statement, ...]
     parameters: Mapping[str, object] = field(default_factory=dict)
     columns: Mapping[str, Any] = field(default_factory=dict)
@@ -110,9 +155,15 @@ class Plan:
 
     @property
     def statements(self) -> tuple[Statement, ...]:
-        """Return every statement in the order in which it runs, checks included."""
-        steps = tuple(step.statement if isinstance(step, Check) else step for step in self.steps)
-        return steps + self.outputs
+        """Return every statement in the order in which it runs, checks included, a loop's once."""
+        return tuple(statement for step in self.steps for statement in statements_of(step)) + self.outputs
+
+
+def statements_of(step: Statement | Check | Loop) -> tuple[Statement, ...]:
+    """Return the statements of one step: a loop's query and one turn of it."""
+    if isinstance(step, Loop):
+        return (step.left.statement, *step.body)
+    return (step.statement,) if isinstance(step, Check) else (step,)
 
 
 def relation_name(prefix: str, name: str) -> Sql:
@@ -121,39 +172,66 @@ def relation_name(prefix: str, name: str) -> Sql:
 
 
 def build(
-    steps: Sequence[Step],
+    steps: Sequence[Step | Repeat],
     values: Mapping[str, object],
     prefix: str,
     given: Mapping[str, Sql],
-) -> tuple[Statement | Check, ...]:
+) -> tuple[Statement | Check | Loop, ...]:
     """Render `steps`; each template takes what its header declares from `values` and from relations.
 
     `given` names relations that stand already (the key, the tables of a release).
     A value that no step declares is an error, as a relation is that no step yields.
     """
-    relations: dict[str, Sql] = dict(given)
-    unused = {(id(known), name) for known in (values, *(step.values for step in steps)) for name in known}
-    built: list[Statement | Check] = []
-    for step in steps:
+    builder = _Builder(values, prefix, dict(given))
+    built = tuple(builder.loop(step) if isinstance(step, Repeat) else builder.step(step) for step in steps)
+    builder.finish(steps)
+    return built
+
+
+class _Builder:
+    """Render steps in order and remember which relations stand and which values were read."""
+
+    def __init__(self, values: Mapping[str, object], prefix: str, relations: dict[str, Sql]) -> None:
+        self.values, self.prefix, self.relations = values, prefix, relations
+        self.read: set[tuple[int, str]] = set()
+
+    def step(self, step: Step) -> Statement | Check:
+        """Render one step; what it yields stands from now on."""
         head = header(step.template)
         inputs = {name: step.reads.get(name, name) for name in head.inputs}
-        known = {**values, **step.values}
-        missing = [name for name in inputs.values() if name not in relations]
+        known = {**self.values, **step.values}
+        missing = [name for name in inputs.values() if name not in self.relations]
         missing += [name for name in head.parameters if name not in known]
         if missing:
             raise TemplateError(f"step {step.name}: nothing yields {missing}")
-        for name in head.parameters:
-            unused.discard((id(step.values if name in step.values else values), name))
+        self.read |= {(id(step.values if name in step.values else self.values), name) for name in head.parameters}
         sql = render(
             step.template,
-            **{name: relations[source] for name, source in inputs.items()},
+            **{name: self.relations[source] for name, source in inputs.items()},
             **{name: known[name] for name in head.parameters},
         )
-        relation = Sql("") if step.kind == "query" else relation_name(prefix, step.name)
+        relation = Sql("") if step.kind == "query" else relation_name(self.prefix, step.name)
         if relation:
-            relations[step.stem] = relations[step.name] = relation
+            self.relations[step.stem] = self.relations[step.name] = relation
         statement = Statement(step.name, sql, step.kind, str(relation), step.template)
-        built.append(Check(statement, step.refuse, step.guards) if step.refuse else statement)
-    if unused:
-        raise TemplateError(f"no step reads {sorted(name for _, name in unused)}")
-    return tuple(built)
+        return Check(statement, step.refuse, step.guards) if step.refuse else statement
+
+    def loop(self, repeat: Repeat) -> Loop:
+        """Render one turn; after it only the state stands, under its own name."""
+        if repeat.state not in self.relations or any(step.kind != "table" for step in repeat.body):
+            raise TemplateError(f"loop {repeat.name}: its state stands before it, and its body makes tables")
+        left, before = self.step(repeat.left), dict(self.relations)
+        body = tuple(self.step(step) for step in repeat.body)
+        self.relations = before
+        statements = tuple(step for step in body if isinstance(step, Statement))
+        asked = left if isinstance(left, Check) else Check(left, lambda row: None)
+        return Loop(repeat.name, str(self.relations[repeat.state]), statements, asked, repeat.limit)
+
+    def finish(self, steps: Sequence[Step | Repeat]) -> None:
+        """Refuse values that no step has read."""
+        singles = [
+            single for step in steps for single in ((*step.body, step.left) if isinstance(step, Repeat) else (step,))
+        ]
+        given = {(id(known), name) for known in (self.values, *(step.values for step in singles)) for name in known}
+        if given - self.read:
+            raise TemplateError(f"no step reads {sorted(name for _, name in given - self.read)}")

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import TargetError, UsageError
 from sqlanon.manifest import Manifest, new_manifest
 from sqlanon.methods import METHODS
-from sqlanon.plan import Check, Draws, Identity, Nulls, Plan, Request, Source
+from sqlanon.plan import Beside, Check, Draws, Identity, Loop, Nulls, Plan, Request, Source
 from sqlanon.release import Release, open_release, published
 from sqlanon.roles import checked_roles, resolve_roles, split_columns
 from sqlanon.script import script
@@ -53,7 +53,21 @@ def prepared(asked: Asked, engine: Engine, prefix: str, **parameters: Any) -> tu
         many_rows_per_person=asked.many_rows_per_person,
         show_values=asked.show_values,
     )
-    return METHODS[asked.method].plan(request, prefix=prefix, **parameters), (source, types)
+    found = {name: _found(value, engine) for name, value in parameters.items()}
+    return METHODS[asked.method].plan(request, prefix=prefix, **found), (source, types)
+
+
+def _found(value: Any, engine: Engine) -> Any:
+    """Look up the tables that parameters name beside the source, alone, in a tuple or in a mapping."""
+    if isinstance(value, Beside):
+        source, types = engine.source(value.named)
+        rows = tuple(engine.rows(f"select * from {source.relation}")) if value.fetched else ()
+        return replace(value, source=source, types=types, rows=rows)
+    if isinstance(value, tuple):
+        return tuple(_found(one, engine) for one in value)
+    if isinstance(value, Mapping):
+        return {name: _found(one, engine) for name, one in value.items()}
+    return value
 
 
 def _identity(asked: Asked) -> Identity:
@@ -157,10 +171,20 @@ def _table_elsewhere(text: str, dialect: str) -> Sql:
 
 def plan_text(plan: Plan, engine: Engine) -> str:
     """Return the statements of a plan as they run before anything is written, in order."""
-    steps = [step.statement if isinstance(step, Check) else step for step in plan.steps]
-    texts = [f"-- {step.name}\n{engine.text(step)};" for step in steps]
+    texts = [text for step in plan.steps for text in _step_text(step, engine)]
     key = f"-- key (bound, never shown)\ncreate temporary table {plan.key} (secret varchar);"
     return "\n\n".join([key, f"insert into {plan.key} values (?);", *texts])
+
+
+def _step_text(step: Statement | Check | Loop, engine: Engine) -> list[str]:
+    if isinstance(step, Loop):
+        (left,) = _step_text(step.left, engine)
+        turn = [text for statement in step.body for text in _step_text(statement, engine)]
+        after = f"{step.body[-1].relation} takes the place of {step.state}"
+        last = f"-- {step.name}: {after}; again from left_over on, while it is above 0, at most {step.limit} turns"
+        return [left, *turn, last]
+    statement = step.statement if isinstance(step, Check) else step
+    return [f"-- {statement.name}\n{engine.text(statement)};"]
 
 
 def _notes(asked: Asked, plan: Plan, types: Mapping[str, str], into: str | None) -> list[str]:

@@ -5,7 +5,7 @@ from textwrap import indent
 
 from sqlanon.dialects import relation_name, translate
 from sqlanon.errors import TemplateError
-from sqlanon.plan import Check, Guard, Plan
+from sqlanon.plan import Check, Guard, Loop, Plan
 from sqlanon.statement import Kind, Statement
 from sqlanon.templates import header, literal
 
@@ -124,7 +124,7 @@ def script(plan: Plan, dialect: str, paper: str = "") -> str:
     shell = SHELLS[dialect]
     parts = [_head(plan, dialect, paper), shell.before, *_key(plan, dialect)]
     for step in plan.steps:
-        parts += _checked(step, dialect) if isinstance(step, Check) else _made(step, shell.keeping[step.kind], dialect)
+        parts += _said(step, dialect)
     for output in plan.outputs:
         parts += _made(output, shell.output, dialect)
     parts += [_forgotten(plan, dialect), shell.after]
@@ -160,6 +160,32 @@ def _key(plan: Plan, dialect: str) -> list[str]:
     return [f"{made}\n{read}" if shell.key else "", _stop(lengths, (wanted,), dialect)]
 
 
+def _said(step: Statement | Check | Loop, dialect: str) -> list[str]:
+    if isinstance(step, Loop):
+        return _unrolled(step, dialect)
+    if isinstance(step, Check):
+        return _checked(step, dialect)
+    return _made(step, SHELLS[dialect].keeping[step.kind], dialect)
+
+
+def _unrolled(loop: Loop, dialect: str) -> list[str]:
+    """Write every turn that there may be: a turn that finds nothing to do changes nothing."""
+    kept = SHELLS[dialect].keeping["table"]
+    after = Statement(loop.name, f"select * from {loop.body[-1].relation}", "table", loop.state)
+    parts = []
+    for turn in range(1, loop.limit + 1):
+        parts.append(_comment(f"{loop.name}: turn {turn} of {loop.limit}"))
+        parts += [part for statement in loop.body for part in _made(statement, kept, dialect)]
+        parts.append(_drop(loop.state, "table", dialect))
+        parts += _made(after, kept, dialect)
+        parts += [_drop(statement.relation, "table", dialect) for statement in reversed(loop.body)]
+    return parts + (_checked(loop.left, dialect) if loop.left.guards else [])
+
+
+def _drop(relation: str, word: str, dialect: str) -> str:
+    return f"drop {word} {relation_name(relation, dialect)};"
+
+
 def _made(statement: Statement, keeping: str, dialect: str) -> list[str]:
     relation = relation_name(statement.relation, dialect)
     create = f"{_told(statement)}\n{keeping.format(name=relation)}\n{translate(statement.sql, dialect)};"
@@ -193,7 +219,7 @@ def _forgotten(plan: Plan, dialect: str) -> str:
     lines = []
     for kind, relation in reversed(made):
         word = "view" if " view " in shell.keeping[kind] else "table"
-        lines.append(f"drop {word} {relation_name(relation, dialect)};")
+        lines.append(_drop(relation, word, dialect))
     return "-- the rest is microdata and the key: forget it\n" + "\n".join(lines)
 
 

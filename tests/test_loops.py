@@ -1,0 +1,73 @@
+"""Loops are declared: a body, what is left over, a limit; the driver runs them and a script unrolls them."""
+
+import logging
+
+import duckdb
+import pytest
+
+from sqlanon.driver import carried_out
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.errors import DataError
+from sqlanon.plan import Check, Guard, Loop, Plan
+from sqlanon.publish import plan_text
+from sqlanon.script import script
+from sqlanon.secret import Key
+from sqlanon.statement import Statement
+from sqlanon.templates import Sql
+
+NUMBER, NEXT = '"t_number"', '"t_next"'
+TOO_MANY = "numbers above 1 are left over"
+
+
+def refuse(row):
+    raise DataError(f"{row['left_over']} numbers above 1 are left over")
+
+
+def a_plan(limit: int) -> Plan:
+    """Halve 1 … 40 until none is above 1: six turns."""
+    start = Statement("number", "select i as number from range(1, 41) as numbers(i)", "table", NUMBER)
+    left = Statement("left", f"select count(*) as left_over from {NUMBER} where number > 1", "query", "")
+    turn = Statement("next", f"select number // 2 as number from {NUMBER}", "table", NEXT)
+    loop = Loop("halves", NUMBER, (turn,), Check(left, refuse, (Guard("left_over > 0", TOO_MANY),)), limit)
+    output = Statement("data", f"select count(*) as rows, max(number) as most from {NUMBER}", "table", '"t_data"')
+    return Plan("halving", (start, loop), (output,), key=Sql('"t_key"'))
+
+
+def test_a_loop_ends_when_none_is_left(con, caplog):
+    engine, plan = DuckDBEngine(con), a_plan(20)
+    with caplog.at_level(logging.INFO, "sqlanon"), carried_out(plan, engine, Key.fresh()) as found:
+        assert found["left"] == {"left_over": 0, "turns": 5}
+        assert engine.rows(plan.outputs[0].sql) == [{"rows": 40, "most": 1}]
+        assert engine.rows("select table_name as name from duckdb_tables() order by all") == [
+            {"name": "t_key"},
+            {"name": "t_number"},
+        ]
+    assert "turn 0 of halves: 39 left over" in caplog.messages
+    assert "turn 5 of halves: 0 left over" in caplog.messages
+    assert engine.rows("select * from duckdb_tables()") == []
+
+
+def test_a_loop_that_reaches_its_limit_refuses_and_leaves_nothing(con):
+    engine = DuckDBEngine(con)
+    with pytest.raises(DataError, match="9 numbers above 1"), carried_out(a_plan(4), engine, Key.fresh()):
+        pass
+    assert engine.rows("select * from duckdb_tables()") == []
+
+
+def test_a_printed_loop_says_when_it_ends(con):
+    text = plan_text(a_plan(20), DuckDBEngine(con))
+    assert f"{NEXT} takes the place of {NUMBER}; again from left_over on, while it is above 0, at most 20 turns" in text
+
+
+@pytest.mark.parametrize(("limit", "refused"), [(5, False), (4, True)])
+def test_a_script_unrolls_a_loop(limit, refused):
+    text = script(a_plan(limit), "duckdb")
+    assert text.count("create temporary table") == 2 + 2 * limit
+    run = duckdb.connect()
+    run.execute(f"set variable sqlanon_key = '{'ab' * 32}'").fetchall()
+    if refused:
+        with pytest.raises(duckdb.Error, match=TOO_MANY):
+            run.execute(text).fetchall()
+        return
+    run.execute(text).fetchall()
+    assert run.execute("from t_data").fetchall() == [(40, 1)]
