@@ -183,6 +183,7 @@ def numbered(request: Request, attribute: Attribute, drawn_rows: str = "drawn", 
     """
     suffix, read = attribute.suffix, {"drawn": drawn_rows}
     placed: dict[str, object] = {"carried": attribute.carried}
+    valued = {"value_column": "sensitive"}
     ordered = {
         "nulls_are_values": request.nulls == "value",
         "value_purpose": f"{attribute.purpose}/value/",
@@ -190,9 +191,9 @@ def numbered(request: Request, attribute: Attribute, drawn_rows: str = "drawn", 
         "groups_per_block": attribute.groups_per_block,
     }
     return (
-        Step("grouping/shard", suffix=suffix, reads=read),
+        Step("grouping/shard", suffix=suffix, reads=read, values=valued),
         Step("grouping/frequency", suffix=suffix, reads={"tally": tally or f"tally{suffix}"}, values=ordered),
-        Step("grouping/positioned", suffix=suffix, reads=read, values={**placed, "ties": ties(request)}),
+        Step("grouping/positioned", suffix=suffix, reads=read, values={**placed, **valued, "ties": ties(request)}),
         Step("grouping/block", suffix=suffix, values={"block_purpose": f"{attribute.purpose}/block/"}),
         Step("grouping/numbered", "view", suffix=suffix, values=placed),
     )

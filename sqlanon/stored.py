@@ -77,6 +77,7 @@ def grouping_values(method: str, parameter: str, draws: bool, refusals: list[Ref
         "identifier_columns": ["identifier_1"],
         "drawn_columns": ["quasi_1", "sensitive"],
         "carried": ["quasi_1"],
+        "value_column": "sensitive",
         "draws": ["draw"],
         "ties": ["hash"],
         "draws_name": Sql("draws" if draws else "'keyed'"),

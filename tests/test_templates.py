@@ -203,11 +203,11 @@ def test_filters_that_glue_are_not_there(folder):
 
 
 def test_missing_and_unused_values_are_errors():
-    name = "grouping/shard"
-    with pytest.raises(TemplateError, match=r"missing \['drawn'\], unused \['drwan'\]"):
-        render(name, drwan=Sql("t"))
+    name = "grouping/next_population"
+    with pytest.raises(TemplateError, match=r"missing \['randomized'\], unused \['radnomized'\]"):
+        render(name, radnomized=Sql("t"))
     with pytest.raises(TemplateError, match=r"missing \[\], unused \['extra'\]"):
-        render(name, drawn=Sql("t"), extra=1)
+        render(name, randomized=Sql("t"), extra=1)
     with pytest.raises(TemplateError, match="no template grouping/nothing"):
         render("grouping/nothing")
 

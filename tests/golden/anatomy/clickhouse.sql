@@ -205,9 +205,11 @@ with "valued" as (
 select
   "ordered"."sensitive" as "sensitive",
   "ordered"."code" as "code",
+  "ordered"."row_count" as "kept_count",
   "ordered"."last_position" - "ordered"."row_count" as "first_position",
   "total"."group_count" as "group_count",
-  greatest(1, intDiv("total"."group_count", 64)) as "block_count"
+  greatest(1, intDiv("total"."group_count", 64)) as "block_count",
+  0 as "first_block"
 from "ordered"
 cross join "total";
 
@@ -230,6 +232,7 @@ with "ranked" as (
     "frequency"."code" as "code",
     "frequency"."group_count" as "group_count",
     "frequency"."block_count" as "block_count",
+    "frequency"."first_block" as "first_block",
     (
       "frequency"."first_position" + "shard"."first_rank" + "ranked"."shard_rank"
     ) % "frequency"."group_count" as "bucket"
@@ -239,13 +242,15 @@ with "ranked" as (
     and "ranked"."shard" = "shard"."shard"
   inner join "sqlanon_frequency" as "frequency"
     on "ranked"."sensitive" is not distinct from "frequency"."sensitive"
+  where
+    "shard"."first_rank" + "ranked"."shard_rank" < "frequency"."kept_count"
 )
 select
   "quasi_1",
   "quasi_2",
   "quasi_3",
   "code",
-  "bucket" % "block_count" as "block",
+  "first_block" + "bucket" % "block_count" as "block",
   intDiv("bucket", "block_count") as "seat"
 from "bucketed";
 
@@ -266,8 +271,8 @@ with "counted" as (
     "counted"."block" as "block",
     "counted"."row_count" as "row_count",
     "frequency"."block_count" as "block_count",
-    intDiv(("frequency"."group_count" + "frequency"."block_count" - 1 - "counted"."block"), "frequency"."block_count") as "block_groups",
-    intDiv(("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - "counted"."block"), "frequency"."block_count") as "first_seat",
+    intDiv(("frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")), "frequency"."block_count") as "block_groups",
+    intDiv(("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")), "frequency"."block_count") as "first_seat",
     lower(hex(SHA256("key"."secret" || 'anatomy/disease/block/' || cast("counted"."block" as Nullable(String)) || '/' || cast("counted"."code" as Nullable(String))))) as "hash"
   from "counted"
   inner join "sqlanon_frequency" as "frequency"

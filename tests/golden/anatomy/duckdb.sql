@@ -131,16 +131,16 @@ from hashed;
 create temporary table "sqlanon_shard" as
 with counted as (
     select
-        sensitive,
+        "sensitive",
         draw % 16 as shard,
         count(*) as row_count
     from "sqlanon_drawn"
-    group by sensitive, draw % 16
+    group by "sensitive", draw % 16
 )
 select
-    sensitive,
+    "sensitive",
     shard,
-    cast(sum(row_count) over (partition by sensitive order by shard rows unbounded preceding) as bigint) - row_count as first_rank
+    cast(sum(row_count) over (partition by "sensitive" order by shard rows unbounded preceding) as bigint) - row_count as first_rank
 from counted;
 
 -- frequency: Step 1 of the grouping: the values by falling count c_v, equal counts in keyed order, each with the first position of its rows, m = floor(N / l), l the group size, groups in B = max(1, floor(m / 64)) blocks
@@ -169,9 +169,11 @@ ordered as (
 select
     ordered.sensitive,
     ordered.code,
+    ordered.row_count as kept_count,
     ordered.last_position - ordered.row_count as first_position,
     total.group_count,
-    greatest(1, total.group_count // 64) as block_count
+    greatest(1, total.group_count // 64) as block_count,
+    0 as first_block
 from ordered
 cross join total;
 
@@ -182,10 +184,10 @@ with ranked as (
         "quasi_1",
         "quasi_2",
         "quasi_3",
-        sensitive,
+        "sensitive",
         draw % 16 as shard,
         row_number() over (
-            partition by sensitive, draw % 16
+            partition by "sensitive", draw % 16
             order by draw, "hash"
         ) - 1 as shard_rank
     from "sqlanon_drawn"
@@ -198,19 +200,21 @@ bucketed as (
         frequency.code,
         frequency.group_count,
         frequency.block_count,
+        frequency.first_block,
         (frequency.first_position + shard.first_rank + ranked.shard_rank) % frequency.group_count as bucket
     from ranked
     inner join "sqlanon_shard" as shard
-        on ranked.sensitive is not distinct from shard.sensitive and ranked.shard = shard.shard
+        on ranked."sensitive" is not distinct from shard."sensitive" and ranked.shard = shard.shard
     inner join "sqlanon_frequency" as frequency
-        on ranked.sensitive is not distinct from frequency.sensitive
+        on ranked."sensitive" is not distinct from frequency."sensitive"
+    where shard.first_rank + ranked.shard_rank < frequency.kept_count
 )
 select
     "quasi_1",
     "quasi_2",
     "quasi_3",
     code,
-    bucket % block_count as block,
+    first_block + bucket % block_count as block,
     bucket // block_count as seat
 from bucketed;
 
@@ -230,9 +234,10 @@ hashed as (
         counted.block,
         counted.row_count,
         frequency.block_count,
-        (frequency.group_count + frequency.block_count - 1 - counted.block) // frequency.block_count as block_groups,
-        (frequency.first_position % frequency.group_count + frequency.block_count - 1 - counted.block)
-            // frequency.block_count as first_seat,
+        (frequency.group_count + frequency.block_count - 1 - (counted.block - frequency.first_block))
+            // frequency.block_count as block_groups,
+        (frequency.first_position % frequency.group_count + frequency.block_count - 1
+            - (counted.block - frequency.first_block)) // frequency.block_count as first_seat,
         sha256(key.secret || 'anatomy/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)) as hash
     from counted
     inner join "sqlanon_frequency" as frequency on counted.code = frequency.code

@@ -200,9 +200,11 @@ with "valued" as (
 select
   "ordered"."sensitive",
   "ordered"."code",
+  "ordered"."row_count" as "kept_count",
   "ordered"."last_position" - "ordered"."row_count" as "first_position",
   "total"."group_count",
-  greatest(1, cast(("total"."group_count" - mod("total"."group_count", 64)) / 64 as bigint)) as "block_count"
+  greatest(1, cast(("total"."group_count" - mod("total"."group_count", 64)) / 64 as bigint)) as "block_count",
+  0 as "first_block"
 from "ordered"
 cross join "total";
 
@@ -225,6 +227,7 @@ with "ranked" as (
     "frequency"."code",
     "frequency"."group_count",
     "frequency"."block_count",
+    "frequency"."first_block",
     (
       "frequency"."first_position" + "shard"."first_rank" + "ranked"."shard_rank"
     ) % "frequency"."group_count" as "bucket"
@@ -234,13 +237,15 @@ with "ranked" as (
     and "ranked"."shard" = "shard"."shard"
   inner join "sqlanon_frequency" as "frequency"
     on "ranked"."sensitive" is not distinct from "frequency"."sensitive"
+  where
+    "shard"."first_rank" + "ranked"."shard_rank" < "frequency"."kept_count"
 )
 select
   "quasi_1",
   "quasi_2",
   "quasi_3",
   "code",
-  "bucket" % "block_count" as "block",
+  "first_block" + "bucket" % "block_count" as "block",
   cast(("bucket" - mod("bucket", "block_count")) / "block_count" as bigint) as "seat"
 from "bucketed";
 
@@ -261,8 +266,8 @@ with "counted" as (
     "counted"."block",
     "counted"."row_count",
     "frequency"."block_count",
-    cast((("frequency"."group_count" + "frequency"."block_count" - 1 - "counted"."block") - mod(("frequency"."group_count" + "frequency"."block_count" - 1 - "counted"."block"), "frequency"."block_count")) / "frequency"."block_count" as bigint) as "block_groups",
-    cast((("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - "counted"."block") - mod(("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - "counted"."block"), "frequency"."block_count")) / "frequency"."block_count" as bigint) as "first_seat",
+    cast((("frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) - mod(("frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")), "frequency"."block_count")) / "frequency"."block_count" as bigint) as "block_groups",
+    cast((("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) - mod(("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")), "frequency"."block_count")) / "frequency"."block_count" as bigint) as "first_seat",
     sha2("key"."secret" || 'anatomy/disease/block/' || cast("counted"."block" as varchar) || '/' || cast("counted"."code" as varchar), 256) as "hash"
   from "counted"
   inner join "sqlanon_frequency" as "frequency"

@@ -194,9 +194,11 @@ with "valued" as (
 select
   "ordered"."sensitive",
   "ordered"."code",
+  "ordered"."row_count" as "kept_count",
   "ordered"."last_position" - "ordered"."row_count" as "first_position",
   "total"."group_count",
-  greatest(1, ("total"."group_count" / 64)) as "block_count"
+  greatest(1, ("total"."group_count" / 64)) as "block_count",
+  0 as "first_block"
 from "ordered"
 cross join "total";
 
@@ -219,6 +221,7 @@ with "ranked" as (
     "frequency"."code",
     "frequency"."group_count",
     "frequency"."block_count",
+    "frequency"."first_block",
     (
       "frequency"."first_position" + "shard"."first_rank" + "ranked"."shard_rank"
     ) % "frequency"."group_count" as "bucket"
@@ -228,13 +231,15 @@ with "ranked" as (
     and "ranked"."shard" = "shard"."shard"
   inner join "sqlanon_frequency" as "frequency"
     on "ranked"."sensitive" is not distinct from "frequency"."sensitive"
+  where
+    "shard"."first_rank" + "ranked"."shard_rank" < "frequency"."kept_count"
 )
 select
   "quasi_1",
   "quasi_2",
   "quasi_3",
   "code",
-  "bucket" % "block_count" as "block",
+  "first_block" + "bucket" % "block_count" as "block",
   ("bucket" / "block_count") as "seat"
 from "bucketed";
 
@@ -255,8 +260,8 @@ with "counted" as (
     "counted"."block",
     "counted"."row_count",
     "frequency"."block_count",
-    (("frequency"."group_count" + "frequency"."block_count" - 1 - "counted"."block") / "frequency"."block_count") as "block_groups",
-    (("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - "counted"."block") / "frequency"."block_count") as "first_seat",
+    (("frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) / "frequency"."block_count") as "block_groups",
+    (("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) / "frequency"."block_count") as "first_seat",
     lower(to_hex(sha256(to_utf8("key"."secret" || 'anatomy/disease/block/' || cast("counted"."block" as varchar) || '/' || cast("counted"."code" as varchar))))) as "hash"
   from "counted"
   inner join "sqlanon_frequency" as "frequency"

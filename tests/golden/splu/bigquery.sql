@@ -279,9 +279,11 @@ with `valued` as (
 select
   `ordered`.`sensitive`,
   `ordered`.`code`,
+  `ordered`.`row_count` as `kept_count`,
   `ordered`.`last_position` - `ordered`.`row_count` as `first_position`,
   `total`.`group_count`,
-  greatest(1, div(`total`.`group_count`, 64)) as `block_count`
+  greatest(1, div(`total`.`group_count`, 64)) as `block_count`,
+  0 as `first_block`
 from `ordered`
 cross join `total`;
 
@@ -306,6 +308,7 @@ with `ranked` as (
     `frequency`.`code`,
     `frequency`.`group_count`,
     `frequency`.`block_count`,
+    `frequency`.`first_block`,
     mod(
       `frequency`.`first_position` + `shard`.`first_rank` + `ranked`.`shard_rank`,
       `frequency`.`group_count`
@@ -316,6 +319,8 @@ with `ranked` as (
     and `ranked`.`shard` = `shard`.`shard`
   inner join `sqlanon_frequency` as `frequency`
     on `ranked`.`sensitive` is not distinct from `frequency`.`sensitive`
+  where
+    `shard`.`first_rank` + `ranked`.`shard_rank` < `frequency`.`kept_count`
 )
 select
   `quasi_1`,
@@ -323,7 +328,7 @@ select
   `quasi_3`,
   `slot_draw`,
   `code`,
-  mod(`bucket`, `block_count`) as `block`,
+  `first_block` + mod(`bucket`, `block_count`) as `block`,
   div(`bucket`, `block_count`) as `seat`
 from `bucketed`;
 
@@ -344,8 +349,8 @@ with `counted` as (
     `counted`.`block`,
     `counted`.`row_count`,
     `frequency`.`block_count`,
-    div((`frequency`.`group_count` + `frequency`.`block_count` - 1 - `counted`.`block`), `frequency`.`block_count`) as `block_groups`,
-    div((mod(`frequency`.`first_position`, `frequency`.`group_count`) + `frequency`.`block_count` - 1 - `counted`.`block`), `frequency`.`block_count`) as `first_seat`,
+    div((`frequency`.`group_count` + `frequency`.`block_count` - 1 - (`counted`.`block` - `frequency`.`first_block`)), `frequency`.`block_count`) as `block_groups`,
+    div((mod(`frequency`.`first_position`, `frequency`.`group_count`) + `frequency`.`block_count` - 1 - (`counted`.`block` - `frequency`.`first_block`)), `frequency`.`block_count`) as `first_seat`,
     to_hex(sha256(`key`.`secret` || 'splu/disease/block/' || cast(`counted`.`block` as string) || '/' || cast(`counted`.`code` as string))) as `hash`
   from `counted`
   inner join `sqlanon_frequency` as `frequency`

@@ -208,16 +208,16 @@ group by "sensitive";
 create temporary table "sqlanon_shard" as
 with counted as (
     select
-        sensitive,
+        "sensitive",
         draw % 16 as shard,
         count(*) as row_count
     from "sqlanon_kept"
-    group by sensitive, draw % 16
+    group by "sensitive", draw % 16
 )
 select
-    sensitive,
+    "sensitive",
     shard,
-    cast(sum(row_count) over (partition by sensitive order by shard rows unbounded preceding) as bigint) - row_count as first_rank
+    cast(sum(row_count) over (partition by "sensitive" order by shard rows unbounded preceding) as bigint) - row_count as first_rank
 from counted;
 
 -- frequency: Step 1 of the grouping: the values by falling count c_v, equal counts in keyed order, each with the first position of its rows, m = floor(N / l), l the group size, groups in B = max(1, floor(m / 64)) blocks
@@ -246,9 +246,11 @@ ordered as (
 select
     ordered.sensitive,
     ordered.code,
+    ordered.row_count as kept_count,
     ordered.last_position - ordered.row_count as first_position,
     total.group_count,
-    greatest(1, total.group_count // 64) as block_count
+    greatest(1, total.group_count // 64) as block_count,
+    0 as first_block
 from ordered
 cross join total;
 
@@ -260,10 +262,10 @@ with ranked as (
         "quasi_2",
         "quasi_3",
         "slot_draw",
-        sensitive,
+        "sensitive",
         draw % 16 as shard,
         row_number() over (
-            partition by sensitive, draw % 16
+            partition by "sensitive", draw % 16
             order by draw, "hash"
         ) - 1 as shard_rank
     from "sqlanon_kept"
@@ -277,12 +279,14 @@ bucketed as (
         frequency.code,
         frequency.group_count,
         frequency.block_count,
+        frequency.first_block,
         (frequency.first_position + shard.first_rank + ranked.shard_rank) % frequency.group_count as bucket
     from ranked
     inner join "sqlanon_shard" as shard
-        on ranked.sensitive is not distinct from shard.sensitive and ranked.shard = shard.shard
+        on ranked."sensitive" is not distinct from shard."sensitive" and ranked.shard = shard.shard
     inner join "sqlanon_frequency" as frequency
-        on ranked.sensitive is not distinct from frequency.sensitive
+        on ranked."sensitive" is not distinct from frequency."sensitive"
+    where shard.first_rank + ranked.shard_rank < frequency.kept_count
 )
 select
     "quasi_1",
@@ -290,7 +294,7 @@ select
     "quasi_3",
     "slot_draw",
     code,
-    bucket % block_count as block,
+    first_block + bucket % block_count as block,
     bucket // block_count as seat
 from bucketed;
 
@@ -310,9 +314,10 @@ hashed as (
         counted.block,
         counted.row_count,
         frequency.block_count,
-        (frequency.group_count + frequency.block_count - 1 - counted.block) // frequency.block_count as block_groups,
-        (frequency.first_position % frequency.group_count + frequency.block_count - 1 - counted.block)
-            // frequency.block_count as first_seat,
+        (frequency.group_count + frequency.block_count - 1 - (counted.block - frequency.first_block))
+            // frequency.block_count as block_groups,
+        (frequency.first_position % frequency.group_count + frequency.block_count - 1
+            - (counted.block - frequency.first_block)) // frequency.block_count as first_seat,
         sha256(key.secret || 'splu/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)) as hash
     from counted
     inner join "sqlanon_frequency" as frequency on counted.code = frequency.code

@@ -299,9 +299,11 @@ with "valued" as (
 select
   "ordered"."sensitive",
   "ordered"."code",
+  "ordered"."row_count" as "kept_count",
   "ordered"."last_position" - "ordered"."row_count" as "first_position",
   "total"."group_count",
-  greatest(1, ("total"."group_count" / 64)) as "block_count"
+  greatest(1, ("total"."group_count" / 64)) as "block_count",
+  0 as "first_block"
 from "ordered"
 cross join "total";
 analyze "sqlanon_frequency";
@@ -327,6 +329,7 @@ with "ranked" as (
     "frequency"."code",
     "frequency"."group_count",
     "frequency"."block_count",
+    "frequency"."first_block",
     (
       "frequency"."first_position" + "shard"."first_rank" + "ranked"."shard_rank"
     ) % "frequency"."group_count" as "bucket"
@@ -336,6 +339,8 @@ with "ranked" as (
     and "ranked"."shard" = "shard"."shard"
   inner join "sqlanon_frequency" as "frequency"
     on array["ranked"."sensitive"] = array["frequency"."sensitive"]
+  where
+    "shard"."first_rank" + "ranked"."shard_rank" < "frequency"."kept_count"
 )
 select
   "quasi_1",
@@ -343,7 +348,7 @@ select
   "quasi_3",
   "slot_draw",
   "code",
-  "bucket" % "block_count" as "block",
+  "first_block" + "bucket" % "block_count" as "block",
   ("bucket" / "block_count") as "seat"
 from "bucketed";
 analyze "sqlanon_positioned";
@@ -365,8 +370,8 @@ with "counted" as (
     "counted"."block",
     "counted"."row_count",
     "frequency"."block_count",
-    (("frequency"."group_count" + "frequency"."block_count" - 1 - "counted"."block") / "frequency"."block_count") as "block_groups",
-    (("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - "counted"."block") / "frequency"."block_count") as "first_seat",
+    (("frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) / "frequency"."block_count") as "block_groups",
+    (("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) / "frequency"."block_count") as "first_seat",
     (encode(sha256(convert_to("key"."secret" || 'splu/disease/block/' || cast("counted"."block" as text) || '/' || cast("counted"."code" as text), 'UTF8')), 'hex') collate "C") as "hash"
   from "counted"
   inner join "sqlanon_frequency" as "frequency"
