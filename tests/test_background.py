@@ -1,0 +1,205 @@
+"""A background table is matched, checked and completed; what it cannot say is refused with a message."""
+
+from fractions import Fraction
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sqlanon import background
+from sqlanon.driver import carried_out
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.errors import DataError, UsageError
+from sqlanon.plan import Plan, Step, build
+from sqlanon.secret import Key
+from sqlanon.templates import Sql, ident, literal
+from tests.conftest import NASTY_NAMES, NASTY_VALUES
+from tests.oracles.permanent import completed
+
+COLUMNS = background.Columns({"Sex": ("quasi_1", "VARCHAR"), "age": ("quasi_2", "INTEGER")}, ("disease", "VARCHAR"))
+PATIENTS = "select * from (values ('F', 30, 'flu'), ('F', 30, 'hiv'), ('M', 40, 'flu'), (null, 40, null)) as t"
+
+
+def found(con, known, show_values=False):
+    """Return the whole prior as {(signature, value): probability}."""
+    given_ = {"population": Sql('"population"'), "tally": Sql('"tally"')}
+    steps = build((*background.steps(known, "_1", show_values), background.prior(known, "_1")), {}, "t_", given_)
+    plan = Plan("background", steps, (), key=Sql('"t_key"'))
+    engine = DuckDBEngine(con)
+    with carried_out(plan, engine, Key.fresh()):
+        rows = con.execute(f"select * from {steps[-1].relation}").fetchall()
+    return {(row[:-2], row[-2]): row[-1] for row in rows}
+
+
+def data(con, rows=PATIENTS):
+    con.execute(f"create table population as select * from ({rows}) as t(quasi_1, quasi_2, sensitive)").fetchall()
+    con.execute("create table tally as select sensitive, count(*) as row_count from population group by 1").fetchall()
+
+
+def declared(con, table, columns=COLUMNS):
+    return background.declared(table, *DuckDBEngine(con).source(table), columns)
+
+
+def test_unlisted_values_share_what_is_left_over(con):
+    data(con)
+    con.execute("create table known as select * from (values ('F', 'flu', 0.4), ('M', 'hiv', 0.0), (null, 'flu', 1.0))"
+                " as t(SEX, Disease, PROBABILITY)").fetchall()  # fmt: skip
+    known = declared(con, "known")
+    assert (known.attributes, known.columns) == (("Sex",), ("quasi_1",))
+    prior = found(con, known)
+    assert prior == pytest.approx({
+        (("F",), "flu"): 0.4, (("F",), "hiv"): 0.3, (("F",), None): 0.3,
+        (("M",), "flu"): 2 / 3, (("M",), "hiv"): 0, (("M",), None): 1 / 3,
+        ((None,), "flu"): 1, ((None,), "hiv"): 0, ((None,), None): 0,
+    })  # fmt: skip
+
+
+def test_the_data_teaches_its_own_frequencies(con):
+    data(con)
+    known = background.learned(["AGE", "sex"], COLUMNS)
+    assert known.attributes == ("Sex", "age")
+    prior = found(con, known)
+    assert prior[("F", 30), "hiv"] == 0.5 and prior[("M", 40), "flu"] == 1 and prior[(None, 40), "flu"] == 0
+    assert len(prior) == 9 and sum(prior.values()) == 3
+
+
+entries = st.dictionaries(
+    st.tuples(st.sampled_from(["F", "M"]), st.sampled_from(["flu", "hiv", None, "else"])),
+    st.sampled_from([Fraction(0), Fraction(1, 8), Fraction(1, 4)]),
+)
+
+
+@given(entries, st.lists(st.sampled_from(["flu", "hiv", None]), min_size=2, max_size=6))
+@settings(max_examples=60, deadline=None)
+def test_the_prior_is_the_oracles_or_is_refused_as_it_says(listed, values):
+    con = duckdb.connect()
+    rows = ", ".join(f"('{'FM'[i % 2]}', {i}, {literal(value)})" for i, value in enumerate(values))
+    data(con, f"from (values {rows}, ('F', 0, null))")
+    con.execute("create table known (sex varchar, disease varchar, probability double)").fetchall()
+    for (sex, disease), probability in listed.items():
+        con.execute("insert into known values (?, ?, ?)", [sex, disease, float(probability)]).fetchall()
+    totals = {value: values.count(value) + (value is None) for value in {*values, None}}
+    wanted = completed(listed, ["F", "M"], totals)
+    impossible = [value for value in totals if not any(wanted[sex, value] for sex in "FM")]
+    if {sex for sex, _ in listed} < {"F", "M"}:
+        with pytest.raises(DataError, match="names no probability for"):
+            found(con, declared(con, "known"))
+    elif impossible:
+        with pytest.raises(DataError, match=f"gives probability 0 to {len(impossible)} values"):
+            found(con, declared(con, "known"))
+    else:
+        prior = found(con, declared(con, "known"))
+        assert prior == pytest.approx({((sex,), value): float(p) for (sex, value), p in wanted.items()})
+
+
+@pytest.mark.parametrize(
+    ("rows", "error", "said"),
+    [
+        ("('F', 'flu', 1.2), ('M', 'flu', 0.5)", UsageError, "1 of 2 probabilities are not from 0 to 1"),
+        ("('F', 'flu', -0.1), ('M', 'flu', 0.5)", UsageError, "1 of 2 probabilities"),
+        ("('F', 'flu', null), ('M', 'flu', 0.5)", UsageError, "1 of 2 probabilities"),
+        ("('F', 'flu', 'nan'::double), ('M', 'flu', 0.5)", UsageError, "1 of 2 probabilities"),
+        ("('F', 'flu', 'inf'::double), ('M', 'flu', 0.5)", UsageError, "1 of 2 probabilities"),
+        ("('F', 'flu', 0.1), ('F', 'flu', 0.1), ('M', 'flu', 0.5)", UsageError, "1 pairs of signature and value have"),
+        ("(null, null, 0.1), (null, null, 0.1), ('M', 'flu', 0.5)", UsageError, "1 pairs of signature and value"),
+        ("('F', 'flu', 0.6), ('F', 'hiv', 0.5), ('M', 'flu', 0.5)", UsageError, r"1 signatures sum .* is 1\.1"),
+        ("('F', 'flu', 0.5), ('M', 'flu', 0.5)", DataError, r"for 1 signatures of the data, 1 rows \(Sex = NULL\)"),
+        (
+            "('F', 'hiv', 0), ('M', 'hiv', 0.0), (null, 'flu', 1.0)",
+            DataError,
+            "gives probability 0 to 1 values of 'disease' under every signature of the data, though they",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_no_distribution_of_this_data_is_refused(con, rows, error, said):
+    data(con)
+    con.execute(f"create table known as select * from (values {rows}) as t(sex, disease, probability)").fetchall()
+    with pytest.raises(error, match=said) as raised:
+        found(con, declared(con, "known"))
+    assert "the background 'known'" in str(raised.value) and "hiv" not in str(raised.value)
+
+
+def test_an_impossible_value_is_named_where_values_may_be_shown(con):
+    data(con)
+    rows = "('F', 'hiv', 0), ('M', 'hiv', 0.0), (null, 'flu', 1.0)"
+    con.execute(f"create table known as select * from (values {rows}) as t(sex, disease, probability)").fetchall()
+    with pytest.raises(DataError, match=r"of 'disease' \('hiv'\) under"):
+        found(con, declared(con, "known"), show_values=True)
+
+
+def test_a_sum_of_one_but_for_rounding_is_a_sum_of_one(con):
+    data(con, "select 'F', 1, 'v' || i % 10 from range(20) t(i)")
+    con.execute("create table known as select 'F' as sex, 'v' || i as disease, 0.1 as probability from range(10) t(i)")
+    assert set(found(con, declared(con, "known")).values()) == {0.1}
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ("sex, 'flu' as disease", "has no column 'probability'; it has 'sex', 'disease'"),
+        ("sex, 0.5 as probability", "has no column 'disease'"),
+        ("'flu' as disease, 0.5 as probability", "has no quasi column"),
+        ("sex, 1 as income, 'flu' as disease, 0.5 as probability", "a column 'income', which is no quasi column; they"),
+        ("sex, 'flu' as disease, '0.5' as probability", "the column 'probability' holds VARCHAR, no numbers"),
+        ("[sex] as sex, 'flu' as disease, 0.5 as probability", "the column 'sex' holds nested values"),
+    ],
+)
+def test_tables_of_other_columns_are_refused(con, columns, said):
+    con.execute(f"create table known as select {columns} from (select 'F' as sex)").fetchall()
+    with pytest.raises(UsageError, match=said):
+        declared(con, "known")
+
+
+def test_attributes_to_learn_from_are_quasi_columns():
+    for names, said in (([], "at least one"), (["sex", "SEX"], "names a column twice"), (["income"], "no column")):
+        with pytest.raises(UsageError, match=said):
+            background.learned(names, COLUMNS)
+
+
+def test_a_value_that_is_not_of_the_published_type_is_not_shown(con):
+    data(con)
+    con.execute("create table known as select 'thirty' as age, 'flu' as disease, 0.5 as probability").fetchall()
+    with pytest.raises(DataError) as raised:
+        found(con, declared(con, "known"))
+    assert "thirty" not in str(raised.value)
+
+
+@pytest.mark.parametrize("name", NASTY_NAMES)
+def test_names_and_values_of_any_kind(con, name):
+    values = [*NASTY_VALUES, None]
+    other = NASTY_NAMES[NASTY_NAMES.index(name) - 1]
+    columns = background.Columns({name: ("quasi_1", "VARCHAR")}, (other, "VARCHAR"))
+    con.execute("create table population (quasi_1 varchar, quasi_2 integer, sensitive varchar)").fetchall()
+    con.executemany("insert into population values (?, 1, ?)", [[value, value] for value in values])
+    con.execute("create table tally as select sensitive, count(*) as row_count from population group by 1").fetchall()
+    con.execute(f"create table known ({ident(name)} varchar, {ident(other)} varchar, probability float)").fetchall()
+    con.executemany("insert into known values (?, ?, 0.5)", [[value, value] for value in values])
+    prior = found(con, declared(con, "known", columns))
+    assert len(prior) == len(values) ** 2
+    assert all(
+        p == (0.5 if signature == (value,) else 0.5 / (len(values) - 1)) for (signature, value), p in prior.items()
+    )
+
+
+def test_a_column_called_probability_leaves_the_next_name(con):
+    columns = background.Columns({"Probability": ("quasi_1", "INTEGER")}, ("disease", "VARCHAR"))
+    con.execute("create table known as select 1 as probability, 'flu' as disease, 0.5 as probability_2").fetchall()
+    assert declared(con, "known", columns).attributes == ("Probability",)
+    con.execute("alter table known rename probability_2 to p").fetchall()
+    with pytest.raises(UsageError, match="has no column 'probability_2'"):
+        declared(con, "known", columns)
+
+
+def test_every_statement_runs_on_the_other_engines():
+    from sqlanon.dialects import translate
+
+    selected = [(Sql('"sex"'), "signature_1"), (Sql('"disease"'), "sensitive"), (Sql("0.5"), "probability")]
+    table = background.Background(("Sex",), ("quasi_1",), "disease", "it", Sql('"known"'), tuple(selected))
+    given_ = {"population": Sql('"population"'), "tally": Sql('"tally"')}
+    for known in (table, background.learned(["sex"], COLUMNS)):
+        for step in build((*background.steps(known), background.prior(known)), {}, "t_", given_):
+            sql = step.sql if hasattr(step, "sql") else step.statement.sql
+            for dialect in ("spark", "postgres"):
+                assert translate(sql, dialect, run=True)
+    assert isinstance(background.prior(table), Step)
