@@ -1,6 +1,6 @@
 """sqlanon anonymizes data where it lies: published privacy algorithms as SQL, run by DuckDB."""
 
-from sqlanon.api import anatomy, breach, open, run, splu
+from sqlanon.api import anatomy, breach, open, robust, run, splu
 from sqlanon.disclosure import Breach
 from sqlanon.errors import (
     DataError,
@@ -33,6 +33,7 @@ __all__ = [
     "anatomy",
     "breach",
     "open",
+    "robust",
     "run",
     "splu",
 ]

@@ -1,7 +1,7 @@
 """The verbs of the command line as functions on an open connection or session."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -13,7 +13,8 @@ from sqlanon.errors import UsageError
 from sqlanon.grouping import GROUPS_PER_BLOCK
 from sqlanon.jobfile import read_job
 from sqlanon.jobs import run_job, secrets_hidden
-from sqlanon.plan import Draws, Nulls
+from sqlanon.methods.robust import MOST_SUPPRESSED
+from sqlanon.plan import Beside, Draws, Nulls
 from sqlanon.publish import Asked, publish
 from sqlanon.release import Release, open_release
 from sqlanon.secret import Key
@@ -63,6 +64,44 @@ def anatomy(
     """
     parameters = {"l": _whole("l", l), "block": _block(block)}
     return _published("anatomy", con, source, quasi, sensitive, options, parameters)
+
+
+def robust(
+    con: Any,
+    source: object,
+    *,
+    quasi: Names,
+    sensitive: str,
+    r: float,
+    background: object | Sequence[object] = (),
+    background_from: Names | Sequence[Names] = (),
+    save_background: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
+    max_suppressed: float = MOST_SUPPRESSED,
+    guarantee: str = "exact",
+    block: int | None = GROUPS_PER_BLOCK,
+    **options: Unpack[Options],
+) -> Release:
+    """Publish a relation so that who knows distributions of the sensitive column infers no value above 1/r.
+
+    con, source, quasi, sensitive, block, options: as for `anatomy`. r: a number above 1.
+    background: tables (any source) p(s : x): the columns of one set of quasi columns, the sensitive column, and
+    `probability`, a row per signature and value. background_from: sets of quasi columns ("sex", or "sex,education")
+    whose distribution is learned from the data; save_background: a file (.parquet or .csv) for each of these, for the
+    publisher alone. max_suppressed: share of the rows that may be left out. guarantee: exact or delta.
+    Returns the Release (QIT and ST). Raises UsageError and DataError as `anatomy` does.
+    """
+    tables = background if isinstance(background, list | tuple) else (background,)
+    sets = (background_from,) if isinstance(background_from, str) else tuple(background_from)
+    kept = save_background if isinstance(save_background, list | tuple) else (save_background,)
+    parameters = {
+        "r": _number("r", r),
+        "background": tuple(Beside(_place(table)) for table in tables),
+        "background_from": tuple(_names(columns) for columns in sets),
+        "max_suppressed": _number("max_suppressed", max_suppressed),
+        "guarantee": guarantee,
+        "block": _block(block),
+    }
+    return _published("robust", con, source, quasi, sensitive, options, parameters, tuple(map(_path, kept)))
 
 
 def splu(
@@ -136,7 +175,14 @@ def open(path: str | Path, database: str | None = None, con: Any = None) -> Rele
 
 
 def _published(
-    method: str, con: Any, source: object, quasi: Names, sensitive: Names, options: Options, parameters: dict[str, Any]
+    method: str,
+    con: Any,
+    source: object,
+    quasi: Names,
+    sensitive: Names,
+    options: Options,
+    parameters: dict[str, Any],
+    save: Sequence[Path] = (),
 ) -> Release:
     """Check what the command line's parser would have checked, and publish."""
     unknown = sorted(set(options) - set(Options.__annotations__))
@@ -152,7 +198,7 @@ def _published(
             raise UsageError(f"{text!a} is not UTF-8 text")
     asked = Asked(
         method=method,
-        source=os.fspath(source) if isinstance(source, os.PathLike) else source,
+        source=_place(source),
         quasi=_names(quasi),
         sensitive=_names(sensitive),
         identifier=_names(options.get("id", ())),
@@ -163,13 +209,29 @@ def _published(
         show_values=bool(options.get("show_values", False)),
     )
     target = None if out is None else Path(out)
-    return publish(asked, engine_of(con), target, into, bool(options.get("overwrite", False)), **parameters)
+    return publish(asked, engine_of(con), target, into, bool(options.get("overwrite", False)), save=save, **parameters)
 
 
 def _whole(name: str, value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise UsageError(f"{name} = {value!r} is not a whole number")
     return value
+
+
+def _number(name: str, value: Any) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or value != value:  # noqa: PLR0124
+        raise UsageError(f"{name} = {value!r} is not a number")
+    return value
+
+
+def _place(source: object) -> object:
+    return os.fspath(source) if isinstance(source, os.PathLike) else source
+
+
+def _path(path: Any) -> Path:
+    if not isinstance(path, str | os.PathLike):
+        raise UsageError(f"a file is named by a path, not by a {type(path).__name__}")
+    return Path(path)
 
 
 def _block(value: Any) -> int | None:

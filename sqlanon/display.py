@@ -104,7 +104,7 @@ def show_publication(manifest: Mapping[str, Any], where: str, how: Format) -> No
     if how != "table":
         show_mapping(manifest, how)
         return
-    lines = _randomized_lines(manifest, where) if manifest["method"] == "splu" else _group_lines(manifest, where)
+    lines = _LINES[manifest["method"]](manifest, where)
     _print_table(["", ""], [[key, text] for key, text in lines.items()], header=False)
     if manifest["method"] == "splu":
         _show_guarantees(manifest["guarantee"])
@@ -130,6 +130,31 @@ def _group_lines(manifest: Mapping[str, Any], where: str) -> dict[str, str]:
     }
 
 
+_MISSING = "; who was in the table and is missing here had one of the frequent values of people alike"
+
+
+def _class_lines(manifest: Mapping[str, Any], where: str) -> dict[str, str]:
+    """Say what a release of groups is that were made class by class."""
+    parameters, guarantee = manifest["parameters"], manifest["guarantee"]
+    known = "; ".join(", ".join(columns) for columns in parameters["backgrounds"])
+    shown = {name: value for name, value in parameters.items() if name not in ("l", "backgrounds")}
+    column, share = _words(manifest["columns"]["sensitive"]), manifest["dropped_rows"] / _total(manifest)
+    lines = _group_lines({**manifest, "guarantee": {"l": parameters["l"], "confidence": 1}}, where)
+    return lines | {
+        "method": f"{manifest['method']}, {_words(plain(shown))}",
+        "against": f"who knows how {column} is distributed by {known}",
+        "dropped rows": f"{manifest['dropped_rows']:,} ({share:.2%})" + (_MISSING if manifest["dropped_rows"] else ""),
+        "promised": f"nobody who knows one of these distributions infers a person's {column} with a posterior above"
+        f" 1/{guarantee['r']:g} = {guarantee['posterior']:.1%}",
+        "not promised": "that nobody learns who is in the table (quasi values are exact), nor anything against who"
+        " knows distributions by other columns or several of these at once, or has a second release of these people",
+    }
+
+
+def _total(manifest: Mapping[str, Any]) -> int:
+    return max(1, int(manifest["rows"] + manifest["dropped_rows"]))
+
+
 def _randomized_lines(manifest: Mapping[str, Any], where: str) -> dict[str, str]:
     """Say what a release of randomized values is."""
     columns = manifest["columns"]
@@ -144,6 +169,9 @@ def _randomized_lines(manifest: Mapping[str, Any], where: str) -> dict[str, str]
         "verified": "row order, promise, agreement with the source",
         "files": ", ".join(f"{name} ({said['rows']:,} rows)" for name, said in manifest["files"].items()),
     }
+
+
+_LINES = {"anatomy": _group_lines, "robust": _class_lines, "splu": _randomized_lines}
 
 
 def _show_guarantees(promised: Mapping[str, Any]) -> None:

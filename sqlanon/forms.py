@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import pandas as pd
 
-from sqlanon import decoys, estimation, partition, reconstruction
+from sqlanon import class_partition, decoys, estimation, partition, reconstruction
 from sqlanon.checks import Check, Published, Report
 from sqlanon.engines.base import Engine
 from sqlanon.manifest import Manifest
@@ -53,5 +53,6 @@ class Form:
 
 FORMS: dict[str, Form] = {
     "anatomy": Form(partition, estimation.Session, groups=True),  # type: ignore[arg-type]
+    "robust": Form(class_partition, estimation.Session, groups=True),  # type: ignore[arg-type]
     "splu": Form(decoys, reconstruction.Session, groups=False),  # type: ignore[arg-type]
 }

@@ -40,8 +40,8 @@ STEPS = (
     "feasibility",
     "persons",
     "drawn",
-    "shard",
     "frequency",
+    "shard",
     "positioned",
     "block",
     "numbered",
@@ -152,10 +152,13 @@ def identified(request: Request) -> tuple[Step, ...]:
     return (Step(f"grouping/identity_{request.identity}", "view", yields="identified", values=values),)
 
 
-def drawn(request: Request, attribute: Attribute) -> tuple[Step, ...]:
-    """Return the step that draws for every row, once: `drawn` holds the carried columns, the value, the draws."""
+def drawn(request: Request, attribute: Attribute, value: str = "sensitive", population: str = "") -> tuple[Step, ...]:
+    """Return the step that draws for every row, once: `drawn` holds the carried columns, the value, the draws.
+
+    population: the relation of the rows, where it is neither `population` nor `identified`.
+    """
     extra = [name for name in attribute.carried if name not in attribute.draws]
-    values: dict[str, object] = {"drawn_columns": (*extra, "sensitive")}
+    values: dict[str, object] = {"drawn_columns": (*extra, value)}
     template = "grouping/drawn"
     parts = tuple(enumerate(attribute.draws, start=1))
     if request.draws == "random":
@@ -173,7 +176,8 @@ def drawn(request: Request, attribute: Attribute) -> tuple[Step, ...]:
         values["draws"] = attribute.draws
     if template == "grouping/drawn":
         values["ties"] = ties(request)
-    return (Step(template, yields="drawn", values=values, suffix=attribute.suffix),)
+    reads = {"identified" if template == "grouping/drawn" else "population": population} if population else {}
+    return (Step(template, yields="drawn", values=values, suffix=attribute.suffix, reads=reads),)
 
 
 def numbered(request: Request, attribute: Attribute, drawn_rows: str = "drawn", tally: str = "") -> tuple[Step, ...]:
@@ -181,18 +185,28 @@ def numbered(request: Request, attribute: Attribute, drawn_rows: str = "drawn", 
 
     drawn_rows, tally: the relations of the rows and of their values' counts, where they are not `drawn` and `tally`.
     """
-    suffix, read = attribute.suffix, {"drawn": drawn_rows}
-    placed: dict[str, object] = {"carried": attribute.carried}
-    valued = {"value_column": "sensitive"}
     ordered = {
         "nulls_are_values": request.nulls == "value",
         "value_purpose": f"{attribute.purpose}/value/",
         "group_size": attribute.size,
         "groups_per_block": attribute.groups_per_block,
     }
+    counted = {"tally": tally or f"tally{attribute.suffix}"}
+    return (
+        Step("grouping/frequency", suffix=attribute.suffix, reads=counted, values=ordered),
+        *positioned(request, attribute, drawn_rows),
+    )
+
+
+def positioned(
+    request: Request, attribute: Attribute, drawn_rows: str = "drawn", value: str = "sensitive"
+) -> tuple[Step, ...]:
+    """Return the steps from `frequency` to `numbered`; `value` is the column that `frequency` has a line for."""
+    suffix, read = attribute.suffix, {"drawn": drawn_rows}
+    placed: dict[str, object] = {"carried": attribute.carried}
+    valued = {"value_column": value}
     return (
         Step("grouping/shard", suffix=suffix, reads=read, values=valued),
-        Step("grouping/frequency", suffix=suffix, reads={"tally": tally or f"tally{suffix}"}, values=ordered),
         Step("grouping/positioned", suffix=suffix, reads=read, values={**placed, **valued, "ties": ties(request)}),
         Step("grouping/block", suffix=suffix, values={"block_purpose": f"{attribute.purpose}/block/"}),
         Step("grouping/numbered", "view", suffix=suffix, values=placed),

@@ -38,10 +38,14 @@ class Source:
 
 @dataclass(frozen=True)
 class Request:
-    """What every method is asked: a source, roles, and how to treat NULLs, draws and identities."""
+    """What every method is asked: a source, roles, and how to treat NULLs, draws and identities.
+
+    types: of the source's columns, as they are published; empty without a database.
+    """
 
     source: Source
     roles: Roles
+    types: Mapping[str, str] = field(default_factory=dict)
     nulls: Nulls = "refuse"
     draws: Draws = "keyed"
     identity: Identity = "number"
@@ -143,7 +147,10 @@ class Loop:
 
 @dataclass(frozen=True)
 class Plan:
-    """Statements, checks and loops in order, then the published tables."""
+    """Statements, checks and loops in order, then the published tables.
+
+    asides: what the publisher may keep beside the release, and what never becomes part of it.
+    """
 
     method: str
     steps: tuple[Statement | Check | Loop, ...]
@@ -152,6 +159,7 @@ class Plan:
     columns: Mapping[str, Any] = field(default_factory=dict)
     guarantee: Mapping[str, object] = field(default_factory=dict)
     key: Sql = field(default_factory=Sql)
+    asides: tuple[Statement, ...] = ()
 
     @property
     def statements(self) -> tuple[Statement, ...]:

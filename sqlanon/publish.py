@@ -1,11 +1,12 @@
 """Publish: resolve what was asked, run the method's plan, verify, and let the release appear."""
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from sqlanon.asides import check, saved
 from sqlanon.driver import carried_out, fresh_prefix
 from sqlanon.engines.base import Engine
 from sqlanon.errors import TargetError, UsageError
@@ -47,6 +48,7 @@ def prepared(asked: Asked, engine: Engine, prefix: str, **parameters: Any) -> tu
     request = Request(
         source,
         roles,
+        {name: source.casts.get(name, types[name]) for name in roles.all},
         nulls=asked.nulls,
         draws=asked.draws,
         identity=_identity(asked),
@@ -83,11 +85,13 @@ def publish(
     into: str | None = None,
     overwrite: bool = False,
     accept: Callable[[Manifest], None] | None = None,
+    save: Sequence[Path] = (),
     **parameters: Any,
 ) -> Release:
     """Publish to a directory (`out`), a schema (`into`), or the session; return the release.
 
     accept: looks at the verified manifest before anything is visible, and may raise.
+    save: a file for each of the plan's asides, which the publisher keeps, or none.
     Raises UsageError for requests that no data could meet, DataError for those that this data cannot.
     """
     if out is not None and into is not None:
@@ -101,14 +105,26 @@ def publish(
         )
     plan, against = prepared(asked, engine, fresh_prefix(), **parameters)
     target = _target(engine, out, into, overwrite)
-    with engine.snapshot(), carried_out(plan, engine, asked.key or Key.fresh()) as found, target:
+    kept = _kept(plan, save, overwrite)
+    with engine.snapshot(), carried_out(plan, engine, asked.key or Key.fresh()) as found:
         dropped = sum(int(row["dropped_rows"]) for row in found.values() if "dropped_rows" in row)
         manifest = new_manifest(plan, engine.name, {}, dropped)
-        manifest, tables = published(engine, target, plan.outputs, manifest, against, accept)
+        with saved(engine, kept, save), target:
+            manifest, tables = published(engine, target, plan.outputs, manifest, against, accept)
     release = open_release(out) if out is not None else Release(engine, tables, manifest)
     release.sql = plan_text(plan, engine)
     release.notes = _notes(asked, plan, against[1], into)
     return release
+
+
+def _kept(plan: Plan, save: Sequence[Path], overwrite: bool) -> tuple[Statement, ...]:
+    """Return the asides that are saved: all of them, or none."""
+    if not save:
+        return ()
+    if len(save) != len(plan.asides):
+        raise UsageError(f"{len(plan.asides)} tables are learned from the data, and {len(save)} files are to keep them")
+    check(save, overwrite)
+    return plan.asides
 
 
 def _target(engine: Engine, out: str | Path | None, into: str | None, overwrite: bool) -> Target:

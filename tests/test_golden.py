@@ -1,4 +1,4 @@
-"""What anatomy becomes in every dialect, to the letter; `UPDATE_GOLDEN=1` writes the files anew."""
+"""What each method becomes in every dialect, to the letter; `UPDATE_GOLDEN=1` writes the files anew."""
 
 import os
 from pathlib import Path
@@ -25,7 +25,13 @@ def splu() -> Plan:
     return METHODS["splu"].plan(Request(Source(Sql('"patients"')), roles, identity="identifier"), gamma=5)
 
 
-PLANS = {"anatomy": anatomy, "splu": splu}
+def robust() -> Plan:
+    roles = Roles(("age", "sex", "zipcode"), ("disease",), ("ssn",))
+    request = Request(Source(Sql('"patients"')), roles, identity="identifier")
+    return METHODS["robust"].plan(request, r=2.5, background_from=[("sex",), ("sex,zipcode",)])
+
+
+PLANS = {"anatomy": anatomy, "splu": splu, "robust": robust}
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -15,8 +15,8 @@ PACKAGE = ROOT / "sqlanon"
 
 # a module imports from lines above its own, or from its own line where that makes no circle
 LAYERS = (
-    {"errors", "version", "spellings", "grammar", "moments", "views", "restricted"},
-    {"guarantees", "rivals"},
+    {"errors", "version", "spellings", "grammar", "moments", "views", "restricted", "posterior"},
+    {"robustness", "guarantees", "rivals"},
     {"roles", "statement", "secret", "staging", "marked"},
     {"templates"},
     {"dialects"},
@@ -24,11 +24,13 @@ LAYERS = (
     {"query", "projection"},
     {"plan", "connectivity"},
     {"grouping", "enumeration", "shapes", "script", "manifest", "macro", "stored", "layout", "background"},
+    {"class_grouping", "bucketization"},
     {"methods", "estimators", "inference", "recovery", "company"},
     {"engines"},
-    {"driver", "sessions", "never"},
+    {"driver", "sessions", "never", "asides"},
     {"checks", "targets", "loaded", "macros", "workspace", "randomized"},
     {"partition", "presence", "decoys"},
+    {"class_partition"},
     {"estimation", "reconstruction", "asking"},
     {"forms"},
     {"inspection"},
@@ -54,7 +56,18 @@ SIBLINGS = {
     "estimators": {"evidence", "channel"},
     "engines": {"base"},
 }  # what each sibling may import
-NOT_METHODS = {"_macros", "grouping", "verify", "estimate", "workload", "views", "check", "stored", "demo", "background"}
+NOT_METHODS = {
+    "_macros",
+    "grouping",
+    "verify",
+    "estimate",
+    "workload",
+    "views",
+    "check",
+    "stored",
+    "demo",
+    "background",
+}
 
 MODULES = {
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): path

@@ -55,6 +55,13 @@ class Residue(StrEnum):
     keep = "keep"
 
 
+class Guarantee(StrEnum):
+    """What proves that no posterior is above 1/r."""
+
+    exact = "exact"
+    delta = "delta"
+
+
 class Transition(StrEnum):
     """The transition matrix of the iteration."""
 
@@ -123,6 +130,33 @@ ResidueOption = Annotated[
 Epsilon = Annotated[float, typer.Option("--epsilon", help="Relative error that the printed guarantee is about.")]
 Alpha = Annotated[int, typer.Option("--alpha", help="Largest count that the guarantee calls small.")]
 TargetError = Annotated[float, typer.Option("--target-error", help="Probability that defines the least useful count.")]
+ROption = Annotated[float, typer.Option("-r", help="No posterior above 1/r, for who knows the backgrounds; r > 1.")]
+BackgroundOption = Annotated[
+    list[str],
+    typer.Option(
+        "--background",
+        help="What the adversary knows: a table (any SOURCE) with quasi columns, the sensitive column and probability;"
+        " repeatable.",
+    ),
+]
+BackgroundFrom = Annotated[
+    list[str],
+    typer.Option("--background-from", help="Quasi columns whose distribution is learned from the data; repeatable."),
+]
+SaveBackground = Annotated[
+    list[Path],
+    typer.Option(
+        "--save-background",
+        help="File (.parquet, .csv) for a learned distribution, one each; it tells of small groups: keep it secret.",
+    ),
+]
+MaxSuppressed = Annotated[
+    str, typer.Option("--max-suppressed", help="Share of the rows that may be left out, e.g. 0.01 or 1%.")
+]
+GuaranteeOption = Annotated[
+    Guarantee,
+    typer.Option("--guarantee", help="exact: posteriors. delta: the paper's condition, which does not prove them."),
+]
 KeyOption = Annotated[
     str | None,
     typer.Option(
@@ -183,6 +217,18 @@ def chosen_block(text: str) -> int | None:
     if not text.isascii() or not text.isdigit():
         raise UsageError(f"--block {text!r} is not a whole number, nor all")
     return int(text)
+
+
+def chosen_share(name: str, text: str) -> float:
+    """Read a share: a number from 0 to 1, or a percentage."""
+    number, percent, rest = text.strip().partition("%")
+    try:
+        found = float(number) / (100 if percent else 1)
+    except ValueError:
+        found = -1.0
+    if rest or not 0 <= found <= 1:
+        raise UsageError(f"{name} {text!r} is no share; give a number from 0 to 1, or a percentage")
+    return found
 
 
 def say(message: str) -> None:

@@ -2,7 +2,7 @@
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_type_hints
@@ -78,7 +78,7 @@ class Publication:
     memory_limit: Memory = None
     temp_directory: Temporary = None
 
-    def publish(self, method: str, **parameters: Any) -> None:
+    def publish(self, method: str, save: Sequence[Path] = (), **parameters: Any) -> None:
         """Publish, and print what was published; with --sql print the statements alone."""
         if (self.out is None) == (self.into is None):
             raise UsageError("say where the release goes: --out DIR, or --database FILE --into SCHEMA")
@@ -92,7 +92,7 @@ class Publication:
             sys.stdout.write(statements(asked, engine, self.out, self.into, **parameters))
             return
         with display.progress():
-            release = publish(asked, engine, self.out, self.into, self.overwrite, **parameters)
+            release = publish(asked, engine, self.out, self.into, self.overwrite, save=save, **parameters)
         where = str(self.out) if self.out is not None else f"schema {self.into} of {self.database or 'the database'}"
         display.show_publication(release.manifest, where, self.how.value)
         for note in release.notes:

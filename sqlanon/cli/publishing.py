@@ -3,20 +3,31 @@
 from sqlanon.cli.app import compile_app, publish_app
 from sqlanon.cli.options import (
     Alpha,
+    BackgroundFrom,
+    BackgroundOption,
     BlockOption,
     Epsilon,
     Gamma,
+    Guarantee,
+    GuaranteeOption,
     LOption,
+    MaxSuppressed,
     ResidueOption,
+    ROption,
+    SaveBackground,
     TargetError,
     chosen_block,
     chosen_gamma,
+    chosen_share,
 )
 from sqlanon.cli.publication import Compilation, Publication, with_options
 from sqlanon.grouping import GROUPS_PER_BLOCK
 from sqlanon.guarantees import ALPHA, EPSILON, TARGET_ERROR
+from sqlanon.methods.robust import MOST_SUPPRESSED
+from sqlanon.plan import Beside
 
 DEFAULT_BLOCK = str(GROUPS_PER_BLOCK)
+DEFAULT_SHARE = str(MOST_SUPPRESSED)
 
 
 @publish_app.command(
@@ -79,5 +90,61 @@ def compile_splu(
         "splu",
         gamma=chosen_gamma(gamma),
         residue=None if residue is None else residue.value,
+        block=chosen_block(block),
+    )
+
+
+@publish_app.command(
+    "robust",
+    epilog="Example: sqlanon publish robust patients.parquet --quasi age,sex --sensitive disease -r 3"
+    " --background-from sex --out release",
+)
+@with_options(Publication)
+def publish_robust(
+    asked: Publication,
+    *,
+    r: ROption,
+    background: BackgroundOption = [],  # noqa: B006
+    background_from: BackgroundFrom = [],  # noqa: B006
+    save_background: SaveBackground = [],  # noqa: B006
+    max_suppressed: MaxSuppressed = DEFAULT_SHARE,
+    guarantee: GuaranteeOption = Guarantee.exact,
+    block: BlockOption = DEFAULT_BLOCK,
+) -> None:
+    """Publish QIT and ST against who knows how the sensitive values are distributed (r-robustness)."""
+    asked.publish(
+        "robust",
+        save=save_background,
+        r=r,
+        background=tuple(map(Beside, background)),
+        background_from=tuple((columns,) for columns in background_from),
+        max_suppressed=chosen_share("--max-suppressed", max_suppressed),
+        guarantee=guarantee.value,
+        block=chosen_block(block),
+    )
+
+
+@compile_app.command(
+    "robust",
+    epilog="Example: sqlanon compile robust patients --quasi age,sex --sensitive disease --id ssn -r 3"
+    " --background-from sex --dialect spark",
+)
+@with_options(Compilation)
+def compile_robust(
+    asked: Compilation,
+    *,
+    r: ROption,
+    background: BackgroundOption = [],  # noqa: B006
+    background_from: BackgroundFrom = [],  # noqa: B006
+    max_suppressed: MaxSuppressed = DEFAULT_SHARE,
+    block: BlockOption = DEFAULT_BLOCK,
+) -> None:
+    """Print a script that publishes QIT and ST on another engine; groups depend on the backgrounds' columns alone."""
+    asked.print(
+        "robust",
+        r=r,
+        background=tuple(map(Beside, background)),
+        background_from=tuple((columns,) for columns in background_from),
+        max_suppressed=chosen_share("--max-suppressed", max_suppressed),
         block=chosen_block(block),
     )

@@ -5,11 +5,10 @@ with their counts. No value fills more than 1/l of a group, so that from QIT and
 person's value with confidence above 1/l.
 """
 
-from sqlanon import grouping, stored
+from sqlanon import bucketization, grouping, stored
 from sqlanon.errors import UsageError
 from sqlanon.macro import Macro, worded
-from sqlanon.plan import Plan, Request, Step, build, relation_name
-from sqlanon.roles import free_name
+from sqlanon.plan import Plan, Request, Step
 from sqlanon.templates import Sql
 
 NAME = "anatomy"
@@ -33,53 +32,16 @@ def plan(
     """
     if l < 2:
         raise UsageError(TOO_SMALL.format(l=l))
-    if block is not None and block < 1:
-        raise UsageError(f"--block {block} holds no group; give a whole number of at least 1, or all")
-    if len(request.roles.sensitive) != 1:
-        raise UsageError(
-            f"anatomy publishes one sensitive column, {len(request.roles.sensitive)} were given:"
-            f" {', '.join(map(repr, request.roles.sensitive))}"
-        )
-    (sensitive,) = request.roles.sensitive
-    published = (*request.roles.quasi, sensitive)
-    group_column = free_name("group_id", published)
-    count_column = free_name("count", published)
-    attribute = grouping.Attribute(
-        column=sensitive,
-        size=l,
-        parameter="l",
-        purpose=f"{NAME}/{sensitive}",
-        groups_per_block=block or grouping.ONE_BLOCK,
-        carried=grouping.quasi_names(request),
-    )
-    values = {
-        "quasi": request.roles.quasi,
-        "sensitive": sensitive,
-        "group_column": group_column,
-        "count_column": count_column,
-    }
-    steps = grouping.steps(request, attribute)
-    outputs = (Step("anatomy/qit"), Step("anatomy/st"))
-    secret = key if key is not None else relation_name(prefix, "key")
-    built = build((*steps, *outputs), values, prefix, {"key": secret})
-    return Plan(
-        method=NAME,
-        steps=built[: -len(outputs)],
-        outputs=built[-len(outputs) :],  # type: ignore[arg-type]
-        parameters={
-            "l": l,
-            "block": "all" if block is None else block,
-            "draws": request.draws,
-            "nulls": request.nulls,
-        },
-        columns={
-            "quasi": list(request.roles.quasi),
-            "sensitive": [sensitive],
-            "group": group_column,
-            "count": count_column,
-        },
-        guarantee={"l": l, "confidence": 1 / l},
-        key=secret,
+    bucketization.check(NAME, request, block)
+    attribute = bucketization.attribute(NAME, request, "l", l, block)
+    return bucketization.planned(
+        NAME,
+        request,
+        grouping.steps(request, attribute),
+        {"l": l, "block": bucketization.shown_block(block)},
+        {"l": l, "confidence": 1 / l},
+        prefix,
+        key,
     )
 
 

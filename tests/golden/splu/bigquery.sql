@@ -228,28 +228,6 @@ from `sqlanon_kept`
 group by
   `sensitive`;
 
--- shard: The rows of a value in 16 shards of their draws, so that no window holds a whole value: where in the value's random order each shard begins
-create temporary table `sqlanon_shard` as
-with `counted` as (
-  select
-    `sensitive`,
-    mod(`draw`, 16) as `shard`,
-    count(*) as `row_count`
-  from `sqlanon_kept`
-  group by
-    `sensitive`,
-    mod(`draw`, 16)
-)
-select
-  `sensitive`,
-  `shard`,
-  cast(sum(`row_count`) over (
-    partition by `sensitive`
-    order by `shard`
-    rows between unbounded preceding and current row
-  ) as int64) - `row_count` as `first_rank`
-from `counted`;
-
 -- frequency: Step 1 of the grouping: the values by falling count c_v, equal counts in keyed order, each with the first position of its rows, m = floor(N / l), l the group size, groups in B = max(1, floor(m / 64)) blocks
 create temporary table `sqlanon_frequency` as
 with `valued` as (
@@ -286,6 +264,28 @@ select
   0 as `first_block`
 from `ordered`
 cross join `total`;
+
+-- shard: The rows of a value in 16 shards of their draws, so that no window holds a whole value: where in the value's random order each shard begins
+create temporary table `sqlanon_shard` as
+with `counted` as (
+  select
+    `sensitive`,
+    mod(`draw`, 16) as `shard`,
+    count(*) as `row_count`
+  from `sqlanon_kept`
+  group by
+    `sensitive`,
+    mod(`draw`, 16)
+)
+select
+  `sensitive`,
+  `shard`,
+  cast(sum(`row_count`) over (
+    partition by `sensitive`
+    order by `shard`
+    rows between unbounded preceding and current row
+  ) as int64) - `row_count` as `first_rank`
+from `counted`;
 
 -- positioned: Step 2 and the first half of step 3: position = first position of the value + random rank among its rows, bucket = position mod m, the block is bucket mod B, the seat in the block bucket div B
 create temporary table `sqlanon_positioned` as
@@ -440,8 +440,8 @@ drop table `sqlanon_decoy_group`;
 drop table `sqlanon_numbered`;
 drop table `sqlanon_block`;
 drop table `sqlanon_positioned`;
-drop table `sqlanon_frequency`;
 drop table `sqlanon_shard`;
+drop table `sqlanon_frequency`;
 drop table `sqlanon_tally_randomized`;
 drop table `sqlanon_kept`;
 drop table `sqlanon_residue`;

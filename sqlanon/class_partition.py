@@ -1,0 +1,68 @@
+"""Verify a release whose groups were made class by class: what a partition proves, and the posterior it allows."""
+
+from typing import Any
+
+from sqlanon import partition
+from sqlanon.checks import Check, Published, Report
+from sqlanon.errors import ReleaseError
+from sqlanon.manifest import Manifest
+
+TABLES = partition.TABLES
+check_types = partition.check_types
+published_columns = partition.published_columns
+verified = partition.verified
+against_queries = partition.against_queries
+verify_against = partition.verify_against
+
+MIXED = "{mixed_groups} groups mix signatures: verify with --background"
+
+
+def check_manifest(manifest: Manifest, where: str) -> None:
+    """Refuse a manifest without an r above 1, or whose backgrounds are no sets of published quasi columns."""
+    partition.check_manifest(manifest, where)
+    r, sets = manifest["parameters"].get("r"), manifest["parameters"].get("backgrounds")
+    if not isinstance(r, int | float) or isinstance(r, bool) or not 1 < r <= manifest["parameters"]["l"]:
+        raise ReleaseError(f"the manifest of {where} does not say an r above 1 and at most its l")
+    quasi = manifest["columns"]["quasi"]
+    if not isinstance(sets, list) or not sets or not all(_named(one, quasi) for one in sets):
+        raise ReleaseError(f"the manifest of {where} does not name its backgrounds' columns")
+
+
+def _named(columns: object, quasi: list[str]) -> bool:
+    return isinstance(columns, list) and bool(columns) and all(column in quasi for column in columns)
+
+
+def signature(manifest: Manifest) -> list[str]:
+    """Return the quasi columns that any background reads: rows that agree on them are of one class."""
+    read = {column for columns in manifest["parameters"]["backgrounds"] for column in columns}
+    return [column for column in manifest["columns"]["quasi"] if column in read]
+
+
+def queries(published: Published) -> list[tuple[str, str]]:
+    """Return the names and texts of the queries that prove a release from its tables, in order."""
+    return [*partition.queries(published), ("classes", _classes(published))]
+
+
+def _classes(published: Published) -> str:
+    columns = published.manifest["columns"]
+    named = {"group_column": columns["group"], "count_column": columns["count"]}
+    return published.query("verify/classes", {}, signature=signature(published.manifest), **named)
+
+
+def verify(published: Published) -> Report:
+    """Check a release from its tables alone: as a partition, and that its groups are of one class each."""
+    report = partition.verify(published)
+    (found,) = published.engine.rows(_classes(published))
+    r = published.manifest["parameters"]["r"]
+    largest = found["largest_posterior"]
+    safe = largest is not None and largest * r <= 1 + 1e-12
+    shown = largest if not found["mixed_groups"] else MIXED.format(**found)
+    holds = safe if safe is False or not found["mixed_groups"] else None
+    check = Check("classes", f"one signature a group, so no posterior above 1/{r:g}", shown, holds)
+    return Report((*report.checks, check), {**report.figures, "signatures": found["class_count"]})
+
+
+def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
+    """Return what is promised, as numbers."""
+    r = manifest["parameters"]["r"]
+    return {"r": r, "posterior": 1 / r}

@@ -1,0 +1,631 @@
+-- sqlanon robust for spark: r = 2.5, l = 3, backgrounds = [['sex'], ['sex', 'zipcode']], guarantee = exact, max_suppressed = 0.01, block = 64, draws = keyed, nulls = refuse
+-- Wong, Fu, Wang, Xu, Pei and Yu, Anonymization against Background Knowledge of Distributions, 2010
+-- It makes `sqlanon_qit`, `sqlanon_st`, and nothing else that it makes may be handed on.
+-- It needs a key of 64 hex digits, and who has the key can undo the release.
+-- Make one with: openssl rand -hex 32
+-- Hand it over before the script runs: set sqlanon.key=…
+-- The engine puts the key into the text of the queries that it logs.
+
+-- key: what the session was given
+create temporary view `sqlanon_key` as
+select lower('${sqlanon.key}') as `secret`;
+
+select case when refusal is not null then raise_error(refusal) end as checked
+from (
+    select
+      case
+        when `key_count` <> 1 or `key_length` <> 64
+        then 'the key is missing: hand over 64 hex digits'
+      end as `refusal`
+    from (
+      select
+        count(*) as `key_count`,
+        coalesce(max(length(`secret`)), 0) as `key_length`
+      from `sqlanon_key`
+    ) as `looked_at`
+) as checked;
+
+-- source: The rows that take part, under names of our own, so that no column of the user's meets one of ours
+create temporary view `sqlanon_source` as
+select
+  `age` as `quasi_1`,
+  `sex` as `quasi_2`,
+  `zipcode` as `quasi_3`,
+  `ssn` as `identifier_1`,
+  `disease` as `sensitive`
+from `patients`;
+
+-- population: The rows that have any sensitive value, NULL counting as one
+create temporary view `sqlanon_population` as
+select
+  *
+from `sqlanon_source`;
+
+-- signature_tally: How often each sensitive value occurs with each signature, NULL included
+create table `sqlanon_signature_tally` using parquet as
+select
+  `quasi_2`,
+  `quasi_3`,
+  `sensitive`,
+  count(*) as `row_count`
+from `sqlanon_population`
+group by
+  `quasi_2`,
+  `quasi_3`,
+  `sensitive`;
+
+-- class: The classes: rows with equal signatures, for which every background says the same, numbered in a keyed order, so that the draws of a class depend on no collation
+create table `sqlanon_class` using parquet as
+with `signed` as (
+  select
+    `quasi_2`,
+    `quasi_3`
+  from `sqlanon_signature_tally`
+  group by
+    `quasi_2`,
+    `quasi_3`
+), `spelled` as (
+  select
+    `quasi_2`,
+    `quasi_3`,
+    coalesce(
+      cast(length(cast(`quasi_2` as string)) as string) || ':' || cast(`quasi_2` as string),
+      'N'
+    ) || coalesce(
+      cast(length(cast(`quasi_3` as string)) as string) || ':' || cast(`quasi_3` as string),
+      'N'
+    ) as `signature_text`
+  from `signed`
+), `hashed` as (
+  select
+    `spelled`.`quasi_2`,
+    `spelled`.`quasi_3`,
+    sha2(`key`.`secret` || 'robust/disease/class/' || `spelled`.`signature_text`, 256) as `hash`
+  from `spelled`
+  cross join `sqlanon_key` as `key`
+)
+select
+  `quasi_2`,
+  `quasi_3`,
+  row_number() over (order by `hash`) - 1 as `class`
+from `hashed`;
+
+-- ranked: The values of each class by falling count c_0 >= c_1 >= …, equal counts in keyed order, each with its place j and tail_j, the rows of the values from its place on
+create table `sqlanon_ranked` using parquet as
+with `valued` as (
+  select
+    `tally`.`quasi_2`,
+    `tally`.`quasi_3`,
+    `class`.`class`,
+    `tally`.`sensitive`,
+    `tally`.`row_count`,
+    sha2(`key`.`secret` || 'robust/disease/value/' || cast(`class`.`class` as string) || '/' || coalesce(cast(length(cast(`tally`.`sensitive` as string)) as string) || ':' || cast(`tally`.`sensitive` as string), 'N'), 256) as `hash`
+  from `sqlanon_signature_tally` as `tally`
+  inner join `sqlanon_class` as `class`
+    on `tally`.`quasi_2` is not distinct from `class`.`quasi_2`
+    and `tally`.`quasi_3` is not distinct from `class`.`quasi_3`
+  cross join `sqlanon_key` as `key`
+  where
+    not `tally`.`sensitive` is null or false
+), `placed` as (
+  select
+    `quasi_2`,
+    `quasi_3`,
+    `class`,
+    `sensitive`,
+    `row_count`,
+    row_number() over (partition by `class` order by `row_count` desc, `hash`) - 1 as `place`,
+    cast(sum(`row_count`) over (partition by `class`) as bigint) as `class_rows`,
+    cast(sum(`row_count`) over (
+      partition by `class`
+      order by `row_count` desc, `hash`
+      rows between unbounded preceding and current row
+    ) as bigint) as `head`
+  from `valued`
+)
+select
+  `quasi_2`,
+  `quasi_3`,
+  `class`,
+  `sensitive`,
+  `row_count`,
+  `place`,
+  `class_rows` - `head` + `row_count` as `tail`
+from `placed`;
+
+-- capacity: The largest number of groups of l different values that a class can give: m = min over j < l of floor(tail_j / (l - j)), and 0 where it has fewer than l values, for l = `size` and every smaller l from 2 on
+create table `sqlanon_capacity` using parquet as
+with `candidate` as (
+  select distinct
+    `place` + 1 as `size`
+  from `sqlanon_ranked`
+  where
+    `place` > 0 and `place` < 3
+), `bounded` as (
+  select
+    `ranked`.`class`,
+    `candidate`.`size`,
+    count(*) as `value_count`,
+    min((`ranked`.`tail` div (`candidate`.`size` - `ranked`.`place`))) as `group_count`
+  from `sqlanon_ranked` as `ranked`
+  inner join `candidate`
+    on `ranked`.`place` < `candidate`.`size`
+  group by
+    `ranked`.`class`,
+    `candidate`.`size`
+)
+select
+  `class`,
+  `size`,
+  case when `value_count` = `size` then `group_count` else 0 end as `group_count`
+from `bounded`;
+
+-- kept: How many rows find a group for each size: of a class's value at most one row a group
+create table `sqlanon_kept` using parquet as
+select
+  `capacity`.`size`,
+  `ranked`.`class`,
+  cast(sum(`ranked`.`row_count`) as bigint) as `class_rows`,
+  cast(sum(least(`ranked`.`row_count`, `capacity`.`group_count`)) as bigint) as `kept_rows`
+from `sqlanon_ranked` as `ranked`
+inner join `sqlanon_capacity` as `capacity`
+  on `ranked`.`class` = `capacity`.`class`
+group by
+  `capacity`.`size`,
+  `ranked`.`class`;
+
+-- worst: The signatures that leave most rows over at this size, three at most, as texts
+create table `sqlanon_worst` using parquet as
+with `left_over` as (
+  select
+    coalesce(cast(`class`.`quasi_2` as string), 'NULL') || ', ' || coalesce(cast(`class`.`quasi_3` as string), 'NULL') as `signature_text`,
+    `kept`.`class_rows` - `kept`.`kept_rows` as `surplus`
+  from `sqlanon_kept` as `kept`
+  inner join `sqlanon_class` as `class`
+    on `kept`.`class` = `class`.`class`
+  where
+    `kept`.`size` = 3
+), `placed` as (
+  select
+    `signature_text`,
+    `surplus`,
+    row_number() over (order by `surplus` desc, `signature_text`) as `place`
+  from `left_over`
+  where
+    `surplus` > 0
+)
+select
+  count(*) as `class_count`,
+  max(case when `place` = 1 then `signature_text` end) as `worst_1`,
+  max(case when `place` = 2 then `signature_text` end) as `worst_2`,
+  max(case when `place` = 3 then `signature_text` end) as `worst_3`,
+  max(case when `place` = 1 then `surplus` end) as `surplus_1`,
+  max(case when `place` = 2 then `surplus` end) as `surplus_2`,
+  max(case when `place` = 3 then `surplus` end) as `surplus_3`
+from `placed`;
+
+-- feasibility: What decides whether few enough rows are left over: N, the NULLs, the rows that find no group of `size` values in their class, and the largest smaller size that leaves few enough (millionths of N)
+select case when refusal is not null then raise_error(refusal) end as checked
+from (
+    with `total` as (
+      select
+        coalesce(cast(sum(`row_count`) as bigint), 0) as `row_count`
+      from `sqlanon_ranked`
+    ), `missing` as (
+      select
+        coalesce(
+          cast(sum(case when `sensitive` is null and not false then `row_count` else 0 end) as bigint),
+          0
+        ) as `null_count`
+      from `sqlanon_signature_tally`
+    ), `held` as (
+      select
+        `size`,
+        cast(sum(`kept_rows`) as bigint) as `kept_rows`
+      from `sqlanon_kept`
+      group by
+        `size`
+    )
+    select
+      case
+        when `null_count` > 0
+        then 'rows have no value in the sensitive column \'disease\''
+        when `row_count` = 0
+        then 'the source has no rows to publish'
+        when `surplus_rows` = `row_count` or `surplus_rows` * 1000000 > `row_count` * 10000
+        then 'r = 2.5 is not possible: more rows than allowed find no group of 3 rows with different values of \'disease\' and one signature'
+      end as `refusal`
+    from (
+      select
+        `total`.`row_count`,
+        `missing`.`null_count`,
+        `total`.`row_count` - coalesce((
+          select
+            `kept_rows`
+          from `held`
+          where
+            `size` = 3
+        ), 0) as `surplus_rows`,
+        coalesce(
+          (
+            select
+              max(`held`.`size`)
+            from `held`
+            cross join `total` as `every`
+            where
+              (
+                `every`.`row_count` - `held`.`kept_rows`
+              ) * 1000000 <= `every`.`row_count` * 10000
+          ),
+          0
+        ) as `feasible_size`,
+        `worst`.`class_count`,
+        `worst`.`worst_1`,
+        `worst`.`worst_2`,
+        `worst`.`worst_3`,
+        `worst`.`surplus_1`,
+        `worst`.`surplus_2`,
+        `worst`.`surplus_3`
+      from `total`
+      cross join `missing`
+      cross join `sqlanon_worst` as `worst`
+    ) as `looked_at`
+) as checked;
+
+-- persons: How many rows share their identifier with another row: the guarantees are per row
+select case when refusal is not null then raise_error(refusal) end as checked
+from (
+    with `person` as (
+      select
+        count(*) as `row_count`
+      from `sqlanon_population`
+      group by
+        `identifier_1`
+    )
+    select
+      case
+        when `repeating_persons` > 0
+        then 'persons have more than one row, and the guarantee is per row'
+      end as `refusal`
+    from (
+      select
+        coalesce(cast(sum(`row_count`) as bigint), 0) as `row_count`,
+        count(*) as `person_count`,
+        coalesce(sum(case when `row_count` > 1 then 1 else 0 end), 0) as `repeating_persons`
+      from `person`
+    ) as `looked_at`
+) as checked;
+
+-- identified: Row identity under a given key: the identifier columns, which are unique
+create temporary view `sqlanon_identified` as
+select
+  `quasi_1`,
+  `quasi_2`,
+  `quasi_3`,
+  `sensitive`,
+  coalesce(
+    cast(length(cast(`identifier_1` as string)) as string) || ':' || cast(`identifier_1` as string),
+    'N'
+  ) as `identity`
+from `sqlanon_population`;
+
+-- frequency: Step 1 of the grouping, class by class: of a value at most m rows are kept, m the groups of its class (none where m = 0), in positions of the class's own, groups in B = max(1, floor(m / 64)) blocks, numbered over all
+create table `sqlanon_frequency` using parquet as
+with `blocked` as (
+  select
+    `class`,
+    `group_count`,
+    greatest(1, (`group_count` div 64)) as `block_count`
+  from `sqlanon_capacity`
+  where
+    `size` = 3
+), `numbered` as (
+  select
+    `class`,
+    `group_count`,
+    `block_count`,
+    cast(sum(`block_count`) over (order by `class` rows between unbounded preceding and current row) as bigint) - `block_count` as `first_block`
+  from `blocked`
+), `cut` as (
+  select
+    `ranked`.`quasi_2`,
+    `ranked`.`quasi_3`,
+    `ranked`.`class`,
+    `ranked`.`sensitive`,
+    `ranked`.`place`,
+    least(`ranked`.`row_count`, `numbered`.`group_count`) as `kept_count`,
+    greatest(1, `numbered`.`group_count`) as `group_count`,
+    `numbered`.`block_count`,
+    `numbered`.`first_block`
+  from `sqlanon_ranked` as `ranked`
+  inner join `numbered`
+    on `ranked`.`class` = `numbered`.`class`
+)
+select
+  `quasi_2`,
+  `quasi_3`,
+  `class`,
+  `sensitive`,
+  cast(row_number() over (order by `class`, `place`) - 1 as int) as `code`,
+  `kept_count`,
+  cast(sum(`kept_count`) over (
+    partition by `class`
+    order by `place`
+    rows between unbounded preceding and current row
+  ) as bigint) - `kept_count` as `first_position`,
+  `group_count`,
+  `block_count`,
+  `first_block`
+from `cut`;
+
+-- coded: The rows, each with the code of its class and value
+create temporary view `sqlanon_coded` as
+select
+  `population`.`quasi_1`,
+  `population`.`quasi_2`,
+  `population`.`quasi_3`,
+  `population`.`identity`,
+  `frequency`.`code`
+from `sqlanon_identified` as `population`
+inner join `sqlanon_frequency` as `frequency`
+  on `population`.`sensitive` is not distinct from `frequency`.`sensitive`
+  and `population`.`quasi_2` is not distinct from `frequency`.`quasi_2`
+  and `population`.`quasi_3` is not distinct from `frequency`.`quasi_3`;
+
+-- drawn: Draws of a row: 15 hex digits each of sha256(key || purpose || identity)
+create table `sqlanon_drawn` using parquet as
+with `hashed` as (
+  select
+    `identified`.`quasi_1`,
+    `identified`.`quasi_2`,
+    `identified`.`quasi_3`,
+    `identified`.`code`,
+    sha2(`key`.`secret` || 'robust/disease/row/' || `identified`.`identity`, 256) as `hash`
+  from `sqlanon_coded` as `identified`
+  cross join `sqlanon_key` as `key`
+)
+select
+  `quasi_1`,
+  `quasi_2`,
+  `quasi_3`,
+  `code`,
+  `hash`,
+  cast(conv(substring(`hash`, 1, 15), 16, 10) as bigint) as `draw`
+from `hashed`;
+
+-- shard: The rows of a value in 16 shards of their draws, so that no window holds a whole value: where in the value's random order each shard begins
+create table `sqlanon_shard` using parquet as
+with `counted` as (
+  select
+    `code`,
+    `draw` % 16 as `shard`,
+    count(*) as `row_count`
+  from `sqlanon_drawn`
+  group by
+    `code`,
+    `draw` % 16
+)
+select
+  `code`,
+  `shard`,
+  cast(sum(`row_count`) over (
+    partition by `code`
+    order by `shard`
+    rows between unbounded preceding and current row
+  ) as bigint) - `row_count` as `first_rank`
+from `counted`;
+
+-- positioned: Step 2 and the first half of step 3: position = first position of the value + random rank among its rows, bucket = position mod m, the block is bucket mod B, the seat in the block bucket div B
+create table `sqlanon_positioned` using parquet as
+with `ranked` as (
+  select
+    `quasi_1`,
+    `quasi_2`,
+    `quasi_3`,
+    `code`,
+    `draw` % 16 as `shard`,
+    row_number() over (partition by `code`, `draw` % 16 order by `draw`, `hash`) - 1 as `shard_rank`
+  from `sqlanon_drawn`
+), `bucketed` as (
+  select
+    `ranked`.`quasi_1`,
+    `ranked`.`quasi_2`,
+    `ranked`.`quasi_3`,
+    `frequency`.`code`,
+    `frequency`.`group_count`,
+    `frequency`.`block_count`,
+    `frequency`.`first_block`,
+    (
+      `frequency`.`first_position` + `shard`.`first_rank` + `ranked`.`shard_rank`
+    ) % `frequency`.`group_count` as `bucket`
+  from `ranked`
+  inner join `sqlanon_shard` as `shard`
+    on `ranked`.`code` is not distinct from `shard`.`code`
+    and `ranked`.`shard` = `shard`.`shard`
+  inner join `sqlanon_frequency` as `frequency`
+    on `ranked`.`code` is not distinct from `frequency`.`code`
+  where
+    `shard`.`first_rank` + `ranked`.`shard_rank` < `frequency`.`kept_count`
+)
+select
+  `quasi_1`,
+  `quasi_2`,
+  `quasi_3`,
+  `code`,
+  `first_block` + `bucket` % `block_count` as `block`,
+  (`bucket` div `block_count`) as `seat`
+from `bucketed`;
+
+-- block: Step 4: inside each block the values stand in a keyed order of their own
+create table `sqlanon_block` using parquet as
+with `counted` as (
+  select
+    `code`,
+    `block`,
+    count(*) as `row_count`
+  from `sqlanon_positioned`
+  group by
+    `code`,
+    `block`
+), `hashed` as (
+  select
+    `counted`.`code`,
+    `counted`.`block`,
+    `counted`.`row_count`,
+    `frequency`.`block_count`,
+    ((`frequency`.`group_count` + `frequency`.`block_count` - 1 - (`counted`.`block` - `frequency`.`first_block`)) div `frequency`.`block_count`) as `block_groups`,
+    ((`frequency`.`first_position` % `frequency`.`group_count` + `frequency`.`block_count` - 1 - (`counted`.`block` - `frequency`.`first_block`)) div `frequency`.`block_count`) as `first_seat`,
+    sha2(`key`.`secret` || 'robust/disease/block/' || cast(`counted`.`block` as string) || '/' || cast(`counted`.`code` as string), 256) as `hash`
+  from `counted`
+  inner join `sqlanon_frequency` as `frequency`
+    on `counted`.`code` = `frequency`.`code`
+  cross join `sqlanon_key` as `key`
+)
+select
+  `code`,
+  `block`,
+  `first_seat`,
+  `block_groups`,
+  `block_count`,
+  cast(sum(`row_count`) over (partition by `block`) as bigint) as `block_rows`,
+  cast(sum(`row_count`) over (
+    partition by `block`
+    order by cast(conv(substring(`hash`, 1, 15), 16, 10) as bigint), `hash`
+    rows between unbounded preceding and current row
+  ) as bigint) - `row_count` as `first_number`
+from `hashed`;
+
+-- numbered: Step 4: the number of every row in its block, 0 … (the value's first number, then its seats in turn)
+create temporary view `sqlanon_numbered` as
+select
+  `positioned`.`quasi_1`,
+  `positioned`.`quasi_2`,
+  `positioned`.`quasi_3`,
+  `positioned`.`code`,
+  `positioned`.`block`,
+  `block`.`block_count`,
+  `block`.`block_groups`,
+  `block`.`block_rows`,
+  `block`.`first_number` + (
+    `positioned`.`seat` + `block`.`block_groups` - `block`.`first_seat` % `block`.`block_groups`
+  ) % `block`.`block_groups` as `number`
+from `sqlanon_positioned` as `positioned`
+inner join `sqlanon_block` as `block`
+  on `positioned`.`block` = `block`.`block` and `positioned`.`code` = `block`.`code`;
+
+-- renumbered: The groups in a keyed random order of their own, so that an id tells nothing of the class that made the group: each is known by its block and its turn there
+create table `sqlanon_renumbered` using parquet as
+with `hashed` as (
+  select
+    `numbered`.`block`,
+    `numbered`.`number` as `turn`,
+    sha2(`key`.`secret` || 'robust/disease/group/' || cast(`numbered`.`block` as string) || '/' || cast(`numbered`.`number` as string), 256) as `hash`
+  from `sqlanon_numbered` as `numbered`
+  cross join `sqlanon_key` as `key`
+  where
+    `numbered`.`number` < `numbered`.`block_groups`
+), `drawn` as (
+  select
+    `block`,
+    `turn`,
+    `hash`,
+    cast(conv(substring(`hash`, 1, 15), 16, 10) as bigint) as `draw`
+  from `hashed`
+), `counted` as (
+  select
+    `draw` % 64 as `shard`,
+    count(*) as `group_count`
+  from `drawn`
+  group by
+    `draw` % 64
+), `shard` as (
+  select
+    `shard`,
+    cast(sum(`group_count`) over (order by `shard` rows between unbounded preceding and current row) as bigint) - `group_count` as `first_id`
+  from `counted`
+)
+select
+  `drawn`.`block`,
+  `drawn`.`turn`,
+  `shard`.`first_id` + row_number() over (partition by `shard`.`shard` order by `drawn`.`draw`, `drawn`.`hash`) - 1 as `group_id`
+from `drawn`
+inner join `shard`
+  on `drawn`.`draw` % 64 = `shard`.`shard`;
+
+-- grouped: The group of every row that is kept, under the group's final number
+create table `sqlanon_grouped` using parquet as
+select
+  `numbered`.`quasi_1`,
+  `numbered`.`quasi_2`,
+  `numbered`.`quasi_3`,
+  `numbered`.`code`,
+  `renumbered`.`group_id`
+from `sqlanon_numbered` as `numbered`
+inner join `sqlanon_renumbered` as `renumbered`
+  on `numbered`.`block` = `renumbered`.`block`
+  and `numbered`.`number` % `numbered`.`block_groups` = `renumbered`.`turn`;
+
+-- suppressed: How many rows no group holds
+-- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
+with `everyone` as (
+  select
+    count(*) as `row_count`
+  from `sqlanon_population`
+), `published` as (
+  select
+    count(*) as `row_count`
+  from `sqlanon_grouped`
+)
+select
+  `everyone`.`row_count`,
+  `everyone`.`row_count` - `published`.`row_count` as `dropped_rows`
+from `everyone`
+cross join `published`;
+
+-- qit: The quasi-identifier table (QIT): exact quasi values and the group, in an order that depends on nothing but what it shows
+create table `sqlanon_qit` using parquet as
+select
+  `grouped`.`quasi_1` as `age`,
+  `grouped`.`quasi_2` as `sex`,
+  `grouped`.`quasi_3` as `zipcode`,
+  `grouped`.`group_id` as `group_id`
+from `sqlanon_grouped` as `grouped`
+order by
+  `grouped`.`quasi_1` asc nulls last,
+  `grouped`.`quasi_2` asc nulls last,
+  `grouped`.`quasi_3` asc nulls last,
+  `grouped`.`group_id` asc nulls last;
+
+-- st: The sensitive table (ST): what values a group holds and how often, in an order that depends on nothing but what it shows
+create table `sqlanon_st` using parquet as
+select
+  `grouped`.`group_id` as `group_id`,
+  `frequency`.`sensitive` as `disease`,
+  cast(1 as bigint) as `count`
+from `sqlanon_grouped` as `grouped`
+inner join `sqlanon_frequency` as `frequency`
+  on `grouped`.`code` = `frequency`.`code`
+order by
+  `grouped`.`group_id` asc nulls last,
+  `frequency`.`sensitive` asc nulls last;
+
+-- the rest is microdata and the key: forget it
+drop table `sqlanon_grouped`;
+drop table `sqlanon_renumbered`;
+drop view `sqlanon_numbered`;
+drop table `sqlanon_block`;
+drop table `sqlanon_positioned`;
+drop table `sqlanon_shard`;
+drop table `sqlanon_drawn`;
+drop view `sqlanon_coded`;
+drop table `sqlanon_frequency`;
+drop view `sqlanon_identified`;
+drop table `sqlanon_worst`;
+drop table `sqlanon_kept`;
+drop table `sqlanon_capacity`;
+drop table `sqlanon_ranked`;
+drop table `sqlanon_class`;
+drop table `sqlanon_signature_tally`;
+drop view `sqlanon_population`;
+drop view `sqlanon_source`;
+drop view `sqlanon_key`;
