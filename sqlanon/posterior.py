@@ -1,0 +1,146 @@
+"""Posterior probabilities of an adversary who knows a prior distribution (Wong et al. 2010, equations 1 to 3).
+
+A group's rows and values are published, not which row has which value. A world gives each row one of the
+values; its weight is the product of the priors p(s : x) of what it gives, s the row's signature. p(t : x) is the
+weight of the worlds that give x to row t over the weight of all worlds: a ratio of permanents.
+
+Rows of equal signature are alike, as equal values are. So a group is a matrix of priors, a line for each
+different signature and a column for each different value, with how often each occurs.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Whole = NDArray[np.int64]
+
+MOST_STATES = 2**14  # 14 rows of different signatures
+MOST_ROWS = 100  # products of so many scaled priors stay within a double's range
+_SCALINGS = 8
+_SMALL = 1e-280  # weights below this are taken again with a wider range, where the machine has one
+_AT_ONCE = 2**19  # states of groups computed together: what fits into a cache
+
+
+class Posteriors(NamedTuple):
+    """What is known of G groups of s signatures and k values.
+
+    probability: G × s × k, p(t : x) or a bound of it, t any row of the signature. contradicted: G, whether the
+    priors contradict the group: they give one of its values to none of its rows, or no world any weight.
+    """
+
+    probability: Array
+    contradicted: Mask
+
+
+def is_exact(rows: Sequence[int], counts: Sequence[int]) -> bool:
+    """Tell whether `posteriors` is meant for groups whose signatures and values occur this often."""
+    return sum(rows) <= MOST_ROWS and min(_states(rows), _states(counts)) <= MOST_STATES
+
+
+def posteriors(priors: Array, counts: Sequence[int] | None = None, rows: Sequence[int] | None = None) -> Posteriors:
+    """Return the exact p(t : x) of G groups of one shape, by dynamic programming.
+
+    priors: G × s × k, p(s : x). counts: how often each value occurs, rows: how many rows have each signature; once
+    each if None, and both sum to the group's size N. The states are how many rows of each signature have got
+    their value, the product of (rows + 1): 2^N where all differ. Only products and sums of priors are taken.
+
+    A value that no row can have says nothing of its row: it counts as equally likely for all, which is the limit
+    of small equal priors. Where no world has a weight every posterior is 1: whoever believes such priors may be
+    convinced of anything, and a publisher must not count on that being the truth.
+    """
+    size, signatures, values = priors.shape
+    rows = (1,) * signatures if rows is None else tuple(int(count) for count in rows)
+    counts = (1,) * values if counts is None else tuple(int(count) for count in counts)
+    if sum(rows) != sum(counts) or len(rows) != signatures or len(counts) != values or min((*rows, *counts)) < 1:
+        raise ValueError(f"{rows} rows do not share values that occur {counts} times, with priors {priors.shape}")
+    scaled, unlikely = considered(priors)
+    turned = _states(counts) < _states(rows)  # rows and values play the same part: fewer states win
+    if turned:
+        scaled, rows, counts = scaled.transpose(0, 2, 1), counts, rows
+    expected = np.empty(scaled.shape)
+    for some in _portions(size, max(1, _AT_ONCE // _states(rows))):
+        expected[some] = _expected(scaled[some], rows, counts)
+    if turned:
+        expected, rows = expected.transpose(0, 2, 1), counts
+    impossible = ~(expected.sum(axis=(1, 2)) > 0)
+    found = np.minimum(expected / np.asarray(rows)[:, None], 1)
+    found[impossible] = 1
+    return Posteriors(found, impossible | unlikely)
+
+
+def considered(priors: Array) -> tuple[Array, Mask]:
+    """Return priors in which values that no row can have are equally likely, and the groups that have such values."""
+    unlikely: Mask = priors.max(axis=1) <= 0
+    return np.where(unlikely[:, None, :], 1.0, priors), np.asarray(unlikely.any(axis=1))
+
+
+def _expected(priors: Array, rows: tuple[int, ...], counts: tuple[int, ...]) -> Array:
+    """Return how many rows of each signature are expected to have each value; 0 where no world has a weight."""
+    weight, total = _weights(_scaled(priors, rows, counts), rows, counts)
+    found: Array = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
+    small = np.flatnonzero(total < _SMALL)
+    if len(small):
+        weight, total = _weights(_scaled(priors[small].astype(np.longdouble), rows, counts), rows, counts)
+        found[..., small] = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
+    return found.transpose(2, 0, 1)
+
+
+def _weights(priors: Array, rows: tuple[int, ...], counts: tuple[int, ...]) -> tuple[Array, Array]:
+    """Return the weight of the worlds that give each value to each signature (s × k × G), and of all worlds (G)."""
+    groups, signatures, values = priors.shape
+    factor = np.ascontiguousarray(priors.transpose(1, 2, 0))
+    given = np.repeat(np.arange(values), counts)
+    levels = _transitions(rows)
+    forward = np.zeros((_states(rows), groups), dtype=priors.dtype)
+    forward[0] = 1
+    for value, level in zip(given, levels, strict=True):
+        for signature, (before, after) in enumerate(level):
+            forward[after] += forward[before] * factor[signature, value]
+    backward = np.zeros_like(forward)
+    backward[-1] = 1
+    weight = np.zeros((signatures, values, groups), dtype=priors.dtype)
+    for value, level in zip(given[::-1], reversed(levels), strict=True):
+        for signature, (before, after) in enumerate(level):
+            worlds = backward[after] * factor[signature, value]
+            backward[before] += worlds
+            weight[signature, value] += np.einsum("sg,sg->g", forward[before], worlds)
+    return weight, forward[-1]
+
+
+@lru_cache(maxsize=16)
+def _transitions(rows: tuple[int, ...]) -> list[list[tuple[Whole, Whole]]]:
+    """Return, for each number of values given so far and each signature, the states before and after the next."""
+    shape = tuple(count + 1 for count in rows)
+    done = np.indices(shape).reshape(len(rows), -1)
+    level = done.sum(axis=0)
+    strides = [math.prod(shape[place + 1 :]) for place in range(len(shape))]
+    levels = []
+    for given in range(sum(rows)):
+        here = np.flatnonzero(level == given)
+        open_ = [here[done[place, here] < count] for place, count in enumerate(rows)]
+        levels.append([(before, before + stride) for before, stride in zip(open_, strides, strict=True)])
+    return levels
+
+
+def _scaled(priors: Array, rows: tuple[int, ...], counts: tuple[int, ...]) -> Array:
+    """Divide lines and columns by their sums in turn: no posterior changes, and no product leaves a double's range."""
+    found = priors
+    for _ in range(_SCALINGS):
+        for axis, weights in ((2, np.asarray(counts)), (1, np.asarray(rows)[:, None])):
+            total = (found * weights).sum(axis=axis, keepdims=True)
+            found = np.divide(found, total, out=np.zeros_like(found), where=total > 0)
+    return found
+
+
+def _states(counts: Sequence[int]) -> int:
+    return math.prod(int(count) + 1 for count in counts)
+
+
+def _portions(size: int, most: int) -> Iterator[slice]:
+    return (slice(start, start + most) for start in range(0, size, most))
