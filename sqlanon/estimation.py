@@ -18,6 +18,7 @@ from sqlanon.inference import Inference
 from sqlanon.loaded import LARGEST_SYSTEM, Loaded
 from sqlanon.moments import Array, Asked, Moments
 from sqlanon.plan import relation_name
+from sqlanon.pooled import Pooled
 from sqlanon.query import Query, parse
 from sqlanon.templates import Sql
 
@@ -141,17 +142,23 @@ class _Asking(Asking):
         if self.quasi_keys:
             self.keep("hit", self.hit_text())
         moments = self._read_moments(asked)
-        inference = Inference(moments, asked, self._system(), self.loaded.spreads, self._pairs(asked))
+        inference = self._inference(moments, asked)
         aggregates = [self.measured(aggregate, weights) for aggregate in self.query.aggregates]
         evidence = [inference.evidence(measured) for measured in aggregates]
         exact = np.all([found.exact for found in evidence], axis=(0, 1))
         self._tell(inference, int((~inference.reachable & ~exact).sum()), bool(exact.all()))
         return [estimate(one) for one in evidence], self.occurring(asked, inference.rows)
 
+    def _inference(self, moments: Moments, asked: Asked) -> Inference:
+        system = self._system()
+        if system is None:
+            return Inference(moments, asked)
+        return Pooled(moments, asked, system, self.loaded.spreads, self._pairs(asked))
+
     def _tell(self, inference: Inference, unsolved: int, exact: bool) -> None:
         """Say where least squares has no answer, and where an interval is only a bound."""
-        system = inference.system
-        if unsolved and system is not None:
+        if unsolved and isinstance(inference, Pooled):
+            system = inference.system
             self.messages.append(
                 f"{unsolved} of {inference.asked.set_count} asked sets of values always stand in groups together with"
                 " others, so that least squares cannot tell them apart: answered by uniform, without error bars (the"

@@ -25,7 +25,7 @@ LAYERS = (
     {"plan", "connectivity"},
     {"grouping", "enumeration", "shapes", "script", "manifest", "macro", "stored", "layout", "background"},
     {"class_grouping", "bucketization"},
-    {"methods", "estimators", "inference", "recovery", "company"},
+    {"methods", "estimators", "inference", "pooled", "recovery", "company"},
     {"engines"},
     {"driver", "sessions", "never", "asides"},
     {"checks", "targets", "loaded", "macros", "workspace", "randomized"},

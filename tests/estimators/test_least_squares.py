@@ -5,8 +5,8 @@ import pytest
 
 from sqlanon.estimators import least_squares
 from sqlanon.estimators.evidence import Evidence
-from sqlanon.inference import Inference
 from sqlanon.moments import Asked, Measured, Moments
+from sqlanon.pooled import Pooled
 
 VALUES, GROUPS, SIZE = 6, 240, 3
 
@@ -114,7 +114,7 @@ def test_unbiased_and_the_standard_error_is_the_spread(world, name):
             both = moments_of(drawn, hits[:, :1] * hits[:, 1:], None).columns["shared"]
             pairs = np.zeros((1, 2, 2, VALUES))
             pairs[:, 0, 1] = both[:, 0]
-        evidence = Inference(moments, asked, system, spreads_of(world, system), pairs).evidence(measured)
+        evidence = Pooled(moments, asked, system, spreads_of(world, system), pairs).evidence(measured)
         answer = least_squares.estimate(evidence)
         found.append(evidence.unbiased[0, 0])
         errors.append(evidence.std_error[0, 0])
@@ -132,7 +132,7 @@ def test_without_the_pairs_the_standard_error_is_an_upper_bound(world):
     pairs = np.zeros((1, 2, 2, VALUES))
     pairs[:, 0, 1] = moments_of(world, hits[:, :1] * hits[:, 1:], None).columns["shared"][:, 0]
     exact, bound = (
-        Inference(moments, asked, system, spreads_of(world, system), p).evidence(measured).std_error[0, 0]
+        Pooled(moments, asked, system, spreads_of(world, system), p).evidence(measured).std_error[0, 0]
         for p in (pairs, None)
     )
     assert 0 < exact <= bound * (1 + 1e-9)
@@ -175,7 +175,7 @@ def test_intervals_of_sums_and_averages_hold_in_small_releases():
             moments = _moments(group, held, hits.astype(float), gain)
             measured = Measured(name[:3], 1, np.ones(1), np.ones(1))
             spreads = spreads_of((None, None, None, held), system)
-            evidence = Inference(moments, one([1]), system, spreads, None).evidence(measured)
+            evidence = Pooled(moments, one([1]), system, spreads, None).evidence(measured)
             answer = least_squares.estimate(evidence)
             asked = gain[hits & (value == 1)]
             truth = asked.sum() if name.startswith("sum") else asked.mean()
