@@ -78,6 +78,7 @@ def robust(
     save_background: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
     max_suppressed: float = MOST_SUPPRESSED,
     guarantee: str = "exact",
+    repair: int = 0,
     block: int | None = GROUPS_PER_BLOCK,
     **options: Unpack[Options],
 ) -> Release:
@@ -88,6 +89,7 @@ def robust(
     `probability`, a row per signature and value. background_from: sets of quasi columns ("sex", or "sex,education")
     whose distribution is learned from the data; save_background: a file (.parquet or .csv) for each of these, for the
     publisher alone. max_suppressed: share of the rows that may be left out. guarantee: exact or delta.
+    repair: how many other classes each row that is left over may ask for a group.
     Returns the Release (QIT and ST). Raises UsageError and DataError as `anatomy` does.
     """
     tables = background if isinstance(background, list | tuple) else (background,)
@@ -99,6 +101,7 @@ def robust(
         "background_from": tuple(_names(columns) for columns in sets),
         "max_suppressed": _number("max_suppressed", max_suppressed),
         "guarantee": guarantee,
+        "repair": _whole("repair", repair),
         "block": _block(block),
     }
     return _published("robust", con, source, quasi, sensitive, options, parameters, tuple(map(_path, kept)))

@@ -21,6 +21,7 @@ STEPS = (
     "capacity",
     "kept",
     "worst",
+    "outlook",
     "feasibility",
     "persons",
     "frequency",
@@ -87,10 +88,10 @@ def steps(request: Request, classes: Classes, backgrounds: Sequence[Background])
 
 def _checked(request: Request, backgrounds: Sequence[Background]) -> tuple[Step, ...]:
     """Return the steps that check the backgrounds that are tables; what is learned from the data fits it."""
-    tables = [one for one in backgrounds if one.relation is not None]
-    if not tables:
+    numbered = [(number, one) for number, one in enumerate(backgrounds, start=1) if one.relation is not None]
+    if not numbered:
         return ()
-    checks = [background.steps(one, f"_{number}", request.show_values) for number, one in enumerate(tables, start=1)]
+    checks = [background.steps(one, f"_{number}", request.show_values) for number, one in numbered]
     return (
         Step("grouping/tally", values={"sensitive_column": "sensitive"}),
         *(step for one in checks for step in one),
@@ -113,15 +114,20 @@ def _counted(request: Request, classes: Classes) -> tuple[Step, ...]:
         Step("robust/capacity", values=_size(attribute)),
         Step("robust/kept"),
         Step("robust/worst", values={**signed, **_size(attribute)}),
-        Step(
-            "robust/feasibility",
-            "query",
-            "",
-            _feasible(request, classes),
-            _limits(request, classes),
-            {**_size(attribute), **nulls, **most},
-        ),
+        Step("robust/outlook", values={**_size(attribute), **nulls, **most}),
+        Step("robust/feasibility", "query", "", _feasible(request, classes), _limits(request, classes)),
     )
+
+
+def suppressed(classes: Classes) -> Step:
+    """Return the step that counts the rows that no group holds, and refuses too many of them."""
+    millionths = round(classes.most_suppressed * MILLION)
+
+    def refuse(row: Row) -> None:
+        if row["dropped_rows"] * MILLION > row["row_count"] * millionths or row["dropped_rows"] == row["row_count"]:
+            refuse_suppression(classes, {**row, "surplus_rows": row["dropped_rows"]})
+
+    return Step("robust/suppressed", "query", "", refuse, (Guard("dropped_rows = row_count", grouping.NO_ROWS),))
 
 
 def _coded(request: Request, classes: Classes) -> Step:

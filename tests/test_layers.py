@@ -24,7 +24,7 @@ LAYERS = (
     {"query", "projection"},
     {"plan", "connectivity"},
     {"grouping", "enumeration", "shapes", "script", "manifest", "macro", "stored", "layout", "background"},
-    {"class_grouping", "bucketization"},
+    {"class_grouping", "bucketization", "repair"},
     {"methods", "estimators", "inference", "pooled", "recovery", "company"},
     {"engines"},
     {"driver", "sessions", "never", "asides"},

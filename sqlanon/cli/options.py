@@ -157,6 +157,14 @@ GuaranteeOption = Annotated[
     Guarantee,
     typer.Option("--guarantee", help="exact: posteriors. delta: the paper's condition, which does not prove them."),
 ]
+RepairOption = Annotated[
+    int,
+    typer.Option(
+        "--repair",
+        help="Other classes that each row left over may ask for a group (turns). Such rows carry frequent values"
+        " of their class, and their groups show them.",
+    ),
+]
 KeyOption = Annotated[
     str | None,
     typer.Option(

@@ -12,6 +12,7 @@ from sqlanon.cli.options import (
     GuaranteeOption,
     LOption,
     MaxSuppressed,
+    RepairOption,
     ResidueOption,
     ROption,
     SaveBackground,
@@ -109,6 +110,7 @@ def publish_robust(
     save_background: SaveBackground = [],  # noqa: B006
     max_suppressed: MaxSuppressed = DEFAULT_SHARE,
     guarantee: GuaranteeOption = Guarantee.exact,
+    repair: RepairOption = 0,
     block: BlockOption = DEFAULT_BLOCK,
 ) -> None:
     """Publish QIT and ST against who knows how the sensitive values are distributed (r-robustness)."""
@@ -120,6 +122,7 @@ def publish_robust(
         background_from=tuple((columns,) for columns in background_from),
         max_suppressed=chosen_share("--max-suppressed", max_suppressed),
         guarantee=guarantee.value,
+        repair=repair,
         block=chosen_block(block),
     )
 

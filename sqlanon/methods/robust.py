@@ -10,18 +10,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlanon import bucketization, class_grouping, grouping
+from sqlanon import repair as repairs
 from sqlanon.background import Background, Columns, declared, learned
 from sqlanon.class_grouping import Classes
 from sqlanon.errors import UsageError
 from sqlanon.macro import Macro
-from sqlanon.plan import Beside, Plan, Request, Step, relation_name
+from sqlanon.plan import Beside, Plan, Request, relation_name
 from sqlanon.roles import free_name, split_columns
 from sqlanon.statement import Statement
 from sqlanon.templates import Sql, render
 
 NAME = "robust"
 PAPER = "Wong, Fu, Wang, Xu, Pei and Yu, Anonymization against Background Knowledge of Distributions, 2010"
-STEPS = (*class_grouping.STEPS, "suppressed", "qit", "st")
+STEPS = (*class_grouping.STEPS, *repairs.STEPS, *repairs.TURN, "left_over", "suppressed", "qit", "st")
 TOO_SMALL = "r = {r:g} protects nobody: a posterior of at most 1/r is none; r is a number above 1"
 LARGEST_R = 2**31
 NO_BACKGROUND = (
@@ -33,6 +34,7 @@ WITHOUT_DATABASE = (
     " its columns alone, so they are the same"
 )
 MOST_SUPPRESSED = 0.01
+MOST_TURNS = 1000
 GUARANTEES = ("exact", "delta")
 MACROS: tuple[Macro, ...] = ()  # a macro takes one table, and backgrounds are others
 
@@ -44,6 +46,7 @@ def plan(
     background_from: Sequence[Sequence[str]] = (),
     max_suppressed: float = MOST_SUPPRESSED,
     guarantee: str = "exact",
+    repair: int = 0,
     block: int | None = grouping.GROUPS_PER_BLOCK,
     prefix: str = "sqlanon_",
     key: Sql | None = None,
@@ -54,37 +57,39 @@ def plan(
     attribute set, the sensitive column and `probability`. background_from: attribute sets whose distributions
     are learned from the data, as texts that commas split. max_suppressed: share of the rows, 0 … 1, that may be
     left out. guarantee: exact (posteriors), or delta (the paper's condition, which does not prove them).
-    block: as for Anatomy.
+    repair: how many other classes each row that is left over may ask for a group. block: as for Anatomy.
     Raises UsageError where a parameter is out of range, or the roles are not an Anatomy release's.
     """
-    _check(r, max_suppressed, guarantee)
+    _check(r, max_suppressed, guarantee, repair)
     bucketization.check(NAME, request, block)
     known = _backgrounds(request, background, background_from)
     attribute = bucketization.attribute(NAME, request, "r", math.ceil(r), block)
-    classes = Classes(r, class_grouping.signature(request, known), max_suppressed, attribute)
-    steps = (
-        *class_grouping.steps(request, classes, known),
-        Step("robust/suppressed", "query", refuse=lambda row: None),
-    )
+    signature = class_grouping.signature(request, known)
+    classes = Classes(r, signature, max_suppressed, attribute, early=not repair)
+    repaired = repairs.steps(request, signature, known, r, guarantee, repair) if repair else ()
+    steps = (*class_grouping.steps(request, classes, known), *repaired, class_grouping.suppressed(classes))
     parameters = {
         "r": r,
         "l": math.ceil(r),
         "backgrounds": [list(one.attributes) for one in known],
         "guarantee": guarantee,
         "max_suppressed": max_suppressed,
+        "repair": repair,
         "block": bucketization.shown_block(block),
     }
     made = bucketization.planned(NAME, request, steps, parameters, {"r": r, "posterior": 1 / r}, prefix, key)
     return replace(made, asides=_learned(known, prefix))
 
 
-def _check(r: float, max_suppressed: float, guarantee: str) -> None:
+def _check(r: float, max_suppressed: float, guarantee: str, repair: int) -> None:
     if not 1 < r < LARGEST_R:
         raise UsageError(TOO_SMALL.format(r=r) if not r >= LARGEST_R else f"r = {r:g} is more than any table has rows")
     if not 0 <= max_suppressed < 1:
         raise UsageError(
             f"--max-suppressed {max_suppressed:g} is no share of the rows; give a number from 0 to below 1"
         )
+    if not 0 <= repair <= MOST_TURNS:
+        raise UsageError(f"--repair {repair} is no number of turns; give a whole number from 0 to {MOST_TURNS}")
     if guarantee not in GUARANTEES:
         raise UsageError(f"--guarantee {guarantee!r} is none of {', '.join(GUARANTEES)}")
 

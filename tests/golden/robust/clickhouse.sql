@@ -1,4 +1,4 @@
--- sqlanon robust for clickhouse: r = 2.5, l = 3, backgrounds = [['sex'], ['sex', 'zipcode']], guarantee = exact, max_suppressed = 0.01, block = 64, draws = keyed, nulls = refuse
+-- sqlanon robust for clickhouse: r = 2.5, l = 3, backgrounds = [['sex'], ['sex', 'zipcode']], guarantee = exact, max_suppressed = 0.01, repair = 0, block = 64, draws = keyed, nulls = refuse
 -- Wong, Fu, Wang, Xu, Pei and Yu, Anonymization against Background Knowledge of Distributions, 2010
 -- It makes "sqlanon_qit", "sqlanon_st", and nothing else that it makes may be handed on.
 -- It needs a key of 64 hex digits, and who has the key can undo the release.
@@ -208,7 +208,62 @@ select
   max(case when "place" = 3 then "surplus" end) as "surplus_3"
 from "placed";
 
--- feasibility: What decides whether few enough rows are left over: N, the NULLs, the rows that find no group of `size` values in their class, and the largest smaller size that leaves few enough (millionths of N)
+-- outlook: What decides whether few enough rows are left over: N, the NULLs, the rows that find no group of `size` values in their class, and the largest smaller size that leaves few enough (millionths of N)
+create temporary table "sqlanon_outlook" as
+with "total" as (
+  select
+    coalesce(cast(sum("row_count") as Nullable(Int64)), 0) as "row_count"
+  from "sqlanon_ranked"
+), "missing" as (
+  select
+    coalesce(
+      cast(sum(case when "sensitive" is null and not false then "row_count" else 0 end) as Nullable(Int64)),
+      0
+    ) as "null_count"
+  from "sqlanon_signature_tally"
+), "held" as (
+  select
+    "size",
+    cast(sum("kept_rows") as Nullable(Int64)) as "kept_rows"
+  from "sqlanon_kept"
+  group by
+    "size"
+)
+select
+  "total"."row_count" as "row_count",
+  "missing"."null_count" as "null_count",
+  "total"."row_count" - coalesce((
+    select
+      "kept_rows"
+    from "held"
+    where
+      "size" = 3
+  ), 0) as "surplus_rows",
+  coalesce(
+    (
+      select
+        max("held"."size")
+      from "held"
+      cross join "total" as "every"
+      where
+        (
+          "every"."row_count" - "held"."kept_rows"
+        ) * 1000000 <= "every"."row_count" * 10000
+    ),
+    0
+  ) as "feasible_size",
+  "worst"."class_count" as "class_count",
+  "worst"."worst_1" as "worst_1",
+  "worst"."worst_2" as "worst_2",
+  "worst"."worst_3" as "worst_3",
+  "worst"."surplus_1" as "surplus_1",
+  "worst"."surplus_2" as "surplus_2",
+  "worst"."surplus_3" as "surplus_3"
+from "total"
+cross join "missing"
+cross join "sqlanon_worst" as "worst";
+
+-- feasibility: What decides whether rows are drawn for: one row
 select toInt64(coalesce(refusal, '0')) as checked
 from (
     select
@@ -221,58 +276,9 @@ from (
         then 'r = 2.5 is not possible: more rows than allowed find no group of 3 rows with different values of ''disease'' and one signature'
       end as "refusal"
     from (
-      with "total" as (
-        select
-          coalesce(cast(sum("row_count") as Nullable(Int64)), 0) as "row_count"
-        from "sqlanon_ranked"
-      ), "missing" as (
-        select
-          coalesce(
-            cast(sum(case when "sensitive" is null and not false then "row_count" else 0 end) as Nullable(Int64)),
-            0
-          ) as "null_count"
-        from "sqlanon_signature_tally"
-      ), "held" as (
-        select
-          "size",
-          cast(sum("kept_rows") as Nullable(Int64)) as "kept_rows"
-        from "sqlanon_kept"
-        group by
-          "size"
-      )
       select
-        "total"."row_count" as "row_count",
-        "missing"."null_count" as "null_count",
-        "total"."row_count" - coalesce((
-          select
-            "kept_rows"
-          from "held"
-          where
-            "size" = 3
-        ), 0) as "surplus_rows",
-        coalesce(
-          (
-            select
-              max("held"."size")
-            from "held"
-            cross join "total" as "every"
-            where
-              (
-                "every"."row_count" - "held"."kept_rows"
-              ) * 1000000 <= "every"."row_count" * 10000
-          ),
-          0
-        ) as "feasible_size",
-        "worst"."class_count" as "class_count",
-        "worst"."worst_1" as "worst_1",
-        "worst"."worst_2" as "worst_2",
-        "worst"."worst_3" as "worst_3",
-        "worst"."surplus_1" as "surplus_1",
-        "worst"."surplus_2" as "surplus_2",
-        "worst"."surplus_3" as "surplus_3"
-      from "total"
-      cross join "missing"
-      cross join "sqlanon_worst" as "worst"
+        *
+      from "sqlanon_outlook"
     ) as "looked_at"
 ) as checked;
 
@@ -337,6 +343,7 @@ with "blocked" as (
     "ranked"."class" as "class",
     "ranked"."sensitive" as "sensitive",
     "ranked"."place" as "place",
+    "ranked"."row_count" as "row_count",
     least("ranked"."row_count", "numbered"."group_count") as "kept_count",
     greatest(1, "numbered"."group_count") as "group_count",
     "numbered"."block_count" as "block_count",
@@ -351,6 +358,7 @@ select
   "class",
   "sensitive",
   cast(row_number() over (order by "class", "place") - 1 as Nullable(Int32)) as "code",
+  "row_count",
   "kept_count",
   cast(sum("kept_count") over (
     partition by "class"
@@ -569,22 +577,29 @@ inner join "sqlanon_renumbered" as "renumbered"
   on "numbered"."block" = "renumbered"."block"
   and "numbered"."number" % "numbered"."block_groups" = "renumbered"."turn";
 
--- suppressed: How many rows no group holds
--- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
-with "everyone" as (
-  select
-    count(*) as "row_count"
-  from "sqlanon_population"
-), "published" as (
-  select
-    count(*) as "row_count"
-  from "sqlanon_grouped"
-)
-select
-  "everyone"."row_count" as "row_count",
-  "everyone"."row_count" - "published"."row_count" as "dropped_rows"
-from "everyone"
-cross join "published";
+-- suppressed: How many rows no group holds in the end, beside what was to be expected
+select toInt64(coalesce(refusal, '0')) as checked
+from (
+    select
+      case when "dropped_rows" = "row_count" then 'the source has no rows to publish' end as "refusal"
+    from (
+      with "everyone" as (
+        select
+          count(*) as "row_count"
+        from "sqlanon_population"
+      ), "published" as (
+        select
+          count(*) as "row_count"
+        from "sqlanon_grouped"
+      )
+      select
+        "everyone"."row_count" - "published"."row_count" as "dropped_rows",
+        "outlook".* as "*"
+      from "sqlanon_outlook" as "outlook"
+      cross join "everyone"
+      cross join "published"
+    ) as "looked_at"
+) as checked;
 
 -- qit: The quasi-identifier table (QIT): exact quasi values and the group, in an order that depends on nothing but what it shows
 create table "sqlanon_qit" engine = MergeTree order by tuple() as
@@ -624,6 +639,7 @@ drop table "sqlanon_drawn";
 drop table "sqlanon_coded";
 drop table "sqlanon_frequency";
 drop table "sqlanon_identified";
+drop table "sqlanon_outlook";
 drop table "sqlanon_worst";
 drop table "sqlanon_kept";
 drop table "sqlanon_capacity";

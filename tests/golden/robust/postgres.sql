@@ -1,4 +1,4 @@
--- sqlanon robust for postgres: r = 2.5, l = 3, backgrounds = [['sex'], ['sex', 'zipcode']], guarantee = exact, max_suppressed = 0.01, block = 64, draws = keyed, nulls = refuse
+-- sqlanon robust for postgres: r = 2.5, l = 3, backgrounds = [['sex'], ['sex', 'zipcode']], guarantee = exact, max_suppressed = 0.01, repair = 0, block = 64, draws = keyed, nulls = refuse
 -- Wong, Fu, Wang, Xu, Pei and Yu, Anonymization against Background Knowledge of Distributions, 2010
 -- It makes "sqlanon_qit", "sqlanon_st", and nothing else that it makes may be handed on.
 -- It needs a key of 64 hex digits, and who has the key can undo the release.
@@ -216,7 +216,63 @@ select
 from "placed";
 analyze "sqlanon_worst";
 
--- feasibility: What decides whether few enough rows are left over: N, the NULLs, the rows that find no group of `size` values in their class, and the largest smaller size that leaves few enough (millionths of N)
+-- outlook: What decides whether few enough rows are left over: N, the NULLs, the rows that find no group of `size` values in their class, and the largest smaller size that leaves few enough (millionths of N)
+create temporary table "sqlanon_outlook" as
+with "total" as (
+  select
+    coalesce(cast(sum("row_count") as bigint), 0) as "row_count"
+  from "sqlanon_ranked"
+), "missing" as (
+  select
+    coalesce(
+      cast(sum(case when "sensitive" is null and not false then "row_count" else 0 end) as bigint),
+      0
+    ) as "null_count"
+  from "sqlanon_signature_tally"
+), "held" as (
+  select
+    "size",
+    cast(sum("kept_rows") as bigint) as "kept_rows"
+  from "sqlanon_kept"
+  group by
+    "size"
+)
+select
+  "total"."row_count",
+  "missing"."null_count",
+  "total"."row_count" - coalesce((
+    select
+      "kept_rows"
+    from "held"
+    where
+      "size" = 3
+  ), 0) as "surplus_rows",
+  coalesce(
+    (
+      select
+        max("held"."size")
+      from "held"
+      cross join "total" as "every"
+      where
+        (
+          "every"."row_count" - "held"."kept_rows"
+        ) * 1000000 <= "every"."row_count" * 10000
+    ),
+    0
+  ) as "feasible_size",
+  "worst"."class_count",
+  "worst"."worst_1",
+  "worst"."worst_2",
+  "worst"."worst_3",
+  "worst"."surplus_1",
+  "worst"."surplus_2",
+  "worst"."surplus_3"
+from "total"
+cross join "missing"
+cross join "sqlanon_worst" as "worst";
+analyze "sqlanon_outlook";
+
+-- feasibility: What decides whether rows are drawn for: one row
 do $sqlanon$
 declare refusal text := (
     select
@@ -229,58 +285,9 @@ declare refusal text := (
         then 'r = 2.5 is not possible: more rows than allowed find no group of 3 rows with different values of ''disease'' and one signature'
       end as "refusal"
     from (
-      with "total" as (
-        select
-          coalesce(cast(sum("row_count") as bigint), 0) as "row_count"
-        from "sqlanon_ranked"
-      ), "missing" as (
-        select
-          coalesce(
-            cast(sum(case when "sensitive" is null and not false then "row_count" else 0 end) as bigint),
-            0
-          ) as "null_count"
-        from "sqlanon_signature_tally"
-      ), "held" as (
-        select
-          "size",
-          cast(sum("kept_rows") as bigint) as "kept_rows"
-        from "sqlanon_kept"
-        group by
-          "size"
-      )
       select
-        "total"."row_count",
-        "missing"."null_count",
-        "total"."row_count" - coalesce((
-          select
-            "kept_rows"
-          from "held"
-          where
-            "size" = 3
-        ), 0) as "surplus_rows",
-        coalesce(
-          (
-            select
-              max("held"."size")
-            from "held"
-            cross join "total" as "every"
-            where
-              (
-                "every"."row_count" - "held"."kept_rows"
-              ) * 1000000 <= "every"."row_count" * 10000
-          ),
-          0
-        ) as "feasible_size",
-        "worst"."class_count",
-        "worst"."worst_1",
-        "worst"."worst_2",
-        "worst"."worst_3",
-        "worst"."surplus_1",
-        "worst"."surplus_2",
-        "worst"."surplus_3"
-      from "total"
-      cross join "missing"
-      cross join "sqlanon_worst" as "worst"
+        *
+      from "sqlanon_outlook"
     ) as "looked_at"
 );
 begin
@@ -353,6 +360,7 @@ with "blocked" as (
     "ranked"."class",
     "ranked"."sensitive",
     "ranked"."place",
+    "ranked"."row_count",
     least("ranked"."row_count", "numbered"."group_count") as "kept_count",
     greatest(1, "numbered"."group_count") as "group_count",
     "numbered"."block_count",
@@ -367,6 +375,7 @@ select
   "class",
   "sensitive",
   cast(row_number() over (order by "class", "place") - 1 as int) as "code",
+  "row_count",
   "kept_count",
   cast(sum("kept_count") over (
     partition by "class"
@@ -592,22 +601,33 @@ inner join "sqlanon_renumbered" as "renumbered"
   and "numbered"."number" % "numbered"."block_groups" = "renumbered"."turn";
 analyze "sqlanon_grouped";
 
--- suppressed: How many rows no group holds
--- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
-with "everyone" as (
-  select
-    count(*) as "row_count"
-  from "sqlanon_population"
-), "published" as (
-  select
-    count(*) as "row_count"
-  from "sqlanon_grouped"
-)
-select
-  "everyone"."row_count",
-  "everyone"."row_count" - "published"."row_count" as "dropped_rows"
-from "everyone"
-cross join "published";
+-- suppressed: How many rows no group holds in the end, beside what was to be expected
+do $sqlanon$
+declare refusal text := (
+    select
+      case when "dropped_rows" = "row_count" then 'the source has no rows to publish' end as "refusal"
+    from (
+      with "everyone" as (
+        select
+          count(*) as "row_count"
+        from "sqlanon_population"
+      ), "published" as (
+        select
+          count(*) as "row_count"
+        from "sqlanon_grouped"
+      )
+      select
+        "everyone"."row_count" - "published"."row_count" as "dropped_rows",
+        "outlook".*
+      from "sqlanon_outlook" as "outlook"
+      cross join "everyone"
+      cross join "published"
+    ) as "looked_at"
+);
+begin
+    if refusal is not null then raise exception using message = refusal; end if;
+end
+$sqlanon$;
 
 -- qit: The quasi-identifier table (QIT): exact quasi values and the group, in an order that depends on nothing but what it shows
 create table "sqlanon_qit" as
@@ -649,6 +669,7 @@ drop table "sqlanon_drawn";
 drop view "sqlanon_coded";
 drop table "sqlanon_frequency";
 drop view "sqlanon_identified";
+drop table "sqlanon_outlook";
 drop table "sqlanon_worst";
 drop table "sqlanon_kept";
 drop table "sqlanon_capacity";
