@@ -12,6 +12,8 @@ import pytest
 VERBS = [
     ["publish", "anatomy"],
     ["compile", "anatomy"],
+    ["publish", "robust"],
+    ["compile", "robust"],
     ["verify"],
     ["estimate"],
     ["macros"],

@@ -1,0 +1,405 @@
+"""r-robustness: the paper's patients, then properties judged by enumeration, repair, refusals, hostile names."""
+
+import collections
+import math
+import stat
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import sqlanon
+from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS, real_data
+from tests.oracles.permanent import posteriors
+from tests.oracles.suppression import most_groups
+
+KEY = "0f" * 32
+PATIENTS = str(PAPERS / "robust" / "microdata.csv")
+GENDER = str(PAPERS / "robust" / "gender.csv")
+
+
+def groups_of(release, signature):
+    """Return per group the list of signatures and the multiset of sensitive values."""
+    manifest = release.manifest
+    signatures, values = collections.defaultdict(list), collections.defaultdict(collections.Counter)
+    columns = [*signature, manifest["columns"]["group"]]
+    listed = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
+    for *row, group in release.table("qit").project(listed).fetchall():
+        signatures[group].append(tuple(row))
+    for group, value, count in release.table("st").fetchall():
+        values[group][value] += count
+    return signatures, values
+
+
+# -- the paper -----------------------------------------------------------------------------------------
+
+
+def test_the_only_man_of_the_papers_table_finds_no_company(con):
+    asked = {"quasi": ["gender", "age"], "sensitive": "disease", "id": "name", "r": 2, "background": GENDER}
+    with pytest.raises(sqlanon.DataError) as refused:
+        sqlanon.robust(con, PATIENTS, **asked)
+    assert str(refused.value) == (
+        "r = 2 is not possible: 1 of 4 rows (25.00%) find no group of 2 rows with different values of 'disease' and one"
+        " signature, and --max-suppressed allows 1%; most of them have the signature (Male) with 1 (1 signatures leave"
+        " rows over); no r above 1 works with these backgrounds; name fewer attributes, or allow more"
+    )
+
+
+def test_the_papers_women_are_published_without_him(con):
+    asked = {"quasi": ["gender", "age"], "sensitive": "disease", "id": "name", "background": GENDER}
+    release = sqlanon.robust(con, PATIENTS, r=2, max_suppressed=0.25, **asked)
+    signatures, values = groups_of(release, ["gender"])
+    assert signatures == {0: [("Female",)] * 3}
+    assert values == {0: {"Hypertension": 1, "Flu": 1, "HIV": 1}}
+    assert release.manifest["dropped_rows"] == 1
+    assert release.manifest["parameters"]["backgrounds"] == [["gender"]]
+    assert release.manifest["guarantee"] == {"r": 2, "posterior": 0.5}
+    assert release.verify(against=PATIENTS).holds
+
+
+# -- properties, judged by enumeration -----------------------------------------------------------------
+
+
+ROW = st.tuples(st.sampled_from(["m", "f", None]), st.integers(0, 2), st.sampled_from(["a", "b", "c", "d", None]))
+
+
+@given(
+    rows=st.lists(ROW, min_size=1, max_size=40),
+    r=st.sampled_from([1.5, 2, 2.5, 3, 4]),
+    sets=st.sampled_from([["sex"], ["sex", "age"], ["sex,age"]]),
+    block=st.sampled_from([1, 2, 64, None]),
+    key=st.integers(0, 3),
+)
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_classes_give_as_many_groups_as_they_can(con, rows, r, sets, block, key):
+    con.execute("create or replace table t (person integer, sex varchar, age integer, s varchar)").fetchall()
+    con.executemany("insert into t values (?, ?, ?, ?)", [(i, *row) for i, row in enumerate(rows)])
+    signature = [name for name in ("sex", "age") if any(name in one for one in sets)]
+    size = math.ceil(r)
+    classes = collections.defaultdict(collections.Counter)
+    for sex, age, value in rows:
+        classes[(sex, age)[: len(signature)]][value] += 1
+    most = {named: most_groups(counted.values(), size) for named, counted in classes.items()}
+    kept = sum(min(count, most[named]) for named, counted in classes.items() for count in counted.values())
+    asked = {"quasi": ["age", "sex"], "sensitive": "s", "id": "person", "nulls": "value", "block": block}
+    asked |= {"r": r, "background_from": sets, "max_suppressed": 0.999, "key": f"{key:064x}"}
+    if not kept:
+        with pytest.raises(sqlanon.DataError, match=f"no signature has {size} different values|is not possible"):
+            sqlanon.robust(con, "t", **asked)
+        return
+    release = sqlanon.robust(con, "t", **asked)
+    signatures, values = groups_of(release, signature)
+    assert release.manifest["rows"] == kept and release.manifest["dropped_rows"] == len(rows) - kept
+    assert set(signatures) == set(values) == set(range(len(signatures)))
+    assert collections.Counter(named[0] for named in signatures.values()) == +collections.Counter(most)
+    for group, named in signatures.items():
+        assert len(set(named)) == 1
+        assert len(values[group]) == sum(values[group].values()) == len(named) >= size
+    held = collections.Counter()
+    for group, named in signatures.items():
+        held.update((named[0], value) for value in values[group])
+    assert held == collections.Counter(
+        {
+            (named, v): min(c, most[named])
+            for named, counted in classes.items()
+            for v, c in counted.items()
+            if most[named]
+        }
+    )
+
+
+def test_which_rows_are_left_out_is_drawn(con):
+    """Of a value's rows in a class each is left out equally often: neither its quasi values nor its id decide."""
+    classes = 500  # each has six rows of a and three of b: three of a's are left over
+    con.execute(
+        "create table t as select i as person, i % 9 as q, i // 9 as ward, if(i % 9 < 6, 'a', 'b') as s"
+        f" from range({9 * classes}) r(i)"
+    ).fetchall()
+    release = sqlanon.robust(
+        con, "t", quasi=["q", "ward"], sensitive="s", id="person", r=2, background_from="ward", max_suppressed=0.5,
+        key=KEY,
+    )  # fmt: skip
+    published = set(release.table("qit").project("ward, q").fetchall())
+    missing = collections.Counter(q for ward in range(classes) for q in range(9) if (ward, q) not in published)
+    assert set(missing) == set(range(6)) and sum(missing.values()) == 3 * classes
+    chi_square = sum((count - classes / 2) ** 2 / (classes / 4) for count in missing.values()) * 5 / 6
+    assert chi_square < 20.5  # 0.999 quantile with 5 degrees of freedom
+
+
+def test_group_numbers_tell_nothing_of_the_class(con):
+    con.execute("create table t as select i % 2 as sex, i as q, i % 8 as s from range(4000) r(i)").fetchall()
+    release = sqlanon.robust(con, "t", quasi=["q", "sex"], sensitive="s", r=4, background_from="sex")
+    rank = con.execute(f"select corr(group_id, sex) from {release.tables['qit']}").fetchall()[0][0]
+    assert abs(rank) < 0.1
+
+
+# -- backgrounds ---------------------------------------------------------------------------------------
+
+
+def people(con, count=400):
+    """Make a table in which two diseases depend on sex, and a smooth background that says so."""
+    con.execute(
+        "create or replace table people as select i as person, i % 7 as ward, if(i % 2 = 0, 'm', 'f') as sex,"
+        f" 's' || if(i % 2 = 0 and i % 5 < 2, 0, i * 7 // 3 % 8) as s from range({count}) r(i)"
+    ).fetchall()
+
+
+def test_a_learned_background_can_be_kept_and_read_again(con, tmp_path):
+    people(con)
+    asked = {"quasi": ["ward", "sex"], "sensitive": "s", "id": "person", "r": 3, "max_suppressed": 0.2, "key": KEY}
+    for name in ("kept.parquet", "kept.csv"):
+        kept = tmp_path / name
+        first = sqlanon.robust(con, "people", background_from="sex", save_background=kept, **asked)
+        assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+        counted = "select sex, s, count(*) as n from people group by sex, s"
+        truth = f"select sex, s, n / sum(n) over (partition by sex) as p from ({counted}) order by all"
+        assert con.execute(f"select * from '{kept}' order by all").fetchall() == con.execute(truth).fetchall()
+        second = sqlanon.robust(con, "people", background=str(kept), **asked)
+        assert first.table("st").fetchall() == second.table("st").fetchall()
+        assert first.manifest["parameters"] == second.manifest["parameters"]
+        with pytest.raises(sqlanon.TargetError, match="stands already; say --overwrite"):
+            sqlanon.robust(con, "people", background_from="sex", save_background=kept, **asked)
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.parametrize(
+    ("kept", "message"),
+    [
+        (["a.txt"], "neither .parquet nor .csv"),
+        (["nowhere/a.csv"], "no folder"),
+        (["a.csv", "b.csv"], "1 tables are learned from the data, and 2 files are to keep them"),
+    ],
+)
+def test_a_file_that_cannot_be_kept_is_refused_before_anything_runs(con, tmp_path, kept, message):
+    people(con)
+    with pytest.raises((sqlanon.TargetError, sqlanon.UsageError), match=message):
+        sqlanon.robust(
+            con, "people", quasi=["ward", "sex"], sensitive="s", r=2, background_from="sex", out=tmp_path / "release",
+            save_background=[tmp_path / name for name in kept], max_suppressed=0.2,
+        )  # fmt: skip
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_release_says_which_columns_are_known_and_nothing_of_the_distribution(con, tmp_path):
+    people(con)
+    con.execute("create table known as select 'm' as sex, 's0' as s, 0.123456789 as probability").fetchall()
+    con.execute("insert into known values ('f', 's0', 0.0125)").fetchall()
+    release = sqlanon.robust(
+        con, "people", quasi=["ward", "sex"], sensitive="s", r=2, background="known", max_suppressed=0.2,
+        out=tmp_path / "release",
+    )  # fmt: skip
+    text = (tmp_path / "release" / "release.json").read_text()
+    assert '"backgrounds": [' in text and "0.1234" not in text and "known" not in text
+    assert release.verify().holds
+
+
+BAD = [
+    ({"r": 1}, "r = 1 protects nobody"),
+    ({"r": 0.5}, "r = 0.5 protects nobody"),
+    ({"r": float("inf")}, "more than any table has rows"),
+    ({"r": float("nan")}, "is not a number"),
+    ({"r": "3"}, "is not a number"),
+    ({"background_from": ()}, "say what the adversary knows"),
+    ({"background_from": "person"}, "no column 'person'"),
+    ({"background_from": "s"}, "no column 's'"),
+    ({"background_from": "sex,sex"}, "names a column twice"),
+    ({"background_from": "sex,,ward"}, "an empty column name"),
+    ({"max_suppressed": 1}, "is no share of the rows"),
+    ({"max_suppressed": -0.1}, "is no share of the rows"),
+    ({"guarantee": "hope"}, "'hope' is none of exact, delta"),
+    ({"repair": -1}, "is no number of turns"),
+    ({"block": 0}, "holds no group"),
+    ({"sensitive": ["s", "ward"], "quasi": "sex"}, "publishes one sensitive column"),
+    ({"background": "nowhere"}, "nowhere"),
+]
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"), BAD, ids=[next(iter(asked)) + f"-{n}" for n, (asked, _) in enumerate(BAD)]
+)
+def test_what_no_data_could_meet_is_refused(con, asked, message):
+    people(con, 40)
+    given = {"quasi": ["ward", "sex"], "sensitive": "s", "r": 2, "background_from": "sex"} | asked
+    with pytest.raises(sqlanon.SqlanonError, match=message):
+        sqlanon.robust(con, "people", **given)
+
+
+TABLES = [
+    ("values ('m', 's0', 1.5), ('f', 's0', 0.1)", "1 of 2 probabilities are not from 0 to 1"),
+    ("values ('m', 's0', -0.5), ('f', 's0', 0.1)", "1 of 2 probabilities are not from 0 to 1"),
+    ("values ('m', 's0', null), ('f', 's0', 0.1)", "1 of 2 probabilities are not from 0 to 1"),
+    ("values ('m', 's0', 'nan'::double), ('f', 's0', 0.1)", "1 of 2 probabilities are not from 0 to 1"),
+    ("values ('m', 's0', 0.1), ('m', 's0', 0.1), ('f', 's0', 0.1)", "1 pairs of signature and value have several rows"),
+    ("values ('m', 's0', 0.6), ('m', 's1', 0.6), ('f', 's0', 0.1)", "probabilities of 1 signatures sum to more than 1"),
+    ("values ('m', 's0', 0.1)", "names no probability for 1 signatures of the data, 200 rows .sex = f."),
+    ("values ('m', 's0', 0), ('f', 's0', 0.0)", "gives probability 0 to 1 values of 's' under every signature"),
+]
+
+
+@pytest.mark.parametrize(("rows", "message"), TABLES)
+def test_tables_that_are_no_distribution_of_this_data_are_refused(con, rows, message):
+    people(con)
+    con.execute(f"create table known as from ({rows}) t(sex, s, probability)").fetchall()
+    with pytest.raises(sqlanon.SqlanonError, match=message) as refused:
+        sqlanon.robust(con, "people", quasi=["ward", "sex"], sensitive="s", r=2, background="known", max_suppressed=0.5)
+    assert "s0" not in str(refused.value)
+    assert not con.execute("select * from duckdb_tables() where table_name like 'sqlanon%'").fetchall()
+
+
+def test_a_background_of_other_columns_is_refused(con):
+    people(con)
+    asked = {"quasi": ["ward", "sex"], "sensitive": "s", "r": 2}
+    con.execute(
+        "create table foreign_column as select 'm' as sex, 1 as height, 's0' as s, 0.5 as probability"
+    ).fetchall()
+    with pytest.raises(sqlanon.UsageError, match="has a column 'height', which is no quasi column"):
+        sqlanon.robust(con, "people", background="foreign_column", **asked)
+    con.execute("create table no_probability as select 'm' as sex, 's0' as s").fetchall()
+    with pytest.raises(sqlanon.UsageError, match="has no column 'probability'"):
+        sqlanon.robust(con, "people", background="no_probability", **asked)
+
+
+def test_an_r_that_is_too_large_names_signatures_and_the_largest_that_works(con):
+    con.execute(
+        "create table t as select i % 2 as sex, i as q, case when i % 2 = 1 and i % 5 > 2 then 0 else i % 9 end as s"
+        " from range(900) r(i)"
+    ).fetchall()
+    asked = {"quasi": ["q", "sex"], "sensitive": "s", "background_from": "sex"}
+    with pytest.raises(sqlanon.DataError) as refused:
+        sqlanon.robust(con, "t", r=4.5, **asked)
+    largest = int(str(refused.value).rpartition("the largest r that works is ")[2])
+    assert "most of them have the signature (1) with" in str(refused.value)
+    sqlanon.robust(con, "t", r=largest, **asked)
+    with pytest.raises(sqlanon.DataError, match=f"the largest r that works is {largest}"):
+        sqlanon.robust(con, "t", r=largest + 1, **asked)
+
+
+# -- repair --------------------------------------------------------------------------------------------
+
+
+def crowded(con):
+    """Make small classes whose rows find no company, beside large ones; a smooth background knows them all."""
+    con.execute(
+        "create or replace table crowd as select i as person, case when i < 600 then i % 3 else 10 + i % 9 end as ward,"
+        " 's' || (('0x' || md5(i::varchar)[1:8])::bigint % 10) as s from range(640) r(i)"
+    ).fetchall()
+    con.execute(
+        "create or replace table smooth as select ward, 's' || v as s, (10 + (ward + v) % 3) /"
+        " sum(10 + (ward + v) % 3) over (partition by ward) as probability"
+        " from (select distinct ward from crowd), range(10) r(v)"
+    ).fetchall()
+
+
+def largest_posterior(prior, signatures, values):
+    rows = [{value: prior[ward, value] for value in values} for (ward,) in signatures]
+    return max(max(row.values()) for row in posteriors(rows, list(values)))
+
+
+@pytest.mark.parametrize("guarantee", ["exact", "delta"])
+def test_repair_brings_rows_into_groups_of_other_classes(con, guarantee):
+    crowded(con)
+    asked = {"quasi": "ward", "sensitive": "s", "id": "person", "r": 3, "background": "smooth", "key": KEY}
+    asked |= {"guarantee": guarantee, "max_suppressed": 0.2}
+    plain = sqlanon.robust(con, "crowd", **asked)
+    repaired = sqlanon.robust(con, "crowd", repair=6, **asked)
+    assert plain.manifest["dropped_rows"] > repaired.manifest["dropped_rows"] + 5
+    signatures, values = groups_of(repaired, ["ward"])
+    mixed = {group: named for group, named in signatures.items() if len(set(named)) > 1}
+    assert len(mixed) >= 5
+    prior = {(ward, s): p for ward, s, p in con.execute("from smooth").fetchall()}
+    for group, named in mixed.items():
+        assert sorted(collections.Counter(named).values()) == [1, len(named) - 1]
+        assert max(values[group].values()) == 1
+        if guarantee == "exact":
+            assert largest_posterior(prior, named, values[group]) <= 1 / 3 + 1e-12
+    check = {check.name: check for check in repaired.verify().checks}["classes"]
+    assert check.holds is None and "mix signatures: verify with --background" in check.found
+    assert repaired.verify(against="crowd").holds
+
+
+def test_repair_takes_nobody_whom_the_background_gives_away(con):
+    crowded(con)
+    con.execute("update smooth set probability = case when s = 's' || ward % 10 then 0.91 else 0.01 end").fetchall()
+    asked = {"quasi": "ward", "sensitive": "s", "id": "person", "r": 3, "background": "smooth", "max_suppressed": 0.2}
+    plain = sqlanon.robust(con, "crowd", **asked, key=KEY)
+    repaired = sqlanon.robust(con, "crowd", repair=20, **asked, key=KEY)
+    signatures, values = groups_of(repaired, ["ward"])
+    prior = {(ward, s): p for ward, s, p in con.execute("from smooth").fetchall()}
+    for group, named in signatures.items():
+        if len(set(named)) > 1:
+            assert largest_posterior(prior, named, values[group]) <= 1 / 3 + 1e-12
+    assert repaired.manifest["dropped_rows"] <= plain.manifest["dropped_rows"]
+
+
+# -- draws, names, real data ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("repair", [0, 4])
+@pytest.mark.parametrize("identifier", [["person"], []])
+def test_one_key_gives_one_release_in_any_order(con, identifier, repair):
+    crowded(con)
+    con.execute("create table shuffled as select * from crowd order by hash(person)").fetchall()
+    asked = {"quasi": "ward", "sensitive": "s", "id": identifier, "r": 3, "background": "smooth", "key": KEY}
+    asked |= {"repair": repair, "max_suppressed": 0.2}
+    releases = [sqlanon.robust(con, name, **asked) for name in ("crowd", "shuffled")]
+    con.execute("set threads = 1").fetchall()
+    releases.append(sqlanon.robust(con, "shuffled", **asked))
+    tables = [[one.table(name).fetchall() for name in ("qit", "st")] for one in releases]
+    assert tables[0] == tables[1] == tables[2]
+    other = sqlanon.robust(con, "crowd", **(asked | {"key": "f0" * 32}))
+    assert other.table("st").fetchall() != tables[0][1]
+
+
+@pytest.mark.parametrize("draws", ["keyed", "random"])
+def test_a_fresh_key_or_none_is_verified(con, draws):
+    people(con)
+    with pytest.warns(sqlanon.PrivacyWarning) if draws == "random" else pytest.MonkeyPatch.context():
+        release = sqlanon.robust(
+            con,
+            "people",
+            quasi=["ward", "sex"],
+            sensitive="s",
+            r=3,
+            background_from="sex",
+            max_suppressed=0.2,
+            draws=draws,
+        )
+    assert release.verify(against="people").holds
+
+
+def test_hostile_names_and_values(con):
+    columns = ", ".join('"' + name.replace('"', '""') + '" varchar' for name in NASTY_NAMES)
+    con.execute(f'create table hostile ({columns}, "sens\'it""ive" varchar)').fetchall()
+    values = [*NASTY_VALUES, None]
+    rows = [
+        [values[(i * (place + 3) // 5) % 3 + place % 4] for place in range(len(NASTY_NAMES))]
+        + [values[i % len(values)]]
+        for i in range(240)
+    ]
+    marks = ", ".join("?" * (len(NASTY_NAMES) + 1))
+    con.executemany(f"insert into hostile values ({marks})", rows)
+    release = sqlanon.robust(
+        con, "hostile", quasi=NASTY_NAMES, sensitive="sens'it\"ive", r=2, nulls="value",
+        background_from=NASTY_NAMES[:2], max_suppressed=0.9, key=KEY,
+    )  # fmt: skip
+    assert release.manifest["parameters"]["backgrounds"] == [[name] for name in NASTY_NAMES[:2]]
+    assert release.verify(against="hostile").holds
+    for name in NASTY_NAMES:
+        assert sqlanon.robust(
+            con, "hostile", quasi=[name], sensitive="sens'it\"ive", r=2, nulls="value", background_from=[[name]],
+            max_suppressed=0.9,
+        ).verify().holds  # fmt: skip
+
+
+def test_census_is_robust_where_anatomy_is_not(con):
+    census = real_data("census_income_kdd.parquet")
+    con.execute(f"create view census as select * from '{census}' where occupation_code <> 0").fetchall()
+    quasi = ["age", "sex", "education", "marital_status", "race", "class_of_worker", "country_of_birth"]
+    release = sqlanon.robust(
+        con, "census", quasi=quasi, sensitive="occupation_code", r=5, background_from=["sex", "education"],
+        max_suppressed=0.014,
+    )  # fmt: skip
+    assert release.manifest["dropped_rows"] / con.execute("select count(*) from census").fetchall()[0][0] < 0.014
+    signatures, values = groups_of(release, ["sex", "education"])
+    assert all(len(set(named)) == 1 for named in signatures.values())
+    assert all(len(counted) == sum(counted.values()) >= 5 for counted in values.values())
