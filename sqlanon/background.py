@@ -79,8 +79,8 @@ def declared(named: object, source: Source, types: Mapping[str, str], published:
     """
     where = f"the background {named!r}" if isinstance(named, str) else "the background"
     sensitive, sensitive_type = published.sensitive
-    probability = free_name("probability", (*published.quasi, sensitive))
     spelled = {name.lower(): name for name in types}
+    probability = _probability(spelled, published)
     needed = {sensitive.lower(): "sensitive", probability.lower(): "probability"}
     for name, role in needed.items():
         if name not in spelled:
@@ -99,7 +99,7 @@ def declared(named: object, source: Source, types: Mapping[str, str], published:
         raise UsageError(f"{where}: the column {nested[0]!r} holds nested values")
     if types[spelled[probability.lower()]].partition("(")[0].upper() not in NUMBERS:
         raise UsageError(f"{where}: the column {probability!r} holds {types[spelled[probability.lower()]]}, no numbers")
-    attributes = _in_order([known[name] for name in spelled if name in known], published)
+    attributes = _in_order([known[name] for name in spelled if name in known and name not in needed], published)
     if not attributes:
         raise UsageError(f"{where} has no quasi column: without one it tells nobody from another")
     kinds = [published.quasi[name][1] for name in attributes]
@@ -163,6 +163,14 @@ def _fitting(background: Background, show_values: bool) -> Callable[[Row], None]
             raise DataError(said)
 
     return refuse
+
+
+def _probability(names: Iterable[str], published: Columns) -> str:
+    """Return what the column of probabilities is called: the next free name where another column is `probability`."""
+    names = set(names)
+    free = [name for name in names if free_name("probability", names - {name}) == name]
+    taken = {name.lower() for name in (*published.quasi, published.sensitive[0])}
+    return next((name for name in sorted(free) if name not in taken), max(free, default="probability"))
 
 
 def _in_order(names: Iterable[str], published: Columns) -> tuple[str, ...]:

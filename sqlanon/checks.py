@@ -13,6 +13,7 @@ from sqlanon.roles import resolve_names
 from sqlanon.templates import Sql, ident
 
 WEIGHT = "line_weight"  # how many rows of the source a published line stands for
+REPORTED = "reported"  # what is required where nothing is judged
 FILE_COLUMN = "sqlanon_file"  # where an engine whose tables lie in parts tells a row's file
 
 
@@ -28,11 +29,16 @@ class Check:
 
 @dataclass(frozen=True)
 class Report:
-    """Every check of one verification, the figures beside them, and the voters' presence if asked."""
+    """Every check of one verification, the figures beside them; if asked, the voters' presence and posteriors.
+
+    posterior: for each background what `adversary.examine` found; promise: the words for what it is seen against.
+    """
 
     checks: tuple[Check, ...]
     figures: Mapping[str, Any] = field(default_factory=dict)
     presence: pd.DataFrame | None = None
+    posterior: tuple[Mapping[str, Any], ...] = ()
+    promise: str = ""
 
     @property
     def holds(self) -> bool:

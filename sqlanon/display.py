@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sqlanon import guarantees
-from sqlanon.checks import Report
+from sqlanon import adversary, guarantees
+from sqlanon.checks import REPORTED, Report
 
 Format = Literal["table", "json", "csv"]
 
@@ -176,10 +176,14 @@ _LINES = {"anatomy": _group_lines, "robust": _class_lines, "splu": _randomized_l
 
 def _show_guarantees(promised: Mapping[str, Any]) -> None:
     for column, guarantee in promised.items():
-        title, heads, rows, closing = guarantees.table(column, guarantee)
-        sys.stdout.write(f"\n{visible(title)}\n")
-        _print_table(heads, rows)
-        sys.stdout.write("".join(f"{visible(line)}\n" for line in closing))
+        _show_titled(*guarantees.table(column, guarantee))
+
+
+def _show_titled(title: str, heads: Sequence[str], rows: Sequence[Sequence[object]], closing: Sequence[str]) -> None:
+    """Print a table between what it is about and what it comes to."""
+    sys.stdout.write(f"\n{visible(title)}\n")
+    _print_table(heads, rows)
+    sys.stdout.write("".join(f"{visible(line)}\n" for line in closing))
 
 
 def show_report(report: Report, how: Format) -> None:
@@ -192,11 +196,13 @@ def show_report(report: Report, how: Format) -> None:
         whole: dict[str, Any] = {"holds": report.holds, "checks": checks, "figures": plain(report.figures)}
         if report.presence is not None:
             whole["presence"] = records(report.presence)
+        if report.posterior:
+            whole["posterior"] = plain(report.posterior)
         _print_json(whole)
         return
-    rows = [[c["name"], _short(c["required"]), _short(c["found"]), _mark(c["holds"])] for c in checks]
+    rows = [[c["name"], _short(c["required"]), _short(c["found"]), _mark(c)] for c in checks]
     if how == "csv":
-        rows = [[c["name"], _words(c["required"]), _words(c["found"]), _mark(c["holds"])] for c in checks]
+        rows = [[c["name"], _words(c["required"]), _words(c["found"]), _mark(c)] for c in checks]
         pd.DataFrame(rows, columns=["check", "required", "found", "holds"]).to_csv(sys.stdout, index=False)
         return
     _print_table(["check", "required", "found", "holds"], rows)
@@ -204,6 +210,8 @@ def show_report(report: Report, how: Format) -> None:
         _print_table(["figure", "value"], [[key, _words(plain(value))] for key, value in report.figures.items()])
     if report.presence is not None:
         show_frame(report.presence, how)
+    for found in report.posterior:
+        _show_titled(*adversary.table(found, report.promise))
 
 
 def _short(value: object) -> str:
@@ -211,8 +219,11 @@ def _short(value: object) -> str:
     return re.sub(r"\b([0-9a-f]{8})[0-9a-f]{56}\b", r"\1…", _words(value))
 
 
-def _mark(holds: bool | None) -> str:
-    return "not run" if holds is None else "yes" if holds else "NO"
+def _mark(check: Mapping[str, Any]) -> str:
+    """Say whether a check holds; one that found something without judging it is `reported`."""
+    if check["holds"] is None:
+        return "not run" if check["required"] != REPORTED or isinstance(check["found"], str) else REPORTED
+    return "yes" if check["holds"] else "NO"
 
 
 def _words(value: object) -> str:

@@ -21,6 +21,7 @@ Mask = NDArray[np.bool_]
 Whole = NDArray[np.int64]
 
 MOST_STATES = 2**14  # 14 rows of different signatures
+LARGEST_STATES, FEW_STATES = 2**18, 2**23  # of one group, and of all groups of a shape that are so large
 MOST_ROWS = 100  # products of so many scaled priors stay within a double's range
 _SCALINGS = 8
 _SMALL = 1e-280  # weights below this are taken again with a wider range, where the machine has one
@@ -38,9 +39,11 @@ class Posteriors(NamedTuple):
     contradicted: Mask
 
 
-def is_exact(rows: Sequence[int], counts: Sequence[int]) -> bool:
-    """Tell whether `posteriors` is meant for groups whose signatures and values occur this often."""
-    return sum(rows) <= MOST_ROWS and min(_states(rows), _states(counts)) <= MOST_STATES
+def is_exact(rows: Sequence[int], counts: Sequence[int], groups: int = 1) -> bool:
+    """Tell whether `posteriors` is meant for so many groups whose signatures and values occur this often."""
+    states = min(_states(rows), _states(counts))
+    few = states <= LARGEST_STATES and states * groups <= FEW_STATES
+    return sum(rows) <= MOST_ROWS and (states <= MOST_STATES or few)
 
 
 def posteriors(priors: Array, counts: Sequence[int] | None = None, rows: Sequence[int] | None = None) -> Posteriors:
@@ -113,7 +116,7 @@ def _weights(priors: Array, rows: tuple[int, ...], counts: tuple[int, ...]) -> t
     return weight, forward[-1]
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=4)
 def _transitions(rows: tuple[int, ...]) -> list[list[tuple[Whole, Whole]]]:
     """Return, for each number of values given so far and each signature, the states before and after the next."""
     shape = tuple(count + 1 for count in rows)

@@ -2,14 +2,15 @@
 
 import html
 import logging
-from collections.abc import Callable, Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from sqlanon import inspection, presence
+from sqlanon import adversary, inspection, presence
 from sqlanon.checks import Check, Published, Report
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, connect
@@ -66,12 +67,19 @@ class Release:
             raise ReleaseError(f"no table {name!r} in this release; it has {', '.join(self.tables)}")
         return self.engine.relation(f"select * from {self.tables[name]}")  # type: ignore[no-any-return]
 
-    def verify(self, against: object = None, voters: object = None) -> Report:
+    def verify(
+        self, against: object = None, voters: object = None, background: object = (), r: float | None = None
+    ) -> Report:
         """Check the release from its published tables; with `against`, also against its source.
 
-        against, voters: a table, view, file, glob, or a relation-like object.
-        Returns a Report; `report.holds` is False where any check failed. Raises nothing for a failed check.
+        against, voters: a table, view, file, glob, or a relation-like object. background: one such, or a list: the
+        distributions that an adversary knows, each with quasi columns, the sensitive column and `probability`.
+        r: no posterior of theirs may be above 1/r (r > 1); without it they are reported, `report.posterior`.
+        Returns a Report; `report.holds` is False where any check failed. Raises nothing for a failed check,
+        UsageError or DataError for a background that is no distribution or does not fit the release.
         """
+        against, voters, tables = _named(against), _named(voters), _listed(background)
+        adversary.check_r(r, tables)
         checks: tuple[Check, ...] = (inspection.file_check(self.directory, self.manifest),)
         if checks[0].holds:
             checks = (*checks, inspection.column_check(self.published))
@@ -84,14 +92,32 @@ class Release:
             checks = (*checks, *form.verify_against(self.published, *self.engine.source(against)))
         unlisted = inspection.unlisted_files(self.directory, self.manifest)
         figures = {**report.figures, **({"unlisted_files": unlisted} if unlisted else {})}
-        if voters is None:
-            return Report(checks, figures)
-        frame = presence.presence(self._grouped(), *self.engine.source(voters))
-        return Report(checks, {**figures, "presence": presence.presence_figures(frame)}, frame)
+        frame = None
+        if voters is not None:
+            frame = presence.presence(self._grouped("look voters up in"), *self.engine.source(voters))
+            figures = {**figures, "presence": presence.presence_figures(frame)}
+        found = Report(checks, figures, frame)
+        return self._exposed(found, tables, r) if tables else found
 
-    def _grouped(self) -> Published:
+    def _exposed(self, report: Report, tables: Sequence[object], r: float | None) -> Report:
+        """Add what an adversary makes of the release who knows these distributions."""
+        known = self._known(tables)
+        if any(check.name == "sizes" and not check.holds for check in report.checks) or not report.figures["rows"]:
+            return replace(report, checks=(*report.checks, adversary.not_run(r)))
+        name, promised = adversary.promised(self.published)
+        limit, said = (promised, "promised") if r is None else (r, "asked")
+        found = adversary.examine(self.published, known, limit, report.figures["rows"])
+        check = adversary.check(found, r, report.figures["rows"])
+        promise = f"{said} 1/{name if r is None else 'r'} = {100 / limit:.4g} %"
+        return replace(report, checks=(*report.checks, check), posterior=tuple(found), promise=promise)
+
+    def _known(self, tables: Sequence[object]) -> list[adversary.Knowledge]:
+        published = self._grouped("hold against a background")
+        return adversary.knowledge(published, [(table, *self.engine.source(table)) for table in tables])
+
+    def _grouped(self, purpose: str) -> Published:
         if not self.form.groups:
-            raise UsageError(f"a release of {self.manifest['method']} has no groups to look voters up in")
+            raise UsageError(f"a release of {self.manifest['method']} has no groups to {purpose}")
         return self.published
 
     def estimate(self, sql: str, estimator: str | None = None, **options: Any) -> pd.DataFrame:
@@ -112,15 +138,19 @@ class Release:
         """Return the statements that `estimate` would run, in order."""
         return _texts(self._session().statements(sql, estimator))
 
-    def verification_sql(self, against: object = None, voters: object = None) -> str:
+    def verification_sql(self, against: object = None, voters: object = None, background: object = ()) -> str:
         """Return the statements that `verify` would run, in order."""
         form = self.form.verification
+        against, voters, tables = _named(against), _named(voters), _listed(background)
         texts = form.queries(self.published)
         if against is not None:
             texts += form.against_queries(self.published, *self.engine.source(against))
         if voters is not None:
-            texts.append(presence.presence_query(self._grouped(), *self.engine.source(voters)))
-        return _texts((name, self.engine.text(Statement(name, sql, "query"))) for name, sql in texts)
+            texts.append(presence.presence_query(self._grouped("look voters up in"), *self.engine.source(voters)))
+        statements = [Statement(name, sql, "query") for name, sql in texts]
+        if tables:
+            statements += adversary.queries(self.published, self._known(tables))
+        return _texts((statement.name, self.engine.text(statement)) for statement in statements)
 
     def _session(self) -> Session:
         if self._asked is None:
@@ -177,6 +207,15 @@ class Release:
             for name, relation in self.tables.items()
         )
         return f"<table>{rows}</table><table><tr>{shown}</tr></table>"
+
+
+def _named(table: object) -> object:
+    """Return a path as the text by which engines find its file."""
+    return os.fspath(table) if isinstance(table, os.PathLike) else table
+
+
+def _listed(tables: object) -> list[object]:
+    return [_named(table) for table in (tables if isinstance(tables, list | tuple) else [tables])]
 
 
 def _texts(named: Iterable[tuple[str, str]]) -> str:

@@ -186,9 +186,13 @@ def test_a_column_called_probability_leaves_the_next_name(con):
     columns = background.Columns({"Probability": ("quasi_1", "INTEGER")}, ("disease", "VARCHAR"))
     con.execute("create table known as select 1 as probability, 'flu' as disease, 0.5 as probability_2").fetchall()
     assert declared(con, "known", columns).attributes == ("Probability",)
-    con.execute("alter table known rename probability_2 to p").fetchall()
-    with pytest.raises(UsageError, match="has no column 'probability_2'"):
-        declared(con, "known", columns)
+    con.execute("create table wrong as select 1 as probability, 'flu' as disease, 0.5 as p").fetchall()
+    with pytest.raises(UsageError, match="has a column 'p', which is no quasi column"):
+        declared(con, "wrong", columns)
+    two = background.Columns({"Probability": ("quasi_1", "INTEGER"), "sex": ("quasi_2", "VARCHAR")}, COLUMNS.sensitive)
+    con.execute("create table plain as select 'F' as sex, 'flu' as disease, 0.5 as Probability").fetchall()
+    assert declared(con, "plain", two).attributes == ("sex",)
+    assert declared(con, "known", two).attributes == ("Probability",)
 
 
 def test_every_statement_runs_on_the_other_engines():

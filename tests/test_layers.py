@@ -16,7 +16,7 @@ PACKAGE = ROOT / "sqlanon"
 # a module imports from lines above its own, or from its own line where that makes no circle
 LAYERS = (
     {"errors", "version", "spellings", "grammar", "moments", "views", "restricted", "posterior"},
-    {"robustness", "guarantees", "rivals"},
+    {"exposure", "robustness", "guarantees", "rivals"},
     {"roles", "statement", "secret", "staging", "marked"},
     {"templates"},
     {"dialects"},
@@ -29,7 +29,7 @@ LAYERS = (
     {"engines"},
     {"driver", "sessions", "never", "asides"},
     {"checks", "targets", "loaded", "macros", "workspace", "randomized"},
-    {"partition", "presence", "decoys"},
+    {"adversary", "partition", "presence", "decoys"},
     {"class_partition"},
     {"estimation", "reconstruction", "asking"},
     {"forms"},

@@ -126,7 +126,8 @@ def test_a_signature_that_no_value_fits_is_a_contradiction():
 
 
 def test_what_is_small_enough_for_the_exact_posterior():
-    assert is_exact((1,) * 14, (1,) * 14) and not is_exact((1,) * 15, (1,) * 15)
+    assert is_exact((1,) * 14, (1,) * 14, 10**6) and not is_exact((1,) * 15, (1,) * 15, 10**6)
+    assert is_exact((1,) * 15, (1,) * 15, 256) and not is_exact((1,) * 19, (1,) * 19)
     assert is_exact((20, 20), (1,) * 40) and is_exact((1,) * 40, (20, 20)) and not is_exact((60, 60), (60, 60))
     random = np.random.default_rng(1)
     priors = random.uniform(0.1, 1, (2, 14, 14))

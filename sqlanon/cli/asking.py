@@ -8,6 +8,7 @@ import typer
 from sqlanon import display
 from sqlanon.cli.app import app
 from sqlanon.cli.options import (
+    BackgroundOption,
     DatabaseOption,
     Dsn,
     EngineName,
@@ -28,11 +29,19 @@ from sqlanon.cli.options import (
 from sqlanon.release import open_release
 
 
-@app.command(epilog="Example: sqlanon verify release --against patients.parquet")
+@app.command(
+    epilog="Examples: sqlanon verify release --against patients.parquet;"
+    " sqlanon verify release --background disease_by_sex.csv -r 3"
+)
 def verify(
     release: ReleaseArgument,
     against: Annotated[str | None, typer.Option("--against", help="The source: compare multisets with it.")] = None,
     voters: Annotated[str | None, typer.Option("--voters", help="A list of people with the quasi columns.")] = None,
+    background: BackgroundOption = [],  # noqa: B006
+    r: Annotated[
+        float | None,
+        typer.Option("-r", help="With --background: fail where a posterior is above 1/r; reported if not given."),
+    ] = None,
     database: DatabaseOption = None,
     engine: EngineOption = EngineName.duckdb,
     master: Master = None,
@@ -47,15 +56,16 @@ def verify(
     chosen = any_session(engine, database, False, master, dsn, threads, memory_limit, temp_directory)
     opened = open_release(release, database, chosen)
     if sql:
-        sys.stdout.write(opened.verification_sql(against, voters))
+        sys.stdout.write(opened.verification_sql(against, voters, background))
         return
-    report = opened.verify(against, voters)
+    report = opened.verify(against, voters, background, r)
     display.show_report(report, how.value)
     if not report.holds:
         say(f"the release does not hold: {', '.join(check.name for check in report.checks if check.holds is False)}")
         raise typer.Exit(3)
     if how is Format.table:
-        say("every check holds" + ("" if against else "; --against SOURCE compares it with the microdata too"))
+        judged = "every check holds" if r is not None or not background else "no check fails; posteriors are not judged"
+        say(judged + ("" if against else "; --against SOURCE compares it with the microdata too"))
 
 
 @app.command(

@@ -1,0 +1,220 @@
+"""An adversary who knows distributions: join a release with background tables, and say what posteriors they allow."""
+
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sqlanon import background
+from sqlanon.background import Background
+from sqlanon.checks import REPORTED, Check, Published
+from sqlanon.driver import fresh_prefix
+from sqlanon.errors import UsageError
+from sqlanon.exposure import SLACK, Exposure, Holding, Priors
+from sqlanon.plan import Check as Refusal
+from sqlanon.plan import Source, Step, build, relation_name
+from sqlanon.statement import Statement
+
+NO_BACKGROUND = "-r says what no posterior may be above: name with --background what the adversary knows"
+TOO_SMALL = "-r {r:g} protects nobody: a posterior of at most 1/r is none; r is a number above 1"
+ROWS_AT_ONCE = 4_000_000  # of a release, held in memory as numbers; a quarter of it where they are fetched as objects
+log = logging.getLogger("sqlanon")
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """A background as it was named, matched with a release."""
+
+    name: str
+    background: Background
+
+
+def knowledge(published: Published, tables: Sequence[tuple[object, Source, Mapping[str, str]]]) -> list[Knowledge]:
+    """Match background tables (as named, with what the engine found there) with a release's columns."""
+    columns = published.manifest["columns"]
+    (sensitive,) = columns["sensitive"]
+    qit, st = (published.engine.columns(f"select * from {published.tables[name]}") for name in ("qit", "st"))
+    matched = background.Columns({name: (name, qit[name]) for name in columns["quasi"]}, (sensitive, st[sensitive]))
+    found = []
+    for number, (named, source, types) in enumerate(tables, start=1):
+        known = background.declared(named, source, types, matched)
+        found.append(Knowledge(named if isinstance(named, str) else f"background {number}", known))
+    return found
+
+
+def check_r(r: float | None, backgrounds: Sequence[object]) -> None:
+    """Refuse an r that protects nobody, and an r without a background to hold against."""
+    if r is None:
+        return
+    if not backgrounds:
+        raise UsageError(NO_BACKGROUND)
+    if not 1 < r < math.inf:
+        raise UsageError(TOO_SMALL.format(r=r))
+
+
+def promised(published: Published) -> tuple[str, float]:
+    """Return the parameter by which a release promises 1/r or 1/l, and its value."""
+    parameters = published.manifest["parameters"]
+    name = "r" if "r" in parameters else "l"
+    return name, float(parameters[name])
+
+
+def check(found: Sequence[Mapping[str, Any]], r: float | None, rows: int) -> Check:
+    """Judge what `examine` found: without r it is reported."""
+    required = _required(r)
+    if any(one["rows"] < rows for one in found):
+        return Check("posterior", required, "not run: some rows are in no group", None)
+    largest = max(one["largest_posterior"] for one in found)
+    return Check("posterior", required, largest, None if r is None else largest <= 1 / r + SLACK)
+
+
+def not_run(r: float | None) -> Check:
+    """Say that posteriors mean nothing where QIT and ST are not of one release."""
+    return Check("posterior", _required(r), "not run: the groups of QIT and ST do not fit each other", None)
+
+
+def _required(r: float | None) -> str:
+    return REPORTED if r is None else f"<= 1/{r:g}"
+
+
+def table(found: Mapping[str, Any], promise: str) -> tuple[str, list[str], list[list[object]], list[str]]:
+    """Return a title, heads, rows and closing lines that say to people what one background makes of a release.
+
+    promise: in words, what was promised or asked.
+    """
+    known, bound = ", ".join(found["attributes"]), found["largest_by"] == "bound"
+    title = (
+        f"{promise}, an adversary who knows {found['background']}'s distribution (by {known}) reaches"
+        f" {'at most ' if bound else ''}{_percent(found['largest_posterior'])}"
+    )
+    heads = ["group size", "groups", "rows", "largest posterior", f"rows above {_percent(found['limit'])}", "method"]
+    names = ("size", "groups", "rows", "largest_posterior", "rows_above", "method")
+    rows = [[line[name] for name in names] for line in found["sizes"]]
+    closing = [
+        f"{found['rows_above']:,} of {found['rows']:,} rows ({found['share_above']:.1%}) are above"
+        f" {_percent(found['limit'])}; {found['rows_prior_above']:,} have a prior above it already",
+        f"{found['groups_off_delta']:,} of {found['groups']:,} groups miss the paper's delta condition;"
+        f" {found['groups_contradicted']:,} contradict the distribution",
+    ]
+    if found["rows_bound"]:
+        closing.append(
+            f"{found['rows_bound']:,} rows are in groups too large for exact posteriors: theirs are upper bounds"
+        )
+    return title, heads, rows, closing
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.4g} %"
+
+
+def queries(published: Published, known: Sequence[Knowledge]) -> list[Statement]:
+    """Return the statements that `examine` runs, in order; of the groups, the first portion's."""
+    prefix, portions = fresh_prefix(), _portions(published, published.manifest["rows"])
+    found = [step.statement if isinstance(step, Refusal) else step for step in _steps(published, known, prefix)]
+    for number, one in enumerate(known, start=1):
+        told = _priors_queries(published, prefix, number, one) | _held_queries(
+            published, prefix, number, one, portions, 0
+        )
+        found += [Statement(f"{name}_{number}", sql, "query") for name, sql in told.items()]
+    return found
+
+
+def examine(published: Published, known: Sequence[Knowledge], r: float, rows: int) -> list[dict[str, Any]]:
+    """Return for each background what it makes of the release: `background`, `attributes`, figures of `Exposure`.
+
+    r: rows are counted whose largest posterior is above 1/r. The groups of QIT and ST, `rows` rows, fit each other.
+    Raises UsageError where a table is no distribution, DataError where it does not fit the release.
+    """
+    prefix, engine, made = fresh_prefix(), published.engine, list[str]()
+    try:
+        for step in _steps(published, known, prefix):
+            if isinstance(step, Refusal):
+                (row,) = engine.rows(step.statement.sql)
+                step.refuse(row)
+            else:
+                made.append(step.relation)
+                engine.create(step)
+        return [
+            {"background": one.name, "attributes": list(one.background.attributes)}
+            | _exposure(published, prefix, number, one, r, rows).figures()
+            for number, one in enumerate(known, start=1)
+        ]
+    finally:
+        engine.drop(made)
+
+
+def _steps(published: Published, known: Sequence[Knowledge], prefix: str) -> list[Statement | Refusal]:
+    """Return the release's values, then each background's rows, checks, signatures and what it leaves over."""
+    (sensitive,) = published.manifest["columns"]["sensitive"]
+    counted = {"sensitive": sensitive, "count_column": published.manifest["columns"]["count"]}
+    steps = [Step("verify/value", yields="tally", values=counted)]
+    for number, one in enumerate(known, start=1):
+        steps += background.steps(one.background, f"_{number}")
+    given = {**published.tables, "population": published.tables["qit"]}
+    return list(build(steps, {}, prefix, given))  # type: ignore[arg-type]
+
+
+def _exposure(published: Published, prefix: str, number: int, one: Knowledge, r: float, rows: int) -> Exposure:
+    """Let one background meet the groups, a portion of them at a time."""
+    engine, portions = published.engine, _portions(published, rows)
+    found = {name: engine.frame(sql) for name, sql in _priors_queries(published, prefix, number, one).items()}
+    listed, share, tally = found["listed_prior"], found["share"], found["tally"]
+    priors = Priors(
+        _whole(listed["signature_number"]),
+        _whole(listed["value_number"]),
+        listed["probability"].to_numpy(dtype=float),
+        share["share"].to_numpy(dtype=float)[np.argsort(_whole(share["signature_number"]))],
+        _whole(tally["row_count"])[np.argsort(_whole(tally["value_number"]))],
+    )
+    exposure = Exposure(r)
+    for portion in range(portions):
+        log.info("posteriors of background %d, portion %d of %d", number, portion + 1, portions)
+        asked = _held_queries(published, prefix, number, one, portions, portion)
+        held = {name: engine.frame(sql) for name, sql in asked.items()}
+        signatures, values = (
+            Holding(*(_whole(frame[name]) for name in ("group_id", "item", "row_count"))) for frame in held.values()
+        )
+        exposure.add(signatures, values, priors)
+    return exposure
+
+
+def _priors_queries(published: Published, prefix: str, number: int, one: Knowledge) -> dict[str, str]:
+    given = _relations(prefix, number)
+    return {
+        "listed_prior": published.query("verify/listed_prior", given, attributes=one.background.columns),
+        "share": published.query("verify/share", given),
+        "tally": published.query("verify/tally", given),
+    }
+
+
+def _held_queries(
+    published: Published, prefix: str, number: int, one: Knowledge, portions: int, portion: int
+) -> dict[str, str]:
+    columns, given = published.manifest["columns"], _relations(prefix, number)
+    (sensitive,) = columns["sensitive"]
+    asked = {"group_column": columns["group"], "portions": portions, "portion": portion}
+    valued = {"sensitive": sensitive, "count_column": columns["count"]}
+    return {
+        "held_signature": published.query("verify/held_signature", given, attributes=one.background.columns, **asked),
+        "held_value": published.query("verify/held_value", given, **valued, **asked),
+    }
+
+
+def _relations(prefix: str, number: int) -> dict[str, Any]:
+    names = ("background", "signature", "remainder")
+    return {name: relation_name(prefix, f"{name}_{number}") for name in names} | {
+        "tally": relation_name(prefix, "tally")
+    }
+
+
+def _portions(published: Published, rows: int) -> int:
+    """Return in how many portions the groups are looked at; engines of other processes hand over objects."""
+    most = ROWS_AT_ONCE if published.engine.in_process else ROWS_AT_ONCE // 4
+    return 1 + rows // most
+
+
+def _whole(column: Any) -> Any:
+    return column.to_numpy(dtype=np.int64)
