@@ -163,7 +163,7 @@ class Loaded(Workspace):
 
     def normal_text(self) -> str:
         """Write the query for S."""
-        return self.text("normal", self.relations)
+        return self.text("normal", {**self.relations, "group_class": Sql("")}, by_class=[])
 
     def solving(self) -> list[tuple[str, str]]:
         """Return the names and texts of the queries behind S and the spreads; in memory ST is read once."""

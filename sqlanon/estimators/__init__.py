@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from sqlanon.errors import UsageError
-from sqlanon.estimators import closed_form, iterative, least_squares, matrix, shrinkage, uniform
+from sqlanon.estimators import closed_form, iterative, least_squares, matrix, ridge, shrinkage, uniform
 from sqlanon.estimators.evidence import Estimate, Evidence
 
 # the first of a method is its default
@@ -11,6 +11,12 @@ ESTIMATORS: dict[str, dict[str, Callable[[Evidence], Estimate]]] = {
     "anatomy": {
         "shrinkage": shrinkage.estimate,
         "least_squares": least_squares.estimate,
+        "ridge": ridge.estimate,
+        "uniform": uniform.estimate,
+    },
+    # one system for groups of several classes is biased: no least_squares, and nothing that is made of it
+    "robust": {
+        "ridge": ridge.estimate,
         "uniform": uniform.estimate,
     },
     "splu": {
