@@ -90,6 +90,15 @@ def randomized(source):
     return [(asked, sqlanon.splu(source[0], "hostile", **asked)) for asked in (several, one)]
 
 
+@pytest.fixture(scope="module")
+def classes(source):
+    """Publish class by class with DuckDB: two backgrounds, and one with repair."""
+    known = {**RANDOMIZED, "quasi": QUASI, "sensitive": SENSITIVE, "r": 2, "max_suppressed": 0.9}
+    several = {**known, "background_from": [["ünï ©ode 漢字"], ["ünï ©ode 漢字", "a,b"]]}
+    repaired = {**known, "background_from": [["back\\slash"]], "repair": 6}
+    return [(asked, sqlanon.robust(source[0], "hostile", **asked)) for asked in (several, repaired)]
+
+
 # -- PostgreSQL -----------------------------------------------------------------------------------
 
 
@@ -173,6 +182,17 @@ def test_postgres_randomizes_as_duckdb_does(postgres, randomized):
         same_answer(release.estimate(QUERIES[0]), expected.estimate(QUERIES[0]))
 
 
+def test_postgres_groups_class_by_class_as_duckdb_does(postgres, classes):
+    for asked, expected in classes:
+        release = sqlanon.robust(postgres, "hostile", **asked)
+        assert rows_of(release) == rows_of(expected)
+        assert release.manifest["dropped_rows"] == expected.manifest["dropped_rows"]
+        report, wanted = release.verify(against="hostile"), expected.verify(against="hostile")
+        assert report.holds and report.checks == wanted.checks
+        for query in QUERIES:
+            same_answer(release.estimate(query), expected.estimate(query))
+
+
 def same_answer(found: pd.DataFrame, wanted: pd.DataFrame) -> None:
     assert list(found.columns) == list(wanted.columns) and len(found) == len(wanted)
     for column in wanted.columns:
@@ -180,6 +200,55 @@ def same_answer(found: pd.DataFrame, wanted: pd.DataFrame) -> None:
             np.testing.assert_allclose(found[column].astype(float), wanted[column].astype(float), rtol=1e-9, atol=1e-9)
         else:
             assert found[column].fillna("NULL").tolist() == wanted[column].fillna("NULL").tolist()
+
+
+def a_background(column: str) -> str:
+    """Return SQL for what an adversary may know: frequencies by one column, some of it left to be shared."""
+    name, value = ident(column), ident(SENSITIVE)
+    counted = f"select {name}, {value}, count(*) as n from hostile group by {name}, {value}"
+    shared = f"cast(n as double precision) / sum(n) over (partition by {name}) as probability"
+    listed = f"select {name}, {value}, {shared} from ({counted}) as counted"
+    return f"select {name}, {value}, probability * 0.9 as probability from ({listed}) as listed"
+
+
+KNOWN = (NASTY_NAMES[1], "seen", "price")  # text, dates, decimals, NULLs among them
+
+
+def same_posteriors(found, wanted):
+    assert found.posterior
+    for one, other in zip(found.posterior, wanted.posterior, strict=False):
+        same_answer(pd.DataFrame(one["sizes"]), pd.DataFrame(other["sizes"]))
+        told = {key: value for key, value in one.items() if key not in ("background", "sizes")}
+        assert told == {key: pytest.approx(other[key]) if isinstance(value, float) else other[key]
+                        for key, value in told.items()}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def exposed(source, expected, tmp_path_factory):
+    """Return what DuckDB says of the release, and the backgrounds as files."""
+    con, folder = source[0], tmp_path_factory.mktemp("backgrounds")
+    files = []
+    for number, column in enumerate(KNOWN):
+        files.append(folder / f"known_{number}.parquet")
+        con.execute(f"copy ({a_background(column)}) to '{files[-1]}'").fetchall()
+    report = expected.verify(background=files, r=2)
+    assert len(report.posterior) == 3 and report.posterior[0]["largest_posterior"] > 0.5
+    return report, files
+
+
+def test_postgres_finds_the_posteriors_that_duckdb_finds(postgres, expected, exposed):
+    sqlanon.anatomy(postgres, "hostile", id=IDENTIFIERS, key=KEY, into="release", **ASKED)
+    release = sqlanon.open("release", con=postgres)
+    for number, column in enumerate(KNOWN):
+        postgres.execute(f"create temporary table known_{number} as {a_background(column)}")
+    report = release.verify(background=[f"known_{number}" for number in range(len(KNOWN))], r=2)
+    same_posteriors(report, exposed[0])
+    left = postgres.execute("select count(*) from pg_class where relnamespace = pg_my_temp_schema()").fetchone()
+    assert left == (len(KNOWN),)
+    columns = f"cast('NaN' as real) as probability, 1 as age, 'x' as {ident(SENSITIVE)}"
+    postgres.execute(f"create temporary table wrong as select {columns}")
+    with pytest.raises(UsageError, match="1 of 1 probabilities are not from 0 to 1"):
+        release.verify(background="wrong")
 
 
 def test_postgres_sees_rows_that_lie_in_another_order(postgres):
@@ -387,12 +456,24 @@ def test_spark_proves_and_estimates_as_duckdb_does(spark, spark_release, source,
         same_answer(release.estimate(query), expected.estimate(query))
 
 
+def test_spark_finds_the_posteriors_that_duckdb_finds(spark, spark_release, exposed):
+    release = sqlanon.open(spark_release[0], con=spark)
+    same_posteriors(release.verify(background=exposed[1][0], r=2), exposed[0])
+
+
 def test_spark_randomizes_as_duckdb_does(spark, source, randomized, tmp_path):
     asked, expected = randomized[1]
     release = sqlanon.splu(spark, str(source[1]), out=tmp_path / "release", **asked)
     assert rows_of(sqlanon.open(tmp_path / "release")) == rows_of(expected)
     assert sqlanon.open(tmp_path / "release").verify().holds
     assert release.manifest["dropped_rows"] == expected.manifest["dropped_rows"]
+
+
+def test_spark_groups_class_by_class_as_duckdb_does(spark, source, classes, tmp_path):
+    asked, expected = classes[1]
+    sqlanon.robust(spark, str(source[1]), out=tmp_path / "release", **asked)
+    assert rows_of(sqlanon.open(tmp_path / "release")) == rows_of(expected)
+    assert sqlanon.open(tmp_path / "release", con=spark).verify().holds
 
 
 def test_spark_sees_files_and_rows_that_lie_in_another_order(spark, source, tmp_path):
