@@ -4,15 +4,17 @@ Axes: C cells, K cases, V sensitive values, J asked sets, as in `inference`; L c
 several classes) adds is answered uniformly; its variance is that of values dealt to the hits at random.
 """
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from sqlanon.estimators import ridge
-from sqlanon.estimators.ridge import Outcome, Posterior, Strata
+from sqlanon.estimators.ridge import Outcome, Posterior
 from sqlanon.inference import Inference
 from sqlanon.moments import Array, Asked, Measured, Moments, Whole
+from sqlanon.strata import Strata
 from sqlanon.tallies import Tallies, Tally
 
 CHUNK = 4_000_000  # numbers in the directions that are asked at once
@@ -29,10 +31,13 @@ class _Solved:
 class ByClass(Inference):
     """Solve each class of a release for one query, aggregate by aggregate."""
 
-    def __init__(self, moments: Moments, asked: Asked, strata: Strata, tallies: Tallies) -> None:
-        """Take moments over all classes, asked values, the release's classes and the moments by class."""
+    def __init__(self, moments: Moments, asked: Asked, strata: Strata, tallies: Tallies, left_out: float = 0) -> None:
+        """Take moments over all classes, asked values, the release's classes and the moments by class.
+
+        left_out: rows of the source that the release leaves out.
+        """
         super().__init__(moments, asked)
-        self.strata, self.tallies = strata, tallies
+        self.strata, self.tallies, self.left_out = strata, tallies, left_out
         self._known: dict[tuple[object, ...], _Solved] = {}
 
     def _solved(self, measured: Measured) -> tuple[Array, Array, Array, Array]:
@@ -83,6 +88,36 @@ class ByClass(Inference):
             _, both = self._weighed(cell, kind, away + measured.present)
             crossed = np.clip((both**2 - own**2 - rows_error**2) / 2, -own * rows_error, own * rows_error)
             return _settled(value, own / rows, -2 * crossed / rows**2, rows, rows_error)
+
+    # -- rows that the release leaves out ---------------------------------------------------------
+
+    def _left_out(self, measured: Measured, value: Array) -> tuple[Array, Array]:
+        less, more = np.zeros_like(value), np.zeros_like(value)
+        if not self.left_out or not len(self.strata.full[0]):
+            return less, more
+        size = self._uniform(measured, measured.parts()[-1]) if measured.function == "avg" else np.ones_like(value)
+        for cell, case in itertools.product(range(len(value)), np.unique(self.asked.case)):
+            each = self._each(measured, cell, int(case), value[cell])
+            found = ridge.left_out(self.strata, each / np.maximum(size[cell], 1.0)[:, None], self.left_out)
+            less[cell] += found[0]
+            more[cell] += found[1]
+        return less, more
+
+    def _each(self, measured: Measured, cell: int, case: int, value: Array) -> Array:
+        """Return what one more row of each value that stands in every group would count, J x n; of AVG: times rows."""
+        one, code, _ = self.strata.full
+        inside = self.asked.case == case
+        weights, present = np.zeros((2, self.asked.set_count, len(self.moments.totals)))
+        place = (self.asked.set[inside], self.asked.code[inside])
+        weights[place], present[place] = measured.weights[inside], measured.present[inside]
+        number, tallies = measured.number, self.tallies
+        rows = tallies.counts(cell, case) if number is None else tallies.known(cell, case, number)
+        counted = rows if number is None else tallies.measured(cell, case, number)
+        top, bottom = (tally.total[:-1][one] / self.strata.rows[one] for tally in (counted, rows))
+        found = weights[:, code] * top
+        if measured.function == "avg":
+            found -= np.nan_to_num(value)[:, None] * present[:, code] * bottom
+        return np.asarray(found)
 
     # -- linear sums over p ---------------------------------------------------------------------
 

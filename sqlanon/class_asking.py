@@ -43,14 +43,24 @@ class ClassAsking(UniformAsking):
             groups = self.loaded.engine.frame(self.hit_row_text())["group_id"].to_numpy(dtype=np.int64)
             columns = self.classes.counted(groups)
             whole = {name: columns[name].sum(axis=0)[None, None] for name in ("shared", "uniform")}
-            return ByClass(Moments(whole, self.loaded.totals()), asked, strata, counted(columns))
+            return ByClass(Moments(whole, self.loaded.totals()), asked, strata, counted(columns), self.classes.left_out)
         moment = self._by_place(self.moment_text(self.classes.by_class))
         scatter = self._by_place(self.scatter_text())
         self.require_finite(
             scatter.assign(**{f"none_{n}": 0 for n in range(1, len(self.measures) + 1)}), "none", "cell"
         )
         found = tallies(moment, scatter, len(strata.rows), len(self.loaded.totals()))
-        return ByClass(self.arranged(moment, asked), asked, strata, found)
+        return ByClass(self.arranged(moment, asked), asked, strata, found, self.classes.left_out)
+
+    def tell(self, inference: Inference, unsolved: int, exact: bool) -> None:
+        """Say also what the release leaves out."""
+        if self.classes.left_out and not exact:
+            rows = inference.moments.row_count + self.classes.left_out
+            self.messages.append(
+                f"the release leaves out {self.classes.left_out:,} of {rows:,.0f} rows: answers count those published,"
+                " intervals reach as far as the others may take them"
+            )
+        super().tell(inference, unsolved, exact)
 
     def _by_place(self, sql: str) -> pd.DataFrame:
         """Run a query by class; add each class's place among those that are solved."""

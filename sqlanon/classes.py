@@ -14,11 +14,10 @@ import pandas as pd
 from scipy import sparse
 
 from sqlanon.errors import ReleaseError
-from sqlanon.estimators import ridge
-from sqlanon.estimators.ridge import Class, Strata
 from sqlanon.loaded import LARGEST_SYSTEM, Loaded
 from sqlanon.moments import Array, Whole
 from sqlanon.plan import relation_name
+from sqlanon.strata import MOST_KEPT, MOST_SHARED, Class, Strata, strata
 from sqlanon.templates import Sql
 
 MADE = ("class", "group_class")
@@ -43,13 +42,16 @@ def signature(manifest: Mapping[str, Any]) -> list[str]:
 class Classes:
     """Prepare a loaded release for estimates class by class; everything is made when it is first needed.
 
-    by_class: the column that tells classes apart, none where there is one class only.
+    by_class: the column that tells classes apart, none where there is one class only. left_out: rows of the source
+    that the release does not hold, as its manifest says.
     """
 
     def __init__(self, loaded: Loaded, manifest: Mapping[str, Any]) -> None:
         """Read the manifest; nothing runs yet."""
         self.loaded, self.signature = loaded, signature(manifest)
         self.by_class = ["class"] if self.signature else []
+        # Anatomy leaves out only rows without a value, which no query about values asks for.
+        self.left_out: int = manifest.get("dropped_rows", 0) if self.signature else 0
         self.relations: dict[str, Sql] = {name: relation_name(loaded.prefix, name) for name in MADE}
         self._made = False
         self._strata: Strata | None = None
@@ -105,7 +107,7 @@ class Classes:
             self._index = np.full(int(values["class"].max()) + 2, len(chosen))
             self._index[chosen + 1] = np.arange(len(chosen))
             found = self._classes_in_memory(chosen) if self.loaded.in_memory else self._classes_in_sql(chosen, values)
-            self._strata = ridge.strata(list(found), len(self.loaded.totals()))
+            self._strata = strata(list(found), len(self.loaded.totals()))
         return self._strata
 
     def places(self, classes: Whole) -> Whole:
@@ -145,9 +147,9 @@ class Classes:
         counted = values[values["class"] >= 0].groupby("class").agg(n=("code", "size"), groups=("groups", "first"))
         counted = counted.sort_values("groups", ascending=False, kind="stable")
         rank = np.minimum(counted["n"], counted["groups"])
-        shared = min(len(self.loaded.totals()), ridge.MOST_SHARED)
+        shared = min(len(self.loaded.totals()), MOST_SHARED)
         held = (rank * (counted["n"] + shared)).cumsum()
-        return np.sort(counted.index[held <= ridge.MOST_KEPT].to_numpy(dtype=np.int64))
+        return np.sort(counted.index[held <= MOST_KEPT].to_numpy(dtype=np.int64))
 
     def _classes_in_memory(self, chosen: Whole) -> Iterator[Class]:
         held, classes = self.loaded.held(), self._group_classes()

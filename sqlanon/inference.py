@@ -43,7 +43,8 @@ class Inference:
             np.where(gone, np.nan, array) for array in (uniform, solved, error, least, most)
         )
         growth, curve = (np.where(exact | gone, 0.0, array) for array in (growth, curve))
-        return Evidence(uniform, solved, error, least, most, exact & ~gone, growth, curve)
+        less, more = (np.where(exact | gone, 0.0, array) for array in self._left_out(measured, solved))
+        return Evidence(uniform, solved, error, least, most, exact & ~gone, growth, curve, less=less, more=more)
 
     def _exact(self, measured: Measured) -> NDArray[np.bool_]:
         """Tell where the release settles the answer: every value asked alike, or every row hit (or none)."""
@@ -70,6 +71,10 @@ class Inference:
         """Return value, standard error, and the growth and curve of the variance of a ratio, C x J; NaN: none."""
         shape = (len(self.rows), self.asked.set_count)
         return np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape), np.zeros(shape)
+
+    def _left_out(self, measured: Measured, value: Array) -> tuple[Array, Array]:
+        """Return by how much rows that the release leaves out may move the answer down and up, C x J."""
+        return np.zeros_like(value), np.zeros_like(value)
 
     def _uniform(self, measured: Measured, part: tuple[int, Array]) -> Array:
         degree, weights = part

@@ -15,7 +15,7 @@ PACKAGE = ROOT / "sqlanon"
 
 # a module imports from lines above its own, or from its own line where that makes no circle
 LAYERS = (
-    {"errors", "version", "spellings", "grammar", "moments", "views", "restricted", "posterior"},
+    {"errors", "version", "spellings", "grammar", "moments", "strata", "views", "restricted", "posterior"},
     {"exposure", "robustness", "guarantees", "rivals"},
     {"roles", "statement", "secret", "staging", "marked"},
     {"templates"},

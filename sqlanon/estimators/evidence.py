@@ -18,6 +18,7 @@ class Evidence:
     std_error: of `unbiased`, given the microdata. least, most: bounds that the release proves.
     exact: where the release determines the answer. growth, curve: the variance, were the answer x, is
     std_error^2 + growth (x - unbiased) + curve (x - unbiased)^2. jump: by how much one row can move the answer.
+    less, more: by how much rows that the release leaves out may move the answer down (<= 0) and up (>= 0).
     """
 
     plain: Array
@@ -29,6 +30,8 @@ class Evidence:
     growth: Array | float = 0.0
     curve: Array | float = 0.0
     jump: Array | float = 0.0
+    less: Array | float = 0.0
+    more: Array | float = 0.0
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ def interval(evidence: Evidence) -> tuple[Array, Array]:
 
     It holds the x with (x - unbiased)^2 <= z^2 (se^2 + growth (x - unbiased) + curve (x - unbiased)^2); of no growth
     and no curve, plus or minus z se. Of a ratio this is Fieller's: as wide as the bounds where z^2 curve >= 1.
-    Half a jump more on both sides corrects for figures that move in steps.
+    Half a jump more on both sides corrects for figures that move in steps; what is left out comes after the cut.
     """
     level = NORMAL_QUANTILE**2
     shift, lean = level * evidence.growth / 2, 1 - level * np.asarray(evidence.curve)
@@ -60,7 +63,7 @@ def interval(evidence: Evidence) -> tuple[Array, Array]:
     wide = (lean <= 0) & ~(np.isnan(evidence.least) & np.isnan(evidence.most))
     low = np.where(wide, -np.inf, evidence.unbiased + (shift - half) / bent)
     high = np.where(wide, np.inf, evidence.unbiased + (shift + half) / bent)
-    return within(low, evidence), within(high, evidence)
+    return within(low, evidence) + evidence.less, within(high, evidence) + evidence.more
 
 
 def unbiased(evidence: Evidence) -> Estimate:

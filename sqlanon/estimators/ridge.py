@@ -14,57 +14,18 @@ Axes: L classes, V values, R eigenvectors with a positive root (of all classes),
 directions (one f per class and value), T1 and T2 places of the grid.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 
 from sqlanon.estimators.evidence import Estimate, Evidence, unbiased
+from sqlanon.moments import Array
+from sqlanon.strata import TOLERANCE, Strata
 
-Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
-TOLERANCE = 1e-9
-CLASS_SHARE = 2.0  # of V/N in d_v; by measurement, see tests/benchmarks/README.md
 OWN_GRID = np.array([1.0, 2.0, 5.0, 15.0, 60.0, 300.0])  # t2
 SHARED_GRID = np.array([1e-3, 0.03, 0.2, 1.0, 5.0])  # t1
 ASSUMED_GROUPS = 2.0  # groups' worth of what independence would make of σ²: a class may have one group
-MOST_SHARED = 256  # values that θ is about, the most frequent ones
 ONE_CORE = 200_000  # multiplications of one matrix product that BLAS does without a pool of threads
-MOST_KEPT = 50_000_000  # numbers that the classes' eigenvectors may hold
-
-
-@dataclass(frozen=True)
-class Class:
-    """One class of a release: the values in it (codes, n), S over them (n x n), their totals f (n), its groups."""
-
-    codes: Whole
-    normal: Array
-    totals: Array
-    groups: int
-
-
-@dataclass(frozen=True)
-class Strata:
-    """Hold the classes prepared for solving.
-
-    totals: f, L x V. tilt: sum |g| s_g(v), L x V. rows, groups, squares: N, groups, sum |g|², L. prior: d, L x V.
-    turned: U' D, R x LV with D = sqrt(d). root: eigenvalues of D S D, R. owner: their class, R.
-    leading: the values that θ is about, k. shared: D^-1 U on them, R x k (k = 0 for one class).
-    """
-
-    totals: Array
-    tilt: Array
-    rows: Array
-    groups: Array
-    squares: Array
-    prior: Array
-    turned: sparse.csr_array
-    root: Array
-    owner: Whole
-    leading: Whole
-    shared: Array
 
 
 @dataclass(frozen=True)
@@ -79,51 +40,6 @@ class Outcome:
     noise: Array
     scores: Array
     size: float
-
-
-def strata(classes: Sequence[Class], value_count: int) -> Strata:
-    """Prepare classes: one eigendecomposition each, of S scaled by what the prior expects of its values."""
-    shape = (len(classes), value_count)
-    totals, tilt, prior = (np.zeros(shape) for _ in range(3))
-    roots, owners, columns, entries, starts, vectors = [], [], [], [], [0], []
-    leading = _leading(classes, value_count)
-    for number, one in enumerate(classes):
-        totals[number, one.codes] = one.totals
-        tilt[number, one.codes] = one.normal.sum(axis=1)
-        own = 1 / one.totals + CLASS_SHARE * len(one.codes) / one.totals.sum()
-        prior[number, one.codes] = own
-        scale = np.sqrt(own)
-        root, vector = np.linalg.eigh(one.normal * np.outer(scale, scale))
-        kept = root > TOLERANCE * max(root.max(initial=0), TOLERANCE)
-        root, vector = root[kept], vector[:, kept]
-        roots.append(root)
-        owners.append(np.full(len(root), number))
-        entries.append((vector * scale[:, None]).T.ravel())
-        columns.append(np.tile(number * value_count + one.codes, len(root)))
-        starts += (starts[-1] + len(one.codes) * np.arange(1, len(root) + 1)).tolist()
-        undone = np.zeros((value_count, len(root)))
-        undone[one.codes] = vector / scale[:, None]
-        vectors.append(undone[leading].T)
-    found = np.concatenate(roots)
-    turned = sparse.csr_array(
-        (np.concatenate(entries), np.concatenate(columns), np.array(starts)), shape=(len(found), shape[0] * shape[1])
-    )
-    groups = np.array([one.groups for one in classes], dtype=float)
-    squares = np.array([one.normal.sum() for one in classes])
-    return Strata(
-        *(totals, tilt, totals.sum(axis=1), groups, squares, prior, turned, found),
-        *(np.concatenate(owners), leading, np.concatenate(vectors)),
-    )
-
-
-def _leading(classes: Sequence[Class], value_count: int) -> Whole:
-    """Choose the values that θ is about; none where there is one class, whose ε says it all."""
-    if len(classes) < 2:
-        return np.zeros(0, dtype=np.int64)
-    totals = np.zeros(value_count)
-    for one in classes:
-        totals[one.codes] += one.totals
-    return np.sort(np.argsort(-totals, kind="stable")[:MOST_SHARED]).astype(np.int64)
 
 
 def outcome(
@@ -141,6 +57,18 @@ def outcome(
     noise = (np.maximum(scatter, 0.0) + ASSUMED_GROUPS * expected) / (found.groups - 1 + ASSUMED_GROUPS)
     scores = np.where(variance[:, None] > 0, shared - mean[:, None] * found.tilt, 0.0)
     return Outcome(mean, variance, noise, scores, size)
+
+
+def left_out(found: Strata, each: Array, rows: float) -> tuple[Array, Array]:
+    """Return what `rows` rows that a release leaves out may take off and add, for D asked sets.
+
+    each: what a row of each value that is `full` would count, D x n. The rows are shared out among these values by a
+    Dirichlet distribution with a weight of one for each; the range is two standard errors about the mean, and 0.
+    """
+    share = found.full[2]
+    middle = each @ share
+    spread = np.sqrt(np.maximum(each**2 @ share - middle**2, 0.0) / (len(share) + 1))
+    return rows * np.minimum(middle - 2 * spread, 0.0), rows * np.maximum(middle + 2 * spread, 0.0)
 
 
 class Posterior:
