@@ -20,7 +20,7 @@ from sqlanon.statement import Statement
 
 NO_BACKGROUND = "-r says what no posterior may be above: name with --background what the adversary knows"
 TOO_SMALL = "-r {r:g} protects nobody: a posterior of at most 1/r is none; r is a number above 1"
-ROWS_AT_ONCE = 4_000_000  # of a release, held in memory as numbers; a quarter of it where they are fetched as objects
+ROWS_AT_ONCE = 2_000_000  # of a release, held in memory as numbers; a quarter of it where they are fetched as objects
 log = logging.getLogger("sqlanon")
 
 
@@ -78,36 +78,6 @@ def not_run(r: float | None) -> Check:
 
 def _required(r: float | None) -> str:
     return REPORTED if r is None else f"<= 1/{r:g}"
-
-
-def table(found: Mapping[str, Any], promise: str) -> tuple[str, list[str], list[list[object]], list[str]]:
-    """Return a title, heads, rows and closing lines that say to people what one background makes of a release.
-
-    promise: in words, what was promised or asked.
-    """
-    known, bound = ", ".join(found["attributes"]), found["largest_by"] == "bound"
-    title = (
-        f"{promise}, an adversary who knows {found['background']}'s distribution (by {known}) reaches"
-        f" {'at most ' if bound else ''}{_percent(found['largest_posterior'])}"
-    )
-    heads = ["group size", "groups", "rows", "largest posterior", f"rows above {_percent(found['limit'])}", "method"]
-    names = ("size", "groups", "rows", "largest_posterior", "rows_above", "method")
-    rows = [[line[name] for name in names] for line in found["sizes"]]
-    closing = [
-        f"{found['rows_above']:,} of {found['rows']:,} rows ({found['share_above']:.1%}) are above"
-        f" {_percent(found['limit'])}; {found['rows_prior_above']:,} have a prior above it already",
-        f"{found['groups_off_delta']:,} of {found['groups']:,} groups miss the paper's delta condition;"
-        f" {found['groups_contradicted']:,} contradict the distribution",
-    ]
-    if found["rows_bound"]:
-        closing.append(
-            f"{found['rows_bound']:,} rows are in groups too large for exact posteriors: theirs are upper bounds"
-        )
-    return title, heads, rows, closing
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.4g} %"
 
 
 def queries(published: Published, known: Sequence[Knowledge]) -> list[Statement]:

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sqlanon import adversary, guarantees
+from sqlanon import exposure, guarantees
 from sqlanon.checks import REPORTED, Report
 
 Format = Literal["table", "json", "csv"]
@@ -140,7 +140,8 @@ def _class_lines(manifest: Mapping[str, Any], where: str) -> dict[str, str]:
     shown = {name: value for name, value in parameters.items() if name not in ("l", "backgrounds")}
     column, share = _words(manifest["columns"]["sensitive"]), manifest["dropped_rows"] / _total(manifest)
     lines = _group_lines({**manifest, "guarantee": {"l": parameters["l"], "confidence": 1}}, where)
-    return lines | {
+    return {
+        "published": lines["published"],
         "method": f"{manifest['method']}, {_words(plain(shown))}",
         "against": f"who knows how {column} is distributed by {known}",
         "dropped rows": f"{manifest['dropped_rows']:,} ({share:.2%})" + (_MISSING if manifest["dropped_rows"] else ""),
@@ -148,6 +149,7 @@ def _class_lines(manifest: Mapping[str, Any], where: str) -> dict[str, str]:
         f" 1/{guarantee['r']:g} = {guarantee['posterior']:.1%}",
         "not promised": "that nobody learns who is in the table (quasi values are exact), nor anything against who"
         " knows distributions by other columns or several of these at once, or has a second release of these people",
+        **{name: lines[name] for name in ("verified", "error (RCE)", "files")},
     }
 
 
@@ -211,7 +213,9 @@ def show_report(report: Report, how: Format) -> None:
     if report.presence is not None:
         show_frame(report.presence, how)
     for found in report.posterior:
-        _show_titled(*adversary.table(found, report.promise))
+        _show_titled(*exposure.table(found, report.promise))
+    if len(report.posterior) > 1:
+        sys.stdout.write(f"\n{exposure.SEVERAL}\n")
 
 
 def _short(value: object) -> str:

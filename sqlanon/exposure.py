@@ -1,6 +1,6 @@
 """What the groups of a release give away to a known distribution: every row's largest posterior, counted up."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,8 +10,9 @@ from sqlanon.posterior import Array, Mask, Whole, is_exact, posteriors
 from sqlanon.robustness import bounds, meets_delta
 
 SLACK = 1e-12  # what rounding may add to a posterior of exactly 1/r
+SEVERAL = "each background by itself: who combines them is met only by one over all their columns"
 METHODS = ("one signature", "exact", "bound")
-_AT_ONCE = 2**23  # priors of groups looked up together
+_AT_ONCE = 2**22  # priors of groups looked up together
 
 
 @dataclass(frozen=True)
@@ -151,3 +152,33 @@ def _of_one_shape(shapes: Whole) -> list[Whole]:
     """Return the places of equal lines, a list for each different line."""
     _, which, length = np.unique(shapes, axis=0, return_inverse=True, return_counts=True)
     return np.split(np.argsort(which.ravel(), kind="stable"), np.cumsum(length)[:-1])
+
+
+def table(found: Mapping[str, Any], promise: str) -> tuple[str, list[str], list[list[object]], list[str]]:
+    """Return a title, heads, rows and closing lines that say to people what one background makes of a release.
+
+    promise: in words, what was promised or asked.
+    """
+    known, bound = ", ".join(found["attributes"]), found["largest_by"] == "bound"
+    title = (
+        f"{promise}, an adversary who knows {found['background']}'s distribution (by {known}) reaches"
+        f" {'at most ' if bound else ''}{_percent(found['largest_posterior'])}"
+    )
+    heads = ["group size", "groups", "rows", "largest posterior", f"rows above {_percent(found['limit'])}", "method"]
+    names = ("size", "groups", "rows", "largest_posterior", "rows_above", "method")
+    rows = [[line[name] for name in names] for line in found["sizes"]]
+    closing = [
+        f"{found['rows_above']:,} of {found['rows']:,} rows ({found['share_above']:.1%}) are above"
+        f" {_percent(found['limit'])}; {found['rows_prior_above']:,} have a prior above it already",
+        f"{found['groups_off_delta']:,} of {found['groups']:,} groups miss the paper's delta condition;"
+        f" {found['groups_contradicted']:,} contradict the distribution",
+    ]
+    if found["rows_bound"]:
+        closing.append(
+            f"{found['rows_bound']:,} rows are in groups too large for exact posteriors: theirs are upper bounds"
+        )
+    return title, heads, rows, closing
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.4g} %"

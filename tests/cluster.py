@@ -47,10 +47,12 @@ class Cluster:
         self._wait()
 
     def _wait(self) -> None:
-        for _ in range(200):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
+        """Wait until the server says in its own file that it takes sessions: its port is open before that."""
+        status = self.folder / "data" / "postmaster.pid"
+        for _ in range(1200):
+            lines = status.read_text().splitlines() if status.exists() else []
+            if len(lines) >= 8 and lines[7].startswith("ready"):
+                return
             time.sleep(0.05)
         raise TimeoutError("the cluster does not answer")
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon import adversary
+from sqlanon import adversary, exposure
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import DataError, SqlanonError, UsageError
 from sqlanon.release import Release
@@ -223,7 +223,7 @@ def test_groups_too_large_for_exact_posteriors_are_bounded_and_said_to_be(con):
     (found,) = report.posterior
     assert (found["largest_by"], found["rows_bound"], found["rows_exact"]) == ("bound", 25, 0)
     assert 1 / 25 < found["largest_posterior"] <= 1 / 10 and judged(report).holds
-    title, _, lines, closing = adversary.table(found, report.promise)
+    title, _, lines, closing = exposure.table(found, report.promise)
     assert "reaches at most" in title and lines[0][-1] == "bound" and "25 rows are in groups too large" in closing[-1]
 
 
@@ -320,6 +320,7 @@ def test_the_command_line_says_what_an_adversary_reaches(shell, con, monkeypatch
     assert done.returncode == 0, done.stderr
     title = "promised 1/l = 20 %, an adversary who knows sex.csv's distribution (by sex) reaches"
     assert title in done.stdout and "reported" in done.stdout and "miss the paper's delta condition" in done.stdout
+    assert done.stdout.endswith("who combines them is met only by one over all their columns\n")
     assert "no check fails; posteriors are not judged" in done.stderr
     done = shell(*told, "-r", "5", "--format", "json")
     assert done.returncode == 3 and "does not hold: posterior" in done.stderr

@@ -30,7 +30,7 @@ from sqlanon.release import open_release
 
 
 @app.command(
-    epilog="Examples: sqlanon verify release --against patients.parquet;"
+    epilog="Example: sqlanon verify release --against patients.parquet;"
     " sqlanon verify release --background disease_by_sex.csv -r 3"
 )
 def verify(
