@@ -23,7 +23,7 @@ LAYERS = (
     {"expressions"},
     {"query", "projection"},
     {"plan", "connectivity"},
-    {"grouping", "enumeration", "shapes", "script", "manifest", "macro", "stored", "layout"},
+    {"grouping", "clustering", "enumeration", "shapes", "script", "manifest", "macro", "stored", "layout"},
     {"methods", "estimators", "inference", "recovery", "company"},
     {"engines"},
     {"driver", "sessions", "never"},
@@ -54,7 +54,7 @@ SIBLINGS = {
     "estimators": {"evidence", "channel"},
     "engines": {"base"},
 }  # what each sibling may import
-NOT_METHODS = {"_macros", "grouping", "verify", "estimate", "workload", "views", "check", "stored", "demo"}
+NOT_METHODS = {"_macros", "grouping", "clustering", "verify", "estimate", "workload", "views", "check", "stored", "demo"}
 
 MODULES = {
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): path
