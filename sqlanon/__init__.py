@@ -1,6 +1,6 @@
 """sqlanon anonymizes data where it lies: published privacy algorithms as SQL, run by DuckDB."""
 
-from sqlanon.api import anatomy, breach, open, run, splu
+from sqlanon.api import anatomy, breach, open, run, splu, uncertain
 from sqlanon.disclosure import Breach
 from sqlanon.errors import (
     DataError,
@@ -35,4 +35,5 @@ __all__ = [
     "open",
     "run",
     "splu",
+    "uncertain",
 ]

@@ -48,6 +48,7 @@ class Release:
         self.engine, self.tables, self.manifest, self.directory = engine, dict(tables), manifest, directory
         self.sql = sql
         self.notes: list[str] = []
+        self.learned: dict[str, Any] = {}
         self._asked: Session | None = None
 
     @property
@@ -135,7 +136,10 @@ class Release:
         return open_release(directory)
 
     def _sorted(self, name: str) -> str:
-        shown = self.form.verification.published_columns(self.manifest)[name]
+        nested = self.form.nested_columns(self.manifest)
+        shown = sorted(
+            self.form.verification.published_columns(self.manifest)[name], key=lambda column: column in nested
+        )
         order = ", ".join(f"{ident(column)} asc nulls last" for column in shown)
         return f"select * from {self.tables[name]} order by {order}"
 

@@ -2,6 +2,6 @@
 
 from types import ModuleType
 
-from sqlanon.methods import anatomy, splu
+from sqlanon.methods import anatomy, splu, uncertain
 
-METHODS: dict[str, ModuleType] = {module.NAME: module for module in (anatomy, splu)}
+METHODS: dict[str, ModuleType] = {module.NAME: module for module in (anatomy, splu, uncertain)}
