@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import pandas as pd
 
-from sqlanon import decoys, estimation, partition, reconstruction
+from sqlanon import decoys, estimation, partition, possibility, reconstruction, uncertainty
 from sqlanon.checks import Check, Published, Report
 from sqlanon.engines.base import Engine
 from sqlanon.manifest import Manifest
@@ -44,14 +44,23 @@ class Verification(Protocol):
 
 @dataclass(frozen=True)
 class Form:
-    """How a method's releases are verified and asked; `groups` tells whether their groups are published."""
+    """How a method's releases are verified and asked.
+
+    groups: whether their groups are published. nested: the roles of published columns that hold nested values.
+    """
 
     verification: Verification
     session: Callable[[Engine, Mapping[str, Sql], Manifest], Session]
     groups: bool
+    nested: tuple[str, ...] = ()
+
+    def nested_columns(self, manifest: Manifest) -> set[str]:
+        """Return the names of the published columns that hold nested values."""
+        return {manifest["columns"][role] for role in self.nested}
 
 
 FORMS: dict[str, Form] = {
     "anatomy": Form(partition, estimation.Session, groups=True),  # type: ignore[arg-type]
     "splu": Form(decoys, reconstruction.Session, groups=False),  # type: ignore[arg-type]
+    "uncertain": Form(uncertainty, possibility.Session, groups=True, nested=("alternatives",)),  # type: ignore[arg-type]
 }
