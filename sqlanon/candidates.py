@@ -25,6 +25,7 @@ class Candidates(Workspace):
         self.quasi = list(self.said.quasi)
         (self.sensitive,) = columns["sensitive"]
         values = {
+            "labels": [],
             "quasi": self.said.fields,
             "hidden": list(self.said.hidden),
             "values": list(columns["values"]),

@@ -13,10 +13,10 @@ from sqlanon.templates import Sql
 
 # what a manifest's text may name as a type: it will stand in a cast
 _ORDERED = re.compile(
-    r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|REAL|DOUBLE|DECIMAL\(\d{1,2}, ?\d{1,2}\)|BIGNUM|DATE|TIME(_NS)?"
-    r"|TIMESTAMP(_S|_MS|_NS)?( WITH TIME ZONE)?|TIME WITH TIME ZONE|INTERVAL"
+    r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(\d{1,2}, ?\d{1,2}\)|DATE"
+    r"|TIMESTAMP(_S|_MS|_NS)?( WITH TIME ZONE)?"
 )
-_PLAIN = re.compile(r"VARCHAR|BOOLEAN|UUID|BLOB")
+_PLAIN = re.compile(r"VARCHAR|BOOLEAN|UUID|BLOB|TIME(_NS)?|INTERVAL|JSON")
 SUPPRESS, MERGE = "suppress", "merge"
 
 
@@ -66,6 +66,17 @@ class Described:
             for _, node in held_below(hierarchy):
                 below[node] += 1
             listed += [(place, node, int(node in hierarchy.leaves), count) for node, count in below.items()]
+        return listed
+
+    @property
+    def edges(self) -> list[tuple[int, str, str | None, int]]:
+        """Return every node: its column's place, name, parent (the root has none), whether a cell may hold it."""
+        listed: list[tuple[int, str, str | None, int]] = []
+        for place in self.trees:
+            hierarchy = self.hierarchies[self.quasi[place - 1]]
+            listed += (
+                (place, node, hierarchy.parents.get(node), int(node in hierarchy.leaves)) for node in hierarchy.paths
+            )
         return listed
 
     def inner(self, column: str) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import pandas as pd
 
-from sqlanon import decoys, estimation, partition, possibility, reconstruction, uncertainty
+from sqlanon import decoys, estimation, partition, possibility, reconstruction, true_counts, uncertainty
 from sqlanon.checks import Check, Published, Report
 from sqlanon.engines.base import Engine
 from sqlanon.manifest import Manifest
@@ -46,13 +46,16 @@ class Verification(Protocol):
 class Form:
     """How a method's releases are verified and asked.
 
-    groups: whether their groups are published. nested: the roles of published columns that hold nested values.
+    groups: whether groups with exact values are published. nested: the roles of published columns that hold nested
+    values. compared: what `verify --against` compares beside the tables, and its queries.
     """
 
     verification: Verification
     session: Callable[[Engine, Mapping[str, Sql], Manifest], Session]
     groups: bool
     nested: tuple[str, ...] = ()
+    compared: Callable[[Published, Source, Mapping[str, str]], Check] | None = None
+    compared_queries: Callable[[Published, Source, Mapping[str, str]], list[tuple[str, str]]] | None = None
 
     def nested_columns(self, manifest: Manifest) -> set[str]:
         """Return the names of the published columns that hold nested values."""
@@ -62,5 +65,12 @@ class Form:
 FORMS: dict[str, Form] = {
     "anatomy": Form(partition, estimation.Session, groups=True),  # type: ignore[arg-type]
     "splu": Form(decoys, reconstruction.Session, groups=False),  # type: ignore[arg-type]
-    "uncertain": Form(uncertainty, possibility.Session, groups=True, nested=("alternatives",)),  # type: ignore[arg-type]
+    "uncertain": Form(
+        uncertainty,  # type: ignore[arg-type]
+        possibility.Session,  # type: ignore[arg-type]
+        groups=False,
+        nested=("alternatives",),
+        compared=true_counts.compared,
+        compared_queries=true_counts.count_queries,
+    ),
 }

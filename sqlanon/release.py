@@ -82,7 +82,9 @@ class Release:
         report = form.verify(self.published)
         checks = (*checks, inspection.manifest_check(self.manifest, report), *report.checks)
         if against is not None:
-            checks = (*checks, *form.verify_against(self.published, *self.engine.source(against)))
+            source = self.engine.source(against)
+            checks = (*checks, *form.verify_against(self.published, *source))
+            checks += (self.form.compared(self.published, *source),) if self.form.compared else ()
         unlisted = inspection.unlisted_files(self.directory, self.manifest)
         figures = {**report.figures, **({"unlisted_files": unlisted} if unlisted else {})}
         if voters is None:
@@ -92,7 +94,9 @@ class Release:
 
     def _grouped(self) -> Published:
         if not self.form.groups:
-            raise UsageError(f"a release of {self.manifest['method']} has no groups to look voters up in")
+            raise UsageError(
+                f"a release of {self.manifest['method']} has no groups of exact values to look voters up in"
+            )
         return self.published
 
     def estimate(self, sql: str, estimator: str | None = None, **options: Any) -> pd.DataFrame:
@@ -118,7 +122,9 @@ class Release:
         form = self.form.verification
         texts = form.queries(self.published)
         if against is not None:
-            texts += form.against_queries(self.published, *self.engine.source(against))
+            source = self.engine.source(against)
+            texts += form.against_queries(self.published, *source)
+            texts += self.form.compared_queries(self.published, *source) if self.form.compared_queries else []
         if voters is not None:
             texts.append(presence.presence_query(self._grouped(), *self.engine.source(voters)))
         return _texts((name, self.engine.text(Statement(name, sql, "query"))) for name, sql in texts)
