@@ -5,14 +5,15 @@ sensitive_count, a draw), the hierarchies and `influence`, and end in `clustered
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
+from sqlanon import dimensions as attributes
+from sqlanon.dimensions import Dimension as Dimension  # noqa: PLC0414 -- methods name it from here
 from sqlanon.errors import DataError
 from sqlanon.grouping import NO_ROWS, TOO_FEW_ROWS
 from sqlanon.plan import Guard, Repeat, Row, Step
-from sqlanon.templates import Sql, ident
 
 Undiverse = Literal["merge", "suppress"]
 
@@ -24,21 +25,21 @@ STEPS = (
     "category",
     "level",
     "coded",
+    "extent",
     "held",
     "point",
     "arrangement",
     "clustering",
-    "cluster",
     "cluster_value",
     "judged",
     "failing",
     "merged",
+    "judged_again",
     "clustered",
     "quality",
 )
-FINE_BINS, FINE_PER_COARSE = 24, 4  # a number's bins: 6, then 24
-COARSE_SHARE, FINE_SHARE = 4, 12  # they cost a fourth and a twelfth of the attribute's importance
-MOST_NUMBERS, PLACES_PER_WORD = 2**20, 3  # three places of 20 bits in a whole number of 63
+WORD_DIGITS = 18  # a whole number holds as many
+MOST_BRANCHES = 1_000_000  # that a sort tells apart at one level; with more, neighbours are taken together
 PATIENT_TURNS, MOST_TURNS = 8, 16  # 8 turns of pairs, then herds of 32: enough for 32 ** 7 clusters
 MOST_ROWS, MOST_PAIRS = 2_000, 40_000_000  # of a cluster, and in all, for the figures of quality
 
@@ -54,30 +55,26 @@ STILL_FAILING = "{left_over} clusters are not diverse after all merges; lower -L
 
 
 @dataclass(frozen=True)
-class Dimension:
-    """One quasi attribute as distances see it.
+class Clustering:
+    """What is asked of the clusters.
 
-    column: its name in `determined`. kind: a number differs by |a - b| / range, a hierarchy's node by the height of
-    the common ancestor over the hierarchy's `height`, a category by 0 or 1. number: an expression over `determined`
-    that reads a number, where the column itself is none (a date). relation: the hierarchy's (node, level_1 … from
-    below the root down, height: the node's own, 0 for a leaf without children).
+    k: least rows of a cluster; l: least different weights where one of them is not below `threshold`.
+    sensitive_width: how many columns sensitive_1 … there are. ties: columns of `determined` that order rows which
+    are alike. undiverse: what becomes of a cluster that fails.
     """
 
-    column: str
-    kind: Literal["number", "category", "hierarchy"]
-    height: int = 1
-    relation: str = ""
-    number: Sql = field(default_factory=Sql)
+    dimensions: Sequence[Dimension]
+    k: int
+    l: int
+    threshold: Decimal | float
+    sensitive_width: int = 1
+    undiverse: Undiverse = "merge"
+    ties: Sequence[str] = ("draw",)
 
-
-@dataclass(frozen=True)
-class Level:
-    """One sort key: a column of `point`, the attribute's place among the dimensions, its share of the importance."""
-
-    column: str
-    dimension: int
-    steps: int
-    height: int
+    @property
+    def held(self) -> list[str]:
+        """Return the columns of the sensitive values' numbers."""
+        return [f"held_{number}" for number in range(1, self.sensitive_width + 1)]
 
 
 def steps(
@@ -89,206 +86,176 @@ def steps(
     undiverse: Undiverse = "merge",
     ties: Sequence[str] = ("draw",),
 ) -> tuple[Step | Repeat, ...]:
-    """Return the steps that end in `clustered` and a query of quality.
-
-    k: least rows of a cluster; l: least different weights where one reaches `threshold`. sensitive_width: how many
-    columns sensitive_1 … there are. ties: columns of `determined` that order rows which are alike.
-    """
+    """Return the steps that end in `clustered` and a query of quality; see Clustering for what they take."""
+    asked = Clustering(dimensions, k, l, threshold, sensitive_width, undiverse, ties)
     return (
-        *_measured(dimensions, k, l, threshold, sensitive_width, undiverse),
-        *_placed(dimensions, sensitive_width, ties),
-        _sorted(dimensions, k, sensitive_width, ties),
-        *_diverse(l, sensitive_width, undiverse),
+        *_measured(asked),
+        *_placed(asked),
+        _arranged(asked),
+        _sorted(asked),
+        *_diverse(asked),
         Step("clustering/clustered"),
-        _quality(dimensions),
+        _quality(asked),
     )
 
 
-def levels(dimensions: Sequence[Dimension]) -> list[Level]:
-    """Return the levels of all attributes; where costs are equal, the earlier comes first: bins after categories."""
-    found = []
-    for place, dimension in enumerate(dimensions, start=1):
-        if dimension.kind != "number":
-            names = _codes(place, dimension)
-            found += [Level(name, place, step, dimension.height) for step, name in enumerate(names, start=1)]
-    for place, dimension in enumerate(dimensions, start=1):
-        if dimension.kind == "number":
-            found += [Level(f"coarse_{place}", place, 1, COARSE_SHARE), Level(f"bin_{place}", place, 1, FINE_SHARE)]
-    return found
-
-
-def _codes(place: int, dimension: Dimension) -> list[str]:
-    """Return the columns of a category's levels, leaves first."""
-    return [f"level_{place}_{height}" for height in range(dimension.height)]
-
-
-def _numbers(dimensions: Sequence[Dimension]) -> list[tuple[int, Dimension]]:
-    return [(place, one) for place, one in enumerate(dimensions, start=1) if one.kind == "number"]
-
-
-def _categories(dimensions: Sequence[Dimension]) -> list[tuple[int, Dimension]]:
-    return [(place, one) for place, one in enumerate(dimensions, start=1) if one.kind != "number"]
-
-
-def _read(dimension: Dimension) -> Sql:
-    return dimension.number or ident(dimension.column)
-
-
-def _held(sensitive_width: int) -> list[str]:
-    return [f"held_{number}" for number in range(1, sensitive_width + 1)]
-
-
-def _coordinates(dimensions: Sequence[Dimension]) -> list[str]:
-    """Return the columns by which distances go."""
-    codes = [name for place, dimension in _categories(dimensions) for name in _codes(place, dimension)]
-    return codes + [f"number_{place}" for place, _ in _numbers(dimensions)]
-
-
-def _measured(
-    dimensions: Sequence[Dimension],
-    k: int,
-    l: int,
-    threshold: Decimal | float,
-    sensitive_width: int,
-    undiverse: Undiverse,
-) -> tuple[Step, ...]:
-    places = range(1, len(dimensions) + 1)
+def _measured(asked: Clustering) -> tuple[Step, ...]:
+    """Return the steps that number the sensitive values, weigh the attributes and refuse what cannot be."""
+    places = range(1, len(asked.dimensions) + 1)
     valued = {
-        "sensitive_columns": [f"sensitive_{number}" for number in range(1, sensitive_width + 1)],
+        "sensitive_columns": [f"sensitive_{number}" for number in range(1, asked.sensitive_width + 1)],
         "influence_columns": [f"influence_{place}" for place in places],
-        "threshold": float(threshold),
+        "threshold": float(asked.threshold),
     }
     weighted = [(f"influence_{place}", f"importance_{place}") for place in places]
-    numbers = [(_read(one), f"lowest_{place}", f"span_{place}") for place, one in _numbers(dimensions)]
+    numbers = [(one.reading, f"lowest_{place}", f"span_{place}") for place, one in attributes.numbers(asked.dimensions)]
     return (
         Step("clustering/value", values=valued),
         Step("clustering/importance", values={"weighted": weighted}),
         Step("clustering/measured", values={"numbers": numbers}),
-        Step("clustering/feasibility", "query", "", _feasible(k, l, undiverse), _limits(k, l, undiverse)),
+        Step("clustering/feasibility", "query", "", _feasible(asked), _limits(asked)),
     )
 
 
-def _placed(dimensions: Sequence[Dimension], sensitive_width: int, ties: Sequence[str]) -> tuple[Step, ...]:
-    """Return the steps that give every row its numbers at all levels, and the levels their places."""
+def _placed(asked: Clustering) -> tuple[Step, ...]:
+    """Return the steps that give every row its codes and branches, and count these; all but the small are views."""
     found: list[Step] = []
-    stands = "determined"
-    for place, dimension in _categories(dimensions):
-        found.append(_dictionary(place, dimension))
-        codes = [(f"code_{height}", name) for height, name in enumerate(_codes(place, dimension))]
-        found.append(
-            Step(
-                "clustering/coded",
-                "view",
-                suffix=f"_{place}",
-                reads={"coded": stands, "dictionary": found[-1].name},
-                values={"column": dimension.column, "codes": codes},
-            )
-        )
-        stands = found[-1].name
-    held = _held(sensitive_width)
-    for number, name in enumerate(held, start=1):
-        column = {"column": f"sensitive_{number}", "held_column": name}
-        found.append(Step("clustering/held", "view", suffix=f"_{number}", reads={"coded": stands}, values=column))
-        stands = found[-1].name
-    codes_of_all = [name for place, dimension in _categories(dimensions) for name in _codes(place, dimension)]
-    numbers = [
-        (_read(one), *(f"{name}_{place}" for name in ("number", "lowest", "span", "bin", "coarse")))
-        for place, one in _numbers(dimensions)
-    ]
-    values = {
-        "carried": ["row_number", "sensitive_count", *ties, *held, *codes_of_all],
-        "numbers": numbers,
-        "fine_bins": FINE_BINS,
-        "fine_per_coarse": FINE_PER_COARSE,
-    }
-    found.append(Step("clustering/point", reads={"coded": stands}, values=values))
-    return (*found, _arranged(dimensions))
+    rows, extent = "determined", "importance"
+    for place, dimension in attributes.categories(asked.dimensions):
+        dictionary, suffix = _dictionary(place, dimension), f"_{place}"
+        codes, branches = attributes.codes(place, dimension), attributes.branches(place, dimension)
+        named = [(f"code_{height}", name) for height, name in enumerate(codes)]
+        named += [(f"branch_{height}", name) for height, name in enumerate(branches)]
+        counted = [(f"branch_{height}", name) for height, name in enumerate(attributes.breadths(place, dimension))]
+        coded = {"column": dimension.column, "codes": named}
+        reads = {"dictionary": dictionary.name}
+        found += [
+            dictionary,
+            Step("clustering/coded", "view", values=coded, suffix=suffix, reads={**reads, "coded": rows}),
+            Step("clustering/extent", "view", "", None, (), {"branches": counted}, suffix, {**reads, "extent": extent}),
+        ]
+        rows, extent = f"coded{suffix}", f"extent{suffix}"
+    for number, name in enumerate(asked.held, start=1):
+        held = {"column": f"sensitive_{number}", "held_column": name}
+        found.append(Step("clustering/held", "view", values=held, suffix=f"_{number}", reads={"coded": rows}))
+        rows = f"held_{number}"
+    return (*found, _point(asked, rows))
 
 
 def _dictionary(place: int, dimension: Dimension) -> Step:
     """Return the step that numbers an attribute's values."""
     if dimension.kind == "category":
-        values: dict[str, object] = {"column": dimension.column}
-        return Step("clustering/category", suffix=f"_{place}", values=values)
-    depths = [(f"level_{depth}", f"upper_{depth}") for depth in range(1, dimension.height + 1)]
-    ancestors = [(height, f"ancestor_{height}") for height in range(dimension.height)]
-    walked = [
-        (f"code_{height}", [f"ancestor_{above}" for above in range(dimension.height - 1, height - 1, -1)])
-        for height in range(dimension.height)
-    ]
-    values = {"depths": depths, "ancestors": ancestors, "heights": walked}
+        column: dict[str, object] = {"column": dimension.column, "most_branches": MOST_BRANCHES}
+        return Step("clustering/category", suffix=f"_{place}", values=column)
+    heights = range(dimension.height)
+    values: dict[str, object] = {
+        "depths": [(f"level_{depth}", f"upper_{depth}") for depth in range(1, dimension.height + 1)],
+        "ancestors": [(height, f"ancestor_{height}") for height in heights],
+        "coded": [
+            (
+                f"ancestor_{height}",
+                [f"ancestor_{height + 1}"] * (height + 1 in heights),
+                f"code_{height}",
+                f"branch_{height}",
+            )
+            for height in heights
+        ],
+    }
     return Step("clustering/level", suffix=f"_{place}", reads={"hierarchy": dimension.relation}, values=values)
 
 
-def _arranged(dimensions: Sequence[Dimension]) -> Step:
-    listed = list(enumerate(levels(dimensions), start=1))
+def _point(asked: Clustering, rows: str) -> Step:
+    categories = attributes.categories(asked.dimensions)
+    coded = [name for place, one in categories for name in attributes.codes(place, one)]
+    branched = [name for place, one in categories for name in attributes.branches(place, one)]
+    parts = ("number", "lowest", "span", "bin", "coarse", "fine", "exact")
+    values = {
+        "carried": ["row_number", "sensitive_count", *asked.ties, *asked.held, *coded, *branched],
+        "numbers": [
+            (one.reading, *(f"{part}_{place}" for part in parts)) for place, one in attributes.numbers(asked.dimensions)
+        ],
+        "bins": attributes.BINS,
+        "coarse_width": attributes.BINS // attributes.COARSE_BINS,
+        "fine_width": attributes.BINS // attributes.FINE_BINS,
+        "fine_count": attributes.FINE_BINS // attributes.COARSE_BINS,
+    }
+    return Step("clustering/point", "view", reads={"coded": rows}, values=values)
+
+
+def _words(asked: Clustering) -> range:
+    return range(1, -(-attributes.digits(asked.dimensions) // WORD_DIGITS) + 1)
+
+
+def _arranged(asked: Clustering) -> Step:
+    levels = list(enumerate(attributes.levels(asked.dimensions), start=1))
     values = {
         "levels": [
-            (number, level.column, f"importance_{level.dimension}", level.steps, level.height)
-            for number, level in listed
+            (number, f"importance_{level.place}", level.steps, level.height, level.breadth) for number, level in levels
         ],
-        "places": [(number, f"place_{number}", f"breadth_{number}") for number, _ in listed],
+        "places": [(number, f"level_{number}", f"breadth_{number}") for number, _ in levels],
+        "words": [
+            (
+                f"word_{word}",
+                f"filled_{word}",
+                f"word_{word - 1}",
+                f"filled_{word - 1}",
+                [(number, f"weight_{word}_{number}") for number, _ in levels],
+            )
+            for word in _words(asked)
+        ],
     }
-    return Step("clustering/arrangement", values=values)
+    categories = attributes.categories(asked.dimensions)
+    extent = f"extent_{categories[-1][0]}" if categories else "importance"
+    return Step("clustering/arrangement", values=values, reads={"extent": extent})
 
 
-def _sorted(dimensions: Sequence[Dimension], k: int, sensitive_width: int, ties: Sequence[str]) -> Step:
-    listed = list(enumerate(levels(dimensions), start=1))
-    places = [
-        (
-            f"at_{place}",
-            f"breadth_{place}",
-            f"turned_{place}",
-            [f"at_{before}" for before in range(1, place)],
-            [(f"place_{number}", level.column, place) for number, level in listed],
-        )
-        for place, _ in listed
-    ]
-    packed: list[tuple[str, list[tuple[str, int]]]] = []
-    for first in range(0, len(places), PLACES_PER_WORD):
-        turned = [place[2] for place in places[first : first + PLACES_PER_WORD]]
-        weights = [MOST_NUMBERS**above for above in reversed(range(len(turned)))]
-        packed.append((f"word_{len(packed) + 1}", list(zip(turned, weights, strict=True))))
+def _sorted(asked: Clustering) -> Step:
+    levels = [(number, level.column) for number, level in enumerate(attributes.levels(asked.dimensions), start=1)]
+    numbers = [number for number, _ in levels]
     values = {
-        "carried": ["row_number", "sensitive_count", *_held(sensitive_width), *_coordinates(dimensions)],
-        "places": places,
-        "most_numbers": MOST_NUMBERS,
-        "packed": packed,
-        "words": [word for word, _ in packed],
-        "numbers": [f"number_{place}" for place, _ in _numbers(dimensions)],
-        "ties": list(ties),
-        "k": k,
+        "carried": ["row_number", "sensitive_count", *asked.held, *attributes.coordinates(asked.dimensions)],
+        "places": [
+            (
+                f"at_{number}",
+                f"level_{number}",
+                f"breadth_{number}",
+                f"turned_{number}",
+                [f"at_{before}" for before in range(1, number)],
+                levels,
+            )
+            for number in numbers
+        ],
+        "words": [
+            (f"word_{word}", [(f"turned_{number}", f"weight_{word}_{number}") for number in numbers])
+            for word in _words(asked)
+        ],
+        "word_columns": [f"word_{word}" for word in _words(asked)],
+        "ties": list(asked.ties),
+        "k": asked.k,
     }
     return Step("clustering/clustering", values=values)
 
 
-def _diverse(l: int, sensitive_width: int, undiverse: Undiverse) -> tuple[Step | Repeat, ...]:
+def _diverse(asked: Clustering) -> tuple[Step | Repeat, ...]:
     """Return the steps that judge every cluster and, where asked, merge what fails until nothing does."""
+    diverse = {"l": asked.l}
     counted = (
-        Step("clustering/cluster"),
-        Step("clustering/cluster_value", values={"held_columns": _held(sensitive_width)}),
-        Step("clustering/judged", reads={"allotted": "cluster"}, values={"l": l}),
+        Step("clustering/cluster_value", values={"held_columns": asked.held}),
+        Step("clustering/judged", values=diverse),
     )
-    if undiverse == "suppress":
+    if asked.undiverse == "suppress":
         return counted
     body = (
         Step("clustering/merged", values={"patient_turns": PATIENT_TURNS}),
-        Step("clustering/judged", yields="judged_again", reads={"allotted": "merged"}, values={"l": l}),
+        Step("clustering/judged_again", values=diverse),
     )
     guard = Guard("left_over > 0", "clusters are not diverse after all merges")
     left = Step("clustering/failing", "query", refuse=_still_failing, guards=(guard,))
     return (*counted, Repeat("merges", "judged", body, left, MOST_TURNS))
 
 
-def _quality(dimensions: Sequence[Dimension]) -> Step:
-    values = {
-        "categories": [
-            (f"importance_{place}", one.height, _codes(place, one)) for place, one in _categories(dimensions)
-        ],
-        "numbers": [(f"importance_{place}", f"number_{place}", f"span_{place}") for place, one in _numbers(dimensions)],
-        "most_rows": MOST_ROWS,
-        "most_pairs": MOST_PAIRS,
-    }
+def _quality(asked: Clustering) -> Step:
+    values = {**attributes.distance(asked.dimensions), "most_rows": MOST_ROWS, "most_pairs": MOST_PAIRS}
     return Step("clustering/quality", "query", refuse=lambda row: None, values=values)
 
 
@@ -296,28 +263,29 @@ def _still_failing(row: Row) -> None:
     raise DataError(STILL_FAILING.format(left_over=row["left_over"]))
 
 
-def _feasible(k: int, l: int, undiverse: Undiverse) -> Callable[[Row], None]:
+def _feasible(asked: Clustering) -> Callable[[Row], None]:
     def refuse(row: Row) -> None:
         if not row["row_count"]:
             raise DataError(NO_ROWS)
-        if row["row_count"] < k:
-            raise DataError(TOO_FEW_ROWS.format(parameter="K", size=k, row_count=row["row_count"]))
+        if row["row_count"] < asked.k:
+            raise DataError(TOO_FEW_ROWS.format(parameter="K", size=asked.k, row_count=row["row_count"]))
         count = row["value_count"]
-        if count < l:
+        if count < asked.l:
             advice = f"the largest L that works is {count}" if count > 1 else "one value cannot be diverse"
-            raise DataError(TOO_MANY_WEIGHTS.format(l=l, value_count=count, advice=advice))
-        if undiverse == "merge" and row["grave_count"] and row["least_alternatives"] == count:
+            raise DataError(TOO_MANY_WEIGHTS.format(l=asked.l, value_count=count, advice=advice))
+        if asked.undiverse == "merge" and row["grave_count"] and row["least_alternatives"] == count:
             raise DataError(ALIKE.format(value_count=count))
 
     return refuse
 
 
-def _limits(k: int, l: int, undiverse: Undiverse) -> tuple[Guard, ...]:
+def _limits(asked: Clustering) -> tuple[Guard, ...]:
     """Say what `_feasible` says, without figures, for a script that runs without Python."""
+    k, l = asked.k, asked.l
     alike = Guard("grave_count > 0 and least_alternatives = value_count", "all rows hold the same sensitive values")
     return (
         Guard("row_count = 0", NO_ROWS),
         Guard(f"row_count < {k}", f"K = {k} needs at least {k} rows"),
         Guard(f"value_count < {l}", f"L = {l} asks for {l} different weights, and the sensitive values have fewer"),
-        *([alike] if undiverse == "merge" else []),
+        *([alike] if asked.undiverse == "merge" else []),
     )

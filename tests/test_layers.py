@@ -57,7 +57,7 @@ SIBLINGS = {
     "estimators": {"evidence", "channel"},
     "engines": {"base"},
 }  # what each sibling may import
-NOT_METHODS = {"_macros", "grouping", "clustering", "dimensions", "verify", "estimate", "workload", "views", "check", "stored", "demo"}
+NOT_METHODS = {"_macros", "grouping", "clustering", "verify", "estimate", "workload", "views", "check", "stored", "demo"}
 
 MODULES = {
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): path
