@@ -1,6 +1,6 @@
 """sqlanon anonymizes data where it lies: published privacy algorithms as SQL, run by DuckDB."""
 
-from sqlanon.api import anatomy, breach, open, robust, run, splu
+from sqlanon.api import anatomy, breach, open, robust, run, splu, uncertain
 from sqlanon.disclosure import Breach
 from sqlanon.errors import (
     DataError,
@@ -36,4 +36,5 @@ __all__ = [
     "robust",
     "run",
     "splu",
+    "uncertain",
 ]

@@ -11,11 +11,13 @@ from sqlanon.disclosure import Breach
 from sqlanon.engines.duckdb import DuckDBEngine, connect
 from sqlanon.errors import UsageError
 from sqlanon.grouping import GROUPS_PER_BLOCK
+from sqlanon.influence import Learn
 from sqlanon.jobfile import read_job
 from sqlanon.jobs import run_job, secrets_hidden
 from sqlanon.methods.robust import MOST_SUPPRESSED
 from sqlanon.plan import Beside, Draws, Nulls
 from sqlanon.publish import Asked, publish
+from sqlanon.reading import MOST_ALTERNATIVES
 from sqlanon.release import Release, open_release
 from sqlanon.secret import Key
 from sqlanon.sessions import engine_of
@@ -143,6 +145,66 @@ def splu(
         "block": _block(block),
     }
     return _published("splu", con, source, quasi, sensitive, options, parameters)
+
+
+def uncertain(
+    con: Any,
+    source: object,
+    *,
+    quasi: Names,
+    sensitive: str,
+    k: int,
+    l: int,
+    threshold: float,
+    influence: object,
+    save_influence: str | os.PathLike[str] | None = None,
+    hierarchy: Mapping[str, object] | None = None,
+    undiverse: str = "merge",
+    refine: int = 0,
+    alternatives: str = "lists",
+    alternative_of: str | None = None,
+    max_alternatives: int = MOST_ALTERNATIVES,
+    label: str | None = None,
+    order_alternatives: str = "given",
+    **options: Unpack[Options],
+) -> Release:
+    """Publish a relation whose cells hold several alternatives (UDAK-anonymity): QIT and ST of groups of K rows.
+
+    con, source, quasi, sensitive, options: as for `anatomy`; DuckDB only. k: least rows of a group.
+    l: least different weights in a group where one is at least `threshold`. influence: a table, path or frame with a
+    line per sensitive value (its influences and weight in [0, 1]), or "learn"; then `release.learned` has it, and
+    save_influence may name a file. hierarchy: a table for each quasi column that has one, by its name.
+    undiverse: merge or suppress. refine: turns of swaps. alternatives: lists or braces. alternative_of: the column
+    that ties alternative rows. max_alternatives: the most of a cell. label: a column published with the rows.
+    order_alternatives: given or sorted. Returns the Release. Raises UsageError and DataError as `anatomy` does.
+    """
+    if not isinstance(threshold, int | float) or isinstance(threshold, bool):
+        raise UsageError(f"threshold = {threshold!r} is not a number")
+    if not isinstance(hierarchy, Mapping | None):
+        raise UsageError("hierarchy is a mapping of column names to tables")
+    learns = isinstance(influence, str) and influence == "learn"
+    if save_influence is not None and not learns:
+        raise UsageError("save_influence keeps what influence='learn' finds; with a table there is nothing to save")
+    saved = None if save_influence is None else Path(save_influence)
+    parameters = {
+        "k": _whole("k", k),
+        "l": _whole("l", l),
+        "threshold": float(threshold),
+        "influence": Learn(saved, bool(options.get("overwrite", False))) if learns else _beside(influence),
+        "hierarchy": {_name(column): _beside(table) for column, table in (hierarchy or {}).items()},
+        "undiverse": _choice("undiverse", undiverse, "merge", "suppress"),
+        "refine": _whole("refine", refine),
+        "alternatives": _choice("alternatives", alternatives, "lists", "braces"),
+        "alternative_of": None if alternative_of is None else _name(alternative_of),
+        "max_alternatives": _whole("max_alternatives", max_alternatives),
+        "label": None if label is None else _name(label),
+        "order_alternatives": _choice("order_alternatives", order_alternatives, "given", "sorted"),
+    }
+    return _published("uncertain", con, source, quasi, sensitive, options, parameters)
+
+
+def _beside(table: object) -> Beside:
+    return Beside(os.fspath(table) if isinstance(table, os.PathLike) else table, fetched=True, as_text=True)
 
 
 def breach(con: Any, *, base: object, views: str | Iterable[str], secret: str, model: Model = "unrestricted") -> Breach:

@@ -17,7 +17,7 @@ from sqlanon.errors import AnswerError, DataError, QueryError, ResourceError, Sq
 from sqlanon.estimators.evidence import Estimate, Evidence
 from sqlanon.moments import Array, Asked, Measured
 from sqlanon.never import never
-from sqlanon.query import INTERVAL, Aggregate, Query
+from sqlanon.query import INTERVAL, Aggregate, Query, Role
 from sqlanon.templates import Sql
 from sqlanon.workspace import Workspace
 
@@ -32,7 +32,13 @@ Estimator = Callable[[Evidence], Estimate]
 
 
 class Asking:
-    """Prepare one query; a method adds how its release is read and what follows from it (`found`)."""
+    """Prepare one query; a method adds how its release is read and what follows from it (`found`).
+
+    FIGURES: what is told of each aggregate, ORDER BY going by `value`. ASKED: the conditions that choose values.
+    """
+
+    FIGURES: tuple[str, ...] = ("value", *INTERVAL)
+    ASKED: tuple[Role, ...] = ("sensitive",)
 
     def __init__(self, space: Workspace, query: Query) -> None:
         """Sort the query's pieces; `relations` must name `value` before `asked_text` is read."""
@@ -50,9 +56,13 @@ class Asking:
         self.people = Sql("")
         self.keeps_asked = bool(query.parts or self.sensitive_keys)
 
-    def found(self, estimate: Estimator) -> tuple[list[Estimate], NDArray[np.bool_]]:
-        """Return an estimate per aggregate, and which cells x sets are answered; a method's own."""
+    def found(self, estimate: Estimator) -> tuple[Sequence[Any], NDArray[np.bool_]]:
+        """Return an estimate per aggregate (FIGURES as arrays), and which cells x sets are answered; a method's own."""
         raise NotImplementedError
+
+    def named(self, name: str) -> list[tuple[str, str]]:
+        """Return the columns of an aggregate called `name` as (figure, name in the answer)."""
+        return [("value", name), *((end, f"{name}_{end}") for end in INTERVAL)]
 
     def keep(self, name: str, sql: str) -> Sql:
         """Make a temporary table that goes with this query."""
@@ -67,7 +77,7 @@ class Asking:
         return self.space.text(
             "asked",
             self.relations,
-            sensitive_conditions=[piece.sql for piece in self.query.filters("sensitive")],
+            sensitive_conditions=[piece.sql for piece in self.query.filters(*self.ASKED)],
             parts=self.query.parts,
             sensitive_keys=[key.sql for key in self.sensitive_keys],
             weights=[piece.sql for piece in self.weights],
@@ -85,7 +95,7 @@ class Asking:
             if item.aggregate is None:
                 items.append((item.sql, item.name))
             else:
-                items += [(Sql(f"{x}_{item.aggregate}"), n) for x, n in _named(item.name)]
+                items += [(Sql(f"{x}_{item.aggregate}"), n) for x, n in self.named(item.name)]
         order = [Sql(f"{term.sql or f'value_{term.aggregate}'} {term.direction}") for term in self.query.order]
         limit = [] if self.query.limit is None else [self.query.limit]
         return text("answer", given, keys=self._key_columns(), items=items, order=order, limit=limit)
@@ -187,15 +197,15 @@ class Asking:
             found[:, chosen] |= rows[:, case] > 0
         return found
 
-    def _frame(self, found: Sequence[Estimate], occurring: NDArray[np.bool_]) -> pd.DataFrame:
+    def _frame(self, found: Sequence[Any], occurring: NDArray[np.bool_]) -> pd.DataFrame:
         cell, chosen = np.nonzero(occurring)
         columns: dict[str, Any] = {"cell": cell, "set_number": chosen}
         for number, estimate in enumerate(found):
-            for name in ("value", *INTERVAL):
+            for name in self.FIGURES:
                 columns[f"{name}_{number}"] = getattr(estimate, name)[occurring]
         figure = pd.DataFrame(columns)
         if not self.query.grouped:
-            pairs = [(f"{x}_{i.aggregate}", n) for i in self.query.items for x, n in _named(i.name)]
+            pairs = [(f"{x}_{i.aggregate}", n) for i in self.query.items for x, n in self.named(i.name)]
             return pd.DataFrame({name: figure[x] for x, name in pairs}).iloc[: self.query.limit]
         self.made.append(str(self.relations["figure"]))
         self.space.keep_frame("figure", figure)
@@ -230,8 +240,3 @@ class Asking:
 def inline(sql: str) -> Sql:
     """Put a query in brackets, to stand where a relation does."""
     return Sql(f"(\n{sql}\n)")
-
-
-def _named(name: str) -> list[tuple[str, str]]:
-    """Return an aggregate's columns as (internal prefix, name in the answer)."""
-    return [("value", name), *((end, f"{name}_{end}") for end in INTERVAL)]

@@ -173,7 +173,33 @@ def _randomized_lines(manifest: Mapping[str, Any], where: str) -> dict[str, str]
     }
 
 
-_LINES = {"anatomy": _group_lines, "robust": _class_lines, "splu": _randomized_lines}
+def _uncertain_lines(manifest: Mapping[str, Any], where: str) -> dict[str, str]:
+    """Say what a release of uncertain rows is."""
+    verified, guarantee, parameters = manifest["verified"], manifest["guarantee"], manifest["parameters"]
+    sizes = " to ".join(map(str, sorted({verified["smallest_group"], verified["largest_group"]})))
+    asked = ("k", "l", "threshold", "undiverse", "refine", "max_alternatives", "order_alternatives", "draws")
+    return {
+        "published": f"{manifest['rows']:,} rows in {manifest['groups']:,} groups of {sizes}: {where}",
+        "method": f"{manifest['method']}, {_words({name: parameters[name] for name in asked})}",
+        "dropped rows": f"{manifest['dropped_rows']:,}",
+        "uncertain": f"{verified['uncertain_rows']:,} rows in a quasi-identifier,"
+        f" {verified['uncertain_sensitive']:,} in {_words(manifest['columns']['sensitive'])}",
+        "suppressed": f"{verified['suppressed_rows']:,} rows in {verified['suppressed_groups']:,} groups",
+        "promised": f"groups of at least {guarantee['k']} rows; where a value weighs {guarantee['threshold']} or more,"
+        f" at least {guarantee['l']} different weights, or no quasi value",
+        "not promised": "that nobody learns who is in the table (quasi values are exact, unless * or uncertain), nor"
+        f" any confidence: in some group a value is held by {verified['largest_confidence']:.1%} of the rows",
+        "verified": "group sizes, weights, what is uncertain, hierarchies, row order, agreement with the source",
+        "files": ", ".join(f"{name} ({said['rows']:,} rows)" for name, said in manifest["files"].items()),
+    }
+
+
+_LINES = {
+    "anatomy": _group_lines,
+    "robust": _class_lines,
+    "splu": _randomized_lines,
+    "uncertain": _uncertain_lines,
+}
 
 
 def _show_guarantees(promised: Mapping[str, Any]) -> None:
@@ -186,6 +212,17 @@ def _show_titled(title: str, heads: Sequence[str], rows: Sequence[Sequence[objec
     sys.stdout.write(f"\n{visible(title)}\n")
     _print_table(heads, rows)
     sys.stdout.write("".join(f"{visible(line)}\n" for line in closing))
+
+
+def show_learned(lines: Sequence[Sequence[object]]) -> None:
+    """Print a learned influence matrix to standard error, for an expert to correct: it is no part of the release."""
+    heads, *rest = lines
+    table = Table(box=None, pad_edge=False, header_style="bold", title="learned influence matrix", title_justify="left")
+    for number, head in enumerate(heads):
+        table.add_column(Text(visible(str(head))), justify="left" if number == 0 else "right", overflow="fold")
+    for line in rest:
+        table.add_row(*(Text(f"{value:g}" if isinstance(value, float) else visible(str(value))) for value in line))
+    to_stderr().print(table)
 
 
 def show_report(report: Report, how: Format) -> None:

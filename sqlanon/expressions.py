@@ -101,6 +101,28 @@ def replaced(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr
     return holder.this  # type: ignore[no-any-return]
 
 
+def split(sql: Sql, name: Callable[[str, Sql], str | None]) -> tuple[Sql, frozenset[str]]:
+    """Put names in the place of the largest pieces that read one column; return what is left, and the columns read.
+
+    sql: an expression that `text` wrote. name: takes a column and a piece that reads it alone; None leaves it.
+    """
+    tree = sqlglot.parse_one(sql, read="duckdb")
+
+    def named(inner: exp.Expr) -> exp.Expr:
+        columns = _columns(inner)
+        if len(columns) != 1 or isinstance(inner, exp.If | exp.Identifier):
+            return inner
+        (column,) = columns
+        found = name(column, text(inner))
+        return inner if found is None else exp.column(found)
+
+    return text(replaced(tree, named)), frozenset(_columns(tree))
+
+
+def _columns(node: exp.Expr) -> set[str]:
+    return {column.name for column in node.find_all(exp.Column)}
+
+
 def text(node: exp.Expr) -> Sql:
     """Write a checked tree; brackets around it, for it will stand beside others."""
     sql = node.sql("duckdb", identify=True, comments=False, normalize_functions="lower")

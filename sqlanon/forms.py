@@ -6,7 +6,16 @@ from typing import Any, Protocol
 
 import pandas as pd
 
-from sqlanon import class_partition, decoys, estimation, partition, reconstruction
+from sqlanon import (
+    class_partition,
+    decoys,
+    estimation,
+    partition,
+    possibility,
+    reconstruction,
+    true_counts,
+    uncertainty,
+)
 from sqlanon.checks import Check, Published, Report
 from sqlanon.engines.base import Engine
 from sqlanon.manifest import Manifest
@@ -44,15 +53,34 @@ class Verification(Protocol):
 
 @dataclass(frozen=True)
 class Form:
-    """How a method's releases are verified and asked; `groups` tells whether their groups are published."""
+    """How a method's releases are verified and asked.
+
+    groups: whether groups with exact values are published. nested: the roles of published columns that hold nested
+    values. compared: what `verify --against` compares beside the tables, and its queries.
+    """
 
     verification: Verification
     session: Callable[[Engine, Mapping[str, Sql], Manifest], Session]
     groups: bool
+    nested: tuple[str, ...] = ()
+    compared: Callable[[Published, Source, Mapping[str, str]], Check] | None = None
+    compared_queries: Callable[[Published, Source, Mapping[str, str]], list[tuple[str, str]]] | None = None
+
+    def nested_columns(self, manifest: Manifest) -> set[str]:
+        """Return the names of the published columns that hold nested values."""
+        return {manifest["columns"][role] for role in self.nested}
 
 
 FORMS: dict[str, Form] = {
     "anatomy": Form(partition, estimation.Session, groups=True),  # type: ignore[arg-type]
     "robust": Form(class_partition, estimation.Session, groups=True),  # type: ignore[arg-type]
     "splu": Form(decoys, reconstruction.Session, groups=False),  # type: ignore[arg-type]
+    "uncertain": Form(
+        uncertainty,  # type: ignore[arg-type]
+        possibility.Session,  # type: ignore[arg-type]
+        groups=False,
+        nested=("alternatives",),
+        compared=true_counts.compared,
+        compared_queries=true_counts.count_queries,
+    ),
 }

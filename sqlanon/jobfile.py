@@ -6,11 +6,14 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from types import NoneType, UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from sqlanon.errors import UsageError
+from sqlanon.influence import Learn
 from sqlanon.marked import MappingNode, Node, NodeReader, ScalarNode, SequenceNode, composed
 from sqlanon.methods import METHODS
+from sqlanon.plan import Beside
 from sqlanon.thresholds import Threshold, threshold
 
 # parameters that every method has beside its own, and what they may say
@@ -111,25 +114,36 @@ class _Reader(NodeReader):
     def parameters(self, node: Node, method: str) -> tuple[dict[str, Any], dict[str, str]]:
         """Read the method's own parameters, and the options that every method has."""
         own = method_parameters(method)
-        needed = tuple(name for name, (required, _) in own.items() if required)
+        needed = tuple(name for name, known in own.items() if known.required)
         keys = self.mapping(node, "parameters", needed, tuple(name for name in (*own, *COMMON) if name not in needed))
         values: dict[str, Any] = {}
         options: dict[str, str] = {}
         for name, value in keys.items():
             if name in own:
-                values[name] = self.number(value, name, own[name][1])
+                values[name] = self.parameter(value, name, own[name])
             else:
                 options[name] = self.choice(value, name, COMMON[name])
         return values, options
 
-    def number(self, node: Node, name: str, kinds: tuple[str, ...]) -> Any:
-        """Read one parameter; `all` stands for none where the method knows one."""
-        if "null" in kinds and isinstance(node, ScalarNode) and node.value == "all":
+    def parameter(self, node: Node, name: str, known: "Parameter") -> Any:
+        """Read one parameter; `all` stands for none where the method knows a number or none."""
+        if known.choices:
+            return self.choice(node, name, known.choices)
+        if "null" in known.kinds and "int" in known.kinds and isinstance(node, ScalarNode) and node.value == "all":
             return None
-        if "Mapping" in kinds and isinstance(node, MappingNode):  # a number for each of several columns
+        if known.each and isinstance(node, MappingNode):  # one for each of several columns
             pairs = self.pairs(node, name)
-            return {key.value: self.typed(value, f"{name} of {key.value}", ("int",)) for key, value in pairs}
-        return self.typed(node, name, tuple(kind for kind in kinds if kind not in ("null", "Mapping")))
+            return {key.value: self.single(value, f"{name} of {key.value}", (known.each,)) for key, value in pairs}
+        if known.each and known.kinds == ("null",):
+            self.refuse(node, f"{name} is a mapping of columns")
+        return self.single(node, name, tuple(kind for kind in known.kinds if kind != "null"))
+
+    def single(self, node: Node, name: str, kinds: tuple[str, ...]) -> Any:
+        """Read a number, a text, or a file beside the source; `learn` stands for what is learned from the data."""
+        if "Beside" not in kinds:
+            return self.typed(node, name, kinds)
+        path = self.expanded(node, name)
+        return Learn() if "Learn" in kinds and path == "learn" else Beside(self.beside(path), True, True)
 
     def thresholds(self, node: Node) -> tuple[Threshold, ...]:
         """Read the thresholds."""
@@ -167,14 +181,28 @@ class _Reader(NodeReader):
         return path if "://" in path else os.path.normpath(self.path.parent / path)
 
 
-def method_parameters(method: str) -> dict[str, tuple[bool, tuple[str, ...]]]:
-    """Return a method's own parameters: whether it must be given, and the kinds of value it takes."""
+@dataclass(frozen=True)
+class Parameter:
+    """What a parameter takes: values of some kinds, one of some choices, or `each` of a kind by column."""
+
+    required: bool
+    kinds: tuple[str, ...]
+    choices: tuple[str, ...]
+    each: str
+
+
+def method_parameters(method: str) -> dict[str, Parameter]:
+    """Return a method's own parameters, as its plan takes them."""
     plan: Callable[..., Any] = METHODS[method].plan
     hints = get_type_hints(plan)
     found = {}
     for name, parameter in inspect.signature(plan).parameters.items():
         if name not in ("request", "prefix", "key"):
-            kinds = [getattr(kind, "__name__", str(kind)) for kind in get_args(hints[name]) or (hints[name],)]
+            hint = hints[name]
+            choices = get_args(hint) if get_origin(hint) is Literal else ()
+            kinds = () if choices else (get_args(hint) if isinstance(hint, UnionType) else (hint,))
+            each = [get_args(kind)[1].__name__ for kind in kinds if get_origin(kind) is Mapping]
+            single = tuple("null" if kind is NoneType else kind.__name__ for kind in kinds if not get_origin(kind))
             required = parameter.default is inspect.Parameter.empty
-            found[name] = (required, tuple("null" if kind == "NoneType" else kind for kind in kinds))
+            found[name] = Parameter(required, single, choices, each[0] if each else "")
     return found

@@ -71,8 +71,8 @@ def loaded(text: str, where: str) -> Manifest:
 
 def _check_columns(columns: Manifest, where: str) -> None:
     """Refuse a manifest whose columns are not names: every one of them will stand in SQL."""
-    lists = (columns.get("quasi"), columns.get("sensitive"))
-    added = [name for role, name in columns.items() if role not in ("quasi", "sensitive")]
+    lists = [columns.get("quasi"), columns.get("sensitive"), *([columns["values"]] if "values" in columns else [])]
+    added = [name for role, name in columns.items() if role not in ("quasi", "sensitive", "values")]
     names = [name for listed in lists for name in (listed if isinstance(listed, list) else [None])] + added
     if not all(lists) or not all(isinstance(name, str) and name and "\0" not in name for name in names):
         raise ReleaseError(f"the manifest of {where} does not name its columns")

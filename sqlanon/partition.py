@@ -36,12 +36,13 @@ def check_types(published: Published) -> str | None:
     columns = published.manifest["columns"]
     qit, st = (published.engine.columns(f"select * from {published.tables[name]}") for name in TABLES)
     group, count = columns["group"], columns["count"]
-    if not (_whole(qit[group]) and _whole(st[group]) and _whole(st[count])):
+    if not (whole(qit[group]) and whole(st[group]) and whole(st[count])):
         return f"{group!r} is {qit[group]} in qit and {st[group]} in st, {count!r} is {st[count]}: not whole numbers"
     return None
 
 
-def _whole(kind: str) -> bool:
+def whole(kind: str) -> bool:
+    """Tell whether a column of this type holds whole numbers."""
     return kind.upper() in WHOLE_NUMBER
 
 

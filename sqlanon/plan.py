@@ -22,13 +22,14 @@ class Source:
     `casts` names columns that are published as another type: enumerations as text (their type lists every
     value there could be), and what Parquet would round. `texts` names columns whose order is to be binary where
     the database sorts as a language does. `numbering` is any expression that is unique for a row, empty
-    without a database.
+    without a database. `lists` names columns that hold lists of single values, with the type of these values.
     """
 
     relation: Sql
     casts: Mapping[str, str] = field(default_factory=dict)
     numbering: Sql = field(default_factory=Sql)
     texts: frozenset[str] = frozenset()
+    lists: Mapping[str, str] = field(default_factory=dict)
 
     def expression(self, column: str) -> Sql:
         """Return the SQL that reads one column."""
@@ -40,17 +41,19 @@ class Source:
 class Request:
     """What every method is asked: a source, roles, and how to treat NULLs, draws and identities.
 
-    types: of the source's columns, as they are published; empty without a database.
+    types: the source's columns with their types, empty without a database. probed: what the method's own
+    `probe` found in the source.
     """
 
     source: Source
     roles: Roles
-    types: Mapping[str, str] = field(default_factory=dict)
     nulls: Nulls = "refuse"
     draws: Draws = "keyed"
     identity: Identity = "number"
     many_rows_per_person: bool = False
     show_values: bool = False
+    types: Mapping[str, str] = field(default_factory=dict)
+    probed: Row = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -112,11 +115,12 @@ class Beside:
     """A second table that a method is given beside its source: a background, a hierarchy.
 
     named: how it was named, as SOURCE is. source, types: what the engine found there. rows: all of its
-    rows, where `fetched` asks for them: what is a parameter rather than data.
+    rows, where `fetched` asks for them: what is a parameter rather than data; `as_text`: as they are written.
     """
 
     named: object
     fetched: bool = False
+    as_text: bool = False
     source: Source | None = None
     types: Mapping[str, str] = field(default_factory=dict)
     rows: tuple[Row, ...] = ()
@@ -150,6 +154,9 @@ class Plan:
     """Statements, checks and loops in order, then the published tables.
 
     asides: what the publisher may keep beside the release, and what never becomes part of it.
+    fitted: takes the rows of the checks by name and returns this plan as they make it, where a published table has
+    as many columns as the data asks for, or the manifest says what was learned. notes: what to tell the publisher;
+    learned: what the publisher may see and the manifest does not say.
     """
 
     method: str
@@ -160,6 +167,9 @@ class Plan:
     guarantee: Mapping[str, object] = field(default_factory=dict)
     key: Sql = field(default_factory=Sql)
     asides: tuple[Statement, ...] = ()
+    fitted: "Callable[[Mapping[str, Row]], Plan] | None" = None
+    notes: tuple[str, ...] = ()
+    learned: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def statements(self) -> tuple[Statement, ...]:

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from sqlanon.asides import check, saved
@@ -41,35 +42,54 @@ class Asked:
 def prepared(asked: Asked, engine: Engine, prefix: str, **parameters: Any) -> tuple[Plan, Any]:
     """Resolve the source and the roles; return the plan, and the source with its columns' types."""
     source, types = engine.source(asked.source)
+    method = METHODS[asked.method]
+    _refuse_elsewhere(method, engine.dialect)
     roles = resolve_roles(list(types), asked.quasi, asked.sensitive, asked.identifier)
+    listed = source.lists if getattr(method, "TAKES_LISTS", False) else {}
     for name in roles.all:
-        if types[name] == "NESTED":
+        if types[name] == "NESTED" and (name not in listed or name in roles.identifier):
             raise UsageError(f"column {name!r} holds nested values; roles take columns of single values")
     request = Request(
         source,
         roles,
-        {name: source.casts.get(name, types[name]) for name in roles.all},
         nulls=asked.nulls,
         draws=asked.draws,
         identity=_identity(asked),
         many_rows_per_person=asked.many_rows_per_person,
         show_values=asked.show_values,
+        types=types,
     )
     found = {name: _found(value, engine) for name, value in parameters.items()}
-    return METHODS[asked.method].plan(request, prefix=prefix, **found), (source, types)
+    if probe := getattr(method, "probe", None):
+        asked_first = probe(request, **found)
+        request = replace(request, probed=engine.rows(asked_first)[0] if asked_first else {})
+    return method.plan(request, prefix=prefix, **found), (source, types)
+
+
+def _refuse_elsewhere(method: ModuleType, dialect: str) -> None:
+    """Refuse a dialect in which a method cannot be said."""
+    dialects = getattr(method, "DIALECTS", (dialect,))
+    if dialect not in dialects:
+        raise UsageError(f"{method.NAME} runs on {', '.join(dialects)}, not on {dialect}: {method.DIALECTS_WHY}")
 
 
 def _found(value: Any, engine: Engine) -> Any:
     """Look up the tables that parameters name beside the source, alone, in a tuple or in a mapping."""
     if isinstance(value, Beside):
-        source, types = engine.source(value.named)
-        rows = tuple(engine.rows(f"select * from {source.relation}")) if value.fetched else ()
+        source, types = engine.source(value.named, value.as_text)
+        rows = (
+            tuple(engine.rows(f"select {_read(types, value.as_text)} from {source.relation}")) if value.fetched else ()
+        )
         return replace(value, source=source, types=types, rows=rows)
     if isinstance(value, tuple):
         return tuple(_found(one, engine) for one in value)
     if isinstance(value, Mapping):
         return {name: _found(one, engine) for name, one in value.items()}
     return value
+
+
+def _read(types: Mapping[str, str], as_text: bool) -> str:
+    return ", ".join(f"cast({ident(name)} as varchar) as {ident(name)}" for name in types) if as_text else "*"
 
 
 def _identity(asked: Asked) -> Identity:
@@ -107,13 +127,15 @@ def publish(
     target = _target(engine, out, into, overwrite)
     kept = _kept(plan, save, overwrite)
     with engine.snapshot(), carried_out(plan, engine, asked.key or Key.fresh()) as found:
+        plan = plan.fitted(found) if plan.fitted else plan
         dropped = sum(int(row["dropped_rows"]) for row in found.values() if "dropped_rows" in row)
         manifest = new_manifest(plan, engine.name, {}, dropped)
         with saved(engine, kept, save), target:
             manifest, tables = published(engine, target, plan.outputs, manifest, against, accept)
     release = open_release(out) if out is not None else Release(engine, tables, manifest)
     release.sql = plan_text(plan, engine)
-    release.notes = _notes(asked, plan, against[1], into)
+    release.notes = [*plan.notes, *_notes(asked, plan, against[1], into)]
+    release.learned = dict(plan.learned)
     return release
 
 
@@ -168,6 +190,7 @@ def compiled(asked: Asked, dialect: str, **parameters: Any) -> str:
         many_rows_per_person=asked.many_rows_per_person,
     )
     method = METHODS[asked.method]
+    _refuse_elsewhere(method, dialect)
     return script(method.plan(request, prefix="sqlanon_", **parameters), dialect, method.PAPER)
 
 
@@ -205,7 +228,8 @@ def _step_text(step: Statement | Check | Loop, engine: Engine) -> list[str]:
 
 def _notes(asked: Asked, plan: Plan, types: Mapping[str, str], into: str | None) -> list[str]:
     """Say what a publisher has to know about what just happened."""
-    named = {name.lower() for name in (*plan.columns["quasi"], *plan.columns["sensitive"])}
+    label = [plan.columns["label"]] if "label" in plan.columns else []
+    named = {name.lower() for name in (*plan.columns["quasi"], *plan.columns["sensitive"], *label)}
     left_out = [column for column in types if column.lower() not in named]
     notes = []
     if left_out:

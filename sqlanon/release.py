@@ -49,6 +49,7 @@ class Release:
         self.engine, self.tables, self.manifest, self.directory = engine, dict(tables), manifest, directory
         self.sql = sql
         self.notes: list[str] = []
+        self.learned: dict[str, Any] = {}
         self._asked: Session | None = None
 
     @property
@@ -89,7 +90,9 @@ class Release:
         report = form.verify(self.published)
         checks = (*checks, inspection.manifest_check(self.manifest, report), *report.checks)
         if against is not None:
-            checks = (*checks, *form.verify_against(self.published, *self.engine.source(against)))
+            source = self.engine.source(against)
+            checks = (*checks, *form.verify_against(self.published, *source))
+            checks += (self.form.compared(self.published, *source),) if self.form.compared else ()
         unlisted = inspection.unlisted_files(self.directory, self.manifest)
         figures = {**report.figures, **({"unlisted_files": unlisted} if unlisted else {})}
         frame = None
@@ -117,7 +120,7 @@ class Release:
 
     def _grouped(self, purpose: str) -> Published:
         if not self.form.groups:
-            raise UsageError(f"a release of {self.manifest['method']} has no groups to {purpose}")
+            raise UsageError(f"a release of {self.manifest['method']} has no groups of exact values to {purpose}")
         return self.published
 
     def estimate(self, sql: str, estimator: str | None = None, **options: Any) -> pd.DataFrame:
@@ -144,7 +147,9 @@ class Release:
         against, voters, tables = _named(against), _named(voters), _listed(background)
         texts = form.queries(self.published)
         if against is not None:
-            texts += form.against_queries(self.published, *self.engine.source(against))
+            source = self.engine.source(against)
+            texts += form.against_queries(self.published, *source)
+            texts += self.form.compared_queries(self.published, *source) if self.form.compared_queries else []
         if voters is not None:
             texts.append(presence.presence_query(self._grouped("look voters up in"), *self.engine.source(voters)))
         statements = [Statement(name, sql, "query") for name, sql in texts]
@@ -165,7 +170,10 @@ class Release:
         return open_release(directory)
 
     def _sorted(self, name: str) -> str:
-        shown = self.form.verification.published_columns(self.manifest)[name]
+        nested = self.form.nested_columns(self.manifest)
+        shown = sorted(
+            self.form.verification.published_columns(self.manifest)[name], key=lambda column: column in nested
+        )
         order = ", ".join(f"{ident(column)} asc nulls last" for column in shown)
         return f"select * from {self.tables[name]} order by {order}"
 

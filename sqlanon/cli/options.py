@@ -13,6 +13,8 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, connect
 from sqlanon.errors import UsageError
 from sqlanon.estimators import NAMES
+from sqlanon.influence import Learn
+from sqlanon.plan import Beside
 from sqlanon.secret import Key
 from sqlanon.sessions import opened
 
@@ -60,6 +62,27 @@ class Guarantee(StrEnum):
 
     exact = "exact"
     delta = "delta"
+
+
+class Undiverse(StrEnum):
+    """What becomes of clusters that are not diverse."""
+
+    merge = "merge"
+    suppress = "suppress"
+
+
+class Alternatives(StrEnum):
+    """How cells hold alternatives."""
+
+    lists = "lists"
+    braces = "braces"
+
+
+class AlternativeOrder(StrEnum):
+    """In which order sensitive alternatives are published."""
+
+    given = "given"
+    sorted = "sorted"
 
 
 class Transition(StrEnum):
@@ -165,6 +188,50 @@ RepairOption = Annotated[
         " of their class, and their groups show them.",
     ),
 ]
+KOption = Annotated[int, typer.Option("-k", help="Least rows of a group.")]
+WeightsOption = Annotated[int, typer.Option("-L", help="Least different weights in a group with a grave value.")]
+ThresholdOption = Annotated[
+    float, typer.Option("--threshold", help="The weight from which on a sensitive value is grave, above 0, at most 1.")
+]
+HierarchyOption = Annotated[
+    list[str],
+    typer.Option(
+        "--hierarchy",
+        help="COLUMN=FILE, repeatable: child and parent, or one column per level from leaf to root; first line: names.",
+    ),
+]
+InfluenceOption = Annotated[
+    str,
+    typer.Option(
+        "--influence",
+        help="File of influences and weights in [0, 1]: columns named as the sensitive column, every quasi column,"
+        " weight. Or learn: from the data, shown for an expert to correct.",
+    ),
+]
+SaveInfluence = Annotated[
+    Path | None,
+    typer.Option("--save-influence", help="With --influence learn: file to appear; it names every sensitive value."),
+]
+UndiverseOption = Annotated[
+    Undiverse,
+    typer.Option("--undiverse", help="Groups that are not diverse: merge with a neighbour, or suppress to *."),
+]
+RefineOption = Annotated[int, typer.Option("--refine", help="Turns of swaps that make groups more alike.")]
+AlternativesOption = Annotated[
+    Alternatives, typer.Option("--alternatives", help="Cells of alternatives: lists, or text in braces as in {a, b}.")
+]
+AlternativeOf = Annotated[
+    str | None,
+    typer.Option("--alternative-of", help="Column that ties rows which are alternatives of one another."),
+]
+MaxAlternatives = Annotated[
+    int, typer.Option("--max-alternatives", help="The most alternatives of a cell; more are refused.")
+]
+LabelOption = Annotated[str | None, typer.Option("--label", help="Row label: a column published beside QIID.")]
+OrderAlternatives = Annotated[
+    AlternativeOrder,
+    typer.Option("--order-alternatives", help="Sensitive alternatives as given, or sorted (truth first tells)."),
+]
 KeyOption = Annotated[
     str | None,
     typer.Option(
@@ -242,6 +309,28 @@ def chosen_share(name: str, text: str) -> float:
 def say(message: str) -> None:
     """Print a message to standard error."""
     display.to_stderr().print(display.visible(message))
+
+
+def chosen_hierarchies(texts: list[str]) -> dict[str, Beside]:
+    """Read COLUMN=FILE, split at the first `=` behind which a file's name begins."""
+    found: dict[str, Beside] = {}
+    for text in texts:
+        name, given, path = text.partition("=")
+        if not given or not name.strip() or not path.strip():
+            raise UsageError(f"--hierarchy {text!r} is not COLUMN=FILE")
+        if name.strip().lower() in (known.lower() for known in found):
+            raise UsageError(f"--hierarchy is given twice for {name.strip()!r}")
+        found[name.strip()] = Beside(path.strip(), fetched=True, as_text=True)
+    return found
+
+
+def chosen_influence(text: str, save: Path | None, overwrite: bool) -> Beside | Learn:
+    """Read `learn` or a file's name; only what is learned is saved."""
+    if text == "learn":
+        return Learn(save, overwrite)
+    if save is not None:
+        raise UsageError("--save-influence keeps what --influence learn finds; with a file there is nothing to save")
+    return Beside(text, fetched=True, as_text=True)
 
 
 def chosen_gamma(texts: list[str]) -> int | dict[str, int]:

@@ -40,6 +40,7 @@ from sqlanon.cli.options import (
 )
 from sqlanon.errors import UsageError
 from sqlanon.publish import Asked, compiled, publish, statements
+from sqlanon.release import Release
 
 Options = TypeVar("Options")
 
@@ -78,8 +79,8 @@ class Publication:
     memory_limit: Memory = None
     temp_directory: Temporary = None
 
-    def publish(self, method: str, save: Sequence[Path] = (), **parameters: Any) -> None:
-        """Publish, and print what was published; with --sql print the statements alone."""
+    def publish(self, method: str, save: Sequence[Path] = (), **parameters: Any) -> Release | None:
+        """Publish, and print what was published; with --sql print the statements alone, and return None."""
         if (self.out is None) == (self.into is None):
             raise UsageError("say where the release goes: --out DIR, or --database FILE --into SCHEMA")
         if self.into is not None and self.database is None and self.engine is EngineName.duckdb:
@@ -90,13 +91,14 @@ class Publication:
         engine = any_session(self.engine, self.database, writes, self.master, self.dsn, *resources)
         if self.sql:
             sys.stdout.write(statements(asked, engine, self.out, self.into, **parameters))
-            return
+            return None
         with display.progress():
             release = publish(asked, engine, self.out, self.into, self.overwrite, save=save, **parameters)
         where = str(self.out) if self.out is not None else f"schema {self.into} of {self.database or 'the database'}"
         display.show_publication(release.manifest, where, self.how.value)
         for note in release.notes:
             say(note)
+        return release
 
     def _asked(self, method: str) -> Asked:
         return Asked(

@@ -1,8 +1,13 @@
 """Verbs of the publisher: publish, compile; a method adds its own options to those that all have."""
 
+from sqlanon import display
 from sqlanon.cli.app import compile_app, publish_app
 from sqlanon.cli.options import (
     Alpha,
+    AlternativeOf,
+    AlternativeOrder,
+    Alternatives,
+    AlternativesOption,
     BackgroundFrom,
     BackgroundOption,
     BlockOption,
@@ -10,15 +15,29 @@ from sqlanon.cli.options import (
     Gamma,
     Guarantee,
     GuaranteeOption,
+    HierarchyOption,
+    InfluenceOption,
+    KOption,
+    LabelOption,
     LOption,
+    MaxAlternatives,
     MaxSuppressed,
+    OrderAlternatives,
+    RefineOption,
     RepairOption,
     ResidueOption,
     ROption,
     SaveBackground,
+    SaveInfluence,
     TargetError,
+    ThresholdOption,
+    Undiverse,
+    UndiverseOption,
+    WeightsOption,
     chosen_block,
     chosen_gamma,
+    chosen_hierarchies,
+    chosen_influence,
     chosen_share,
 )
 from sqlanon.cli.publication import Compilation, Publication, with_options
@@ -26,6 +45,7 @@ from sqlanon.grouping import GROUPS_PER_BLOCK
 from sqlanon.guarantees import ALPHA, EPSILON, TARGET_ERROR
 from sqlanon.methods.robust import MOST_SUPPRESSED
 from sqlanon.plan import Beside
+from sqlanon.reading import MOST_ALTERNATIVES
 
 DEFAULT_BLOCK = str(GROUPS_PER_BLOCK)
 DEFAULT_SHARE = str(MOST_SUPPRESSED)
@@ -76,6 +96,49 @@ def publish_splu(
         target_error=target_error,
         block=chosen_block(block),
     )
+
+
+@publish_app.command(
+    "uncertain",
+    epilog="Example: sqlanon publish uncertain survey.parquet --quasi age,sex --sensitive disease -k 5 -L 3"
+    " --threshold 0.3 --influence learn --save-influence influence.csv --out release",
+)
+@with_options(Publication)
+def publish_uncertain(
+    asked: Publication,
+    *,
+    k: KOption,
+    l: WeightsOption,
+    threshold: ThresholdOption,
+    influence: InfluenceOption,
+    save_influence: SaveInfluence = None,
+    hierarchy: HierarchyOption = [],  # noqa: B006
+    undiverse: UndiverseOption = Undiverse.merge,
+    refine: RefineOption = 0,
+    alternatives: AlternativesOption = Alternatives.lists,
+    alternative_of: AlternativeOf = None,
+    max_alternatives: MaxAlternatives = MOST_ALTERNATIVES,
+    label: LabelOption = None,
+    order_alternatives: OrderAlternatives = AlternativeOrder.given,
+) -> None:
+    """Publish QIT and ST of groups of uncertain rows (UDAK-anonymity)."""
+    release = asked.publish(
+        "uncertain",
+        k=k,
+        l=l,
+        threshold=threshold,
+        influence=chosen_influence(influence, save_influence, asked.overwrite),
+        hierarchy=chosen_hierarchies(hierarchy),
+        undiverse=undiverse.value,
+        refine=refine,
+        alternatives=alternatives.value,
+        alternative_of=alternative_of,
+        max_alternatives=max_alternatives,
+        label=label,
+        order_alternatives=order_alternatives.value,
+    )
+    if release is not None and release.learned:
+        display.show_learned(release.learned["influence"])
 
 
 @compile_app.command(

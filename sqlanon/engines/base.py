@@ -32,8 +32,11 @@ class Engine(Protocol):
 
     # -- sources and relations
 
-    def source(self, text: object) -> tuple[Source, Mapping[str, str]]:
-        """Find a source; return its SQL and its columns with their types, in order."""
+    def source(self, text: object, as_text: bool = False) -> tuple[Source, Mapping[str, str]]:
+        """Find a source; return its SQL and its columns with their types, in order.
+
+        as_text: where a file's types would be guessed, take its values as they are written, its first line as names.
+        """
 
     def text(self, statement: Statement, lasting: bool = False) -> str:
         """Return the SQL that `create` runs, or the query's own, in the engine's dialect."""

@@ -3,6 +3,7 @@
 import atexit
 import inspect
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -55,6 +56,7 @@ end
 order by database_name = 'temp' desc, database_name = current_database() desc, schema_name = current_schema() desc
 limit 1
 """
+_LIST = re.compile(r"\[\d*\]\Z")
 _NESTED = ("LIST", "STRUCT", "MAP", "UNION", "ARRAY", "VARIANT")
 
 
@@ -248,9 +250,9 @@ class DuckDBEngine:
 
     # -- sources ------------------------------------------------------------------------------
 
-    def source(self, text: object) -> tuple[Source, Mapping[str, str]]:
+    def source(self, text: object, as_text: bool = False) -> tuple[Source, Mapping[str, str]]:
         """Find a table, view, file, glob, or an object in the caller's scope, in this order."""
-        relation, numbering = self._relation(text)
+        relation, numbering = self._relation(text, as_text)
         try:
             types = self.columns(f"select * from {relation}")
         except SqlanonError as error:
@@ -260,15 +262,16 @@ class DuckDBEngine:
         casts = {name: _PUBLISHED_AS[kind] for name, kind in types.items() if kind in _PUBLISHED_AS}
         casts |= {name: "VARCHAR" for name, kind in types.items() if kind.startswith("ENUM")}
         nested = {name: "NESTED" for name, kind in types.items() if kind.startswith(_NESTED) or kind.endswith("]")}
-        return Source(Sql(relation), casts, Sql(numbering)), types | casts | nested
+        lists, list_casts = _lists(types)
+        return Source(Sql(relation), casts | list_casts, Sql(numbering), lists=lists), types | casts | nested
 
-    def _relation(self, text: object) -> tuple[str, str]:
+    def _relation(self, text: object, as_text: bool = False) -> tuple[str, str]:
         if not isinstance(text, str):
             return self._registered(text), _COUNTED
         table = self._table(text)
         if table is not None:
             return table
-        reader = _reader(text)
+        reader = _reader(text, as_text)
         if reader is not None:
             return reader
         found = _in_scope(text)
@@ -303,7 +306,22 @@ def _name_parts(text: str) -> list[list[str]]:
     return [[text], *([parts] if 1 < len(parts) <= 3 and all(parts) else [])]
 
 
-def _reader(text: str) -> tuple[str, str] | None:
+def _lists(types: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the columns that hold lists of single values with their values' types, and what is read as another type.
+
+    A list of known length is a list; values are published as they are outside of lists.
+    """
+    held = {name: _LIST.sub("", kind) for name, kind in types.items() if _LIST.search(kind)}
+    held = {
+        name: kind for name, kind in held.items() if not (kind.startswith((*_NESTED, "JSON")) or kind.endswith("]"))
+    }
+    lists = {
+        name: "VARCHAR" if kind.startswith("ENUM") else _PUBLISHED_AS.get(kind, kind) for name, kind in held.items()
+    }
+    return lists, {name: f"{kind}[]" for name, kind in lists.items() if types[name] != f"{kind}[]"}
+
+
+def _reader(text: str, as_text: bool = False) -> tuple[str, str] | None:
     path = Path(text)
     if path.is_dir():
         raise SourceError(f"{text!r} is a directory; name its files, for example {str(path / '*.parquet')!r}")
@@ -322,7 +340,8 @@ def _reader(text: str) -> tuple[str, str] | None:
     numbering = _COUNTED
     if reader == "read_parquet":
         numbering = "cast(file_index as bigint) * 1099511627776 + file_row_number"  # below 2^40 rows a file
-    return f"{reader}({literal(pattern)})", numbering
+    written = ", all_varchar = true, header = true" if as_text and reader == "read_csv" else ""
+    return f"{reader}({literal(pattern)}{written})", numbering
 
 
 def _escaped(path: str) -> str:

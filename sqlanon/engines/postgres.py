@@ -228,7 +228,7 @@ class PostgresEngine:
 
     # -- sources ------------------------------------------------------------------------------
 
-    def source(self, text: object) -> tuple[Source, Mapping[str, str]]:
+    def source(self, text: object, as_text: bool = False) -> tuple[Source, Mapping[str, str]]:
         """Find a table or view, named as it is written in SQL without quotes, or letter by letter."""
         if not isinstance(text, str):
             raise SourceError(f"a {type(text).__name__} is no table of PostgreSQL; name a table")

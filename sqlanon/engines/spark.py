@@ -284,19 +284,19 @@ class SparkEngine:
 
     # -- sources ------------------------------------------------------------------------------
 
-    def source(self, text: object) -> tuple[Source, Mapping[str, str]]:
+    def source(self, text: object, as_text: bool = False) -> tuple[Source, Mapping[str, str]]:
         """Find a table or view, a path or pattern of files, or take a DataFrame."""
         name = f"sqlanon_source_{secrets.token_hex(4)}"
         self._views.append(name)
         with self._set():
-            frame = text if isinstance(text, DataFrame) else self._read(text)
+            frame = text if isinstance(text, DataFrame) else self._read(text, as_text)
             frame.createOrReplaceTempView(name)
             found = {field.name: field.dataType.simpleString() for field in frame.schema}
         types = {column: _type_name(kind) for column, kind in found.items()}
         casts = {column: "VARCHAR" for column, kind in found.items() if kind.startswith("string collate")}
         return Source(ident(name), casts, Sql("row_number() over ()")), types
 
-    def _read(self, text: object) -> DataFrame:
+    def _read(self, text: object, as_text: bool) -> DataFrame:
         if not isinstance(text, str):
             raise SourceError(f"a {type(text).__name__} is no source of Spark; give a table, a path or a DataFrame")
         form = next((form for form, many in _FORMATS.items() if text.lower().endswith(many)), None)
@@ -308,7 +308,7 @@ class SparkEngine:
             if not any(letter in text for letter in "*?[{") and not Path(text).exists():
                 raise SourceError(f"no file {text!r}")
             text = _address(Path(text)) if Path(text).exists() else f"file:{os.path.abspath(text)}"  # noqa: PTH100
-        reader = self.session.read.option("header", "true").option("inferSchema", "true")
+        reader = self.session.read.option("header", "true").option("inferSchema", str(not as_text).lower())
         return reader.format(form).load(text)
 
 

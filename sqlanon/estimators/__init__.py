@@ -25,6 +25,7 @@ ESTIMATORS: dict[str, dict[str, Callable[[Evidence], Estimate]]] = {
         "matrix": matrix.estimate,
         "iterative": iterative.estimate,
     },
+    "uncertain": {"uniform": uniform.estimate},
 }
 NAMES = tuple(dict.fromkeys(name for own in ESTIMATORS.values() for name in own))
 

@@ -2,6 +2,6 @@
 
 from types import ModuleType
 
-from sqlanon.methods import anatomy, robust, splu
+from sqlanon.methods import anatomy, robust, splu, uncertain
 
-METHODS: dict[str, ModuleType] = {module.NAME: module for module in (anatomy, splu, robust)}
+METHODS: dict[str, ModuleType] = {module.NAME: module for module in (anatomy, splu, robust, uncertain)}

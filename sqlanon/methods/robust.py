@@ -99,7 +99,7 @@ def _backgrounds(
 ) -> tuple[Background, ...]:
     """Match what the adversary knows with the published columns."""
     (sensitive,) = request.roles.sensitive
-    types = request.types
+    types = {**request.types, **request.source.casts}
     quasi = zip(request.roles.quasi, grouping.quasi_names(request), strict=True)
     published = Columns(
         {column: (name, types.get(column, "")) for column, name in quasi}, (sensitive, types.get(sensitive, ""))

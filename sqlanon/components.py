@@ -1,0 +1,88 @@
+"""Take a query over uncertain data apart: pieces that read one column, and what must be evaluated together.
+
+Each largest piece that reads one quasi column is a mark of that column: its value is found once per candidate. What
+is left of conditions and keys reads marks; those that share a column are one component, others are independent.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sqlanon.expressions import split
+from sqlanon.query import Query
+from sqlanon.templates import Sql
+
+QUASI = "quasi_"
+
+
+@dataclass(frozen=True)
+class Component:
+    """Conditions and keys over the marks of some columns; `mixed`: they read parts of the sensitive side as well.
+
+    keys: place among the query's quasi keys, from 1, and expression.
+    """
+
+    columns: frozenset[int]
+    conditions: tuple[Sql, ...] = ()
+    keys: tuple[tuple[int, Sql], ...] = ()
+    mixed: bool = False
+
+    def joins(self, other: "Component") -> bool:
+        """Tell whether the two cannot be evaluated one by one."""
+        return bool(self.columns & other.columns) or (self.mixed and other.mixed)
+
+    def __add__(self, other: "Component") -> "Component":
+        """Return both as one."""
+        return Component(
+            self.columns | other.columns,
+            self.conditions + other.conditions,
+            self.keys + other.keys,
+            self.mixed or other.mixed,
+        )
+
+
+@dataclass
+class Parts:
+    """The components of a query, and each read column's marks: piece → name."""
+
+    components: list[Component] = field(default_factory=list)
+    marks: dict[int, dict[Sql, str]] = field(default_factory=dict)
+
+    def name(self, column: str, piece: Sql) -> str | None:
+        """Name a piece that reads one column; equal pieces share a name, and the sensitive side has none."""
+        if not column.startswith(QUASI):
+            return None
+        own = self.marks.setdefault(_place(column), {})
+        return own.setdefault(piece, f"mark_{_place(column)}_{len(own) + 1}")
+
+    def add(self, one: Component) -> None:
+        """Add a component; those that it joins become one with it."""
+        for other in [other for other in self.components if one.joins(other)]:
+            self.components.remove(other)
+            one = other + one
+        self.components.append(one)
+
+
+def taken_apart(query: Query) -> Parts:
+    """Return the components of a query's conditions and keys that read quasi columns, or nothing at all (keys)."""
+    parts = Parts()
+    for piece in query.filters("quasi", "mixed"):
+        rest, columns = split(piece.sql, parts.name)
+        parts.add(Component(_places(columns), (rest,), (), piece.role == "mixed"))
+    keys = [key for key in query.keys if key.role != "sensitive"]
+    for number, piece in enumerate(keys, start=1):
+        rest, columns = split(piece.sql, parts.name)
+        parts.add(Component(_places(columns), (), ((number, rest),), piece.role == "mixed"))
+    return parts
+
+
+def marked(marks: Mapping[Sql, str]) -> list[tuple[Sql, Sql]]:
+    """Return names and pieces as a template takes them."""
+    return [(Sql(name), piece) for piece, name in marks.items()]
+
+
+def _places(columns: frozenset[str]) -> frozenset[int]:
+    return frozenset(_place(name) for name in columns if name.startswith(QUASI))
+
+
+def _place(column: str) -> int:
+    return int(column.removeprefix(QUASI))
