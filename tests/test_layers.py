@@ -23,7 +23,7 @@ LAYERS = (
     {"expressions"},
     {"query", "projection", "components"},
     {"plan", "connectivity"},
-    {"grouping", "clustering", "dimensions", "enumeration", "shapes", "script", "manifest", "macro", "stored", "layout"},
+    {"grouping", "clustering", "dimensions", "refinement", "enumeration", "shapes", "script", "manifest", "macro", "stored", "layout"},
     {"hierarchy", "influence"},
     {"reading"},
     {"alternatives"},
@@ -57,7 +57,7 @@ SIBLINGS = {
     "estimators": {"evidence", "channel"},
     "engines": {"base"},
 }  # what each sibling may import
-NOT_METHODS = {"_macros", "grouping", "clustering", "verify", "estimate", "workload", "views", "check", "stored", "demo"}
+NOT_METHODS = {"_macros", "grouping", "clustering", "refinement", "verify", "estimate", "workload", "views", "check", "stored", "demo"}
 
 MODULES = {
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): path
