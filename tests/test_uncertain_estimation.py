@@ -1,14 +1,16 @@
 """Counts over uncertain data: what is certain, possible and expected, against worlds written down one by one."""
 
 import json
+import re
 
+import duckdb
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon.errors import AnswerError, QueryError, ReleaseError, UsageError
+from sqlanon.errors import AnswerError, DataError, QueryError, ReleaseError, UsageError
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
 from tests.oracles import uncertain as oracle
 from tests.uncertain_release import TABLE_8, WEIGHTS, write_release
@@ -146,6 +148,61 @@ def test_counts_are_those_of_the_worlds(tmp_path_factory, release, conditions, k
     missing = {name: counts for name, counts in wanted.items() if name not in found}
     assert everyone_hidden or all(counts[0] == counts[2] == 0 for counts in missing.values()), missing
     opened.engine.connection.close()
+
+
+# -- against truths drawn from the alternatives ---------------------------------------------------
+
+ROWS = st.lists(
+    st.tuples(
+        st.sets(st.sampled_from("abcde"), min_size=1, max_size=3).map(sorted),
+        st.sets(st.sampled_from([20, 30, 40, 50]), min_size=1, max_size=2).map(sorted),
+        st.sampled_from("MF"),
+        st.sets(st.sampled_from(DISEASES), min_size=1, max_size=2).map(sorted),
+    ),
+    min_size=4,
+    max_size=9,
+)
+
+
+@settings(max_examples=6, deadline=None)
+@given(rows=ROWS, undiverse=st.sampled_from(["merge", "suppress"]), data=st.data())
+def test_the_truth_lies_between_certain_and_possible(rows, undiverse, data):
+    con = duckdb.connect()
+    con.execute("create table survey (school varchar[], age bigint[], sex varchar, disease varchar[])").fetchall()
+    con.executemany("insert into survey values (?, ?, ?, ?)", rows).fetchall()
+    tree = pd.DataFrame(TREE, columns=["child", "parent"])
+    influence = pd.DataFrame(
+        [{"disease": d, "school": 0.5, "age": 0.4, "sex": 1, "weight": WEIGHTS[d]} for d in DISEASES]
+    )
+    asked = {"quasi": ["school", "age", "sex"], "sensitive": "disease", "hierarchy": {"school": tree}}
+    try:
+        release = sqlanon.uncertain(
+            con, "survey", k=2, l=2, threshold=0.5, influence=influence, undiverse=undiverse, **asked
+        )
+    except DataError:
+        return  # no cluster passes, and none is there to be merged with
+    report = release.verify(against="survey")
+    assert report.holds, report.failed()
+    shown = release.table("qit").fetchall()
+    ages = [int(age) for *_, age, _, _ in shown if age not in (None, "*")]
+    truth = [
+        {
+            "school": data.draw(st.sampled_from(school)),
+            "age": data.draw(st.sampled_from(age)),
+            "sex": sex,
+            "disease": data.draw(st.sampled_from(disease)),
+        }
+        for school, age, sex, disease in rows
+    ]
+    for _ in range(4):
+        sql, holds, columns, sensitive = data.draw(pieces())
+        limits = {int(limit) for limit in re.findall(r"age <= (\d+)", sql)}
+        if (columns and sensitive) or not limits <= set(ages):
+            continue  # who owns which set is shared out evenly; a largest value stands for the values that are shown
+        counts = three(release.estimate(f"SELECT COUNT(*) FROM release WHERE {sql}"))
+        found = sum(holds(row, row["disease"]) for row in truth)
+        assert counts[0] <= found <= counts[1], sql
+    con.close()
 
 
 # -- how large, what kinds ----------------------------------------------------------------------
