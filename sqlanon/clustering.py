@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Literal
 
 from sqlanon import dimensions as attributes
+from sqlanon import refinement
 from sqlanon.dimensions import Dimension as Dimension  # noqa: PLC0414 -- methods name it from here
 from sqlanon.errors import DataError
 from sqlanon.grouping import NO_ROWS, TOO_FEW_ROWS
@@ -60,7 +61,7 @@ class Clustering:
 
     k: least rows of a cluster; l: least different weights where one of them is not below `threshold`.
     sensitive_width: how many columns sensitive_1 … there are. ties: columns of `determined` that order rows which
-    are alike. undiverse: what becomes of a cluster that fails.
+    are alike. undiverse: what becomes of a cluster that fails. refine: turns of swaps before clusters are judged.
     """
 
     dimensions: Sequence[Dimension]
@@ -69,7 +70,13 @@ class Clustering:
     threshold: Decimal | float
     sensitive_width: int = 1
     undiverse: Undiverse = "merge"
+    refine: int = 0
     ties: Sequence[str] = ("draw",)
+
+    @property
+    def carried(self) -> list[str]:
+        """Return the columns that every row keeps to the end: by which it is judged and told apart."""
+        return ["row_number", "sensitive_count", *self.held, *attributes.coordinates(self.dimensions)]
 
     @property
     def held(self) -> list[str]:
@@ -85,14 +92,16 @@ def steps(
     sensitive_width: int,
     undiverse: Undiverse = "merge",
     ties: Sequence[str] = ("draw",),
+    refine: int = 0,
 ) -> tuple[Step | Repeat, ...]:
     """Return the steps that end in `clustered` and a query of quality; see Clustering for what they take."""
-    asked = Clustering(dimensions, k, l, threshold, sensitive_width, undiverse, ties)
+    asked = Clustering(dimensions, k, l, threshold, sensitive_width, undiverse, refine, ties)
     return (
         *_measured(asked),
         *_placed(asked),
         _arranged(asked),
         _sorted(asked),
+        *refinement.steps(dimensions, asked.carried, refine),
         *_diverse(asked),
         Step("clustering/clustered"),
         _quality(asked),
@@ -213,7 +222,7 @@ def _sorted(asked: Clustering) -> Step:
     levels = [(number, level.column) for number, level in enumerate(attributes.levels(asked.dimensions), start=1)]
     numbers = [number for number, _ in levels]
     values = {
-        "carried": ["row_number", "sensitive_count", *asked.held, *attributes.coordinates(asked.dimensions)],
+        "carried": asked.carried,
         "places": [
             (
                 f"at_{number}",

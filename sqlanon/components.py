@@ -18,13 +18,23 @@ QUASI = "quasi_"
 class Component:
     """Conditions and keys over the marks of some columns; `mixed`: they read parts of the sensitive side as well.
 
-    keys: place among the query's quasi keys, from 1, and expression.
+    conditions: expression and columns. keys: place among the query's quasi keys, from 1, and expression.
+    keyed: the columns that the keys read.
     """
 
     columns: frozenset[int]
-    conditions: tuple[Sql, ...] = ()
+    conditions: tuple[tuple[Sql, frozenset[int]], ...] = ()
     keys: tuple[tuple[int, Sql], ...] = ()
+    keyed: frozenset[int] = frozenset()
     mixed: bool = False
+
+    @property
+    def open_conditions(self) -> list[tuple[Sql, list[int]]]:
+        """Return each condition with the columns whose open cells may satisfy it.
+
+        A column that GROUP BY reads is none of them: an open cell is listed under values that it may hold.
+        """
+        return [(condition, sorted(columns - self.keyed)) for condition, columns in self.conditions]
 
     def joins(self, other: "Component") -> bool:
         """Tell whether the two cannot be evaluated one by one."""
@@ -36,6 +46,7 @@ class Component:
             self.columns | other.columns,
             self.conditions + other.conditions,
             self.keys + other.keys,
+            self.keyed | other.keyed,
             self.mixed or other.mixed,
         )
 
@@ -67,11 +78,13 @@ def taken_apart(query: Query) -> Parts:
     parts = Parts()
     for piece in query.filters("quasi", "mixed"):
         rest, columns = split(piece.sql, parts.name)
-        parts.add(Component(_places(columns), (rest,), (), piece.role == "mixed"))
+        places = _places(columns)
+        parts.add(Component(places, ((rest, places),), mixed=piece.role == "mixed"))
     keys = [key for key in query.keys if key.role != "sensitive"]
     for number, piece in enumerate(keys, start=1):
         rest, columns = split(piece.sql, parts.name)
-        parts.add(Component(_places(columns), (), ((number, rest),), piece.role == "mixed"))
+        places = _places(columns)
+        parts.add(Component(places, (), ((number, rest),), places, piece.role == "mixed"))
     return parts
 
 

@@ -106,7 +106,7 @@ def split(sql: Sql, name: Callable[[str, Sql], str | None]) -> tuple[Sql, frozen
 
     sql: an expression that `text` wrote. name: takes a column and a piece that reads it alone; None leaves it.
     """
-    tree = sqlglot.parse_one(sql, read="duckdb")
+    tree = sqlglot.parse_one(str(sql), read="duckdb")  # plain text: pieces of marked text would be escaped again
 
     def named(inner: exp.Expr) -> exp.Expr:
         columns = _columns(inner)

@@ -56,13 +56,15 @@ class Form:
     """How a method's releases are verified and asked.
 
     groups: whether groups with exact values are published. nested: the roles of published columns that hold nested
-    values. compared: what `verify --against` compares beside the tables, and its queries.
+    values. dialects: of the engines that read them, all where none is named. compared, compared_queries: what
+    `verify --against` compares beside the tables.
     """
 
     verification: Verification
     session: Callable[[Engine, Mapping[str, Sql], Manifest], Session]
     groups: bool
     nested: tuple[str, ...] = ()
+    dialects: tuple[str, ...] = ()
     compared: Callable[[Published, Source, Mapping[str, str]], Check] | None = None
     compared_queries: Callable[[Published, Source, Mapping[str, str]], list[tuple[str, str]]] | None = None
 
@@ -80,6 +82,7 @@ FORMS: dict[str, Form] = {
         possibility.Session,  # type: ignore[arg-type]
         groups=False,
         nested=("alternatives",),
+        dialects=("duckdb",),
         compared=true_counts.compared,
         compared_queries=true_counts.count_queries,
     ),

@@ -21,7 +21,7 @@ def never(engine: Engine, piece: Sql, relation: Sql) -> bool:
         types = engine.columns(f"select * from {relation}")
     except SqlanonError:
         return False
-    tree = sqlglot.parse_one(piece, read="duckdb")
+    tree = sqlglot.parse_one(str(piece), read="duckdb")
     if any(_fails(engine, f"select {constant} as tried") for constant in _constants(tree)):
         return True
     nulls = ", ".join(f"cast(null as {kind}) as {ident(name)}" for name, kind in types.items())

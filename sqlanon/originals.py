@@ -37,24 +37,29 @@ def original(published: Published, source: Source, types: Mapping[str, str]) -> 
     internal[columns["sensitive"][0]] = "sensitive"
     tie = parameters.get("alternative_of")
     passed = {columns[LABEL]: LABEL} if LABEL in columns else {}
-    wanted = {**internal, **passed, **({tie: TIE} if isinstance(tie, str) else {})}
-    spelled = dict(zip(wanted, resolve_names(list(types), list(wanted)), strict=True))
+    wanted = [*internal.items(), *passed.items(), *([(tie, TIE)] if isinstance(tie, str) else [])]
+    names = [name for name, _ in wanted]  # a label may be the tie as well
+    spelled = dict(zip(names, resolve_names(list(types), names), strict=True))
     texts = _braced(manifest, said, {name: types[spelled[name]] for name in internal})
     kinds = {name: texts.get(name, source.lists.get(spelled[name], types[spelled[name]])) for name in internal}
     nested = [name for name, kind in kinds.items() if kind == "NESTED"]
     if nested:
         raise ReleaseError(f"the source's column {nested[0]!r} holds nested values, which the release does not have")
-    selected = [(source.expression(spelled[name]), ours) for name, ours in wanted.items()]
+    selected = [(source.expression(spelled[name]), ours) for name, ours in wanted]
     selected.append((Sql("row_number() over ()"), "row_number"))
     rows = _inline(published, "grouping/source", relation=source.relation, selected=selected)
     labels = tuple(passed.values())
     lists = [internal[name] for name in internal if name in texts or spelled[name] in source.lists]
     if texts:
-        kept = [ours for ours in (*wanted.values(), "row_number") if ours not in {internal[name] for name in texts}]
+        kept = [
+            ours
+            for ours in (*(ours for _, ours in wanted), "row_number")
+            if ours not in {internal[name] for name in texts}
+        ]
         cast = [(internal[name], Sql(f"{kind}[]")) for name, kind in texts.items()]
         rows = _inline(published, "uncertain/listed", {"source": rows}, passed_columns=kept, text_columns=cast)
     scalars = [ours for ours in internal.values() if ours not in lists]
-    if TIE in wanted.values():
+    if isinstance(tie, str):
         named = {"single_columns": labels, "scalar_columns": scalars, "list_columns": lists}
         rows = _inline(published, "uncertain/folded", {"source": rows}, **named)
         lists, scalars = [*lists, *scalars], []

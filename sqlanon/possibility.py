@@ -178,13 +178,11 @@ class _Asking(Asking):
             {"cell_combination": self._combination(component)},
             spreads=[(place, self.relations[f"spread_{place}"], self._signature(place)) for place in columns],
             cases=[cases] if component.mixed else [],
-            conditions=list(component.conditions),
+            conditions=component.open_conditions,
             keys=list(component.keys),
         )
         places = [place for place, _ in component.keys]
-        keyless = [] if places else [True]
-        given = {"possible_world": inline(world)}
-        return own("possible_hit", given, columns=columns, key_places=places, keyless=keyless)
+        return own("possible_hit", {"possible_world": inline(world)}, columns=columns, key_places=places)
 
     def _person_hit(self) -> str:
         numbered = list(enumerate(self.components, start=1))

@@ -39,8 +39,13 @@ class Asked:
     show_values: bool = False
 
 
-def prepared(asked: Asked, engine: Engine, prefix: str, **parameters: Any) -> tuple[Plan, Any]:
-    """Resolve the source and the roles; return the plan, and the source with its columns' types."""
+def prepared(
+    asked: Asked, engine: Engine, prefix: str, identity: Identity | None = None, **parameters: Any
+) -> tuple[Plan, Any]:
+    """Resolve the source and the roles; return the plan, and the source with its columns' types.
+
+    identity: how rows are told apart; what serves the key best if None.
+    """
     source, types = engine.source(asked.source)
     method = METHODS[asked.method]
     _refuse_elsewhere(method, engine.dialect)
@@ -54,7 +59,7 @@ def prepared(asked: Asked, engine: Engine, prefix: str, **parameters: Any) -> tu
         roles,
         nulls=asked.nulls,
         draws=asked.draws,
-        identity=_identity(asked),
+        identity=identity or _identity(asked),
         many_rows_per_person=asked.many_rows_per_person,
         show_values=asked.show_values,
         types=types,
@@ -95,6 +100,11 @@ def _read(types: Mapping[str, str], as_text: bool) -> str:
 def _identity(asked: Asked) -> Identity:
     if asked.key is None or not asked.key.given:
         return "number"
+    return _identity_elsewhere(asked)
+
+
+def _identity_elsewhere(asked: Asked) -> Identity:
+    """Return how rows are told apart where the key is another's: as they are, whatever numbers them."""
     return "identifier" if asked.identifier and not asked.many_rows_per_person else "row"
 
 
@@ -178,19 +188,25 @@ def statements(asked: Asked, engine: Engine, out: str | Path | None, into: str |
     return "\n\n".join(texts) + "\n"
 
 
-def compiled(asked: Asked, dialect: str, **parameters: Any) -> str:
-    """Return the method's script for another engine; no database is needed, columns are taken as given."""
+def compiled(asked: Asked, dialect: str, engine: Engine | None = None, **parameters: Any) -> str:
+    """Return the method's script for another engine; no database is needed, columns are taken as given.
+
+    engine: where the source stands, for a method whose script depends on the types of its columns.
+    """
+    method = METHODS[asked.method]
+    _refuse_elsewhere(method, dialect)
+    if engine is not None:
+        plan, _ = prepared(asked, engine, "sqlanon_", _identity_elsewhere(asked), **parameters)
+        return script(plan, dialect, method.PAPER)
     roles = checked_roles(*(split_columns(names) for names in (asked.quasi, asked.sensitive, asked.identifier)))
     request = Request(
         Source(_table_elsewhere(str(asked.source), dialect)),
         roles,
         nulls=asked.nulls,
         draws=asked.draws,
-        identity="identifier" if roles.identifier and not asked.many_rows_per_person else "row",
+        identity=_identity_elsewhere(asked),
         many_rows_per_person=asked.many_rows_per_person,
     )
-    method = METHODS[asked.method]
-    _refuse_elsewhere(method, dialect)
     return script(method.plan(request, prefix="sqlanon_", **parameters), dialect, method.PAPER)
 
 

@@ -98,7 +98,7 @@ class Reading:
     @property
     def row_columns(self) -> tuple[str, ...]:
         """Return the columns that tell rows apart and pass through to the release."""
-        return ("row_number", "draw", *(["label"] if self.label is not None else []))
+        return ("row_number", "draw", *grouping.ties(self.request), *(["label"] if self.label is not None else []))
 
 
 def probe(

@@ -129,7 +129,8 @@ class Release:
         sql: SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) … FROM release [WHERE …] [GROUP BY …] [ORDER BY …] [LIMIT n].
         estimator: shrinkage (the default); for groups least_squares or uniform; for randomized values closed_form,
         matrix or iterative, the last with the options transition (paper, exact), tolerance and max_iterations.
-        Returns one row per answer; for each aggregate its value, `_std_error`, `_low`, `_high`.
+        Returns one row per answer; for each aggregate its value, `_std_error`, `_low`, `_high`; of a release of
+        uncertain data for each COUNT(*) `certain`, `possible`, `expected` (`n_certain` … under the alias n).
         Raises QueryError where the query is outside this grammar.
         """
         if options and estimator != "iterative":
@@ -301,11 +302,17 @@ def open_release(path: str | Path, database: str | None = None, engine: Engine |
     return _open_schema(str(path), engine)
 
 
-def _known(manifest: Manifest, where: str) -> Manifest:
-    """Refuse a method that this version does not have, and a manifest that its form does not understand."""
+def _known(manifest: Manifest, where: str, engine: Engine) -> Manifest:
+    """Refuse a method that this version lacks, and what its form does not understand: a manifest, an engine."""
     if manifest["method"] not in FORMS:
         raise ReleaseError(f"{where} was made by the method {manifest['method']!r}, which this sqlanon does not know")
-    FORMS[manifest["method"]].verification.check_manifest(manifest, where)
+    form = FORMS[manifest["method"]]
+    if form.dialects and engine.dialect not in form.dialects:
+        raise UsageError(
+            f"a release of {manifest['method']} holds lists, which are read with {', '.join(form.dialects)}, not with"
+            f" {engine.dialect}"
+        )
+    form.verification.check_manifest(manifest, where)
     return manifest
 
 
@@ -317,7 +324,7 @@ def _open_directory(directory: Path, engine: Engine) -> Release:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         raise ReleaseError(f"{str(directory)!r} holds no readable {MANIFEST}: it is not a release") from None
-    manifest = _known(loaded(text, str(directory)), str(directory))
+    manifest = _known(loaded(text, str(directory)), str(directory), engine)
     names = FORMS[manifest["method"]].verification.TABLES
     files = {name: table_files(manifest["files"], name) or [f"{name}.parquet"] for name in names}
     tables = {name: engine.parquet([directory / file for file in listed]) for name, listed in files.items()}
@@ -327,7 +334,7 @@ def _open_directory(directory: Path, engine: Engine) -> Release:
 def _open_schema(schema: str, engine: Engine) -> Release:
     if "manifest" not in (engine.tables(schema) or ()):
         raise ReleaseError(f"no release in the schema {schema!r}: it has no table manifest")
-    manifest = _known(loaded(read_manifest(engine, schema), f"schema {schema}"), f"schema {schema}")
+    manifest = _known(loaded(read_manifest(engine, schema), f"schema {schema}"), f"schema {schema}", engine)
     names = FORMS[manifest["method"]].verification.TABLES
     tables = {name: Sql(f"{ident(schema)}.{ident(name)}") for name in names}
     return Release(engine, tables, manifest)

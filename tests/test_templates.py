@@ -32,40 +32,68 @@ def dummies(name: str) -> dict[str, object]:
     """Return values of the shapes that the template's text asks for: SQL, names, constants, lists of them."""
     tree, head = parsed(f"{name}.sql.j2"), header(name)
     found: dict[str, object] = {"limit": [CONSTANT]}  # at most one
-    for loop in tree.find_all(nodes.For):
-        element = dummy_element(loop)
-        if element is not None:
-            found.setdefault(loop.iter.name, [element, element])
-    for loop in tree.find_all(nodes.For):
-        found.setdefault(loop.iter.name, [SQL, SQL])
+    loops = [*tree.find_all(nodes.For), *loops_of_macros(tree)]
+    for listed in {loop.iter.name for loop in loops if isinstance(loop.iter, nodes.Name)}:
+        element = dummy_element(
+            [loop for loop in loops if isinstance(loop.iter, nodes.Name) and loop.iter.name == listed]
+        )
+        found.setdefault(listed, [SQL if element is None else element] * 2)
     for use in tree.find_all(nodes.Filter):
         if isinstance(use.node, nodes.Name):
             found.setdefault(use.node.name, WANTED[use.name])
     found = {name: value for name, value in found.items() if name in head.parameters}
-    for call in tree.find_all(nodes.Call):
-        for argument in call.args:
-            if isinstance(argument, nodes.Name):  # the purpose of a draw
-                found.setdefault(argument.name, "some/purpose/")
+    for macro, given in calls(tree):
+        for parameter, argument in given.items():
+            if isinstance(argument, nodes.Name) and argument.name in head.parameters:
+                filtered = {use.node.name for use in macro.find_all(nodes.Filter) if isinstance(use.node, nodes.Name)}
+                found.setdefault(argument.name, "some/purpose/" if parameter in filtered else SQL)
     values = {parameter: found.get(parameter, SQL) for parameter in head.parameters}
     return values | dict.fromkeys(head.inputs, RELATION)
 
 
-def dummy_element(loop: nodes.For) -> object:
-    """Return what one turn of the loop takes: None where the turn does not look at it."""
-    targets = loop.target.items if isinstance(loop.target, nodes.Tuple) else [loop.target]
-    elements = tuple(dummy_use(loop, target.name) for target in targets)
-    return elements if len(elements) > 1 else elements[0]
+def calls(tree: nodes.Template) -> list[tuple[nodes.Macro, dict[str, nodes.Node]]]:
+    """Return the macros that a template calls, each with what its parameters are called with."""
+    files = {name: source.template.value for source in tree.find_all(nodes.FromImport) for name in source.names}
+    found = []
+    for call in tree.find_all(nodes.Call):
+        if isinstance(call.node, nodes.Name) and call.node.name in files:
+            macros = parsed(files[call.node.name]).find_all(nodes.Macro)
+            (macro,) = (one for one in macros if one.name == call.node.name)
+            found.append((macro, {one.name: value for one, value in zip(macro.args, call.args, strict=False)}))
+    return found
+
+
+def loops_of_macros(tree: nodes.Template) -> list[nodes.For]:
+    """Return the loops of called macros over a list of the template, under its name there."""
+    found = []
+    for macro, given in calls(tree):
+        for loop in macro.find_all(nodes.For):
+            passed = given.get(loop.iter.name) if isinstance(loop.iter, nodes.Name) else None
+            if isinstance(passed, nodes.Name):
+                loop.iter = passed
+                found.append(loop)
+    return found
+
+
+def dummy_element(loops: list[nodes.For]) -> object:
+    """Return what one turn of the loops over a list takes: None where no turn looks at it."""
+    targets = [loop.target.items if isinstance(loop.target, nodes.Tuple) else [loop.target] for loop in loops]
+    uses = [[dummy_use(loop, target.name) for target in names] for loop, names in zip(loops, targets, strict=True)]
+    elements = tuple(next((use for use in places if use is not None), None) for places in zip(*uses, strict=True))
+    if len(elements) == 1:
+        return elements[0]
+    return tuple(SQL if element is None else element for element in elements)
 
 
 def dummy_use(loop: nodes.For, target: str) -> object:
-    if any(isinstance(inner.iter, nodes.Name) and inner.iter.name == target for inner in loop.find_all(nodes.For)):
-        return [1, 2]
+    inner = [one for one in loop.find_all(nodes.For) if isinstance(one.iter, nodes.Name) and one.iter.name == target]
+    if inner:
+        return [dummy_element(inner) or 1] * 2
     for use in loop.find_all(nodes.Filter):
         if isinstance(use.node, nodes.Name) and use.node.name == target:
             return WANTED[use.name]
     written = [child for output in loop.find_all(nodes.Output) for child in output.nodes]
-    bare = any(isinstance(child, nodes.Name) and child.name == target for child in written)
-    return SQL if bare or isinstance(loop.target, nodes.Tuple) else None
+    return SQL if any(isinstance(child, nodes.Name) and child.name == target for child in written) else None
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -7,6 +7,7 @@ from typing import Any
 
 import duckdb
 
+from sqlanon.roles import free_name
 from sqlanon.targets import sha256
 from sqlanon.templates import ident, literal
 
@@ -70,19 +71,23 @@ def write_release(
     starred = any(values == ("*",) * len(quasi) for _, _, values, _ in people)
     shown = {name: "VARCHAR" if starred or name in hierarchies else kind for name, kind in quasi.items()}
     names = list(quasi)
+    taken = [*names, sensitive, *([label] if label else [])]
+    qiid, alternatives, group, count = (
+        free_name(name, taken) for name in ("qiid", "alternatives", "group_id", "count")
+    )
     qit = [(label, "VARCHAR")] if label else []
-    qit += [("qiid", "VARCHAR"), ("alternatives", ALTERNATIVES), *shown.items(), ("group_id", "BIGINT")]
+    qit += [(qiid, "VARCHAR"), (alternatives, ALTERNATIVES), *shown.items(), (group, "BIGINT")]
     rows = []
-    for person, counts, values, group in people:
+    for person, counts, values, of in people:
         marked = [(names.index(name) + 2, name, counts[name]) for name in names if name in counts]
-        qiid = "".join(f"{field}{count}" for field, _, count in marked) or "0"
-        listed = [{"attribute": name, "count": count} for _, name, count in marked]
-        rows.append([*([person] if label else []), qiid, listed, *values, group])
-    _table(con, folder, "qit", qit, rows, [name for name, _ in qit if name != "alternatives"])
+        code = "".join(f"{field}{number}" for field, _, number in marked) or "0"
+        listed = [{"attribute": name, "count": number} for _, name, number in marked]
+        rows.append([*([person] if label else []), code, listed, *values, of])
+    _table(con, folder, "qit", qit, rows, [name for name, _ in qit if name != alternatives])
     widest = max(len(values) for _, values, _ in lines)
     disease = [f"{sensitive}{place}" for place in range(1, widest + 1)]
-    st = [("group_id", "BIGINT"), *((name, sensitive_type) for name in disease), ("count", "BIGINT")]
-    padded = [[group, *values, *[None] * (widest - len(values)), count] for group, values, count in lines]
+    st = [(group, "BIGINT"), *((name, sensitive_type) for name in disease), (count, "BIGINT")]
+    padded = [[of, *values, *[None] * (widest - len(values)), number] for of, values, number in lines]
     _table(con, folder, "st", st, padded, [name for name, _ in st])
     asked = {"k": 2, "l": 2, "threshold": 0.3, "undiverse": "suppress"} | parameters
     manifest = {
@@ -96,8 +101,8 @@ def write_release(
         },
         "columns": {
             **({"label": label} if label else {}),
-            **{"quasi": names, "sensitive": [sensitive], "qiid": "qiid", "alternatives": "alternatives"},
-            **{"group": "group_id", "values": disease, "count": "count"},
+            **{"quasi": names, "sensitive": [sensitive], "qiid": qiid, "alternatives": alternatives},
+            **{"group": group, "values": disease, "count": count},
         },
         **{"rows": len(people), "groups": len({group for *_, group in people}), "dropped_rows": 0},
         "guarantee": {name: asked[name] for name in ("k", "l", "threshold")},

@@ -97,7 +97,10 @@ def estimate(
     memory_limit: Memory = None,
     temp_directory: Temporary = None,
 ) -> None:
-    """Answer an aggregate query from a release, with standard errors and 95 % intervals."""
+    """Answer an aggregate query from a release, with standard errors and 95 % intervals.
+
+    Over uncertain data COUNT(*) is answered by what is certain, possible and expected.
+    """
     session = any_session(engine, database, False, master, dsn, threads, memory_limit, temp_directory)
     opened = open_release(release, database, session)
     chosen = None if estimator is None else estimator.value

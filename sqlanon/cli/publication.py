@@ -38,6 +38,7 @@ from sqlanon.cli.options import (
     chosen_key,
     say,
 )
+from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
 from sqlanon.publish import Asked, compiled, publish, statements
 from sqlanon.release import Release
@@ -127,11 +128,11 @@ class Compilation:
     nulls: NullsOption = Nulls.refuse
     draws: DrawsOption = Draws.keyed
 
-    def print(self, method: str, **parameters: Any) -> None:
-        """Print the method's script."""
+    def print(self, method: str, engine: Engine | None = None, **parameters: Any) -> None:
+        """Print the method's script; `engine`: where the source stands, if its columns are to be looked at."""
         roles = (tuple(self.quasi), tuple(self.sensitive), tuple(self.identifier))
         asked = Asked(method, self.source, *roles, self.nulls.value, self.draws.value)
-        sys.stdout.write(compiled(asked, self.dialect.value, **parameters))
+        sys.stdout.write(compiled(asked, self.dialect.value, engine, **parameters))
 
 
 def with_options(options: type[Options]) -> Callable[[Callable[..., None]], Callable[..., None]]:

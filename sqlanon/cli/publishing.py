@@ -11,6 +11,7 @@ from sqlanon.cli.options import (
     BackgroundFrom,
     BackgroundOption,
     BlockOption,
+    DatabaseOption,
     Epsilon,
     Gamma,
     Guarantee,
@@ -38,7 +39,11 @@ from sqlanon.cli.options import (
     chosen_gamma,
     chosen_hierarchies,
     chosen_influence,
+<<<<<<< HEAD
     chosen_share,
+=======
+    session,
+>>>>>>> uncertain
 )
 from sqlanon.cli.publication import Compilation, Publication, with_options
 from sqlanon.grouping import GROUPS_PER_BLOCK
@@ -139,6 +144,48 @@ def publish_uncertain(
     )
     if release is not None and release.learned:
         display.show_learned(release.learned["influence"])
+
+
+@compile_app.command(
+    "uncertain",
+    epilog="Example: sqlanon compile uncertain patients --database hospital.duckdb --quasi age,sex --sensitive disease"
+    " --id ssn -k 5 -L 3 --threshold 0.3 --influence learn",
+)
+@with_options(Compilation)
+def compile_uncertain(
+    asked: Compilation,
+    *,
+    k: KOption,
+    l: WeightsOption,
+    threshold: ThresholdOption,
+    influence: InfluenceOption,
+    hierarchy: HierarchyOption = [],  # noqa: B006
+    undiverse: UndiverseOption = Undiverse.merge,
+    refine: RefineOption = 0,
+    alternatives: AlternativesOption = Alternatives.lists,
+    alternative_of: AlternativeOf = None,
+    max_alternatives: MaxAlternatives = MOST_ALTERNATIVES,
+    label: LabelOption = None,
+    order_alternatives: OrderAlternatives = AlternativeOrder.given,
+    database: DatabaseOption = None,
+) -> None:
+    """Print a script that publishes QIT and ST of uncertain rows in DuckDB's shell (the source's columns are read)."""
+    asked.print(
+        "uncertain",
+        session(database, write=False),
+        k=k,
+        l=l,
+        threshold=threshold,
+        influence=chosen_influence(influence, None, False),
+        hierarchy=chosen_hierarchies(hierarchy),
+        undiverse=undiverse.value,
+        refine=refine,
+        alternatives=alternatives.value,
+        alternative_of=alternative_of,
+        max_alternatives=max_alternatives,
+        label=label,
+        order_alternatives=order_alternatives.value,
+    )
 
 
 @compile_app.command(

@@ -78,6 +78,8 @@ def plan(
     Raises UsageError where a parameter, a hierarchy or the matrix cannot be right on any data.
     """
     _refuse_parameters(request, k, l, threshold, refine, max_alternatives)
+    if isinstance(influence, Learn):
+        influence.refuse_existing()
     reading = read_source(
         request, alternatives, alternative_of, max_alternatives, label, order_alternatives, hierarchy or {}
     )
@@ -154,7 +156,6 @@ class _Asked:
         steps += [*_identified(reading), *grouping.drawn(request, attribute), *determined(reading, self.prefix)]
         learn = self.influence if isinstance(self.influence, Learn) else None
         if isinstance(self.influence, Learn):
-            self.influence.refuse_existing()
             steps += influence.learned([column.read for column in reading.quasi], self.prefix)
         else:
             steps += influence.given(read_matrix(request.roles, self.influence.rows), len(reading.quasi))

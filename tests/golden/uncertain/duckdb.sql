@@ -1,0 +1,2933 @@
+-- sqlanon uncertain for duckdb: k = 5, l = 3, threshold = 0.3, undiverse = merge, refine = 0, max_alternatives = 2, order_alternatives = given, alternatives = lists, alternative_of = None, hierarchies = {'education': [['Bachelor', 'University'], ['Master', 'University'], ['School', 'Any'], ['University', 'Any']]}, types = {'education': 'VARCHAR', 'age': 'INTEGER', 'sex': 'VARCHAR'}, draws = keyed, nulls = refuse
+-- Ren, Yang, Zhang and Jia, Uncertain Data Privacy Protection Based on K-anonymity Via Anatomy, 2012
+-- It makes "sqlanon_qit", "sqlanon_st", and nothing else that it makes may be handed on.
+-- It needs a key of 64 hex digits, and who has the key can undo the release.
+-- Make one with: openssl rand -hex 32
+-- Hand it over before the script runs: set variable sqlanon_key = '…'
+
+begin transaction;
+
+-- key: what the session was given
+create temporary table "sqlanon_key" as
+select lower(cast(getvariable('sqlanon_key') as varchar)) as "secret";
+
+select case when refusal is not null then error(refusal) end as checked
+from (
+    select
+        case
+            when key_count <> 1 or key_length <> 64 then 'the key is missing: hand over 64 hex digits'
+        end as refusal
+    from (
+        select count(*) as key_count, coalesce(max(length(secret)), 0) as key_length from "sqlanon_key"
+    ) as looked_at
+) as checked;
+
+-- source: The rows that take part, under names of our own, so that no column of the user's meets one of ours
+create temporary view "sqlanon_source" as
+select
+    "education" as "quasi_1",
+    "age" as "quasi_2",
+    "sex" as "quasi_3",
+    "disease" as "sensitive",
+    "ssn" as "identifier_1",
+    rowid as "row_number"
+from "patients";
+
+-- population: The rows that have any sensitive value, NULL counting as one
+create temporary view "sqlanon_population" as
+select *
+from "sqlanon_source";
+
+-- cells: What is wrong with cells: nothing or NULL among the alternatives, more than allowed, how many are uncertain
+select case when refusal is not null then error(refusal) end as checked
+from (
+    select
+        case
+            when null_count > 0 then 'rows have no value in the sensitive column ''disease'''
+            when row_count = 0 then 'the source has no rows to publish'
+            when empty_1 > 0 then 'some cells of ''education'' have nothing, or NULL, among their alternatives; write what they can be'
+            when crowded_1 > 0 then 'some cells of ''education'' have more than 2 alternatives; raise --max-alternatives, or leave them out'
+            when empty_2 > 0 then 'some cells of ''disease'' have nothing, or NULL, among their alternatives; write what they can be'
+            when crowded_2 > 0 then 'some cells of ''disease'' have more than 2 alternatives; raise --max-alternatives, or leave them out'
+        end as refusal
+    from (
+        select
+            coalesce(sum(case when len("quasi_1") = 0 or list_count("quasi_1") < len("quasi_1") then 1 else 0 end), 0) as empty_1,
+            coalesce(sum(case when len(list_distinct("quasi_1")) > 2 then 1 else 0 end), 0) as crowded_1,
+            coalesce(sum(case when len(list_distinct("quasi_1")) > 1 then 1 else 0 end), 0) as uncertain_1,
+            coalesce(sum(case when len("sensitive") = 0 or list_count("sensitive") < len("sensitive") then 1 else 0 end), 0) as empty_2,
+            coalesce(sum(case when len(list_distinct("sensitive")) > 2 then 1 else 0 end), 0) as crowded_2,
+            coalesce(sum(case when len(list_distinct("sensitive")) > 1 then 1 else 0 end), 0) as uncertain_2,
+            count(*) as row_count,
+            count(*) - count(sensitive) as null_count
+        from "sqlanon_population"
+    ) as looked_at
+) as checked;
+
+-- persons: How many rows share their identifier with another row: the guarantees are per row
+select case when refusal is not null then error(refusal) end as checked
+from (
+    select
+        case
+            when repeating_persons > 0 then 'persons have more than one row, and the guarantee is per row'
+        end as refusal
+    from (
+        with person as (
+            select count(*) as row_count
+            from "sqlanon_population"
+            group by
+                "identifier_1"
+        )
+        select
+            coalesce(cast(sum(row_count) as bigint), 0) as row_count,
+            count(*) as person_count,
+            coalesce(sum(case when row_count > 1 then 1 else 0 end), 0) as repeating_persons
+        from person
+    ) as looked_at
+) as checked;
+
+-- identified: Row identity under a given key: the identifier columns, which are unique
+create temporary view "sqlanon_identified" as
+select
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
+    "sensitive",
+    "row_number",
+coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N')
+        as identity
+from "sqlanon_population";
+
+-- drawn: Draws of a row: 15 hex digits each of sha256(key || purpose || identity)
+create temporary table "sqlanon_drawn" as
+with hashed as (
+    select
+        identified."quasi_1",
+        identified."quasi_2",
+        identified."quasi_3",
+        identified."row_number",
+        identified."sensitive",
+        sha256(key.secret || 'uncertain/disease/row/' || identified.identity) as hash
+    from "sqlanon_identified" as identified
+    cross join "sqlanon_key" as key
+)
+select
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
+    "row_number",
+    "sensitive",
+    "hash",
+    cast('0x' || substr(hash, 1, 15) as bigint) as "draw"
+from hashed;
+
+-- hierarchy_1: A generalization hierarchy: every node with its ancestors or self from below the root down, as constants
+create temporary table "sqlanon_hierarchy_1" as
+select *
+from (
+    values
+        ('Any', null, null, 0, 2, 0),
+        ('Bachelor', 'University', 'Bachelor', 2, 0, 1),
+        ('Master', 'University', 'Master', 2, 0, 1),
+        ('School', 'School', null, 1, 0, 1),
+        ('University', 'University', null, 1, 1, 0)
+) as hierarchy(node, "level_1", "level_2", depth, height, held);
+
+-- cell_1: The different cells of an attribute, numbered in their order
+create temporary table "sqlanon_cell_1" as
+with different as (
+    select distinct "quasi_1" as cell
+    from "sqlanon_drawn"
+    where "quasi_1" is not null
+)
+select
+    cell,
+    row_number() over (order by cell) as cell_code
+from different;
+
+-- alternative_1: The alternatives of each different cell, each once, in the order in which they are given
+create temporary table "sqlanon_alternative_1" as
+with unfolded as (
+    select
+        cell_code,
+        unnest(cell) as value,
+        generate_subscripts(cell, 1) as given_place
+    from "sqlanon_cell_1"
+),
+different as (
+    select
+        cell_code,
+        value,
+        min(given_place) as first_place
+    from unfolded
+    group by cell_code, value
+)
+select
+    cell_code,
+    row_number() over (partition by cell_code order by first_place) as place,
+    value,
+    cast(value as varchar) as text
+from different;
+
+-- outside_1: Values of an attribute that its hierarchy does not have, or has as inner nodes only
+select case when refusal is not null then error(refusal) end as checked
+from (
+    select
+        case
+            when outside_count > 0 or inner_count > 0 then '''education'' has values that are not leaves of its hierarchy'
+        end as refusal
+    from (
+        with looked_up as (
+            select distinct
+                alternative.text,
+                hierarchy.held
+            from "sqlanon_alternative_1" as alternative
+            left join "sqlanon_hierarchy_1" as hierarchy on alternative.text = hierarchy.node
+        )
+        select
+            count(*) filter (where held is null) as outside_count,
+            list(text order by text) filter (where held is null)[1:10] as outside,
+            count(*) filter (where held = 0) as inner_count,
+            list(text order by text) filter (where held = 0)[1:10] as inner_nodes
+        from looked_up
+    ) as looked_at
+) as checked;
+
+-- ancestor_1: Step 1, categories: the lowest common ancestor of a cell's alternatives is the deepest level at which all of them have a node, and the same, the root where there is none
+create temporary table "sqlanon_ancestor_1" as
+with common as (
+    select
+        alternative.cell_code,
+        case
+            when count("level_1") = count(*) and min("level_1") = max("level_1")
+                then min("level_1")
+        end as "level_1",
+        case
+            when count("level_2") = count(*) and min("level_2") = max("level_2")
+                then min("level_2")
+        end as "level_2",
+        count(*) as alternatives
+    from "sqlanon_alternative_1" as alternative
+    inner join "sqlanon_hierarchy_1" as hierarchy on alternative.text = hierarchy.node
+    group by alternative.cell_code
+)
+select
+    cell.cell,
+    coalesce(common."level_2", common."level_1", 'Any') as node,
+    common.alternatives
+from "sqlanon_cell_1" as cell
+inner join common on cell.cell_code = common.cell_code;
+
+-- cell_sensitive: The different cells of an attribute, numbered in their order
+create temporary table "sqlanon_cell_sensitive" as
+with different as (
+    select distinct "sensitive" as cell
+    from "sqlanon_drawn"
+    where "sensitive" is not null
+)
+select
+    cell,
+    row_number() over (order by cell) as cell_code
+from different;
+
+-- alternative_sensitive: The alternatives of each different cell, each once, in the order in which they are given
+create temporary table "sqlanon_alternative_sensitive" as
+with unfolded as (
+    select
+        cell_code,
+        unnest(cell) as value,
+        generate_subscripts(cell, 1) as given_place
+    from "sqlanon_cell_sensitive"
+),
+different as (
+    select
+        cell_code,
+        value,
+        min(given_place) as first_place
+    from unfolded
+    group by cell_code, value
+)
+select
+    cell_code,
+    row_number() over (partition by cell_code order by first_place) as place,
+    value,
+    cast(value as varchar) as text
+from different;
+
+-- sensitive_set: Step 1, the sensitive attribute: the sets of alternatives, cells that hold the same values in another order are one set
+create temporary table "sqlanon_sensitive_set" as
+with collected as (
+    select
+        cell_code,
+        list(text order by text) as texts,
+        count(*) as alternatives
+    from "sqlanon_alternative_sensitive"
+    group by cell_code
+)
+select
+    cell.cell,
+    cell.cell_code,
+    dense_rank() over (order by collected.texts) as set_code,
+    collected.alternatives
+from "sqlanon_cell_sensitive" as cell
+inner join collected on cell.cell_code = collected.cell_code;
+
+-- set_values: The alternatives of a sensitive cell side by side, as values and as text, NULL beyond the last
+create temporary table "sqlanon_set_values" as
+select
+    max(case when place = 1 then value end) as value_1,
+    max(case when place = 1 then text end) as text_1,
+    max(case when place = 2 then value end) as value_2,
+    max(case when place = 2 then text end) as text_2,
+    cell_code
+from "sqlanon_alternative_sensitive"
+group by cell_code;
+
+-- determined: Step 1: the deterministic table
+create temporary table "sqlanon_determined" as
+select
+    drawn."row_number",
+    drawn."draw",
+    drawn."hash",
+    drawn.quasi_2,
+    drawn.quasi_3,
+    ancestor_1.node as quasi_1,
+    coalesce(ancestor_1.alternatives, 1) as alternatives_1,
+    set_values.text_1 as sensitive_1,
+    set_values.text_2 as sensitive_2,
+    sensitive_set.alternatives as sensitive_count,
+    sensitive_set.set_code,
+    sensitive_set.cell_code
+from "sqlanon_drawn" as drawn
+inner join "sqlanon_sensitive_set" as sensitive_set on drawn.sensitive = sensitive_set.cell
+inner join "sqlanon_set_values" as set_values on sensitive_set.cell_code = set_values.cell_code
+left join "sqlanon_ancestor_1" as ancestor_1
+    on drawn.quasi_1 = ancestor_1.cell;
+
+-- matrix: The influence matrix M|S as it was given: t_ij of every quasi-identifier and the weight b_i, as constants
+create temporary table "sqlanon_matrix" as
+select *
+from (
+    values
+        ('flu', cast('0.1' as double), cast('0.4' as double), cast('1.0' as double), cast('0.11' as double)),
+        ('obesity', cast('0.1' as double), cast('0.4' as double), cast('1.0' as double), cast('0.12' as double)),
+        ('AIDS', cast('0.1' as double), cast('0.4' as double), cast('1.0' as double), cast('0.93' as double))
+) as matrix(sensitive, "influence_1", "influence_2", "influence_3", weight);
+
+-- weightless: The sensitive values of the data that the influence matrix has no line for
+select case when refusal is not null then error(refusal) end as checked
+from (
+    select
+        case
+            when missing is not null then 'some sensitive values have no weight in the influence file'
+        end as refusal
+    from (
+        select list(distinct alternative.text order by alternative.text) as missing
+        from "sqlanon_alternative_sensitive" as alternative
+        left join "sqlanon_matrix" as matrix on alternative.text = matrix.sensitive
+        where matrix.sensitive is null
+    ) as looked_at
+) as checked;
+
+-- influence: The lines of the influence matrix whose values occur in the data
+create temporary table "sqlanon_influence" as
+with occurring as (
+    select distinct text
+    from "sqlanon_alternative_sensitive"
+)
+select matrix.*
+from "sqlanon_matrix" as matrix
+inner join occurring on matrix.sensitive = occurring.text;
+
+-- facts: What the release says that the data decides: the weights of the values that occur, and how many alternatives a sensitive value has at most
+-- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
+with most as (
+    select max(alternatives) as most_alternatives
+    from "sqlanon_sensitive_set"
+)
+select
+    min(most.most_alternatives) as most_alternatives,
+    list([influence.sensitive, cast(influence."influence_1" as varchar), cast(influence."influence_2" as varchar), cast(influence."influence_3" as varchar), cast(influence.weight as varchar)] order by influence.weight, influence.sensitive) as matrix
+from "sqlanon_influence" as influence
+cross join most;
+
+-- value: Step 2: the sensitive values that occur, alternatives included, with their row of the influence matrix, numbered by weight, which no two share
+create temporary table "sqlanon_value" as
+with alternative as (
+    select "sensitive_1" as sensitive
+    from "sqlanon_determined"
+    where sensitive_count >= 1
+    group by "sensitive_1"
+    union all
+    select "sensitive_2" as sensitive
+    from "sqlanon_determined"
+    where sensitive_count >= 2
+    group by "sensitive_2"
+),
+occurring as (
+    select sensitive
+    from alternative
+    group by sensitive
+)
+select
+    occurring.sensitive,
+    cast(row_number() over (order by influence.weight) as integer) as held,
+    case when cast(influence.weight as double) < cast('0.3' as double) then 0 else 1 end as grave,
+    influence."influence_1",
+    influence."influence_2",
+    influence."influence_3"
+from occurring
+inner join "sqlanon_influence" as influence on occurring.sensitive is not distinct from influence.sensitive;
+
+-- importance: What each quasi attribute counts in a distance: its mean influence w_j over the data's sensitive values, in whole millionths summed (so that no order of summing shows), all alike where nothing influences anything
+create temporary table "sqlanon_importance" as
+with summed as (
+    select
+        coalesce(cast(sum(cast(floor(cast("influence_1" as double) * 1000000 + 0.5) as bigint)) as bigint), 0) as "importance_1",
+        coalesce(cast(sum(cast(floor(cast("influence_2" as double) * 1000000 + 0.5) as bigint)) as bigint), 0) as "importance_2",
+        coalesce(cast(sum(cast(floor(cast("influence_3" as double) * 1000000 + 0.5) as bigint)) as bigint), 0) as "importance_3"
+    from "sqlanon_value"
+),
+totalled as (
+    select
+        *,
+        0 + "importance_1" + "importance_2" + "importance_3" as total
+    from summed
+)
+select
+    case when total = 0 then 1 else "importance_1" end as "importance_1",
+    case when total = 0 then 1 else "importance_2" end as "importance_2",
+    case when total = 0 then 1 else "importance_3" end as "importance_3"
+from totalled;
+
+-- measured: How many rows there are, and where each number begins and how far it reaches
+create temporary table "sqlanon_measured" as
+select
+    count(*) as row_count,
+    min(sensitive_count) as least_alternatives,
+    min(case when abs(cast(quasi_2 as double)) <= cast(1e300 as double) then cast(quasi_2 as double) end) as "lowest_2",
+    max(case when abs(cast(quasi_2 as double)) <= cast(1e300 as double) then cast(quasi_2 as double) end) - min(case when abs(cast(quasi_2 as double)) <= cast(1e300 as double) then cast(quasi_2 as double) end) as "span_2"
+from "sqlanon_determined";
+
+-- feasibility: What decides whether there can be clusters: N, the different weights, and whether all rows hold the same values
+select case when refusal is not null then error(refusal) end as checked
+from (
+    select
+        case
+            when row_count = 0 then 'the source has no rows to publish'
+            when row_count < 5 then 'K = 5 needs at least 5 rows'
+            when value_count < 3 then 'L = 3 asks for 3 different weights, and the sensitive values have fewer'
+            when grave_count > 0 and least_alternatives = value_count then 'all rows hold the same sensitive values'
+        end as refusal
+    from (
+        with counted as (
+            select
+                count(*) as value_count,
+                coalesce(sum(grave), 0) as grave_count
+            from "sqlanon_value"
+        )
+        select
+            measured.row_count,
+            counted.value_count,
+            cast(counted.grave_count as bigint) as grave_count,
+            coalesce(measured.least_alternatives, 0) as least_alternatives
+        from "sqlanon_measured" as measured
+        cross join counted
+    ) as looked_at
+) as checked;
+
+-- level_1: Every node's ancestor at each height 0 … below the root: the highest one not above that height, the node itself where it stands above
+create temporary table "sqlanon_level_1" as
+with placed as (
+    select
+        hierarchy.node,
+        case
+            when hierarchy.height >= 0 then hierarchy.node
+            when "upper_1".height <= 0 then "upper_1".node
+            when "upper_2".height <= 0 then "upper_2".node
+        end as "ancestor_0",
+        case
+            when hierarchy.height >= 1 then hierarchy.node
+            when "upper_1".height <= 1 then "upper_1".node
+            when "upper_2".height <= 1 then "upper_2".node
+        end as "ancestor_1"
+    from "sqlanon_hierarchy_1" as hierarchy
+    left join "sqlanon_hierarchy_1" as "upper_1" on hierarchy."level_1" = "upper_1".node
+    left join "sqlanon_hierarchy_1" as "upper_2" on hierarchy."level_2" = "upper_2".node
+)
+select
+    node,
+    cast(dense_rank() over (order by "ancestor_0") as integer) as "code_0",
+    cast(dense_rank() over (partition by "ancestor_1" order by "ancestor_0") as integer) as "branch_0",
+    cast(dense_rank() over (order by "ancestor_1") as integer) as "code_1",
+    cast(dense_rank() over ( order by "ancestor_1") as integer) as "branch_1"
+from placed;
+
+-- coded_1: The rows with the codes and branches of one quasi attribute's value at its levels, 0 where there is no value
+create temporary view "sqlanon_coded_1" as
+select
+    coded.*,
+    coalesce(dictionary."code_0", 0) as "level_1_0",
+    coalesce(dictionary."code_1", 0) as "level_1_1",
+    coalesce(dictionary."branch_0", 0) as "branch_1_0",
+    coalesce(dictionary."branch_1", 0) as "branch_1_1"
+from "sqlanon_determined" as coded
+left join "sqlanon_level_1" as dictionary on coded."quasi_1" = dictionary.node;
+
+-- extent_1: How many branches, none included, there are at each level of one attribute, beside those of the ones before
+create temporary view "sqlanon_extent_1" as
+with broad as (
+    select
+        coalesce(max("branch_0"), 0) + 1 as "breadth_1_0",
+        coalesce(max("branch_1"), 0) + 1 as "breadth_1_1"
+    from "sqlanon_level_1"
+)
+select *
+from "sqlanon_importance" as extent
+cross join broad;
+
+-- category_3: The values of a quasi attribute without a hierarchy, numbered from 1 in their own order, of more than the most branches that a sort tells apart, neighbours share one
+create temporary table "sqlanon_category_3" as
+with valued as (
+    select "quasi_3" as node
+    from "sqlanon_determined"
+    where "quasi_3" is not null
+    group by "quasi_3"
+),
+numbered as (
+    select
+        node,
+        row_number() over (order by node) as number,
+        count(*) over () as total
+    from valued
+)
+select
+    node,
+    cast(number as integer) as code_0,
+    cast(1 + (number - 1) * least(1000000, total) // total as integer) as branch_0
+from numbered;
+
+-- coded_3: The rows with the codes and branches of one quasi attribute's value at its levels, 0 where there is no value
+create temporary view "sqlanon_coded_3" as
+select
+    coded.*,
+    coalesce(dictionary."code_0", 0) as "level_3_0",
+    coalesce(dictionary."branch_0", 0) as "branch_3_0"
+from "sqlanon_coded_1" as coded
+left join "sqlanon_category_3" as dictionary on coded."quasi_3" = dictionary.node;
+
+-- extent_3: How many branches, none included, there are at each level of one attribute, beside those of the ones before
+create temporary view "sqlanon_extent_3" as
+with broad as (
+    select
+        coalesce(max("branch_0"), 0) + 1 as "breadth_3_0"
+    from "sqlanon_category_3"
+)
+select *
+from "sqlanon_extent_1" as extent
+cross join broad;
+
+-- held_1: The rows with the number of one of their sensitive alternatives
+create temporary view "sqlanon_held_1" as
+select
+    coded.*,
+    value.held as "held_1"
+from "sqlanon_coded_3" as coded
+left join "sqlanon_value" as value on coded."sensitive_1" is not distinct from value.sensitive;
+
+-- held_2: The rows with the number of one of their sensitive alternatives
+create temporary view "sqlanon_held_2" as
+select
+    coded.*,
+    value.held as "held_2"
+from "sqlanon_held_1" as coded
+left join "sqlanon_value" as value on coded."sensitive_2" is not distinct from value.sensitive;
+
+-- point: Every row as codes and numbers
+create temporary view "sqlanon_point" as
+with finite as (
+    select
+        coded.*,
+        case when abs(cast(quasi_2 as double)) <= cast(1e300 as double) then cast(quasi_2 as double) end as "number_2"
+    from "sqlanon_held_2" as coded
+),
+binned as (
+    select
+        finite.*,
+        measured.row_count,
+        case
+            when "number_2" is null or "span_2" = 0 then 0
+            else least(24000 - 1, cast(floor(("number_2" - "lowest_2") / "span_2" * 24000) as integer))
+        end as "bin_2"
+    from finite
+    cross join "sqlanon_measured" as measured
+)
+select
+    "number_2",
+    case when "number_2" is null then 0 else 1 + "bin_2" // 4000 end as "coarse_2",
+    "bin_2" // 1000 % 4 as "fine_2",
+    "bin_2" % 1000 as "exact_2",
+    "row_number",
+    "sensitive_count",
+    "draw",
+    "hash",
+    "held_1",
+    "held_2",
+    "level_1_0",
+    "level_1_1",
+    "level_3_0",
+    "branch_1_0",
+    "branch_1_1",
+    "branch_3_0",
+    row_count
+from binned;
+
+-- arrangement: All levels of all attributes by what it costs to differ there, the dearest first: at height h (0 = leaf) of a hierarchy of height H, w_j (h + 1) / H
+create temporary table "sqlanon_arrangement" as
+with level as (
+    select
+        1 as level,
+        cast("importance_1" as double) * 1 / 2 as cost,
+        "breadth_1_0" as breadth
+    from "sqlanon_extent_3"
+    union all
+    select
+        2 as level,
+        cast("importance_1" as double) * 2 / 2 as cost,
+        "breadth_1_1" as breadth
+    from "sqlanon_extent_3"
+    union all
+    select
+        3 as level,
+        cast("importance_3" as double) * 1 / 1 as cost,
+        "breadth_3_0" as breadth
+    from "sqlanon_extent_3"
+    union all
+    select
+        4 as level,
+        cast("importance_2" as double) * 1 / 4 as cost,
+        7 as breadth
+    from "sqlanon_extent_3"
+    union all
+    select
+        5 as level,
+        cast("importance_2" as double) * 1 / 12 as cost,
+        4 as breadth
+    from "sqlanon_extent_3"
+    union all
+    select
+        6 as level,
+        cast("importance_2" as double) * 1 / 24000 as cost,
+        1000 as breadth
+    from "sqlanon_extent_3"
+),
+placed as (
+    select
+        level,
+        breadth,
+        length(cast(breadth - 1 as varchar)) as digits,
+        row_number() over (order by cost desc, level) as place
+    from level
+),
+word_0 as (
+    select
+        *,
+        0 as filled_0,
+        cast(sum(digits) over (order by place rows unbounded preceding) as bigint) as reach
+    from placed
+),
+"word_1" as (
+    select
+        *,
+        max(case when reach <= "filled_0" + 18 then reach else 0 end) over () as "filled_1"
+    from "word_0"
+),
+filled as (
+    select *
+    from "word_1"
+)
+select
+    max(case when place = 1 then level end) as "level_1",
+    max(case when place = 1 then breadth end) as "breadth_1",
+    max(case when place = 2 then level end) as "level_2",
+    max(case when place = 2 then breadth end) as "breadth_2",
+    max(case when place = 3 then level end) as "level_3",
+    max(case when place = 3 then breadth end) as "breadth_3",
+    max(case when place = 4 then level end) as "level_4",
+    max(case when place = 4 then breadth end) as "breadth_4",
+    max(case when place = 5 then level end) as "level_5",
+    max(case when place = 5 then breadth end) as "breadth_5",
+    max(case when place = 6 then level end) as "level_6",
+    max(case when place = 6 then breadth end) as "breadth_6",
+    max(case
+        when place = 1 and reach > "filled_0" and reach <= "filled_1"
+            then cast('1' || substr('000000000000000000', 1, "filled_0" + 18 - reach) as bigint)
+        else 0
+    end) as "weight_1_1",
+    max(case
+        when place = 2 and reach > "filled_0" and reach <= "filled_1"
+            then cast('1' || substr('000000000000000000', 1, "filled_0" + 18 - reach) as bigint)
+        else 0
+    end) as "weight_1_2",
+    max(case
+        when place = 3 and reach > "filled_0" and reach <= "filled_1"
+            then cast('1' || substr('000000000000000000', 1, "filled_0" + 18 - reach) as bigint)
+        else 0
+    end) as "weight_1_3",
+    max(case
+        when place = 4 and reach > "filled_0" and reach <= "filled_1"
+            then cast('1' || substr('000000000000000000', 1, "filled_0" + 18 - reach) as bigint)
+        else 0
+    end) as "weight_1_4",
+    max(case
+        when place = 5 and reach > "filled_0" and reach <= "filled_1"
+            then cast('1' || substr('000000000000000000', 1, "filled_0" + 18 - reach) as bigint)
+        else 0
+    end) as "weight_1_5",
+    max(case
+        when place = 6 and reach > "filled_0" and reach <= "filled_1"
+            then cast('1' || substr('000000000000000000', 1, "filled_0" + 18 - reach) as bigint)
+        else 0
+    end) as "weight_1_6",
+    count(*) as level_count
+from filled;
+
+-- clustering: One sort: rows by the levels in their places, the branches of each upwards or downwards by the parity of those before, so that neighbouring cells meet at like ends, ties by the draw
+create temporary table "sqlanon_clustering" as
+with ordered as (
+    select
+        case arrangement."level_1"
+            when 1 then point."branch_1_0"
+            when 2 then point."branch_1_1"
+            when 3 then point."branch_3_0"
+            when 4 then point."coarse_2"
+            when 5 then point."fine_2"
+            when 6 then point."exact_2"
+        end as "at_1",
+        case arrangement."level_2"
+            when 1 then point."branch_1_0"
+            when 2 then point."branch_1_1"
+            when 3 then point."branch_3_0"
+            when 4 then point."coarse_2"
+            when 5 then point."fine_2"
+            when 6 then point."exact_2"
+        end as "at_2",
+        case arrangement."level_3"
+            when 1 then point."branch_1_0"
+            when 2 then point."branch_1_1"
+            when 3 then point."branch_3_0"
+            when 4 then point."coarse_2"
+            when 5 then point."fine_2"
+            when 6 then point."exact_2"
+        end as "at_3",
+        case arrangement."level_4"
+            when 1 then point."branch_1_0"
+            when 2 then point."branch_1_1"
+            when 3 then point."branch_3_0"
+            when 4 then point."coarse_2"
+            when 5 then point."fine_2"
+            when 6 then point."exact_2"
+        end as "at_4",
+        case arrangement."level_5"
+            when 1 then point."branch_1_0"
+            when 2 then point."branch_1_1"
+            when 3 then point."branch_3_0"
+            when 4 then point."coarse_2"
+            when 5 then point."fine_2"
+            when 6 then point."exact_2"
+        end as "at_5",
+        case arrangement."level_6"
+            when 1 then point."branch_1_0"
+            when 2 then point."branch_1_1"
+            when 3 then point."branch_3_0"
+            when 4 then point."coarse_2"
+            when 5 then point."fine_2"
+            when 6 then point."exact_2"
+        end as "at_6",
+        arrangement.*,
+        point.*
+    from "sqlanon_point" as point
+    cross join "sqlanon_arrangement" as arrangement
+),
+turned as (
+    select
+        *,
+        case
+            when (0) % 2 = 0 then "at_1"
+            else "breadth_1" - 1 - "at_1"
+        end as "turned_1",
+        case
+            when (0 + "at_1") % 2 = 0 then "at_2"
+            else "breadth_2" - 1 - "at_2"
+        end as "turned_2",
+        case
+            when (0 + "at_1" + "at_2") % 2 = 0 then "at_3"
+            else "breadth_3" - 1 - "at_3"
+        end as "turned_3",
+        case
+            when (0 + "at_1" + "at_2" + "at_3") % 2 = 0 then "at_4"
+            else "breadth_4" - 1 - "at_4"
+        end as "turned_4",
+        case
+            when (0 + "at_1" + "at_2" + "at_3" + "at_4") % 2 = 0 then "at_5"
+            else "breadth_5" - 1 - "at_5"
+        end as "turned_5",
+        case
+            when (0 + "at_1" + "at_2" + "at_3" + "at_4" + "at_5") % 2 = 0 then "at_6"
+            else "breadth_6" - 1 - "at_6"
+        end as "turned_6"
+    from ordered
+),
+packed as (
+    select
+        *,
+        0 + "turned_1" * "weight_1_1" + "turned_2" * "weight_1_2" + "turned_3" * "weight_1_3" + "turned_4" * "weight_1_4" + "turned_5" * "weight_1_5" + "turned_6" * "weight_1_6" as "word_1"
+    from turned
+),
+lined as (
+    select
+        *,
+        row_number() over (
+            order by "word_1", "draw", "hash"
+        ) - 1 as position
+    from packed
+)
+select
+    "row_number",
+    "sensitive_count",
+    "held_1",
+    "held_2",
+    "level_1_0",
+    "level_1_1",
+    "level_3_0",
+    "number_2",
+    position,
+    least(position // 5, row_count // 5 - 1) as cluster,
+    1 as swapped
+from lined;
+
+-- cluster_value: The sensitive values of every cluster, alternatives included, each with the fewest alternatives of a row that holds it
+create temporary table "sqlanon_cluster_value" as
+with holding as (
+    select
+        cluster,
+        sensitive_count,
+        "held_1" as held
+    from "sqlanon_clustering"
+    where sensitive_count >= 1
+    union all
+    select
+        cluster,
+        sensitive_count,
+        "held_2" as held
+    from "sqlanon_clustering"
+    where sensitive_count >= 2
+),
+held as (
+    select
+        cluster,
+        held,
+        min(sensitive_count) as least_alternatives
+    from holding
+    group by cluster, held
+)
+select
+    held.cluster,
+    held.held,
+    value.grave,
+    held.least_alternatives
+from held
+inner join "sqlanon_value" as value on held.held = value.held;
+
+-- judged: How every cluster stands: 2 where its rows hold at least L different weights and not all the same set of them, 1 where all weights are below c (it passes as it is), 0 where it fails
+create temporary table "sqlanon_judged" as
+with diversity as (
+    select
+        cluster,
+        count(*) as weight_count,
+        max(grave) as grave,
+        min(least_alternatives) as least_alternatives
+    from "sqlanon_cluster_value"
+    group by cluster
+)
+select
+    cluster,
+    cluster as target,
+    0 as turn,
+    case
+        when weight_count >= 3 and least_alternatives < weight_count then 2
+        when grave = 0 then 1
+        else 0
+    end as standing
+from diversity;
+
+-- merges: turn 1 of 16
+
+-- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+create temporary table "sqlanon_merged" as
+with part as (
+    select
+        target,
+        max(turn) as turn,
+        max(standing) as standing
+    from "sqlanon_judged"
+    group by target
+),
+lined as (
+    select
+        *,
+        row_number() over (order by target) as place,
+        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
+        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
+        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
+        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
+    from part
+),
+failing as (
+    select
+        target,
+        coalesce(passing_before, 0 - 1) as run,
+        row_number() over (partition by passing_before order by target) - 1 as step,
+        count(*) over (partition by passing_before) as length
+    from lined
+    where standing = 0
+),
+pair as (
+    select
+        run,
+        step // 2 as number,
+        min(target) as target
+    from failing
+    group by run, step // 2
+),
+sent as (
+    select
+        lined.target,
+        case
+            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
+            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
+            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
+            else coalesce(lined.next_diverse, lined.diverse_before)
+        end as destination
+    from lined
+    left join failing on lined.target = failing.target
+    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
+    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
+    where lined.standing = 0
+        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
+),
+met as (
+    select destination
+    from sent
+    group by destination
+)
+select
+    judged.cluster,
+    coalesce(sent.destination, judged.target) as target,
+    judged.turn + 1 as turn,
+    judged.standing,
+    case when met.destination is null then 0 else 1 end as changed
+from "sqlanon_judged" as judged
+left join sent on judged.target = sent.target
+left join met on coalesce(sent.destination, judged.target) = met.destination;
+
+-- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with weight as (
+    select
+        merged.target,
+        cluster_value.held,
+        max(cluster_value.grave) as grave,
+        min(cluster_value.least_alternatives) as least_alternatives
+    from "sqlanon_cluster_value" as cluster_value
+    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_value.held
+),
+diversity as (
+    select
+        target,
+        count(*) as weight_count,
+        max(grave) as grave,
+        min(least_alternatives) as least_alternatives
+    from weight
+    group by target
+)
+select
+    merged.cluster,
+    merged.target,
+    merged.turn,
+    case
+        when diversity.target is null then merged.standing
+        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
+        when diversity.grave = 0 then 1
+        else 0
+    end as standing
+from "sqlanon_merged" as merged
+left join diversity on merged.target = diversity.target;
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select * from "sqlanon_judged_again";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 2 of 16
+
+-- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+create temporary table "sqlanon_merged" as
+with part as (
+    select
+        target,
+        max(turn) as turn,
+        max(standing) as standing
+    from "sqlanon_judged"
+    group by target
+),
+lined as (
+    select
+        *,
+        row_number() over (order by target) as place,
+        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
+        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
+        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
+        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
+    from part
+),
+failing as (
+    select
+        target,
+        coalesce(passing_before, 0 - 1) as run,
+        row_number() over (partition by passing_before order by target) - 1 as step,
+        count(*) over (partition by passing_before) as length
+    from lined
+    where standing = 0
+),
+pair as (
+    select
+        run,
+        step // 2 as number,
+        min(target) as target
+    from failing
+    group by run, step // 2
+),
+sent as (
+    select
+        lined.target,
+        case
+            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
+            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
+            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
+            else coalesce(lined.next_diverse, lined.diverse_before)
+        end as destination
+    from lined
+    left join failing on lined.target = failing.target
+    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
+    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
+    where lined.standing = 0
+        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
+),
+met as (
+    select destination
+    from sent
+    group by destination
+)
+select
+    judged.cluster,
+    coalesce(sent.destination, judged.target) as target,
+    judged.turn + 1 as turn,
+    judged.standing,
+    case when met.destination is null then 0 else 1 end as changed
+from "sqlanon_judged" as judged
+left join sent on judged.target = sent.target
+left join met on coalesce(sent.destination, judged.target) = met.destination;
+
+-- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with weight as (
+    select
+        merged.target,
+        cluster_value.held,
+        max(cluster_value.grave) as grave,
+        min(cluster_value.least_alternatives) as least_alternatives
+    from "sqlanon_cluster_value" as cluster_value
+    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_value.held
+),
+diversity as (
+    select
+        target,
+        count(*) as weight_count,
+        max(grave) as grave,
+        min(least_alternatives) as least_alternatives
+    from weight
+    group by target
+)
+select
+    merged.cluster,
+    merged.target,
+    merged.turn,
+    case
+        when diversity.target is null then merged.standing
+        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
+        when diversity.grave = 0 then 1
+        else 0
+    end as standing
+from "sqlanon_merged" as merged
+left join diversity on merged.target = diversity.target;
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select * from "sqlanon_judged_again";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 3 of 16
+
+-- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+create temporary table "sqlanon_merged" as
+with part as (
+    select
+        target,
+        max(turn) as turn,
+        max(standing) as standing
+    from "sqlanon_judged"
+    group by target
+),
+lined as (
+    select
+        *,
+        row_number() over (order by target) as place,
+        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
+        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
+        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
+        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
+    from part
+),
+failing as (
+    select
+        target,
+        coalesce(passing_before, 0 - 1) as run,
+        row_number() over (partition by passing_before order by target) - 1 as step,
+        count(*) over (partition by passing_before) as length
+    from lined
+    where standing = 0
+),
+pair as (
+    select
+        run,
+        step // 2 as number,
+        min(target) as target
+    from failing
+    group by run, step // 2
+),
+sent as (
+    select
+        lined.target,
+        case
+            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
+            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
+            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
+            else coalesce(lined.next_diverse, lined.diverse_before)
+        end as destination
+    from lined
+    left join failing on lined.target = failing.target
+    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
+    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
+    where lined.standing = 0
+        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
+),
+met as (
+    select destination
+    from sent
+    group by destination
+)
+select
+    judged.cluster,
+    coalesce(sent.destination, judged.target) as target,
+    judged.turn + 1 as turn,
+    judged.standing,
+    case when met.destination is null then 0 else 1 end as changed
+from "sqlanon_judged" as judged
+left join sent on judged.target = sent.target
+left join met on coalesce(sent.destination, judged.target) = met.destination;
+
+-- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with weight as (
+    select
+        merged.target,
+        cluster_value.held,
+        max(cluster_value.grave) as grave,
+        min(cluster_value.least_alternatives) as least_alternatives
+    from "sqlanon_cluster_value" as cluster_value
+    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_value.held
+),
+diversity as (
+    select
+        target,
+        count(*) as weight_count,
+        max(grave) as grave,
+        min(least_alternatives) as least_alternatives
+    from weight
+    group by target
+)
+select
+    merged.cluster,
+    merged.target,
+    merged.turn,
+    case
+        when diversity.target is null then merged.standing
+        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
+        when diversity.grave = 0 then 1
+        else 0
+    end as standing
+from "sqlanon_merged" as merged
+left join diversity on merged.target = diversity.target;
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select * from "sqlanon_judged_again";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 4 of 16
+
+-- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+create temporary table "sqlanon_merged" as
+with part as (
+    select
+        target,
+        max(turn) as turn,
+        max(standing) as standing
+    from "sqlanon_judged"
+    group by target
+),
+lined as (
+    select
+        *,
+        row_number() over (order by target) as place,
+        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
+        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
+        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
+        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
+    from part
+),
+failing as (
+    select
+        target,
+        coalesce(passing_before, 0 - 1) as run,
+        row_number() over (partition by passing_before order by target) - 1 as step,
+        count(*) over (partition by passing_before) as length
+    from lined
+    where standing = 0
+),
+pair as (
+    select
+        run,
+        step // 2 as number,
+        min(target) as target
+    from failing
+    group by run, step // 2
+),
+sent as (
+    select
+        lined.target,
+        case
+            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
+            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
+            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
+            else coalesce(lined.next_diverse, lined.diverse_before)
+        end as destination
+    from lined
+    left join failing on lined.target = failing.target
+    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
+    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
+    where lined.standing = 0
+        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
+),
+met as (
+    select destination
+    from sent
+    group by destination
+)
+select
+    judged.cluster,
+    coalesce(sent.destination, judged.target) as target,
+    judged.turn + 1 as turn,
+    judged.standing,
+    case when met.destination is null then 0 else 1 end as changed
+from "sqlanon_judged" as judged
+left join sent on judged.target = sent.target
+left join met on coalesce(sent.destination, judged.target) = met.destination;
+
+-- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with weight as (
+    select
+        merged.target,
+        cluster_value.held,
+        max(cluster_value.grave) as grave,
+        min(cluster_value.least_alternatives) as least_alternatives
+    from "sqlanon_cluster_value" as cluster_value
+    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_value.held
+),
+diversity as (
+    select
+        target,
+        count(*) as weight_count,
+        max(grave) as grave,
+        min(least_alternatives) as least_alternatives
+    from weight
+    group by target
+)
+select
+    merged.cluster,
+    merged.target,
+    merged.turn,
+    case
+        when diversity.target is null then merged.standing
+        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
+        when diversity.grave = 0 then 1
+        else 0
+    end as standing
+from "sqlanon_merged" as merged
+left join diversity on merged.target = diversity.target;
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select * from "sqlanon_judged_again";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 5 of 16
+
+-- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+create temporary table "sqlanon_merged" as
+with part as (
+    select
+        target,
+        max(turn) as turn,
+        max(standing) as standing
+    from "sqlanon_judged"
+    group by target
+),
+lined as (
+    select
+        *,
+        row_number() over (order by target) as place,
+        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
+        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
+        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
+        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
+    from part
+),
+failing as (
+    select
+        target,
+        coalesce(passing_before, 0 - 1) as run,
+        row_number() over (partition by passing_before order by target) - 1 as step,
+        count(*) over (partition by passing_before) as length
+    from lined
+    where standing = 0
+),
+pair as (
+    select
+        run,
+        step // 2 as number,
+        min(target) as target
+    from failing
+    group by run, step // 2
+),
+sent as (
+    select
+        lined.target,
+        case
+            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
+            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
+            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
+            else coalesce(lined.next_diverse, lined.diverse_before)
+        end as destination
+    from lined
+    left join failing on lined.target = failing.target
+    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
+    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
+    where lined.standing = 0
+        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
+),
+met as (
+    select destination
+    from sent
+    group by destination
+)
+select
+    judged.cluster,
+    coalesce(sent.destination, judged.target) as target,
+    judged.turn + 1 as turn,
+    judged.standing,
+    case when met.destination is null then 0 else 1 end as changed
+from "sqlanon_judged" as judged
+left join sent on judged.target = sent.target
+left join met on coalesce(sent.destination, judged.target) = met.destination;
+
+-- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with weight as (
+    select
+        merged.target,
+        cluster_value.held,
+        max(cluster_value.grave) as grave,
+        min(cluster_value.least_alternatives) as least_alternatives
+    from "sqlanon_cluster_value" as cluster_value
+    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_value.held
+),
+diversity as (
+    select
+        target,
+        count(*) as weight_count,
+        max(grave) as grave,
+        min(least_alternatives) as least_alternatives
+    from weight
+    group by target
+)
+select
+    merged.cluster,
+    merged.target,
+    merged.turn,
+    case
+        when diversity.target is null then merged.standing
+        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
+        when diversity.grave = 0 then 1
+        else 0
+    end as standing
+from "sqlanon_merged" as merged
+left join diversity on merged.target = diversity.target;
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select * from "sqlanon_judged_again";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 6 of 16
+
+-- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+create temporary table "sqlanon_merged" as
+with part as (
+    select
+        target,
+        max(turn) as turn,
+        max(standing) as standing
+    from "sqlanon_judged"
+    group by target
+),
+lined as (
+    select
+        *,
+        row_number() over (order by target) as place,
+        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
+        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
+        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
+        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
+    from part
+),
+failing as (
+    select
+        target,
+        coalesce(passing_before, 0 - 1) as run,
+        row_number() over (partition by passing_before order by target) - 1 as step,
+        count(*) over (partition by passing_before) as length
+    from lined
+    where standing = 0
+),
+pair as (
+    select
+        run,
+        step // 2 as number,
+        min(target) as target
+    from failing
+    group by run, step // 2
+),
+sent as (
+    select
+        lined.target,
+        case
+            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
+            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
+            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
+            else coalesce(lined.next_diverse, lined.diverse_before)
+        end as destination
+    from lined
+    left join failing on lined.target = failing.target
+    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
+    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
+    where lined.standing = 0
+        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
+),
+met as (
+    select destination
+    from sent
+    group by destination
+)
+select
+    judged.cluster,
+    coalesce(sent.destination, judged.target) as target,
+    judged.turn + 1 as turn,
+    judged.standing,
+    case when met.destination is null then 0 else 1 end as changed
+from "sqlanon_judged" as judged
+left join sent on judged.target = sent.target
+left join met on coalesce(sent.destination, judged.target) = met.destination;
+
+-- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with weight as (
+    select
+        merged.target,
+        cluster_value.held,
+        max(cluster_value.grave) as grave,
+        min(cluster_value.least_alternatives) as least_alternatives
+    from "sqlanon_cluster_value" as cluster_value
+    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_value.held
+),
+diversity as (
+    select
+        target,
+        count(*) as weight_count,
+        max(grave) as grave,
+        min(least_alternatives) as least_alternatives
+    from weight
+    group by target
+)
+select
+    merged.cluster,
+    merged.target,
+    merged.turn,
+    case
+        when diversity.target is null then merged.standing
+        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
+        when diversity.grave = 0 then 1
+        else 0
+    end as standing
+from "sqlanon_merged" as merged
+left join diversity on merged.target = diversity.target;
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select * from "sqlanon_judged_again";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 7 of 16
+
+-- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+create temporary table "sqlanon_merged" as
+with part as (
+    select
+        target,
+        max(turn) as turn,
+        max(standing) as standing
+    from "sqlanon_judged"
+    group by target
+),
+lined as (
+    select
+        *,
+        row_number() over (order by target) as place,
+        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
+        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
+        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
+        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
+    from part
+),
+failing as (
+    select
+        target,
+        coalesce(passing_before, 0 - 1) as run,
+        row_number() over (partition by passing_before order by target) - 1 as step,
+        count(*) over (partition by passing_before) as length
+    from lined
+    where standing = 0
+),
+pair as (
+    select
+        run,
+        step // 2 as number,
+        min(target) as target
+    from failing
+    group by run, step // 2
+),
+sent as (
+    select
+        lined.target,
+        case
+            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
+            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
+            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
+            else coalesce(lined.next_diverse, lined.diverse_before)
+        end as destination
+    from lined
+    left join failing on lined.target = failing.target
+    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
+    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
+    where lined.standing = 0
+        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
+),
+met as (
+    select destination
+    from sent
+    group by destination
+)
+select
+    judged.cluster,
+    coalesce(sent.destination, judged.target) as target,
+    judged.turn + 1 as turn,
+    judged.standing,
+    case when met.destination is null then 0 else 1 end as changed
+from "sqlanon_judged" as judged
+left join sent on judged.target = sent.target
+left join met on coalesce(sent.destination, judged.target) = met.destination;
+
+-- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with weight as (
+    select
+        merged.target,
+        cluster_value.held,
+        max(cluster_value.grave) as grave,
+        min(cluster_value.least_alternatives) as least_alternatives
+    from "sqlanon_cluster_value" as cluster_value
+    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_value.held
+),
+diversity as (
+    select
+        target,
+        count(*) as weight_count,
+        max(grave) as grave,
+        min(least_alternatives) as least_alternatives
+    from weight
+    group by target
+)
+select
+    merged.cluster,
+    merged.target,
+    merged.turn,
+    case
+        when diversity.target is null then merged.standing
+        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
+        when diversity.grave = 0 then 1
+        else 0
+    end as standing
+from "sqlanon_merged" as merged
+left join diversity on merged.target = diversity.target;
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select * from "sqlanon_judged_again";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 8 of 16
+
+-- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+create temporary table "sqlanon_merged" as
+with part as (
+    select
+        target,
+        max(turn) as turn,
+        max(standing) as standing
+    from "sqlanon_judged"
+    group by target
+),
+lined as (
+    select
+        *,
+        row_number() over (order by target) as place,
+        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
+        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
+        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
+        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
+    from part
+),
+failing as (
+    select
+        target,
+        coalesce(passing_before, 0 - 1) as run,
+        row_number() over (partition by passing_before order by target) - 1 as step,
+        count(*) over (partition by passing_before) as length
+    from lined
+    where standing = 0
+),
+pair as (
+    select
+        run,
+        step // 2 as number,
+        min(target) as target
+    from failing
+    group by run, step // 2
+),
+sent as (
+    select
+        lined.target,
+        case
+            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
+            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
+            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
+            else coalesce(lined.next_diverse, lined.diverse_before)
+        end as destination
+    from lined
+    left join failing on lined.target = failing.target
+    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
+    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
+    where lined.standing = 0
+        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
+),
+met as (
+    select destination
+    from sent
+    group by destination
+)
+select
+    judged.cluster,
+    coalesce(sent.destination, judged.target) as target,
+    judged.turn + 1 as turn,
+    judged.standing,
+    case when met.destination is null then 0 else 1 end as changed
+from "sqlanon_judged" as judged
+left join sent on judged.target = sent.target
+left join met on coalesce(sent.destination, judged.target) = met.destination;
+
+-- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with weight as (
+    select
+        merged.target,
+        cluster_value.held,
+        max(cluster_value.grave) as grave,
+        min(cluster_value.least_alternatives) as least_alternatives
+    from "sqlanon_cluster_value" as cluster_value
+    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_value.held
+),
+diversity as (
+    select
+        target,
+        count(*) as weight_count,
+        max(grave) as grave,
+        min(least_alternatives) as least_alternatives
+    from weight
+    group by target
+)
+select
+    merged.cluster,
+    merged.target,
+    merged.turn,
+    case
+        when diversity.target is null then merged.standing
+        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
+        when diversity.grave = 0 then 1
+        else 0
+    end as standing
+from "sqlanon_merged" as merged
+left join diversity on merged.target = diversity.target;
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select * from "sqlanon_judged_again";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 9 of 16
+
+-- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+create temporary table "sqlanon_merged" as
+with part as (
+    select
+        target,
+        max(turn) as turn,
+        max(standing) as standing
+    from "sqlanon_judged"
+    group by target
+),
+lined as (
+    select
+        *,
+        row_number() over (order by target) as place,
+        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
+        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
+        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
+        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
+    from part
+),
+failing as (
+    select
+        target,
+        coalesce(passing_before, 0 - 1) as run,
+        row_number() over (partition by passing_before order by target) - 1 as step,
+        count(*) over (partition by passing_before) as length
+    from lined
+    where standing = 0
+),
+pair as (
+    select
+        run,
+        step // 2 as number,
+        min(target) as target
+    from failing
+    group by run, step // 2
+),
+sent as (
+    select
+        lined.target,
+        case
+            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
+            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
+            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
+            else coalesce(lined.next_diverse, lined.diverse_before)
+        end as destination
+    from lined
+    left join failing on lined.target = failing.target
+    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
+    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
+    where lined.standing = 0
+        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
+),
+met as (
+    select destination
+    from sent
+    group by destination
+)
+select
+    judged.cluster,
+    coalesce(sent.destination, judged.target) as target,
+    judged.turn + 1 as turn,
+    judged.standing,
+    case when met.destination is null then 0 else 1 end as changed
+from "sqlanon_judged" as judged
+left join sent on judged.target = sent.target
+left join met on coalesce(sent.destination, judged.target) = met.destination;
+
+-- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with weight as (
+    select
+        merged.target,
+        cluster_value.held,
+        max(cluster_value.grave) as grave,
+        min(cluster_value.least_alternatives) as least_alternatives
+    from "sqlanon_cluster_value" as cluster_value
+    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_value.held
+),
+diversity as (
+    select
+        target,
+        count(*) as weight_count,
+        max(grave) as grave,
+        min(least_alternatives) as least_alternatives
+    from weight
+    group by target
+)
+select
+    merged.cluster,
+    merged.target,
+    merged.turn,
+    case
+        when diversity.target is null then merged.standing
+        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
+        when diversity.grave = 0 then 1
+        else 0
+    end as standing
+from "sqlanon_merged" as merged
+left join diversity on merged.target = diversity.target;
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select * from "sqlanon_judged_again";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 10 of 16
+
+-- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+create temporary table "sqlanon_merged" as
+with part as (
+    select
+        target,
+        max(turn) as turn,
+        max(standing) as standing
+    from "sqlanon_judged"
+    group by target
+),
+lined as (
+    select
+        *,
+        row_number() over (order by target) as place,
+        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
+        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
+        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
+        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
+    from part
+),
+failing as (
+    select
+        target,
+        coalesce(passing_before, 0 - 1) as run,
+        row_number() over (partition by passing_before order by target) - 1 as step,
+        count(*) over (partition by passing_before) as length
+    from lined
+    where standing = 0
+),
+pair as (
+    select
+        run,
+        step // 2 as number,
+        min(target) as target
+    from failing
+    group by run, step // 2
+),
+sent as (
+    select
+        lined.target,
+        case
+            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
+            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
+            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
+            else coalesce(lined.next_diverse, lined.diverse_before)
+        end as destination
+    from lined
+    left join failing on lined.target = failing.target
+    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
+    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
+    where lined.standing = 0
+        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
+),
+met as (
+    select destination
+    from sent
+    group by destination
+)
+select
+    judged.cluster,
+    coalesce(sent.destination, judged.target) as target,
+    judged.turn + 1 as turn,
+    judged.standing,
+    case when met.destination is null then 0 else 1 end as changed
+from "sqlanon_judged" as judged
+left join sent on judged.target = sent.target
+left join met on coalesce(sent.destination, judged.target) = met.destination;
+
+-- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with weight as (
+    select
+        merged.target,
+        cluster_value.held,
+        max(cluster_value.grave) as grave,
+        min(cluster_value.least_alternatives) as least_alternatives
+    from "sqlanon_cluster_value" as cluster_value
+    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_value.held
+),
+diversity as (
+    select
+        target,
+        count(*) as weight_count,
+        max(grave) as grave,
+        min(least_alternatives) as least_alternatives
+    from weight
+    group by target
+)
+select
+    merged.cluster,
+    merged.target,
+    merged.turn,
+    case
+        when diversity.target is null then merged.standing
+        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
+        when diversity.grave = 0 then 1
+        else 0
+    end as standing
+from "sqlanon_merged" as merged
+left join diversity on merged.target = diversity.target;
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select * from "sqlanon_judged_again";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 11 of 16
+
+-- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+create temporary table "sqlanon_merged" as
+with part as (
+    select
+        target,
+        max(turn) as turn,
+        max(standing) as standing
+    from "sqlanon_judged"
+    group by target
+),
+lined as (
+    select
+        *,
+        row_number() over (order by target) as place,
+        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
+        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
+        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
+        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
+    from part
+),
+failing as (
+    select
+        target,
+        coalesce(passing_before, 0 - 1) as run,
+        row_number() over (partition by passing_before order by target) - 1 as step,
+        count(*) over (partition by passing_before) as length
+    from lined
+    where standing = 0
+),
+pair as (
+    select
+        run,
+        step // 2 as number,
+        min(target) as target
+    from failing
+    group by run, step // 2
+),
+sent as (
+    select
+        lined.target,
+        case
+            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
+            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
+            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
+            else coalesce(lined.next_diverse, lined.diverse_before)
+        end as destination
+    from lined
+    left join failing on lined.target = failing.target
+    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
+    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
+    where lined.standing = 0
+        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
+),
+met as (
+    select destination
+    from sent
+    group by destination
+)
+select
+    judged.cluster,
+    coalesce(sent.destination, judged.target) as target,
+    judged.turn + 1 as turn,
+    judged.standing,
+    case when met.destination is null then 0 else 1 end as changed
+from "sqlanon_judged" as judged
+left join sent on judged.target = sent.target
+left join met on coalesce(sent.destination, judged.target) = met.destination;
+
+-- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with weight as (
+    select
+        merged.target,
+        cluster_value.held,
+        max(cluster_value.grave) as grave,
+        min(cluster_value.least_alternatives) as least_alternatives
+    from "sqlanon_cluster_value" as cluster_value
+    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_value.held
+),
+diversity as (
+    select
+        target,
+        count(*) as weight_count,
+        max(grave) as grave,
+        min(least_alternatives) as least_alternatives
+    from weight
+    group by target
+)
+select
+    merged.cluster,
+    merged.target,
+    merged.turn,
+    case
+        when diversity.target is null then merged.standing
+        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
+        when diversity.grave = 0 then 1
+        else 0
+    end as standing
+from "sqlanon_merged" as merged
+left join diversity on merged.target = diversity.target;
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select * from "sqlanon_judged_again";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 12 of 16
+
+-- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+create temporary table "sqlanon_merged" as
+with part as (
+    select
+        target,
+        max(turn) as turn,
+        max(standing) as standing
+    from "sqlanon_judged"
+    group by target
+),
+lined as (
+    select
+        *,
+        row_number() over (order by target) as place,
+        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
+        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
+        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
+        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
+    from part
+),
+failing as (
+    select
+        target,
+        coalesce(passing_before, 0 - 1) as run,
+        row_number() over (partition by passing_before order by target) - 1 as step,
+        count(*) over (partition by passing_before) as length
+    from lined
+    where standing = 0
+),
+pair as (
+    select
+        run,
+        step // 2 as number,
+        min(target) as target
+    from failing
+    group by run, step // 2
+),
+sent as (
+    select
+        lined.target,
+        case
+            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
+            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
+            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
+            else coalesce(lined.next_diverse, lined.diverse_before)
+        end as destination
+    from lined
+    left join failing on lined.target = failing.target
+    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
+    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
+    where lined.standing = 0
+        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
+),
+met as (
+    select destination
+    from sent
+    group by destination
+)
+select
+    judged.cluster,
+    coalesce(sent.destination, judged.target) as target,
+    judged.turn + 1 as turn,
+    judged.standing,
+    case when met.destination is null then 0 else 1 end as changed
+from "sqlanon_judged" as judged
+left join sent on judged.target = sent.target
+left join met on coalesce(sent.destination, judged.target) = met.destination;
+
+-- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with weight as (
+    select
+        merged.target,
+        cluster_value.held,
+        max(cluster_value.grave) as grave,
+        min(cluster_value.least_alternatives) as least_alternatives
+    from "sqlanon_cluster_value" as cluster_value
+    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_value.held
+),
+diversity as (
+    select
+        target,
+        count(*) as weight_count,
+        max(grave) as grave,
+        min(least_alternatives) as least_alternatives
+    from weight
+    group by target
+)
+select
+    merged.cluster,
+    merged.target,
+    merged.turn,
+    case
+        when diversity.target is null then merged.standing
+        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
+        when diversity.grave = 0 then 1
+        else 0
+    end as standing
+from "sqlanon_merged" as merged
+left join diversity on merged.target = diversity.target;
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select * from "sqlanon_judged_again";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 13 of 16
+
+-- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+create temporary table "sqlanon_merged" as
+with part as (
+    select
+        target,
+        max(turn) as turn,
+        max(standing) as standing
+    from "sqlanon_judged"
+    group by target
+),
+lined as (
+    select
+        *,
+        row_number() over (order by target) as place,
+        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
+        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
+        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
+        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
+    from part
+),
+failing as (
+    select
+        target,
+        coalesce(passing_before, 0 - 1) as run,
+        row_number() over (partition by passing_before order by target) - 1 as step,
+        count(*) over (partition by passing_before) as length
+    from lined
+    where standing = 0
+),
+pair as (
+    select
+        run,
+        step // 2 as number,
+        min(target) as target
+    from failing
+    group by run, step // 2
+),
+sent as (
+    select
+        lined.target,
+        case
+            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
+            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
+            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
+            else coalesce(lined.next_diverse, lined.diverse_before)
+        end as destination
+    from lined
+    left join failing on lined.target = failing.target
+    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
+    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
+    where lined.standing = 0
+        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
+),
+met as (
+    select destination
+    from sent
+    group by destination
+)
+select
+    judged.cluster,
+    coalesce(sent.destination, judged.target) as target,
+    judged.turn + 1 as turn,
+    judged.standing,
+    case when met.destination is null then 0 else 1 end as changed
+from "sqlanon_judged" as judged
+left join sent on judged.target = sent.target
+left join met on coalesce(sent.destination, judged.target) = met.destination;
+
+-- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with weight as (
+    select
+        merged.target,
+        cluster_value.held,
+        max(cluster_value.grave) as grave,
+        min(cluster_value.least_alternatives) as least_alternatives
+    from "sqlanon_cluster_value" as cluster_value
+    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_value.held
+),
+diversity as (
+    select
+        target,
+        count(*) as weight_count,
+        max(grave) as grave,
+        min(least_alternatives) as least_alternatives
+    from weight
+    group by target
+)
+select
+    merged.cluster,
+    merged.target,
+    merged.turn,
+    case
+        when diversity.target is null then merged.standing
+        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
+        when diversity.grave = 0 then 1
+        else 0
+    end as standing
+from "sqlanon_merged" as merged
+left join diversity on merged.target = diversity.target;
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select * from "sqlanon_judged_again";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 14 of 16
+
+-- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+create temporary table "sqlanon_merged" as
+with part as (
+    select
+        target,
+        max(turn) as turn,
+        max(standing) as standing
+    from "sqlanon_judged"
+    group by target
+),
+lined as (
+    select
+        *,
+        row_number() over (order by target) as place,
+        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
+        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
+        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
+        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
+    from part
+),
+failing as (
+    select
+        target,
+        coalesce(passing_before, 0 - 1) as run,
+        row_number() over (partition by passing_before order by target) - 1 as step,
+        count(*) over (partition by passing_before) as length
+    from lined
+    where standing = 0
+),
+pair as (
+    select
+        run,
+        step // 2 as number,
+        min(target) as target
+    from failing
+    group by run, step // 2
+),
+sent as (
+    select
+        lined.target,
+        case
+            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
+            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
+            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
+            else coalesce(lined.next_diverse, lined.diverse_before)
+        end as destination
+    from lined
+    left join failing on lined.target = failing.target
+    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
+    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
+    where lined.standing = 0
+        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
+),
+met as (
+    select destination
+    from sent
+    group by destination
+)
+select
+    judged.cluster,
+    coalesce(sent.destination, judged.target) as target,
+    judged.turn + 1 as turn,
+    judged.standing,
+    case when met.destination is null then 0 else 1 end as changed
+from "sqlanon_judged" as judged
+left join sent on judged.target = sent.target
+left join met on coalesce(sent.destination, judged.target) = met.destination;
+
+-- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with weight as (
+    select
+        merged.target,
+        cluster_value.held,
+        max(cluster_value.grave) as grave,
+        min(cluster_value.least_alternatives) as least_alternatives
+    from "sqlanon_cluster_value" as cluster_value
+    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_value.held
+),
+diversity as (
+    select
+        target,
+        count(*) as weight_count,
+        max(grave) as grave,
+        min(least_alternatives) as least_alternatives
+    from weight
+    group by target
+)
+select
+    merged.cluster,
+    merged.target,
+    merged.turn,
+    case
+        when diversity.target is null then merged.standing
+        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
+        when diversity.grave = 0 then 1
+        else 0
+    end as standing
+from "sqlanon_merged" as merged
+left join diversity on merged.target = diversity.target;
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select * from "sqlanon_judged_again";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 15 of 16
+
+-- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+create temporary table "sqlanon_merged" as
+with part as (
+    select
+        target,
+        max(turn) as turn,
+        max(standing) as standing
+    from "sqlanon_judged"
+    group by target
+),
+lined as (
+    select
+        *,
+        row_number() over (order by target) as place,
+        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
+        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
+        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
+        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
+    from part
+),
+failing as (
+    select
+        target,
+        coalesce(passing_before, 0 - 1) as run,
+        row_number() over (partition by passing_before order by target) - 1 as step,
+        count(*) over (partition by passing_before) as length
+    from lined
+    where standing = 0
+),
+pair as (
+    select
+        run,
+        step // 2 as number,
+        min(target) as target
+    from failing
+    group by run, step // 2
+),
+sent as (
+    select
+        lined.target,
+        case
+            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
+            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
+            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
+            else coalesce(lined.next_diverse, lined.diverse_before)
+        end as destination
+    from lined
+    left join failing on lined.target = failing.target
+    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
+    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
+    where lined.standing = 0
+        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
+),
+met as (
+    select destination
+    from sent
+    group by destination
+)
+select
+    judged.cluster,
+    coalesce(sent.destination, judged.target) as target,
+    judged.turn + 1 as turn,
+    judged.standing,
+    case when met.destination is null then 0 else 1 end as changed
+from "sqlanon_judged" as judged
+left join sent on judged.target = sent.target
+left join met on coalesce(sent.destination, judged.target) = met.destination;
+
+-- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with weight as (
+    select
+        merged.target,
+        cluster_value.held,
+        max(cluster_value.grave) as grave,
+        min(cluster_value.least_alternatives) as least_alternatives
+    from "sqlanon_cluster_value" as cluster_value
+    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_value.held
+),
+diversity as (
+    select
+        target,
+        count(*) as weight_count,
+        max(grave) as grave,
+        min(least_alternatives) as least_alternatives
+    from weight
+    group by target
+)
+select
+    merged.cluster,
+    merged.target,
+    merged.turn,
+    case
+        when diversity.target is null then merged.standing
+        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
+        when diversity.grave = 0 then 1
+        else 0
+    end as standing
+from "sqlanon_merged" as merged
+left join diversity on merged.target = diversity.target;
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select * from "sqlanon_judged_again";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 16 of 16
+
+-- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+create temporary table "sqlanon_merged" as
+with part as (
+    select
+        target,
+        max(turn) as turn,
+        max(standing) as standing
+    from "sqlanon_judged"
+    group by target
+),
+lined as (
+    select
+        *,
+        row_number() over (order by target) as place,
+        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
+        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
+        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
+        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
+    from part
+),
+failing as (
+    select
+        target,
+        coalesce(passing_before, 0 - 1) as run,
+        row_number() over (partition by passing_before order by target) - 1 as step,
+        count(*) over (partition by passing_before) as length
+    from lined
+    where standing = 0
+),
+pair as (
+    select
+        run,
+        step // 2 as number,
+        min(target) as target
+    from failing
+    group by run, step // 2
+),
+sent as (
+    select
+        lined.target,
+        case
+            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
+            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
+            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
+            else coalesce(lined.next_diverse, lined.diverse_before)
+        end as destination
+    from lined
+    left join failing on lined.target = failing.target
+    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
+    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
+    where lined.standing = 0
+        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
+),
+met as (
+    select destination
+    from sent
+    group by destination
+)
+select
+    judged.cluster,
+    coalesce(sent.destination, judged.target) as target,
+    judged.turn + 1 as turn,
+    judged.standing,
+    case when met.destination is null then 0 else 1 end as changed
+from "sqlanon_judged" as judged
+left join sent on judged.target = sent.target
+left join met on coalesce(sent.destination, judged.target) = met.destination;
+
+-- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with weight as (
+    select
+        merged.target,
+        cluster_value.held,
+        max(cluster_value.grave) as grave,
+        min(cluster_value.least_alternatives) as least_alternatives
+    from "sqlanon_cluster_value" as cluster_value
+    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_value.held
+),
+diversity as (
+    select
+        target,
+        count(*) as weight_count,
+        max(grave) as grave,
+        min(least_alternatives) as least_alternatives
+    from weight
+    group by target
+)
+select
+    merged.cluster,
+    merged.target,
+    merged.turn,
+    case
+        when diversity.target is null then merged.standing
+        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
+        when diversity.grave = 0 then 1
+        else 0
+    end as standing
+from "sqlanon_merged" as merged
+left join diversity on merged.target = diversity.target;
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select * from "sqlanon_judged_again";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- failing: How many clusters fail
+select case when refusal is not null then error(refusal) end as checked
+from (
+    select
+        case
+            when left_over > 0 then 'clusters are not diverse after all merges'
+        end as refusal
+    from (
+        select count(*) as left_over
+        from (
+            select target
+            from "sqlanon_judged"
+            where standing = 0
+            group by target
+        ) as failing
+    ) as looked_at
+) as checked;
+
+-- clustered: Every row's cluster, and whether its quasi values are suppressed: those of a cluster that still fails
+create temporary table "sqlanon_clustered" as
+select
+    clustering.row_number,
+    judged.target as cluster,
+    case when judged.standing = 0 then 1 else 0 end as suppressed
+from "sqlanon_clustering" as clustering
+inner join "sqlanon_judged" as judged on clustering.cluster = judged.cluster;
+
+-- quality: How good the clusters are: the objective (1/m) sum |e| * (largest distance in e), and the largest of these distances
+-- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
+with size as (
+    select
+        cluster,
+        count(*) as row_count,
+        sum(suppressed) as suppressed_rows,
+        row_number() over (order by cluster) as number
+    from "sqlanon_clustered"
+    group by cluster
+),
+total as (
+    select
+        count(*) as cluster_count,
+        cast(sum(row_count) as bigint) as row_count,
+        max(row_count) as largest_cluster,
+        cast(sum(suppressed_rows) as bigint) as suppressed_rows,
+        1 + cast(sum(case when row_count <= 2000 then row_count * row_count else 0 end) as bigint)
+            // 40000000 as stride
+    from size
+),
+member as (
+    select
+        clustering.*,
+        clustered.cluster as target
+    from "sqlanon_clustered" as clustered
+    inner join "sqlanon_clustering" as clustering on clustered.row_number = clustering.row_number
+    inner join size on clustered.cluster = size.cluster
+    cross join total
+    where size.row_count <= 2000 and size.number % total.stride = 0
+),
+diameter as (
+    select
+        a.target,
+        max((
+    cast(0 as double)
+    + "importance_1" * cast(0 + case when a."level_1_0" = b."level_1_0" then 0 else 1 end + case when a."level_1_1" = b."level_1_1" then 0 else 1 end as double) / 2
+    + "importance_3" * cast(0 + case when a."level_3_0" = b."level_3_0" then 0 else 1 end as double) / 1
+    + "importance_2" * case
+    when a."number_2" is null and b."number_2" is null then 0
+    when a."number_2" is null or b."number_2" is null then 1
+    when "span_2" = 0 then 0
+    else abs(a."number_2" - b."number_2") / "span_2"
+end
+) / (0 + "importance_1" + "importance_3" + "importance_2")) as diameter
+    from member as a
+    inner join member as b on a.target = b.target and a.position < b.position
+    cross join "sqlanon_importance" as importance
+    cross join "sqlanon_measured" as measured
+    group by a.target
+),
+weighed as (
+    select
+        count(*) as measured_clusters,
+        avg(size.row_count * diameter.diameter) as objective,
+        max(diameter.diameter) as largest_diameter
+    from diameter
+    inner join size on diameter.target = size.cluster
+)
+select
+    total.cluster_count,
+    total.row_count,
+    total.largest_cluster,
+    total.suppressed_rows,
+    weighed.measured_clusters,
+    weighed.objective,
+    weighed.largest_diameter
+from total
+cross join weighed;
+
+-- shown: The rows with their clusters, nothing suppressed
+create temporary table "sqlanon_shown" as
+select
+    determined.*,
+    clustered.cluster
+from "sqlanon_determined" as determined
+inner join "sqlanon_clustered" as clustered on determined.row_number = clustered.row_number;
+
+-- pattern: QIID: for each uncertain quasi-identifier of a row its field number (one more than its place) and the number of its alternatives, 0 where all are certain, and the same as a list, since digits run together
+create temporary table "sqlanon_pattern" as
+with different as (
+    select distinct
+        "alternatives_1",
+        '' as certain
+    from "sqlanon_shown"
+)
+select
+    "alternatives_1",
+    coalesce(nullif(case when "alternatives_1" > 1 then '2' || cast("alternatives_1" as varchar) else '' end || certain, ''), '0') as qiid,
+    list_filter(
+        cast([
+            {'attribute': 'education', 'count': "alternatives_1"}
+        ] as struct(attribute varchar, count integer)[]),
+        lambda uncertain: uncertain.count > 1
+    ) as alternatives
+from different;
+
+-- numbered: Groups, numbered from 1 in the order of the published columns: by the least row of each, those of equal least rows by the draw
+create temporary table "sqlanon_numbered" as
+with least as (
+    select
+        shown.cluster,
+        min(create_sort_key(
+            pattern.qiid, 'ASC NULLS LAST',
+            shown."quasi_1", 'ASC NULLS LAST',
+            shown."quasi_2", 'ASC NULLS LAST',
+            shown."quasi_3", 'ASC NULLS LAST'
+        )) as least_row,
+        min(shown.draw) as least_draw
+    from "sqlanon_shown" as shown
+    inner join "sqlanon_pattern" as pattern
+        on true and shown."alternatives_1" = pattern."alternatives_1"
+    group by shown.cluster
+)
+select
+    cluster,
+    row_number() over (order by least_row, least_draw) as group_id
+from least;
+
+-- qit: The quasi-identifier table (QIT): QIID, the deterministic quasi values and the group, in an order that depends on nothing but what it shows
+create table "sqlanon_qit" as
+select
+    pattern.qiid as "qiid",
+    pattern.alternatives as "alternatives",
+    shown.quasi_1 as "education",
+    shown.quasi_2 as "age",
+    shown.quasi_3 as "sex",
+    numbered.group_id as "group_id"
+from "sqlanon_shown" as shown
+inner join "sqlanon_pattern" as pattern
+    on true and shown."alternatives_1" = pattern."alternatives_1"
+inner join "sqlanon_numbered" as numbered on shown.cluster = numbered.cluster
+order by
+    pattern.qiid asc,
+    shown.quasi_1 asc nulls last,
+    shown.quasi_2 asc nulls last,
+    shown.quasi_3 asc nulls last,
+    numbered.group_id asc;
+
+-- st: The sensitive table (ST): the sets of alternatives that a group holds, and how often, in an order that depends on nothing but what it shows
+create table "sqlanon_st" as
+with counted as (
+    select
+        numbered.group_id,
+        shown.set_code,
+        min(shown.cell_code) as cell_code,
+        count(*) as row_count
+    from "sqlanon_shown" as shown
+    inner join "sqlanon_numbered" as numbered on shown.cluster = numbered.cluster
+    group by numbered.group_id, shown.set_code
+)
+select
+    counted.group_id as "group_id",
+    set_values.value_1 as "disease1",
+    set_values.value_2 as "disease2",
+    counted.row_count as "count"
+from counted
+inner join "sqlanon_set_values" as set_values on counted.cell_code = set_values.cell_code
+order by
+    counted.group_id asc,
+    set_values.value_1 asc nulls last,
+    set_values.value_2 asc nulls last,
+    counted.row_count asc;
+
+-- the rest is microdata and the key: forget it
+drop table "sqlanon_numbered";
+drop table "sqlanon_pattern";
+drop table "sqlanon_shown";
+drop table "sqlanon_clustered";
+drop table "sqlanon_judged";
+drop table "sqlanon_cluster_value";
+drop table "sqlanon_clustering";
+drop table "sqlanon_arrangement";
+drop view "sqlanon_point";
+drop view "sqlanon_held_2";
+drop view "sqlanon_held_1";
+drop view "sqlanon_extent_3";
+drop view "sqlanon_coded_3";
+drop table "sqlanon_category_3";
+drop view "sqlanon_extent_1";
+drop view "sqlanon_coded_1";
+drop table "sqlanon_level_1";
+drop table "sqlanon_measured";
+drop table "sqlanon_importance";
+drop table "sqlanon_value";
+drop table "sqlanon_influence";
+drop table "sqlanon_matrix";
+drop table "sqlanon_determined";
+drop table "sqlanon_set_values";
+drop table "sqlanon_sensitive_set";
+drop table "sqlanon_alternative_sensitive";
+drop table "sqlanon_cell_sensitive";
+drop table "sqlanon_ancestor_1";
+drop table "sqlanon_alternative_1";
+drop table "sqlanon_cell_1";
+drop table "sqlanon_hierarchy_1";
+drop table "sqlanon_drawn";
+drop view "sqlanon_identified";
+drop view "sqlanon_population";
+drop view "sqlanon_source";
+drop table "sqlanon_key";
+
+commit;

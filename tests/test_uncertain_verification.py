@@ -1,0 +1,316 @@
+"""Releases of uncertain data: what was changed is found, and what the source says is compared with what is shown."""
+
+import json
+import shutil
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sqlanon
+from sqlanon.engines.postgres import PostgresEngine
+from sqlanon.errors import ReleaseError, UsageError
+from sqlanon.release import open_release
+from tests.conftest import NASTY_NAMES, PAPERS
+from tests.test_verification import failed, rewritten
+from tests.uncertain_release import WEIGHTS, write_release
+
+PAPER = PAPERS / "uncertain"
+ROLES = {"quasi": ["education", "age", "sex"], "sensitive": "disease", "k": 2, "l": 2, "threshold": 0.3}
+FILES = {"influence": PAPER / "influence.csv", "hierarchy": {"education": PAPER / "education.csv"}}
+
+
+@pytest.fixture
+def release(tmp_path):
+    shutil.copytree(PAPER / "release", tmp_path / "release")
+    return sqlanon.open(tmp_path / "release")
+
+
+def test_the_papers_release_holds(release):
+    report = release.verify()
+    assert report.holds, report.failed()
+    assert [check.name for check in report.checks] == [
+        *("files", "columns", "manifest", "row_order", "cluster_size", "weights", "alternatives", "domains")
+    ]
+    figures = report.figures
+    assert (figures["groups"], figures["suppressed_rows"], figures["uncertain_rows"]) == (3, 2, 2)
+    assert (figures["uncertain_sensitive"], figures["least_weights"]) == (2, 3)
+    assert figures["largest_confidence"] == 1  # both hidden rows have mammary cancer
+
+
+SORTED = "order by num, qiid, education, age, sex, group_id"
+
+
+def replaced(column, expression, person):
+    return f"select * replace (if(num = '{person}', {expression}, {column}) as {column}) from this {SORTED}"
+
+
+@pytest.mark.parametrize(
+    ("name", "sql", "fails"),
+    [
+        ("qit", "select * from this order by group_id desc", {"row_order"}),
+        ("st", "select * from this order by disease1", {"row_order"}),
+        ("qit", replaced("qiid", "'22'", "t2"), {"alternatives"}),
+        ("qit", replaced("alternatives", "[]", "t4"), {"alternatives"}),
+        ("qit", replaced("alternatives", "null", "t2"), {"alternatives"}),
+        ("qit", replaced("alternatives", "list_reverse(alternatives)", "t4"), {"alternatives"}),
+        ("qit", replaced("alternatives", "[{'attribute': 'disease', 'count': 2}]", "t2"), {"alternatives"}),
+        ("qit", replaced("education", "'Bachelor'", "t1"), {"alternatives"}),  # uncertain, but a leaf
+        ("qit", replaced("education", "'University'", "t2"), {"alternatives"}),  # certain, but a node
+        ("qit", replaced("education", "'Doctor'", "t5"), {"domains"}),
+        ("qit", replaced("age", "'old'", "t5"), {"domains"}),
+        ("qit", replaced("age", "'36'", "t6"), {"domains", "weights"}),  # half a row is no hidden row
+        ("qit", replaced("group_id", "3", "t1"), {"cluster_size"}),
+        ("st", "select * replace (count + 1 as count) from this", {"cluster_size", "manifest"}),
+        ("st", "select * replace (if(group_id = 3, 'obesity', disease1) as disease1) from this", {"weights"}),
+        ("st", "select * replace ('plague' as disease1) from this", {"weights"}),
+        ("st", "select * replace (if(disease2 = 'flu', 'obesity', disease2) as disease2) from this", {"weights"}),
+        ("st", "select * replace (null::int as disease2) from this", {"columns"}),
+        ("qit", "select * replace ('22' as alternatives) from this", {"columns"}),
+        ("qit", f"select * exclude (alternatives) from this {SORTED}", {"columns"}),
+        ("qit", f"select * replace ([group_id] as group_id) from this {SORTED}", {"columns"}),
+        ("st", "select * from this where false", {"cluster_size", "weights", "manifest"}),
+    ],
+)
+def test_what_is_changed_is_found(release, name, sql, fails):
+    report = rewritten(release, name, sql).verify()
+    assert fails <= failed(report), report.failed()
+
+
+def test_a_group_that_is_shown_must_pass(release):
+    shown = "'Ph.D' as education, '35' as age, 'F' as sex"
+    sql = f"select * replace ({shown}) from this where num in ('t3', 't6') union all from this where group_id <> 2"
+    report = rewritten(release, "qit", f"select * from ({sql}) {SORTED}").verify()
+    assert failed(report) == {"weights"}
+    (check,) = [check for check in report.checks if check.name == "weights"]
+    assert check.found["unsafe_groups"] == 1
+    assert "or >= 2 different ones and rows that differ, or hidden" in check.required
+
+
+def manifest_with(release, change):
+    path = release.directory / "release.json"
+    manifest = json.loads(path.read_text())
+    change(manifest)
+    path.write_text(json.dumps(manifest))
+    return release.directory
+
+
+def parameter(name, value):
+    return lambda manifest: manifest["parameters"].update({name: value})
+
+
+def column(name, value):
+    return lambda manifest: manifest["columns"].update({name: value})
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (parameter("k", 1), "k is no whole number of at least 2"),
+        (parameter("l", "2) or (1 = 1"), "l is no whole number of at least 2"),
+        (parameter("threshold", "0.3"), "threshold is no number from 0 to 1"),
+        (parameter("undiverse", "ignore"), "undiverse is neither suppress nor merge"),
+        (parameter("types", {"education": "VARCHAR", "age": "BIGINT) from x --", "sex": "VARCHAR"}), "type of 'age'"),
+        (parameter("types", {"education": "VARCHAR"}), "KeyError 'age'"),
+        (parameter("weights", []), "there are none"),
+        (parameter("weights", [{"value": "flu", "weight": 2}]), "no number from 0 to 1"),
+        (parameter("weights", [{"value": "flu", "weight": 0.1}, {"value": "cold", "weight": 0.1}]), "are equal"),
+        (parameter("hierarchies", {"education": [["a", "b"], ["b", "a"]]}), "goes in a circle: 'a' > 'b' > 'a'"),
+        (parameter("hierarchies", {"education": [["a", "b"], ["a", "c"]]}), "two parents, 'b' and 'c'"),
+        (parameter("hierarchies", {"education": [["a", 7]]}), "not made of texts"),
+        (parameter("hierarchies", {"income": [["a", "b"]]}), "belongs to no quasi column"),
+        (column("sensitive", ["disease", "income"]), "2 sensitive columns"),
+        (column("values", "disease1"), "does not name its columns"),
+        (column("values", ["age"]), "names a column twice"),
+        (lambda manifest: manifest["columns"].pop("qiid"), "no qiid"),
+    ],
+)
+def test_hostile_manifests_are_refused(release, change, says):
+    folder = manifest_with(release, change)
+    with pytest.raises(ReleaseError) as error:
+        sqlanon.open(folder)
+    assert says in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "fails"),
+    [
+        (parameter("k", 3), {"cluster_size", "manifest"}),
+        (parameter("l", 4), {"weights", "manifest"}),
+        (parameter("undiverse", "merge"), {"weights", "domains"}),
+        (parameter("weights", [{"value": "flu", "weight": 0.1}]), {"weights"}),
+        (lambda manifest: manifest["guarantee"].update(k=5), {"manifest"}),
+    ],
+)
+def test_manifests_that_promise_more_are_found_out(release, change, fails):
+    assert failed(sqlanon.open(manifest_with(release, change)).verify()) == fails
+
+
+# -- groups pass as they should, against a slow oracle --------------------------------------------
+
+SETS = st.sets(st.sampled_from(list(WEIGHTS)), min_size=1, max_size=3).map(lambda values: tuple(sorted(values)))
+
+
+def passes(sets, l, threshold):
+    weights = {WEIGHTS[value] for values in sets for value in values}
+    return max(weights) < threshold or (len(weights) >= l and len(set(sets)) > 1)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    groups=st.lists(st.lists(SETS, min_size=2, max_size=4), min_size=1, max_size=3),
+    l=st.integers(2, 4),
+    threshold=st.sampled_from([0.0, 0.12, 0.3, 0.915, 1.0]),
+)
+def test_groups_pass_as_the_paper_says(tmp_path_factory, groups, l, threshold):
+    people = [("", {}, (20 + place, "M"), place) for place, sets in enumerate(groups, start=1) for _ in sets]
+    lines = [(place, values, sets.count(values)) for place, sets in enumerate(groups, start=1) for values in set(sets)]
+    folder = write_release(
+        tmp_path_factory.mktemp("groups"),
+        **{"quasi": {"age": "BIGINT", "sex": "VARCHAR"}, "people": people, "lines": lines, "weights": WEIGHTS},
+        **{"hierarchies": {}, "l": l, "threshold": threshold},
+    )
+    opened = sqlanon.open(folder)
+    report = opened.verify()
+    (check,) = [check for check in report.checks if check.name == "weights"]
+    assert check.found["unsafe_groups"] == sum(not passes(sets, l, threshold) for sets in groups)
+    shares = [
+        sum(1 / len(values) for values in sets if value in values) / len(sets)
+        for sets in groups
+        for value in {value for values in sets for value in values}
+    ]
+    assert report.figures["largest_confidence"] == pytest.approx(max(shares))
+    opened.engine.connection.close()
+
+
+# -- against the source ---------------------------------------------------------------------------
+
+
+def published(con, source, **options):
+    return sqlanon.uncertain(con, source, **{**ROLES, **FILES, **options})
+
+
+@pytest.mark.parametrize("undiverse", ["merge", "suppress"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"source": "table_6.parquet"},
+        {"source": "table_6.parquet", "label": "num"},
+        {"source": "table_6.csv", "alternatives": "braces", "label": "num"},
+        {"source": "table_5.csv", "alternative_of": "num", "quasi": ["education"], "influence": "learn"},
+        {"source": "table_4.csv", "alternatives": "braces", "quasi": ["education"], "influence": "learn"},
+    ],
+)
+def test_a_source_agrees_with_its_release_however_it_is_written(con, options, undiverse):
+    source = PAPER / options["source"]
+    release = published(con, **{**options, "source": source, "undiverse": undiverse})
+    report = release.verify(against=str(source))
+    assert report.holds, report.failed()
+    assert [check.name for check in report.checks][-3:] == ["quasi_rows", "sensitive_counts", "counts"]
+    assert report.checks[-3].found["missing_rows"] == report.figures["suppressed_rows"]
+
+
+CHANGES = {
+    "education = ['Bachelor']": {"quasi_rows", "counts"},
+    "education = ['Bachelor', 'Ph.D']": {"counts"},  # the same node of as many alternatives
+    "age = [24, 25]": {"quasi_rows", "counts"},
+    "sex = 'F'": {"quasi_rows", "counts"},
+    "disease = ['flu']": {"sensitive_counts", "counts"},
+    "disease = ['insomnia', 'flu']": {"sensitive_counts", "counts"},
+    "disease = ['insomnia', 'insomnia'], education = ['Master', 'Bachelor', 'Master']": set(),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_another_source_is_told(con, change):
+    release = published(con, str(PAPER / "table_6.parquet"))
+    con.execute(f"create table other as from '{PAPER / 'table_6.parquet'}'").fetchall()
+    con.execute(f"update other set {change} where num = 't1'").fetchall()
+    report = release.verify(against="other")
+    assert failed(report) <= CHANGES[change]
+    assert bool(failed(report)) == bool(CHANGES[change] - {"counts"})
+    con.execute("delete from other where num = 't6'").fetchall()
+    assert {"quasi_rows", "sensitive_counts"} <= failed(release.verify(against="other"))
+
+
+def test_a_source_without_a_column_is_refused(con):
+    release = published(con, str(PAPER / "table_6.parquet"), label="num")
+    with pytest.raises(UsageError, match="no column 'num' in the source"):
+        release.verify(against=con.sql(f"select * exclude (num) from '{PAPER / 'table_6.parquet'}'"))
+    with pytest.raises(ReleaseError, match="column 'sex' holds nested values, which the release does not have"):
+        release.verify(against=con.sql(f"select * replace ({{'a': 1}} as sex) from '{PAPER / 'table_6.parquet'}'"))
+
+
+def test_rows_without_a_sensitive_value_are_missing_and_no_more(con):
+    con.execute(f"create table holed as from '{PAPER / 'table_6.parquet'}'").fetchall()
+    con.execute("insert into holed values ('t7', ['Master'], [50], 'F', null)").fetchall()
+    release = published(con, "holed", nulls="drop")
+    assert release.manifest["dropped_rows"] == 1
+    assert release.verify(against="holed").holds
+    assert failed(release.verify(against=str(PAPER / "table_6.parquet"))) == {"quasi_rows", "sensitive_counts"}
+
+
+def test_nasty_names_and_values_are_verified(con):
+    quasi, sensitive, label = NASTY_NAMES[0], NASTY_NAMES[1], NASTY_NAMES[12]
+    con.execute(
+        "create table nasty as select i as \"quasi_1\", ['\"', ''''][: 1 + i % 2] as first, i as second,"
+        " ['; drop table nasty; --', 'NULL', '{x}', ' '][1 + i % 4] as third, 'p' || i as fourth from range(40) t(i)"
+    ).fetchall()
+    for old, new in (("first", quasi), ("third", sensitive), ("fourth", label)):
+        con.execute(f'alter table nasty rename column {old} to "{new.replace(chr(34), chr(34) * 2)}"').fetchall()
+    tree = con.sql("select * from (values ('\"', 'either'), ('''', 'either')) as t(child, parent)").df()
+    values = ["; drop table nasty; --", "NULL", "{x}", " "]
+    influence = con.sql(
+        "select unnest(?) as v, 0.5 as q, 0.5 as second, unnest([0.1, 0.2, 0.8, 0.9]) as weight", params=[values]
+    ).df()
+    influence.columns = [sensitive, quasi, "second", "weight"]
+    release = sqlanon.uncertain(
+        con,
+        "nasty",
+        **{"quasi": [quasi, "second"], "sensitive": sensitive, "label": label, "k": 4, "l": 2, "threshold": 0.5},
+        **{"influence": influence, "hierarchy": {quasi: tree}},
+    )
+    report = release.verify(against="nasty")
+    assert report.holds, report.failed()
+    name = '"' + quasi.replace('"', '""') + '"'
+    frame = release.estimate(f"SELECT COUNT(*) FROM release WHERE {name} = ''''")
+    assert frame.values.tolist() == [[0, 20, 10]]
+
+
+# -- the command line, and other engines ----------------------------------------------------------
+
+
+def test_verify_on_the_command_line(shell):
+    done = shell("verify", PAPER / "release", "--against", PAPER / "table_6.parquet", "--format", "json")
+    printed = json.loads(done.stdout)
+    assert done.returncode == 0 and printed["holds"] is True
+    (counts,) = [check for check in printed["checks"] if check["name"] == "counts"]
+    assert counts["found"]["age"] == {"values": 4, "outside": 0, "mean_error": 0.625, "unpublished": 3}
+    texts = shell("verify", PAPER / "release", "--against", PAPER / "table_6.parquet", "--sql").stdout
+    for name in ("weights", "sizes", "alternatives", "domains", "quasi_rows", "moment", "true counts of age"):
+        assert f"-- {name}" in texts
+    voters = shell("verify", PAPER / "release", "--voters", PAPER / "table_6.csv")
+    assert voters.returncode == 2
+    assert "a release of uncertain has no groups of exact values to look voters up in" in voters.stderr
+
+
+def test_engines_without_lists_are_refused(monkeypatch):
+    from sqlanon.engines.duckdb import DuckDBEngine, connect
+
+    engine = DuckDBEngine(connect())
+    monkeypatch.setattr(engine, "dialect", PostgresEngine.dialect)
+    with pytest.raises(UsageError, match="a release of uncertain holds lists, which are read with duckdb, not with"):
+        open_release(PAPER / "release", engine=engine)
+
+
+def test_a_schema_is_read_as_a_directory_is(tmp_path):
+    con = duckdb.connect(str(tmp_path / "survey.duckdb"))
+    release = published(con, str(PAPER / "table_6.parquet"), into="rel", undiverse="suppress")
+    assert release.verify(against=str(PAPER / "table_6.parquet")).holds
+    con.close()
+    again = sqlanon.open("rel", database=str(tmp_path / "survey.duckdb"))
+    assert again.verify().holds
+    written = again.write(tmp_path / "written")
+    assert written.verify().holds
+    assert written.estimate("SELECT COUNT(*) FROM release WHERE age < 30").values.tolist() == [[2, 5, 3.5]]
