@@ -251,6 +251,22 @@ def test_names_and_values_of_any_kind(con, name):
     assert report.holds and report.posterior[0]["largest_posterior"] == pytest.approx(1 / 3)
 
 
+OURS = ["signature_1", "signature_2", "row_count", "sensitive", "probability", "item", "group_id", "value_number"]
+
+
+def test_columns_called_as_ours_are(con):
+    for place, sensitive in enumerate(OURS):
+        quasi = OURS[:place] + OURS[place + 1 :]
+        columns = ", ".join(f"i // {2 + n} % 2 as {name}" for n, name in enumerate(quasi))
+        con.execute(f"create or replace table source as select {columns}, i % 7 as {sensitive} from range(140) t(i)")
+        release = sqlanon.anatomy(con, "source", quasi=quasi, sensitive=sensitive, l=3)
+        number = "probability_2" if "probability" in (quasi[0], quasi[-1], sensitive) else "probability"
+        con.execute(f"create or replace table known as select distinct {quasi[0]}, {quasi[-1]}, {sensitive},"
+                    f" 0.1 as {number} from source")  # fmt: skip
+        report = release.verify(background="known", r=3)
+        assert report.holds and report.posterior[0]["attributes"] == [quasi[0], quasi[-1]]
+
+
 # -- refusals and the command line ----------------------------------------------------------------------
 
 
