@@ -53,7 +53,7 @@ def enumerated(priors, rows, counts):
 
 
 @given(groups())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_posteriors_and_bounds_agree_with_every_world(group):
     priors, rows, counts = group
     wanted, contradicted = enumerated(*group)
@@ -68,7 +68,7 @@ def test_posteriors_and_bounds_agree_with_every_world(group):
 
 
 @given(groups([Fraction(0), Fraction(1), Fraction(10) ** -150, Fraction(10) ** -300, Fraction(3, 4)], most=4))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_no_range_of_priors_is_too_wide(group):
     wanted, _ = enumerated(*group)
     priors, rows, counts = group
