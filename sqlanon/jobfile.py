@@ -3,7 +3,7 @@
 import inspect
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType, UnionType
@@ -136,7 +136,17 @@ class _Reader(NodeReader):
             return {key.value: self.single(value, f"{name} of {key.value}", (known.each,)) for key, value in pairs}
         if known.each and known.kinds == ("null",):
             self.refuse(node, f"{name} is a mapping of columns")
+        if known.many:
+            nodes = node.value if isinstance(node, SequenceNode) else [node]
+            return tuple(self.one(each, name, known.many) for each in nodes)
         return self.single(node, name, tuple(kind for kind in known.kinds if kind != "null"))
+
+    def one(self, node: Node, name: str, kind: str) -> Any:
+        """Read one of several: a table or a file beside the source, or a set of columns."""
+        if kind != "Beside":
+            return self.columns(node, name)
+        place = self.expanded(node, name)
+        return Beside(self.beside(place) if Path(place).suffix or os.sep in place else place)
 
     def single(self, node: Node, name: str, kinds: tuple[str, ...]) -> Any:
         """Read a number, a text, or a file beside the source; `learn` stands for what is learned from the data."""
@@ -181,14 +191,19 @@ class _Reader(NodeReader):
         return path if "://" in path else os.path.normpath(self.path.parent / path)
 
 
+def _kind(hint: Any) -> str:
+    return str(getattr(hint, "__name__", hint))
+
+
 @dataclass(frozen=True)
 class Parameter:
-    """What a parameter takes: values of some kinds, one of some choices, or `each` of a kind by column."""
+    """What a parameter takes: values of some kinds, one of some choices, `each` of a kind by column, or `many`."""
 
     required: bool
     kinds: tuple[str, ...]
     choices: tuple[str, ...]
     each: str
+    many: str
 
 
 def method_parameters(method: str) -> dict[str, Parameter]:
@@ -203,6 +218,7 @@ def method_parameters(method: str) -> dict[str, Parameter]:
             kinds = () if choices else (get_args(hint) if isinstance(hint, UnionType) else (hint,))
             each = [get_args(kind)[1].__name__ for kind in kinds if get_origin(kind) is Mapping]
             single = tuple("null" if kind is NoneType else kind.__name__ for kind in kinds if not get_origin(kind))
+            many = [_kind(get_args(kind)[0]) for kind in kinds if get_origin(kind) is Sequence]
             required = parameter.default is inspect.Parameter.empty
-            found[name] = Parameter(required, single, choices, each[0] if each else "")
+            found[name] = Parameter(required, single, choices, each[0] if each else "", many[0] if many else "")
     return found

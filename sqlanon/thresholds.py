@@ -26,6 +26,7 @@ FIGURES: dict[str, Callable[[Manifest], Any]] = {
     "dropped_share": lambda manifest: _share(manifest.get("dropped_rows", 0), manifest["rows"]),
     "l": lambda manifest: manifest["verified"].get("diversity"),
     "confidence": lambda manifest: manifest["verified"].get("confidence"),
+    "posterior": lambda manifest: _number(manifest["verified"].get("classes")),
     "smallest_group": lambda manifest: manifest["verified"].get("smallest_group"),
     "largest_group": lambda manifest: manifest["verified"].get("largest_group"),
     "reconstruction_error_ratio": lambda manifest: manifest["verified"].get("reconstruction_error_ratio"),
@@ -71,6 +72,10 @@ def require(thresholds: Iterable[Threshold]) -> Callable[[Manifest], None]:
             raise VerificationError(f"{'; '.join(missed)}: nothing was published")
 
     return accept
+
+
+def _number(found: object) -> float | None:
+    return found if isinstance(found, int | float) else None
 
 
 def _share(part: int, rest: int) -> float | None:

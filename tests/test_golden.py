@@ -25,15 +25,12 @@ def splu() -> Plan:
     return METHODS["splu"].plan(Request(Source(Sql('"patients"')), roles, identity="identifier"), gamma=5)
 
 
-<<<<<<< HEAD
 def robust() -> Plan:
     roles = Roles(("age", "sex", "zipcode"), ("disease",), ("ssn",))
     request = Request(Source(Sql('"patients"')), roles, identity="identifier")
     return METHODS["robust"].plan(request, r=2.5, background_from=[("sex",), ("sex,zipcode",)])
 
 
-PLANS = {"anatomy": anatomy, "splu": splu, "robust": robust}
-=======
 def uncertain() -> Plan:
     roles = Roles(("education", "age", "sex"), ("disease",), ("ssn",))
     types = {"education": "NESTED", "age": "INTEGER", "sex": "VARCHAR", "disease": "NESTED", "ssn": "BIGINT"}
@@ -53,10 +50,9 @@ def uncertain() -> Plan:
         hierarchy={"education": tree},
         max_alternatives=2,
     )
->>>>>>> uncertain
 
 
-PLANS = {"anatomy": anatomy, "splu": splu, "uncertain": uncertain}
+PLANS = {"anatomy": anatomy, "splu": splu, "robust": robust, "uncertain": uncertain}
 SAID = [(method, dialect) for method in PLANS for dialect in getattr(METHODS[method], "DIALECTS", DIALECTS)]
 
 

@@ -39,11 +39,8 @@ from sqlanon.cli.options import (
     chosen_gamma,
     chosen_hierarchies,
     chosen_influence,
-<<<<<<< HEAD
     chosen_share,
-=======
     session,
->>>>>>> uncertain
 )
 from sqlanon.cli.publication import Compilation, Publication, with_options
 from sqlanon.grouping import GROUPS_PER_BLOCK

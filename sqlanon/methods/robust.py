@@ -8,6 +8,7 @@ Anatomy release (QIT and ST) whose groups hold rows of one class: rows that ever
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal, get_args
 
 from sqlanon import bucketization, class_grouping, grouping
 from sqlanon import repair as repairs
@@ -35,7 +36,8 @@ WITHOUT_DATABASE = (
 )
 MOST_SUPPRESSED = 0.01
 MOST_TURNS = 1000
-GUARANTEES = ("exact", "delta")
+Guarantee = Literal["exact", "delta"]
+GUARANTEES = get_args(Guarantee)
 MACROS: tuple[Macro, ...] = ()  # a macro takes one table, and backgrounds are others
 
 
@@ -45,7 +47,7 @@ def plan(
     background: Sequence[Beside] = (),
     background_from: Sequence[Sequence[str]] = (),
     max_suppressed: float = MOST_SUPPRESSED,
-    guarantee: str = "exact",
+    guarantee: Guarantee = "exact",
     repair: int = 0,
     block: int | None = grouping.GROUPS_PER_BLOCK,
     prefix: str = "sqlanon_",

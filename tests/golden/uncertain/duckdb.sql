@@ -2767,11 +2767,11 @@ diameter as (
     + "importance_1" * cast(0 + case when a."level_1_0" = b."level_1_0" then 0 else 1 end + case when a."level_1_1" = b."level_1_1" then 0 else 1 end as double) / 2
     + "importance_3" * cast(0 + case when a."level_3_0" = b."level_3_0" then 0 else 1 end as double) / 1
     + "importance_2" * case
-    when a."number_2" is null and b."number_2" is null then 0
-    when a."number_2" is null or b."number_2" is null then 1
-    when "span_2" = 0 then 0
-    else abs(a."number_2" - b."number_2") / "span_2"
-end
+        when a."number_2" is null and b."number_2" is null then 0
+        when a."number_2" is null or b."number_2" is null then 1
+        when "span_2" = 0 then 0
+        else abs(a."number_2" - b."number_2") / "span_2"
+    end
 ) / (0 + "importance_1" + "importance_3" + "importance_2")) as diameter
     from member as a
     inner join member as b on a.target = b.target and a.position < b.position
