@@ -2,20 +2,20 @@
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from sqlanon import background
 from sqlanon.background import Background
-from sqlanon.checks import REPORTED, Check, Published
+from sqlanon.checks import REPORTED, Check, Published, Report
 from sqlanon.driver import fresh_prefix
 from sqlanon.errors import UsageError
 from sqlanon.exposure import SLACK, Exposure, Holding, Priors
 from sqlanon.plan import Check as Refusal
-from sqlanon.plan import Source, Step, build, relation_name
+from sqlanon.plan import Step, build, relation_name
 from sqlanon.statement import Statement
 
 NO_BACKGROUND = "-r says what no posterior may be above: name with --background what the adversary knows"
@@ -32,15 +32,18 @@ class Knowledge:
     background: Background
 
 
-def knowledge(published: Published, tables: Sequence[tuple[object, Source, Mapping[str, str]]]) -> list[Knowledge]:
-    """Match background tables (as named, with what the engine found there) with a release's columns."""
+def knowledge(published: Published, tables: Sequence[object]) -> list[Knowledge]:
+    """Find background tables as SOURCEs are found, and match them with a release's columns.
+
+    Raises UsageError where one is not there or has other columns than a background has.
+    """
     columns = published.manifest["columns"]
     (sensitive,) = columns["sensitive"]
     qit, st = (published.engine.columns(f"select * from {published.tables[name]}") for name in ("qit", "st"))
     matched = background.Columns({name: (name, qit[name]) for name in columns["quasi"]}, (sensitive, st[sensitive]))
     found = []
-    for number, (named, source, types) in enumerate(tables, start=1):
-        known = background.declared(named, source, types, matched)
+    for number, named in enumerate(tables, start=1):
+        known = background.declared(named, *published.engine.source(named), matched)
         found.append(Knowledge(named if isinstance(named, str) else f"background {number}", known))
     return found
 
@@ -55,33 +58,35 @@ def check_r(r: float | None, backgrounds: Sequence[object]) -> None:
         raise UsageError(TOO_SMALL.format(r=r))
 
 
-def promised(published: Published) -> tuple[str, float]:
-    """Return the parameter by which a release promises 1/r or 1/l, and its value."""
-    parameters = published.manifest["parameters"]
-    name = "r" if "r" in parameters else "l"
-    return name, float(parameters[name])
+def reported(report: Report, published: Published, tables: Sequence[object], r: float | None) -> Report:
+    """Add to a release's verification what an adversary makes of it who knows these distributions.
 
-
-def check(found: Sequence[Mapping[str, Any]], r: float | None, rows: int) -> Check:
-    """Judge what `examine` found: without r it is reported."""
-    required = _required(r)
+    r: posteriors above 1/r fail the check; without it they are reported, beside what the release promises.
+    Raises UsageError where a table is no distribution, DataError where it does not fit the release.
+    """
+    known, rows, parameters = knowledge(published, tables), report.figures["rows"], published.manifest["parameters"]
+    if not rows or any(check.name == "sizes" and not check.holds for check in report.checks):
+        return _with(report, r, "not run: the groups of QIT and ST do not fit each other")
+    name = "r" if r is not None or "r" in parameters else "l"
+    limit = float(parameters[name]) if r is None else r
+    found = examine(published, known, limit, rows)
     if any(one["rows"] < rows for one in found):
-        return Check("posterior", required, "not run: some rows are in no group", None)
+        return _with(report, r, "not run: some rows are in no group")
+    promise = f"{'promised' if r is None else 'asked'} 1/{name} = {100 / limit:.4g} %"
     largest = max(one["largest_posterior"] for one in found)
-    return Check("posterior", required, largest, None if r is None else largest <= 1 / r + SLACK)
+    return replace(_with(report, r, largest), posterior=tuple(found), promise=promise)
 
 
-def not_run(r: float | None) -> Check:
-    """Say that posteriors mean nothing where QIT and ST are not of one release."""
-    return Check("posterior", _required(r), "not run: the groups of QIT and ST do not fit each other", None)
+def _with(report: Report, r: float | None, found: object) -> Report:
+    """Add the check; a text says why there is no posterior."""
+    required = REPORTED if r is None else f"<= 1/{r:g}"
+    holds = found <= 1 / r + SLACK if r is not None and isinstance(found, float) else None
+    return replace(report, checks=(*report.checks, Check("posterior", required, found, holds)))
 
 
-def _required(r: float | None) -> str:
-    return REPORTED if r is None else f"<= 1/{r:g}"
-
-
-def queries(published: Published, known: Sequence[Knowledge]) -> list[Statement]:
+def queries(published: Published, tables: Sequence[object]) -> list[Statement]:
     """Return the statements that `examine` runs, in order; of the groups, the first portion's."""
+    known = knowledge(published, tables)
     prefix, portions = fresh_prefix(), _portions(published, published.manifest["rows"])
     found = [step.statement if isinstance(step, Refusal) else step for step in _steps(published, known, prefix)]
     for number, one in enumerate(known, start=1):

@@ -3,7 +3,7 @@
 import html
 import logging
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import duckdb
 
 TABLES = ("qit", "st")
+_AGAINST = "hold against a background"
 log = logging.getLogger("sqlanon")
 
 
@@ -100,23 +101,7 @@ class Release:
             frame = presence.presence(self._grouped("look voters up in"), *self.engine.source(voters))
             figures = {**figures, "presence": presence.presence_figures(frame)}
         found = Report(checks, figures, frame)
-        return self._exposed(found, tables, r) if tables else found
-
-    def _exposed(self, report: Report, tables: Sequence[object], r: float | None) -> Report:
-        """Add what an adversary makes of the release who knows these distributions."""
-        known = self._known(tables)
-        if any(check.name == "sizes" and not check.holds for check in report.checks) or not report.figures["rows"]:
-            return replace(report, checks=(*report.checks, adversary.not_run(r)))
-        name, promised = adversary.promised(self.published)
-        limit, said = (promised, "promised") if r is None else (r, "asked")
-        found = adversary.examine(self.published, known, limit, report.figures["rows"])
-        check = adversary.check(found, r, report.figures["rows"])
-        promise = f"{said} 1/{name if r is None else 'r'} = {100 / limit:.4g} %"
-        return replace(report, checks=(*report.checks, check), posterior=tuple(found), promise=promise)
-
-    def _known(self, tables: Sequence[object]) -> list[adversary.Knowledge]:
-        published = self._grouped("hold against a background")
-        return adversary.knowledge(published, [(table, *self.engine.source(table)) for table in tables])
+        return adversary.reported(found, self._grouped(_AGAINST), tables, r) if tables else found
 
     def _grouped(self, purpose: str) -> Published:
         if not self.form.groups:
@@ -142,10 +127,13 @@ class Release:
         """Return the statements that `estimate` would run, in order."""
         return _texts(self._session().statements(sql, estimator))
 
-    def verification_sql(self, against: object = None, voters: object = None, background: object = ()) -> str:
+    def verification_sql(
+        self, against: object = None, voters: object = None, background: object = (), r: float | None = None
+    ) -> str:
         """Return the statements that `verify` would run, in order."""
         form = self.form.verification
         against, voters, tables = _named(against), _named(voters), _listed(background)
+        adversary.check_r(r, tables)
         texts = form.queries(self.published)
         if against is not None:
             source = self.engine.source(against)
@@ -155,7 +143,7 @@ class Release:
             texts.append(presence.presence_query(self._grouped("look voters up in"), *self.engine.source(voters)))
         statements = [Statement(name, sql, "query") for name, sql in texts]
         if tables:
-            statements += adversary.queries(self.published, self._known(tables))
+            statements += adversary.queries(self._grouped(_AGAINST), tables)
         return _texts((statement.name, self.engine.text(statement)) for statement in statements)
 
     def _session(self) -> Session:

@@ -275,6 +275,8 @@ def test_bad_requests_are_refused(con, correlated):
     for r in (1, 0.5, -2, float("nan"), float("inf")):
         with pytest.raises(UsageError, match=r"protects nobody.*r is a number above 1"):
             release.verify(background="by_sex", r=r)
+        with pytest.raises(UsageError, match="protects nobody"):
+            release.verification_sql(background="by_sex", r=r)
     with pytest.raises(UsageError, match="name with --background what the adversary knows"):
         release.verify(r=3)
     with pytest.raises(UsageError, match="no table, view or file 'gone'"):

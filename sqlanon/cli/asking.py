@@ -56,7 +56,7 @@ def verify(
     chosen = any_session(engine, database, False, master, dsn, threads, memory_limit, temp_directory)
     opened = open_release(release, database, chosen)
     if sql:
-        sys.stdout.write(opened.verification_sql(against, voters, background))
+        sys.stdout.write(opened.verification_sql(against, voters, background, r))
         return
     report = opened.verify(against, voters, background, r)
     display.show_report(report, how.value)
