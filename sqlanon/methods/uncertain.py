@@ -200,7 +200,21 @@ class _Asked:
             plan,
             parameters={**plan.parameters, "weights": weights},
             learned=learned if isinstance(self.influence, Learn) else {},
+            notes=(_quality(found["quality"]),),
         )
+
+
+def _quality(row: Row) -> str:
+    """Say how alike the rows of a cluster are; the figures come from the rows, so they are the publisher's alone."""
+    said = f"{row['cluster_count']} clusters of {row['row_count']} rows, the largest of {row['largest_cluster']}"
+    if row["objective"] is not None:
+        said += (
+            f"; objective {row['objective']:.4g} (mean of rows times largest distance), largest distance"
+            f" {row['largest_diameter']:.4g}"
+        )
+    if row["measured_clusters"] < row["cluster_count"]:
+        said += f" in the {row['measured_clusters']} clusters that were measured"
+    return f"quality: {said}; {row['suppressed_rows']} rows suppressed"
 
 
 def _names(reading: Reading, width: int) -> _Names:

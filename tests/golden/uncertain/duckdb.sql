@@ -272,13 +272,11 @@ select
 from "sqlanon_cell_sensitive" as cell
 inner join collected on cell.cell_code = collected.cell_code;
 
--- set_values: The alternatives of a sensitive cell side by side, as values and as text, NULL beyond the last
+-- set_values: The alternatives of a sensitive cell side by side, NULL beyond the last
 create temporary table "sqlanon_set_values" as
 select
     max(case when place = 1 then value end) as value_1,
-    max(case when place = 1 then text end) as text_1,
     max(case when place = 2 then value end) as value_2,
-    max(case when place = 2 then text end) as text_2,
     cell_code
 from "sqlanon_alternative_sensitive"
 group by cell_code;
@@ -293,14 +291,11 @@ select
     drawn.quasi_3,
     ancestor_1.node as quasi_1,
     coalesce(ancestor_1.alternatives, 1) as alternatives_1,
-    set_values.text_1 as sensitive_1,
-    set_values.text_2 as sensitive_2,
     sensitive_set.alternatives as sensitive_count,
     sensitive_set.set_code,
     sensitive_set.cell_code
 from "sqlanon_drawn" as drawn
 inner join "sqlanon_sensitive_set" as sensitive_set on drawn.sensitive = sensitive_set.cell
-inner join "sqlanon_set_values" as set_values on sensitive_set.cell_code = set_values.cell_code
 left join "sqlanon_ancestor_1" as ancestor_1
     on drawn.quasi_1 = ancestor_1.cell;
 
@@ -353,31 +348,20 @@ cross join most;
 
 -- value: Step 2: the sensitive values that occur, alternatives included, with their row of the influence matrix, numbered by weight, which no two share
 create temporary table "sqlanon_value" as
-with alternative as (
-    select "sensitive_1" as sensitive
-    from "sqlanon_determined"
-    where sensitive_count >= 1
-    group by "sensitive_1"
-    union all
-    select "sensitive_2" as sensitive
-    from "sqlanon_determined"
-    where sensitive_count >= 2
-    group by "sensitive_2"
-),
-occurring as (
-    select sensitive
-    from alternative
-    group by sensitive
+with occurring as (
+    select text
+    from "sqlanon_alternative_sensitive"
+    group by text
 )
 select
-    occurring.sensitive,
+    influence.sensitive,
     cast(row_number() over (order by influence.weight) as integer) as held,
     case when cast(influence.weight as double) < cast('0.3' as double) then 0 else 1 end as grave,
     influence."influence_1",
     influence."influence_2",
     influence."influence_3"
-from occurring
-inner join "sqlanon_influence" as influence on occurring.sensitive is not distinct from influence.sensitive;
+from "sqlanon_influence" as influence
+inner join occurring on influence.sensitive = occurring.text;
 
 -- importance: What each quasi attribute counts in a distance: its mean influence w_j over the data's sensitive values, in whole millionths summed (so that no order of summing shows), all alike where nothing influences anything
 create temporary table "sqlanon_importance" as
@@ -527,29 +511,13 @@ select *
 from "sqlanon_extent_1" as extent
 cross join broad;
 
--- held_1: The rows with the number of one of their sensitive alternatives
-create temporary view "sqlanon_held_1" as
-select
-    coded.*,
-    value.held as "held_1"
-from "sqlanon_coded_3" as coded
-left join "sqlanon_value" as value on coded."sensitive_1" is not distinct from value.sensitive;
-
--- held_2: The rows with the number of one of their sensitive alternatives
-create temporary view "sqlanon_held_2" as
-select
-    coded.*,
-    value.held as "held_2"
-from "sqlanon_held_1" as coded
-left join "sqlanon_value" as value on coded."sensitive_2" is not distinct from value.sensitive;
-
 -- point: Every row as codes and numbers
 create temporary view "sqlanon_point" as
 with finite as (
     select
         coded.*,
         case when abs(cast(quasi_2 as double)) <= cast(1e300 as double) then cast(quasi_2 as double) end as "number_2"
-    from "sqlanon_held_2" as coded
+    from "sqlanon_coded_3" as coded
 ),
 binned as (
     select
@@ -569,10 +537,9 @@ select
     "bin_2" % 1000 as "exact_2",
     "row_number",
     "sensitive_count",
+    "cell_code",
     "draw",
     "hash",
-    "held_1",
-    "held_2",
     "level_1_0",
     "level_1_1",
     "level_3_0",
@@ -795,8 +762,7 @@ lined as (
 select
     "row_number",
     "sensitive_count",
-    "held_1",
-    "held_2",
+    "cell_code",
     "level_1_0",
     "level_1_1",
     "level_3_0",
@@ -806,38 +772,33 @@ select
     1 as swapped
 from lined;
 
+-- held: The numbers of the values that each different sensitive cell holds
+create temporary table "sqlanon_held" as
+select
+    alternative.cell_code,
+    value.held,
+    value.grave
+from "sqlanon_alternative_sensitive" as alternative
+inner join "sqlanon_value" as value on alternative.text = value.sensitive;
+
 -- cluster_value: The sensitive values of every cluster, alternatives included, each with the fewest alternatives of a row that holds it
 create temporary table "sqlanon_cluster_value" as
-with holding as (
+with cell as (
     select
         cluster,
-        sensitive_count,
-        "held_1" as held
+        cell_code,
+        min(sensitive_count) as sensitive_count
     from "sqlanon_clustering"
-    where sensitive_count >= 1
-    union all
-    select
-        cluster,
-        sensitive_count,
-        "held_2" as held
-    from "sqlanon_clustering"
-    where sensitive_count >= 2
-),
-held as (
-    select
-        cluster,
-        held,
-        min(sensitive_count) as least_alternatives
-    from holding
-    group by cluster, held
+    group by cluster, cell_code
 )
 select
-    held.cluster,
+    cell.cluster,
     held.held,
-    value.grave,
-    held.least_alternatives
-from held
-inner join "sqlanon_value" as value on held.held = value.held;
+    max(held.grave) as grave,
+    min(cell.sensitive_count) as least_alternatives
+from cell
+inner join "sqlanon_held" as held on cell.cell_code = held.cell_code
+group by cell.cluster, held.held;
 
 -- judged: How every cluster stands: 2 where its rows hold at least L different weights and not all the same set of them, 1 where all weights are below c (it passes as it is), 0 where it fails
 create temporary table "sqlanon_judged" as
@@ -2767,11 +2728,11 @@ diameter as (
     + "importance_1" * cast(0 + case when a."level_1_0" = b."level_1_0" then 0 else 1 end + case when a."level_1_1" = b."level_1_1" then 0 else 1 end as double) / 2
     + "importance_3" * cast(0 + case when a."level_3_0" = b."level_3_0" then 0 else 1 end as double) / 1
     + "importance_2" * case
-    when a."number_2" is null and b."number_2" is null then 0
-    when a."number_2" is null or b."number_2" is null then 1
-    when "span_2" = 0 then 0
-    else abs(a."number_2" - b."number_2") / "span_2"
-end
+        when a."number_2" is null and b."number_2" is null then 0
+        when a."number_2" is null or b."number_2" is null then 1
+        when "span_2" = 0 then 0
+        else abs(a."number_2" - b."number_2") / "span_2"
+    end
 ) / (0 + "importance_1" + "importance_3" + "importance_2")) as diameter
     from member as a
     inner join member as b on a.target = b.target and a.position < b.position
@@ -2899,11 +2860,10 @@ drop table "sqlanon_shown";
 drop table "sqlanon_clustered";
 drop table "sqlanon_judged";
 drop table "sqlanon_cluster_value";
+drop table "sqlanon_held";
 drop table "sqlanon_clustering";
 drop table "sqlanon_arrangement";
 drop view "sqlanon_point";
-drop view "sqlanon_held_2";
-drop view "sqlanon_held_1";
 drop view "sqlanon_extent_3";
 drop view "sqlanon_coded_3";
 drop table "sqlanon_category_3";
