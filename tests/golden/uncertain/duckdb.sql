@@ -51,16 +51,35 @@ from (
             when crowded_2 > 0 then 'some cells of ''disease'' have more than 2 alternatives; raise --max-alternatives, or leave them out'
         end as refusal
     from (
+        with counted as (
+            select
+                case
+                    when "quasi_1" is null then 0
+                    when len("quasi_1") = 1 then case when "quasi_1"[1] is null then 1 else 0 end
+                    when list_count("quasi_1") = len("quasi_1") and len("quasi_1") > 0 then 0
+                    else 1
+                end as empty_1,
+                case when len("quasi_1") > 1 then len(list_distinct("quasi_1")) else 1 end as different_1,
+                case
+                    when "sensitive" is null then 0
+                    when len("sensitive") = 1 then case when "sensitive"[1] is null then 1 else 0 end
+                    when list_count("sensitive") = len("sensitive") and len("sensitive") > 0 then 0
+                    else 1
+                end as empty_2,
+                case when len("sensitive") > 1 then len(list_distinct("sensitive")) else 1 end as different_2,
+                case when sensitive is null then 1 else 0 end as missing
+            from "sqlanon_population"
+        )
         select
-            coalesce(sum(case when len("quasi_1") = 0 or list_count("quasi_1") < len("quasi_1") then 1 else 0 end), 0) as empty_1,
-            coalesce(sum(case when len(list_distinct("quasi_1")) > 2 then 1 else 0 end), 0) as crowded_1,
-            coalesce(sum(case when len(list_distinct("quasi_1")) > 1 then 1 else 0 end), 0) as uncertain_1,
-            coalesce(sum(case when len("sensitive") = 0 or list_count("sensitive") < len("sensitive") then 1 else 0 end), 0) as empty_2,
-            coalesce(sum(case when len(list_distinct("sensitive")) > 2 then 1 else 0 end), 0) as crowded_2,
-            coalesce(sum(case when len(list_distinct("sensitive")) > 1 then 1 else 0 end), 0) as uncertain_2,
+            coalesce(sum(empty_1), 0) as empty_1,
+            coalesce(sum(case when different_1 > 2 then 1 else 0 end), 0) as crowded_1,
+            coalesce(sum(case when different_1 > 1 then 1 else 0 end), 0) as uncertain_1,
+            coalesce(sum(empty_2), 0) as empty_2,
+            coalesce(sum(case when different_2 > 2 then 1 else 0 end), 0) as crowded_2,
+            coalesce(sum(case when different_2 > 1 then 1 else 0 end), 0) as uncertain_2,
             count(*) as row_count,
-            count(*) - count(sensitive) as null_count
-        from "sqlanon_population"
+            coalesce(sum(missing), 0) as null_count
+        from counted
     ) as looked_at
 ) as checked;
 
