@@ -182,7 +182,6 @@ def determined(reading: Reading, prefix: str) -> tuple[Step, ...]:
         "nodes": [(number, relation_name(prefix, f"ancestor_{number}")) for number in numbers("hierarchy")],
         "largest": numbers("number", "moment", uncertain=True),
         "first": numbers("category", uncertain=True),
-        "places": reading.places,
     }
     return (*steps, Step("uncertain/determined", values=values))
 

@@ -1,7 +1,8 @@
 """BK(L,K)-clustering (Ren, Yang, Zhang and Jia, 2012) as one sort, a cut, and merges of what is not diverse.
 
-The templates are `sql_templates/clustering/`. They read `determined` (row_number, quasi_1 …, sensitive_1 …,
-sensitive_count, a draw), the hierarchies and `influence`, and end in `clustered` (row_number, cluster, suppressed).
+The templates are `sql_templates/clustering/`. They read `determined` (row_number, quasi_1 …, cell_code,
+sensitive_count, a draw), the sensitive cells' `alternative` (cell_code, text), the hierarchies and `influence`
+(sensitive, influence_1 …, weight), and end in `clustered` (row_number, cluster, suppressed).
 """
 
 from collections.abc import Callable, Sequence
@@ -11,7 +12,7 @@ from typing import Literal
 
 from sqlanon import dimensions as attributes
 from sqlanon import refinement
-from sqlanon.dimensions import Dimension as Dimension  # noqa: PLC0414 -- methods name it from here
+from sqlanon.dimensions import Dimension
 from sqlanon.errors import DataError
 from sqlanon.grouping import NO_ROWS, TOO_FEW_ROWS
 from sqlanon.plan import Guard, Repeat, Row, Step
@@ -27,10 +28,10 @@ STEPS = (
     "level",
     "coded",
     "extent",
-    "held",
     "point",
     "arrangement",
     "clustering",
+    "held",
     "cluster_value",
     "judged",
     "failing",
@@ -60,15 +61,14 @@ class Clustering:
     """What is asked of the clusters.
 
     k: least rows of a cluster; l: least different weights where one of them is not below `threshold`.
-    sensitive_width: how many columns sensitive_1 … there are. ties: columns of `determined` that order rows which
-    are alike. undiverse: what becomes of a cluster that fails. refine: turns of swaps before clusters are judged.
+    undiverse: what becomes of a cluster that fails. refine: turns of swaps before clusters are judged. ties: columns
+    of `determined` that order rows which are alike.
     """
 
     dimensions: Sequence[Dimension]
     k: int
     l: int
     threshold: Decimal | float
-    sensitive_width: int = 1
     undiverse: Undiverse = "merge"
     refine: int = 0
     ties: Sequence[str] = ("draw",)
@@ -76,32 +76,17 @@ class Clustering:
     @property
     def carried(self) -> list[str]:
         """Return the columns that every row keeps to the end: by which it is judged and told apart."""
-        return ["row_number", "sensitive_count", *self.held, *attributes.coordinates(self.dimensions)]
-
-    @property
-    def held(self) -> list[str]:
-        """Return the columns of the sensitive values' numbers."""
-        return [f"held_{number}" for number in range(1, self.sensitive_width + 1)]
+        return ["row_number", "sensitive_count", "cell_code", *attributes.coordinates(self.dimensions)]
 
 
-def steps(
-    dimensions: Sequence[Dimension],
-    k: int,
-    l: int,
-    threshold: Decimal | float,
-    sensitive_width: int,
-    undiverse: Undiverse = "merge",
-    ties: Sequence[str] = ("draw",),
-    refine: int = 0,
-) -> tuple[Step | Repeat, ...]:
-    """Return the steps that end in `clustered` and a query of quality; see Clustering for what they take."""
-    asked = Clustering(dimensions, k, l, threshold, sensitive_width, undiverse, refine, ties)
+def steps(asked: Clustering) -> tuple[Step | Repeat, ...]:
+    """Return the steps that end in `clustered` and a query of quality."""
     return (
         *_measured(asked),
         *_placed(asked),
         _arranged(asked),
         _sorted(asked),
-        *refinement.steps(dimensions, asked.carried, refine),
+        *refinement.steps(asked.dimensions, asked.carried, asked.refine),
         *_diverse(asked),
         Step("clustering/clustered"),
         _quality(asked),
@@ -112,7 +97,6 @@ def _measured(asked: Clustering) -> tuple[Step, ...]:
     """Return the steps that number the sensitive values, weigh the attributes and refuse what cannot be."""
     places = range(1, len(asked.dimensions) + 1)
     valued = {
-        "sensitive_columns": [f"sensitive_{number}" for number in range(1, asked.sensitive_width + 1)],
         "influence_columns": [f"influence_{place}" for place in places],
         "threshold": float(asked.threshold),
     }
@@ -144,10 +128,6 @@ def _placed(asked: Clustering) -> tuple[Step, ...]:
             Step("clustering/extent", "view", "", None, (), {"branches": counted}, suffix, {**reads, "extent": extent}),
         ]
         rows, extent = f"coded{suffix}", f"extent{suffix}"
-    for number, name in enumerate(asked.held, start=1):
-        held = {"column": f"sensitive_{number}", "held_column": name}
-        found.append(Step("clustering/held", "view", values=held, suffix=f"_{number}", reads={"coded": rows}))
-        rows = f"held_{number}"
     return (*found, _point(asked, rows))
 
 
@@ -179,7 +159,7 @@ def _point(asked: Clustering, rows: str) -> Step:
     branched = [name for place, one in categories for name in attributes.branches(place, one)]
     parts = ("number", "lowest", "span", "bin", "coarse", "fine", "exact")
     values = {
-        "carried": ["row_number", "sensitive_count", *asked.ties, *asked.held, *coded, *branched],
+        "carried": ["row_number", "sensitive_count", "cell_code", *asked.ties, *coded, *branched],
         "numbers": [
             (one.reading, *(f"{part}_{place}" for part in parts)) for place, one in attributes.numbers(asked.dimensions)
         ],
@@ -249,7 +229,8 @@ def _diverse(asked: Clustering) -> tuple[Step | Repeat, ...]:
     """Return the steps that judge every cluster and, where asked, merge what fails until nothing does."""
     diverse = {"l": asked.l}
     counted = (
-        Step("clustering/cluster_value", values={"held_columns": asked.held}),
+        Step("clustering/held"),
+        Step("clustering/cluster_value"),
         Step("clustering/judged", values=diverse),
     )
     if asked.undiverse == "suppress":

@@ -9,7 +9,7 @@ from sqlanon.checks import Report
 from sqlanon.engines.duckdb import DuckDBEngine, connect
 from sqlanon.publish import Asked, publish
 from sqlanon.release import Release, open_release
-from sqlanon.templates import render
+from sqlanon.templates import ident, render
 
 PATIENTS = 4000
 QUASI = ("age", "sex", "zipcode")
@@ -27,7 +27,7 @@ class Tour:
 
 
 def tour(folder: Path, l: int = 4) -> Tour:
-    """Make hospital.duckdb and a release in `folder`, verify it, and ask it a question.
+    """Make hospital.duckdb (patients, survey, areas) and a release in `folder`, verify it, and ask it a question.
 
     The recipient's half reads nothing but the release; `truth` is added from the hospital's own table.
     """
@@ -35,6 +35,8 @@ def tour(folder: Path, l: int = 4) -> Tour:
     hospital = DuckDBEngine(connect(str(database), create=True))
     patients = render("workload/hospital", patient_count=PATIENTS)
     hospital.execute(f"create table patients as\n{patients}")
+    for name in ("survey", "areas"):  # the same people in doubt, for whoever keeps the tour
+        hospital.execute(f"create table {name} as\n{render(f'workload/{name}', patients=ident('patients'))}")
     asked = Asked("anatomy", "patients", QUASI, ("disease",), ("ssn",))
     publish(asked, hospital, out=folder / "release", l=l, block=64)
     release = open_release(folder / "release")

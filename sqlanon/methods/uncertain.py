@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlanon import clustering, grouping, influence
+from sqlanon import clustering, grouping, influence, refinement
 from sqlanon.alternatives import determined, opening
-from sqlanon.clustering import Undiverse
+from sqlanon.clustering import Clustering, Undiverse
+from sqlanon.dimensions import Dimension
 from sqlanon.errors import UsageError
 from sqlanon.influence import Learn, read_matrix
 from sqlanon.plan import Beside, Plan, Repeat, Request, Row, Step, build, relation_name
@@ -29,6 +30,7 @@ STEPS = (
     *("determined", "matrix", "weightless", "influence"),
     *("occurrence", "met", "met_number", "association", "learned", "facts"),
     *clustering.STEPS,
+    *refinement.STEPS,
     *("kept", "starred", "pattern", "numbered", "set_values", "qit", "st"),
 )
 TAKES_LISTS = True
@@ -164,8 +166,9 @@ class _Asked:
         ]
         dimensions = [_dimension(column) for column in reading.quasi]
         ties = ("draw", *grouping.ties(request))
-        width = len(reading.places)
-        steps += clustering.steps(dimensions, self.k, self.l, self.threshold, width, self.undiverse, ties)
+        steps += clustering.steps(
+            Clustering(dimensions, self.k, self.l, self.threshold, self.undiverse, self.refine, ties)
+        )
         return [*steps, *_shown(reading, self.undiverse)]
 
     def _parameters(self, reading: Reading) -> dict[str, object]:
@@ -197,7 +200,21 @@ class _Asked:
             plan,
             parameters={**plan.parameters, "weights": weights},
             learned=learned if isinstance(self.influence, Learn) else {},
+            notes=(_quality(found["quality"]),),
         )
+
+
+def _quality(row: Row) -> str:
+    """Say how alike the rows of a cluster are; the figures come from the rows, so they are the publisher's alone."""
+    said = f"{row['cluster_count']} clusters of {row['row_count']} rows, the largest of {row['largest_cluster']}"
+    if row["objective"] is not None:
+        said += (
+            f"; objective {row['objective']:.4g} (mean of rows times largest distance), largest distance"
+            f" {row['largest_diameter']:.4g}"
+        )
+    if row["measured_clusters"] < row["cluster_count"]:
+        said += f" in the {row['measured_clusters']} clusters that were measured"
+    return f"quality: {said}; {row['suppressed_rows']} rows suppressed"
 
 
 def _names(reading: Reading, width: int) -> _Names:
@@ -239,13 +256,13 @@ def _widened(values: Mapping[str, Any], label: list[str]) -> dict[str, Any]:
     return widened
 
 
-def _dimension(column: Column) -> clustering.Dimension:
+def _dimension(column: Column) -> Dimension:
     if column.hierarchy is not None:
         relation = f"hierarchy_{column.number}"
-        return clustering.Dimension(column.internal, "hierarchy", column.hierarchy.height, relation)
+        return Dimension(column.internal, "hierarchy", column.hierarchy.height, relation)
     if column.kind == "category":
-        return clustering.Dimension(column.internal, "category")
-    return clustering.Dimension(column.internal, "number", number=column.read)
+        return Dimension(column.internal, "category")
+    return Dimension(column.internal, "number", number=column.read)
 
 
 def _shown(reading: Reading, undiverse: Undiverse) -> list[Step]:

@@ -51,16 +51,35 @@ from (
             when crowded_2 > 0 then 'some cells of ''disease'' have more than 2 alternatives; raise --max-alternatives, or leave them out'
         end as refusal
     from (
+        with counted as (
+            select
+                case
+                    when "quasi_1" is null then 0
+                    when len("quasi_1") = 1 then case when "quasi_1"[1] is null then 1 else 0 end
+                    when list_count("quasi_1") = len("quasi_1") and len("quasi_1") > 0 then 0
+                    else 1
+                end as empty_1,
+                case when len("quasi_1") > 1 then len(list_distinct("quasi_1")) else 1 end as different_1,
+                case
+                    when "sensitive" is null then 0
+                    when len("sensitive") = 1 then case when "sensitive"[1] is null then 1 else 0 end
+                    when list_count("sensitive") = len("sensitive") and len("sensitive") > 0 then 0
+                    else 1
+                end as empty_2,
+                case when len("sensitive") > 1 then len(list_distinct("sensitive")) else 1 end as different_2,
+                case when sensitive is null then 1 else 0 end as missing
+            from "sqlanon_population"
+        )
         select
-            coalesce(sum(case when len("quasi_1") = 0 or list_count("quasi_1") < len("quasi_1") then 1 else 0 end), 0) as empty_1,
-            coalesce(sum(case when len(list_distinct("quasi_1")) > 2 then 1 else 0 end), 0) as crowded_1,
-            coalesce(sum(case when len(list_distinct("quasi_1")) > 1 then 1 else 0 end), 0) as uncertain_1,
-            coalesce(sum(case when len("sensitive") = 0 or list_count("sensitive") < len("sensitive") then 1 else 0 end), 0) as empty_2,
-            coalesce(sum(case when len(list_distinct("sensitive")) > 2 then 1 else 0 end), 0) as crowded_2,
-            coalesce(sum(case when len(list_distinct("sensitive")) > 1 then 1 else 0 end), 0) as uncertain_2,
+            coalesce(sum(empty_1), 0) as empty_1,
+            coalesce(sum(case when different_1 > 2 then 1 else 0 end), 0) as crowded_1,
+            coalesce(sum(case when different_1 > 1 then 1 else 0 end), 0) as uncertain_1,
+            coalesce(sum(empty_2), 0) as empty_2,
+            coalesce(sum(case when different_2 > 2 then 1 else 0 end), 0) as crowded_2,
+            coalesce(sum(case when different_2 > 1 then 1 else 0 end), 0) as uncertain_2,
             count(*) as row_count,
-            count(*) - count(sensitive) as null_count
-        from "sqlanon_population"
+            coalesce(sum(missing), 0) as null_count
+        from counted
     ) as looked_at
 ) as checked;
 
@@ -272,13 +291,11 @@ select
 from "sqlanon_cell_sensitive" as cell
 inner join collected on cell.cell_code = collected.cell_code;
 
--- set_values: The alternatives of a sensitive cell side by side, as values and as text, NULL beyond the last
+-- set_values: The alternatives of a sensitive cell side by side, NULL beyond the last
 create temporary table "sqlanon_set_values" as
 select
     max(case when place = 1 then value end) as value_1,
-    max(case when place = 1 then text end) as text_1,
     max(case when place = 2 then value end) as value_2,
-    max(case when place = 2 then text end) as text_2,
     cell_code
 from "sqlanon_alternative_sensitive"
 group by cell_code;
@@ -293,14 +310,11 @@ select
     drawn.quasi_3,
     ancestor_1.node as quasi_1,
     coalesce(ancestor_1.alternatives, 1) as alternatives_1,
-    set_values.text_1 as sensitive_1,
-    set_values.text_2 as sensitive_2,
     sensitive_set.alternatives as sensitive_count,
     sensitive_set.set_code,
     sensitive_set.cell_code
 from "sqlanon_drawn" as drawn
 inner join "sqlanon_sensitive_set" as sensitive_set on drawn.sensitive = sensitive_set.cell
-inner join "sqlanon_set_values" as set_values on sensitive_set.cell_code = set_values.cell_code
 left join "sqlanon_ancestor_1" as ancestor_1
     on drawn.quasi_1 = ancestor_1.cell;
 
@@ -353,31 +367,20 @@ cross join most;
 
 -- value: Step 2: the sensitive values that occur, alternatives included, with their row of the influence matrix, numbered by weight, which no two share
 create temporary table "sqlanon_value" as
-with alternative as (
-    select "sensitive_1" as sensitive
-    from "sqlanon_determined"
-    where sensitive_count >= 1
-    group by "sensitive_1"
-    union all
-    select "sensitive_2" as sensitive
-    from "sqlanon_determined"
-    where sensitive_count >= 2
-    group by "sensitive_2"
-),
-occurring as (
-    select sensitive
-    from alternative
-    group by sensitive
+with occurring as (
+    select text
+    from "sqlanon_alternative_sensitive"
+    group by text
 )
 select
-    occurring.sensitive,
+    influence.sensitive,
     cast(row_number() over (order by influence.weight) as integer) as held,
     case when cast(influence.weight as double) < cast('0.3' as double) then 0 else 1 end as grave,
     influence."influence_1",
     influence."influence_2",
     influence."influence_3"
-from occurring
-inner join "sqlanon_influence" as influence on occurring.sensitive is not distinct from influence.sensitive;
+from "sqlanon_influence" as influence
+inner join occurring on influence.sensitive = occurring.text;
 
 -- importance: What each quasi attribute counts in a distance: its mean influence w_j over the data's sensitive values, in whole millionths summed (so that no order of summing shows), all alike where nothing influences anything
 create temporary table "sqlanon_importance" as
@@ -527,29 +530,13 @@ select *
 from "sqlanon_extent_1" as extent
 cross join broad;
 
--- held_1: The rows with the number of one of their sensitive alternatives
-create temporary view "sqlanon_held_1" as
-select
-    coded.*,
-    value.held as "held_1"
-from "sqlanon_coded_3" as coded
-left join "sqlanon_value" as value on coded."sensitive_1" is not distinct from value.sensitive;
-
--- held_2: The rows with the number of one of their sensitive alternatives
-create temporary view "sqlanon_held_2" as
-select
-    coded.*,
-    value.held as "held_2"
-from "sqlanon_held_1" as coded
-left join "sqlanon_value" as value on coded."sensitive_2" is not distinct from value.sensitive;
-
 -- point: Every row as codes and numbers
 create temporary view "sqlanon_point" as
 with finite as (
     select
         coded.*,
         case when abs(cast(quasi_2 as double)) <= cast(1e300 as double) then cast(quasi_2 as double) end as "number_2"
-    from "sqlanon_held_2" as coded
+    from "sqlanon_coded_3" as coded
 ),
 binned as (
     select
@@ -569,10 +556,9 @@ select
     "bin_2" % 1000 as "exact_2",
     "row_number",
     "sensitive_count",
+    "cell_code",
     "draw",
     "hash",
-    "held_1",
-    "held_2",
     "level_1_0",
     "level_1_1",
     "level_3_0",
@@ -795,8 +781,7 @@ lined as (
 select
     "row_number",
     "sensitive_count",
-    "held_1",
-    "held_2",
+    "cell_code",
     "level_1_0",
     "level_1_1",
     "level_3_0",
@@ -806,38 +791,33 @@ select
     1 as swapped
 from lined;
 
+-- held: The numbers of the values that each different sensitive cell holds
+create temporary table "sqlanon_held" as
+select
+    alternative.cell_code,
+    value.held,
+    value.grave
+from "sqlanon_alternative_sensitive" as alternative
+inner join "sqlanon_value" as value on alternative.text = value.sensitive;
+
 -- cluster_value: The sensitive values of every cluster, alternatives included, each with the fewest alternatives of a row that holds it
 create temporary table "sqlanon_cluster_value" as
-with holding as (
+with cell as (
     select
         cluster,
-        sensitive_count,
-        "held_1" as held
+        cell_code,
+        min(sensitive_count) as sensitive_count
     from "sqlanon_clustering"
-    where sensitive_count >= 1
-    union all
-    select
-        cluster,
-        sensitive_count,
-        "held_2" as held
-    from "sqlanon_clustering"
-    where sensitive_count >= 2
-),
-held as (
-    select
-        cluster,
-        held,
-        min(sensitive_count) as least_alternatives
-    from holding
-    group by cluster, held
+    group by cluster, cell_code
 )
 select
-    held.cluster,
+    cell.cluster,
     held.held,
-    value.grave,
-    held.least_alternatives
-from held
-inner join "sqlanon_value" as value on held.held = value.held;
+    max(held.grave) as grave,
+    min(cell.sensitive_count) as least_alternatives
+from cell
+inner join "sqlanon_held" as held on cell.cell_code = held.cell_code
+group by cell.cluster, held.held;
 
 -- judged: How every cluster stands: 2 where its rows hold at least L different weights and not all the same set of them, 1 where all weights are below c (it passes as it is), 0 where it fails
 create temporary table "sqlanon_judged" as
@@ -2899,11 +2879,10 @@ drop table "sqlanon_shown";
 drop table "sqlanon_clustered";
 drop table "sqlanon_judged";
 drop table "sqlanon_cluster_value";
+drop table "sqlanon_held";
 drop table "sqlanon_clustering";
 drop table "sqlanon_arrangement";
 drop view "sqlanon_point";
-drop view "sqlanon_held_2";
-drop view "sqlanon_held_1";
 drop view "sqlanon_extent_3";
 drop view "sqlanon_coded_3";
 drop table "sqlanon_category_3";
