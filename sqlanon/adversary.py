@@ -2,7 +2,7 @@
 
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from sqlanon.driver import fresh_prefix
 from sqlanon.errors import UsageError
 from sqlanon.exposure import SLACK, Exposure, Holding, Priors
 from sqlanon.plan import Check as Refusal
-from sqlanon.plan import Step, build, relation_name
+from sqlanon.plan import Source, Step, build, relation_name
 from sqlanon.statement import Statement
 
 NO_BACKGROUND = "-r says what no posterior may be above: name with --background what the adversary knows"
@@ -37,15 +37,23 @@ def knowledge(published: Published, tables: Sequence[object]) -> list[Knowledge]
 
     Raises UsageError where one is not there or has other columns than a background has.
     """
+    found = [(named, *published.engine.source(named)) for named in tables]
+    return matched(published, found)
+
+
+def matched(published: Published, tables: Sequence[tuple[object, Source, Mapping[str, str]]]) -> list[Knowledge]:
+    """Match background tables, each with its source and its columns' types, with a release's columns."""
     columns = published.manifest["columns"]
     (sensitive,) = columns["sensitive"]
     qit, st = (published.engine.columns(f"select * from {published.tables[name]}") for name in ("qit", "st"))
-    matched = background.Columns({name: (name, qit[name]) for name in columns["quasi"]}, (sensitive, st[sensitive]))
-    found = []
-    for number, named in enumerate(tables, start=1):
-        known = background.declared(named, *published.engine.source(named), matched)
-        found.append(Knowledge(named if isinstance(named, str) else f"background {number}", known))
-    return found
+    wanted = background.Columns({name: (name, qit[name]) for name in columns["quasi"]}, (sensitive, st[sensitive]))
+    return [
+        Knowledge(
+            named if isinstance(named, str) else f"background {number}",
+            background.declared(named, source, types, wanted),
+        )
+        for number, (named, source, types) in enumerate(tables, start=1)
+    ]
 
 
 def check_r(r: float | None, backgrounds: Sequence[object]) -> None:
@@ -58,13 +66,13 @@ def check_r(r: float | None, backgrounds: Sequence[object]) -> None:
         raise UsageError(TOO_SMALL.format(r=r))
 
 
-def reported(report: Report, published: Published, tables: Sequence[object], r: float | None) -> Report:
+def reported(report: Report, published: Published, known: Sequence[Knowledge], r: float | None) -> Report:
     """Add to a release's verification what an adversary makes of it who knows these distributions.
 
     r: posteriors above 1/r fail the check; without it they are reported, beside what the release promises.
     Raises UsageError where a table is no distribution, DataError where it does not fit the release.
     """
-    known, rows, parameters = knowledge(published, tables), report.figures["rows"], published.manifest["parameters"]
+    rows, parameters = report.figures["rows"], published.manifest["parameters"]
     if not rows or any(check.name == "sizes" and not check.holds for check in report.checks):
         return _with(report, r, "not run: the groups of QIT and ST do not fit each other")
     name = "r" if r is not None or "r" in parameters else "l"

@@ -1,17 +1,18 @@
 """What a publisher keeps beside a release, for nobody else: tables that a plan names as asides."""
 
 import os
-import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, connect
 from sqlanon.errors import SqlanonError, TargetError
+from sqlanon.staging import OwnedFolder, remove_dead_folders
 from sqlanon.statement import Statement
 from sqlanon.templates import Sql, literal
 
+STEM = ".sqlanon-aside-"
 FORMATS = {".parquet": "format parquet, compression zstd", ".csv": "format csv, header true"}
 
 
@@ -30,18 +31,21 @@ def check(paths: Sequence[Path], overwrite: bool) -> None:
 
 @contextmanager
 def saved(engine: Engine, asides: Sequence[Statement], paths: Sequence[Path]) -> Iterator[None]:
-    """Write each aside beside its path, readable for its owner alone; they appear when the block ends well."""
-    waiting = [path.with_name(f".{path.name}.{secrets.token_hex(4)}") for path in paths]
-    try:
-        for aside, path, place in zip(asides, paths, waiting, strict=True):
-            _write(engine, aside, place, FORMATS[path.suffix.lower()])
+    """Write each aside into a folder beside its path, for its owner alone; they appear when the block ends well.
+
+    What a dead run left of these folders goes first: they hold what the data teaches of small groups.
+    """
+    with ExitStack() as stack:
+        waiting = []
+        for aside, path in zip(asides, paths, strict=True):
+            remove_dead_folders(path.parent, STEM)
+            folder = OwnedFolder(path.parent, STEM)
+            stack.callback(folder.close)
+            waiting.append(folder.path / path.name)
+            _write(engine, aside, waiting[-1], FORMATS[path.suffix.lower()])
         yield
         for place, path in zip(waiting, paths, strict=True):
             place.replace(path)
-    finally:
-        for place in waiting:
-            with suppress(OSError):
-                place.unlink(missing_ok=True)
 
 
 def _write(engine: Engine, aside: Statement, place: Path, how: str) -> None:
@@ -53,6 +57,6 @@ def _write(engine: Engine, aside: Statement, place: Path, how: str) -> None:
         writer.execute(f"copy (select * from aside order by all) to {literal(str(place))} ({how}, use_tmp_file false)")
         place.chmod(0o600)
     except (OSError, SqlanonError) as error:
-        raise TargetError(f"cannot write {place.parent}: {error}") from None
+        raise TargetError(f"cannot write {place.name}: {error}") from None
     finally:
         writer.connection.close()

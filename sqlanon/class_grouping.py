@@ -59,6 +59,11 @@ class Classes:
     early: bool = True
 
 
+def promised(r: float, guarantee: str, repair: int) -> dict[str, object]:
+    """Return what a release promises; the paper's condition promises no posterior where groups mix classes."""
+    return {"r": r, "condition": "delta"} if guarantee == "delta" and repair else {"r": r, "posterior": 1 / r}
+
+
 def signature(request: Request, backgrounds: Sequence[Background]) -> tuple[str, ...]:
     """Return our names of the quasi columns that any background reads, in the order of the quasi columns."""
     read = {column for one in backgrounds for column in one.columns}

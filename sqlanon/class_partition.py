@@ -4,6 +4,7 @@ from typing import Any
 
 from sqlanon import partition
 from sqlanon.checks import Check, Published, Report
+from sqlanon.class_grouping import promised
 from sqlanon.errors import ReleaseError
 from sqlanon.manifest import Manifest
 
@@ -63,6 +64,6 @@ def verify(published: Published) -> Report:
 
 
 def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
-    """Return what is promised, as numbers."""
-    r = manifest["parameters"]["r"]
-    return {"r": r, "posterior": 1 / r}
+    """Return what is promised, as numbers: where groups mix classes under the paper's condition, that condition."""
+    parameters = manifest["parameters"]
+    return promised(parameters["r"], parameters.get("guarantee"), parameters.get("repair", 0))

@@ -153,7 +153,8 @@ class Loop:
 class Plan:
     """Statements, checks and loops in order, then the published tables.
 
-    asides: what the publisher may keep beside the release, and what never becomes part of it.
+    asides: what the publisher may keep beside the release, and what never becomes part of it. known: distributions,
+    as tables that were given or as queries, whose posteriors the finished release is looked at for.
     fitted: takes the rows of the checks by name and returns this plan as they make it, where a published table has
     as many columns as the data asks for, or the manifest says what was learned. notes: what to tell the publisher;
     learned: what the publisher may see and the manifest does not say.
@@ -167,6 +168,7 @@ class Plan:
     guarantee: Mapping[str, object] = field(default_factory=dict)
     key: Sql = field(default_factory=Sql)
     asides: tuple[Statement, ...] = ()
+    known: tuple[Beside | Statement, ...] = ()
     fitted: "Callable[[Mapping[str, Row]], Plan] | None" = None
     notes: tuple[str, ...] = ()
     learned: Mapping[str, Any] = field(default_factory=dict)

@@ -141,7 +141,7 @@ def publish(
         dropped = sum(int(row["dropped_rows"]) for row in found.values() if "dropped_rows" in row)
         manifest = new_manifest(plan, engine.name, {}, dropped)
         with saved(engine, kept, save), target:
-            manifest, tables = published(engine, target, plan.outputs, manifest, against, accept)
+            manifest, tables = published(engine, target, plan.outputs, manifest, against, accept, _known(plan, engine))
     release = open_release(out) if out is not None else Release(engine, tables, manifest)
     release.sql = plan_text(plan, engine)
     release.notes = [*plan.notes, *_notes(asked, plan, against[1], into)]
@@ -157,6 +157,17 @@ def _kept(plan: Plan, save: Sequence[Path], overwrite: bool) -> tuple[Statement,
         raise UsageError(f"{len(plan.asides)} tables are learned from the data, and {len(save)} files are to keep them")
     check(save, overwrite)
     return plan.asides
+
+
+def _known(plan: Plan, engine: Engine) -> list[tuple[str, Source, Mapping[str, str]]]:
+    """Return the distributions that the finished release is looked at with: name, source, types of the columns."""
+    found: list[tuple[str, Source, Mapping[str, str]]] = []
+    for number, one in enumerate(plan.known, start=1):
+        if isinstance(one, Statement):
+            found.append((f"background {number}", Source(Sql(f"(\n{one.sql}\n)")), engine.columns(one.sql)))
+        elif one.source is not None:
+            found.append((f"background {number}", one.source, one.types))
+    return found
 
 
 def _target(engine: Engine, out: str | Path | None, into: str | None, overwrite: bool) -> Target:

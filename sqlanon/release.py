@@ -3,7 +3,7 @@
 import html
 import logging
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from sqlanon.engines.duckdb import DuckDBEngine, connect
 from sqlanon.errors import ReleaseError, UsageError, VerificationError
 from sqlanon.forms import FORMS, Form, Session
 from sqlanon.manifest import Manifest, loaded
+from sqlanon.plan import Source
 from sqlanon.statement import Statement
 from sqlanon.targets import (
     MANIFEST,
@@ -101,7 +102,10 @@ class Release:
             frame = presence.presence(self._grouped("look voters up in"), *self.engine.source(voters))
             figures = {**figures, "presence": presence.presence_figures(frame)}
         found = Report(checks, figures, frame)
-        return adversary.reported(found, self._grouped(_AGAINST), tables, r) if tables else found
+        if not tables:
+            return found
+        grouped = self._grouped(_AGAINST)
+        return adversary.reported(found, grouped, adversary.knowledge(grouped, tables), r)
 
     def _grouped(self, purpose: str) -> Published:
         if not self.form.groups:
@@ -232,11 +236,13 @@ def published(
     manifest: Manifest,
     against: Any = None,
     accept: Callable[[Manifest], None] | None = None,
+    known: Sequence[tuple[str, Source, Mapping[str, str]]] = (),
 ) -> tuple[Manifest, dict[str, Sql]]:
     """Write `outputs` to `target`, verify what was written, and let it become visible only then.
 
     against: (Source, types) of the microdata, to compare multisets with; None where it is not at hand.
     accept: looks at the finished manifest last, and raises where the release is not wanted.
+    known: backgrounds (name, source, types) whose posteriors are looked at, and held to 1/r where that is promised.
     Raises VerificationError where a check fails: nothing becomes visible.
     """
     tables = {}
@@ -249,6 +255,9 @@ def published(
     report = form.verify(written)
     if against is not None:
         report = replace(report, checks=(*report.checks, *form.verify_against(written, *against)))
+    if known:
+        promised = manifest["parameters"]["r"] if manifest["parameters"]["guarantee"] == "exact" else None
+        report = adversary.reported(report, written, adversary.matched(written, known), promised)
     if not report.holds:
         raise VerificationError(f"the release failed its own verification and was not published: {report.failed()}")
     figures = report.figures

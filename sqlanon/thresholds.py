@@ -2,7 +2,7 @@
 
 import operator
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,7 @@ FIGURES: dict[str, Callable[[Manifest], Any]] = {
     "dropped_share": lambda manifest: _share(manifest.get("dropped_rows", 0), manifest["rows"]),
     "l": lambda manifest: manifest["verified"].get("diversity"),
     "confidence": lambda manifest: manifest["verified"].get("confidence"),
-    "posterior": lambda manifest: _number(manifest["verified"].get("classes")),
+    "posterior": lambda manifest: _posterior(manifest["verified"]),
     "smallest_group": lambda manifest: manifest["verified"].get("smallest_group"),
     "largest_group": lambda manifest: manifest["verified"].get("largest_group"),
     "reconstruction_error_ratio": lambda manifest: manifest["verified"].get("reconstruction_error_ratio"),
@@ -74,7 +74,9 @@ def require(thresholds: Iterable[Threshold]) -> Callable[[Manifest], None]:
     return accept
 
 
-def _number(found: object) -> float | None:
+def _posterior(verified: Mapping[str, Any]) -> float | None:
+    """Return the largest posterior: of the backgrounds that were held against the release, else of its classes."""
+    found = verified.get("posterior", verified.get("classes"))
     return found if isinstance(found, int | float) else None
 
 

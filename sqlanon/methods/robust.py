@@ -79,8 +79,12 @@ def plan(
         "repair": repair,
         "block": bucketization.shown_block(block),
     }
-    made = bucketization.planned(NAME, request, steps, parameters, {"r": r, "posterior": 1 / r}, prefix, key)
-    return replace(made, asides=_learned(known, prefix))
+    made = bucketization.planned(
+        NAME, request, steps, parameters, class_grouping.promised(r, guarantee, repair), prefix, key
+    )
+    learned_tables = _learned(known, prefix)
+    # class by class the groups prove themselves; a group of several classes is proved by its posteriors
+    return replace(made, asides=learned_tables, known=(*background, *learned_tables) if repair else ())
 
 
 def _check(r: float, max_suppressed: float, guarantee: str, repair: int) -> None:

@@ -312,6 +312,14 @@ def test_repair_brings_rows_into_groups_of_other_classes(con, guarantee):
         assert max(values[group].values()) == 1
         if guarantee == "exact":
             assert largest_posterior(prior, named, values[group]) <= 1 / 3 + 1e-12
+    found = repaired.manifest["verified"]["posterior"]
+    assert found <= 1 / 3 + 1e-12 or guarantee == "delta"
+    promised = {"posterior": 1 / 3} if guarantee == "exact" else {"condition": "delta"}
+    assert repaired.manifest["guarantee"] == {"r": 3, **promised}
+    report = repaired.verify(background="smooth", r=3)
+    assert (
+        report.holds is (found <= 1 / 3 + 1e-12) and max(one["largest_posterior"] for one in report.posterior) == found
+    )
     check = {check.name: check for check in repaired.verify().checks}["classes"]
     assert check.holds is None and "mix signatures: verify with --background" in check.found
     assert repaired.verify(against="crowd").holds
