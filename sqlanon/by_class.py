@@ -176,10 +176,9 @@ class ByClass(Inference):
 
 def _dealt(tally: Tally, count: int, place: Whole, code: Whole, weight: Array) -> tuple[Array, Array]:
     """Return the rest's uniform sums and their variance at most, each of length `count`."""
-    sums, squares, values = np.zeros((3, count))
+    sums, squares = np.zeros((2, count))
     np.add.at(sums, place, weight * tally.uniform[-1, code])
     np.add.at(squares, place, weight**2 * tally.uniform_square[-1, code])
-    np.add.at(values, place, np.abs(weight) > 0)
     rows = max(float(tally.rows[-1]), 1.0)
     return sums, np.maximum(squares - sums**2 / rows, 0.0)
 

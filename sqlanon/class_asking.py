@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from sqlanon.by_class import ByClass
+from sqlanon.errors import AnswerError
 from sqlanon.inference import Inference
 from sqlanon.moments import Asked, Moments
 from sqlanon.tallies import counted, tallies
@@ -45,12 +46,12 @@ class ClassAsking(UniformAsking):
             whole = {name: columns[name].sum(axis=0)[None, None] for name in ("shared", "uniform")}
             return ByClass(Moments(whole, self.loaded.totals()), asked, strata, counted(columns), self.classes.left_out)
         moment = self._by_place(self.moment_text(self.classes.by_class))
+        whole_moments = self.arranged(moment, asked)  # which refuses what is no number
         scatter = self._by_place(self.scatter_text())
-        self.require_finite(
-            scatter.assign(**{f"none_{n}": 0 for n in range(1, len(self.measures) + 1)}), "none", "cell"
-        )
+        if not np.isfinite(scatter.fillna(0.0).to_numpy(dtype=float)).all():
+            raise AnswerError("SUM and AVG were asked of numbers whose squares are too large; divide them first")
         found = tallies(moment, scatter, len(strata.rows), len(self.loaded.totals()))
-        return ByClass(self.arranged(moment, asked), asked, strata, found, self.classes.left_out)
+        return ByClass(whole_moments, asked, strata, found, self.classes.left_out)
 
     def tell(self, inference: Inference, unsolved: int, exact: bool) -> None:
         """Say also what the release leaves out."""

@@ -118,11 +118,10 @@ class Classes:
         """Return totals by class and value, and the groups of each class."""
         if not self.loaded.in_memory:
             values = self.loaded.engine.frame(self._value_text())
-            held = relation_name(self.loaded.prefix, "place") if not self.signature else self.relations["group_class"]
-            number = "class" if self.signature else "0"
-            counted = self.loaded.engine.frame(
-                f"select {number} as class, count(*) as groups from {held} group by {number}"
-            )
+            sql = f"select 0 as class, count(*) as groups from {self.loaded.relations['place']}"
+            if self.signature:
+                sql = f"select class, count(*) as groups from {self.relations['group_class']} group by class"
+            counted = self.loaded.engine.frame(sql)
             return values.merge(counted, on="class")
         classes = self._group_classes()
         line = self.loaded.held().tocoo()

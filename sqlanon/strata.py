@@ -35,7 +35,8 @@ class Strata:
     """Hold the classes prepared for solving.
 
     totals: f, L x V. tilt: sum |g| s_g(v), L x V. rows, groups, squares: N, groups, sum |g|², L. prior: d, L x V.
-    turned: U' D, R x LV with D = sqrt(d). root: eigenvalues of D S D, R. owner: their class, R.
+    turned: U' D, R x LV with D = sqrt(d). root: eigenvalues of P D S D P, R, P the projection onto what leaves the sum
+    of f (p - x̄) at 0. owner: their class, R.
     leading: the values that θ is about, k. shared: D^-1 U on them, R x k (k = 0 for one class).
     """
 
@@ -50,6 +51,12 @@ class Strata:
     owner: Whole
     leading: Whole
     shared: Array
+
+    def centred(self, directions: Array) -> Array:
+        """Take from directions (D x L x V) as much of f as makes no difference, for f (p - x̄) sums to 0 in a class."""
+        weight = self.totals * self.prior
+        share = np.einsum("dlv,lv->dl", directions, weight) / (self.totals * weight).sum(axis=1)
+        return np.asarray(directions - share[:, :, None] * self.totals)
 
     @cached_property
     def full(self) -> tuple[Whole, Whole, Array]:
@@ -66,16 +73,21 @@ def strata(classes: Sequence[Class], value_count: int) -> Strata:
     """Prepare classes: one eigendecomposition each, of S scaled by what the prior expects of its values."""
     shape = (len(classes), value_count)
     totals, tilt, prior = (np.zeros(shape) for _ in range(3))
-    roots, owners, columns, entries, starts, vectors = [], [], [], [], [0], []
     leading = _leading(classes, value_count)
+    roots, entries, vectors = [np.zeros(0)], [np.zeros(0)], [np.zeros((0, len(leading)))]
+    owners, columns, starts = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)], [0]
     for number, one in enumerate(classes):
         totals[number, one.codes] = one.totals
         tilt[number, one.codes] = one.normal.sum(axis=1)
         own = 1 / one.totals + CLASS_SHARE * len(one.codes) / one.totals.sum()
         prior[number, one.codes] = own
         scale = np.sqrt(own)
-        root, vector = np.linalg.eigh(one.normal * np.outer(scale, scale))
-        kept = root > TOLERANCE * max(root.max(initial=0), TOLERANCE)
+        # Deviations from a class's mean sum to 0 over its rows: the prior knows, and no evidence is made of it.
+        known = scale * one.totals / np.linalg.norm(scale * one.totals)
+        within = np.eye(len(scale)) - np.outer(known, known)
+        scaled = one.normal * np.outer(scale, scale)
+        root, vector = np.linalg.eigh(within @ scaled @ within)
+        kept = root > TOLERANCE * max(np.trace(scaled), TOLERANCE)
         root, vector = root[kept], vector[:, kept]
         roots.append(root)
         owners.append(np.full(len(root), number))

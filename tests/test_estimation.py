@@ -193,7 +193,7 @@ def test_averages_are_sums_over_counts_of_what_is_there(census, argument):
 
 
 def test_groups_equal_single_questions(small):
-    for estimator in ("uniform", "least_squares", "shrinkage"):
+    for estimator in ("uniform", "least_squares", "shrinkage", "ridge"):
         table = small.answer(
             "select sex, income, count(*), sum(pay), avg(age) from release group by all order by all",
             estimator,
@@ -226,7 +226,7 @@ def test_any_small_release_equals_the_oracle(groups, seed):
     sql = "select count(*) from release where age > 1 and income in (1, 2)"
     hits = sum(age > 1 for age, *_ in rows)
     asked = sum(v in (1, 2) for *_, v, _ in rows)
-    for estimator in ("uniform", "least_squares", "shrinkage"):
+    for estimator in ("uniform", "least_squares", "ridge", "shrinkage"):
         answer = session.answer(sql, estimator).iloc[0]
         assert max(0, hits + asked - len(rows)) - 1e-9 <= answer["count"] <= min(hits, asked) + 1e-9
         assert math.isnan(answer["count_low"]) or answer["count_low"] <= answer["count_high"]
@@ -258,7 +258,7 @@ EXACT = [
 
 
 @pytest.mark.parametrize("sql", EXACT)
-@pytest.mark.parametrize("estimator", ["uniform", "least_squares", "shrinkage"])
+@pytest.mark.parametrize("estimator", ["uniform", "least_squares", "shrinkage", "ridge"])
 def test_exact_cases_equal_duckdb_on_the_microdata(census, sql, estimator):
     answer = census.answer(sql, estimator)
     truth = census.con.execute(sql.replace("release", "microdata")).df()
@@ -462,7 +462,7 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize("sql", ENDLESS)
-@pytest.mark.parametrize("estimator", ["uniform", "shrinkage"])
+@pytest.mark.parametrize("estimator", ["uniform", "shrinkage", "ridge"])
 def test_sums_of_nan_and_infinity_are_refused_not_stated(measured, sql, estimator):
     with pytest.raises(DataError, match=f"NaN or infinite {ENDLESS[sql]}; leave them out with WHERE"):
         measured.answer(sql, estimator)

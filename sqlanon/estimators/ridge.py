@@ -4,7 +4,8 @@ A class holds the rows whose values reach its groups at random: all of an Anatom
 of an r-robust one. In class c the mean of x over the rows of value v is p_v = x̄ + a θ_v + ε_v: x̄ the class's own
 mean, a = w/κ, w the variance of x over its rows, κ the size of x. θ, what the value says in every class alike, has
 prior variance t1; ε prior variance t2 w d_v, d_v = 1/f_v + 2 V/N. (A value's f_v rows are a draw: t2 = 1, and the
-first term alone, is what chance does. The second is what the class adds for values of any frequency.)
+first term alone, is what chance does. The second is what the class adds for values of any frequency.) Both are
+given that the deviations of a class's rows from x̄ sum to 0.
 
 With y_g = n_g - |g| x̄ and b = sum s_g y_g, E[b] = S (p - x̄), Var b = σ² S. Everything is Gaussian given t1, t2, σ²;
 over t1 and t2 the posterior is averaged on a grid, weighed by the marginal likelihood. Taking the best pair instead
@@ -109,8 +110,15 @@ class Posterior:
         return np.asarray(gain - 2 * size - count * np.log(SHARED_GRID))
 
     def figures(self, directions: Array) -> tuple[Array, Array]:
-        """Return mean and variance of sum over c, v of direction p_v for directions D x L x V, each of length D."""
+        """Return mean and variance of sum over c, v of direction p_v for directions D x L x V, each of length D.
+
+        The prior takes values for unrelated. The truth may lie along the direction that is asked (a trend, a set of
+        like values): there the mean is pulled to x̄ by more than the posterior knows. Of a prior variance K of which k
+        is left, it is 1 - k/K of what it should be; the square of what is missing, were it so, is added to k.
+        """
         found, seen = self.strata, self.seen
+        plain = directions.sum(axis=2) @ seen.mean
+        directions = found.centred(directions)
         turned = np.asarray((found.turned @ directions.reshape(len(directions), -1).T).T)
         mean = (turned @ (self.gained * self.score).T)[:, :, None]
         variance = ((turned**2) @ (self.gained * self.total * self.left).T + self._unseen(directions, turned))[
@@ -124,8 +132,20 @@ class Posterior:
             ).sum(axis=3)
         middle = np.einsum("dts,ts->d", mean, self.weights)
         scatter = variance + (mean - middle[:, None, None]) ** 2
-        plain = directions.sum(axis=2) @ seen.mean
-        return plain + middle, np.einsum("dts,ts->d", scatter, self.weights)
+        left = variance / np.maximum(self._prior(directions), TOLERANCE)
+        pull = np.abs(mean) * left / np.maximum(1 - left, TOLERANCE)
+        scatter, pull = (
+            np.einsum("dts,ts->d", each, self.weights) for each in (scatter, np.where(left < 1, pull, 0.0))
+        )
+        return plain + middle, scatter + pull**2
+
+    def _prior(self, directions: Array) -> Array:
+        """Return the prior variance of centred directions, D x T2 x T1."""
+        found = self.strata
+        own = (directions**2 * found.prior).sum(axis=2) @ self.seen.variance
+        whole = np.einsum("dlk,l->dk", directions[:, :, found.leading], self.effect)
+        shared = (whole**2).sum(axis=1)[:, None] * (SHARED_GRID if self.several else np.zeros(1))
+        return np.asarray((own[:, None] * OWN_GRID)[:, :, None] + shared[:, None, :])
 
     def _unseen(self, directions: Array, turned: Array) -> Array:
         """Return the prior variance of what S does not tell, D x T2."""

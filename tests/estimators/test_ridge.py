@@ -1,0 +1,398 @@
+"""The ridge: a dense oracle, class by class; what is exact, what is only guessed, and how often its interval holds."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.errors import ReleaseError, UsageError
+from sqlanon.estimation import Session
+from sqlanon.estimators import ESTIMATORS
+from sqlanon.templates import Sql, ident
+from tests.conftest import NASTY_NAMES, NASTY_VALUES
+from tests.oracles.ridge import posterior
+from tests.test_estimation import session_of
+
+COUNT = "select count(*) from release where"
+
+
+def robust(rows, names, *backgrounds, dropped=0, added=("group_id", "count")):
+    """Open rows (quasi values …, sensitive value, group) as an r-robust release."""
+    session = session_of(rows, names, *added)
+    return reopened(session, {"method": "robust", "parameters": {"backgrounds": list(backgrounds)}}, dropped, added)
+
+
+def reopened(session, manifest, dropped=0, added=("group_id", "count")):
+    """Open the tables of a session again, under another manifest."""
+    columns = {
+        "quasi": session.loaded.quasi,
+        "sensitive": [session.loaded.sensitive],
+        "group": added[0],
+        "count": added[1],
+    }
+    found = Session(
+        DuckDBEngine(session.con),
+        {"qit": Sql("qit"), "st": Sql("st")},
+        {"columns": columns, "dropped_rows": dropped, **manifest},
+    )
+    found.con = session.con
+    return found
+
+
+def dealt(value, classes, size, random):
+    """Group rows inside their classes: at most m rows of a value, m the largest number that works; -1: left out."""
+    group, first = np.full(len(value), -1), 0
+    for one in np.unique(classes):
+        own = np.flatnonzero(classes == one)
+        counts = np.bincount(value[own], minlength=value.max() + 1)
+        tail = np.sort(counts)[::-1][::-1].cumsum()[::-1]
+        places = min(int(tail[j]) // (size - j) for j in range(size)) if (counts > 0).sum() >= size else 0
+        order = np.concatenate(
+            [random.permutation(own[value[own] == v])[:places] for v in random.permutation(counts.size)]
+        )
+        blocks = max(1, places // 8)
+        for block in range(blocks):
+            members = order[np.arange(len(order)) % max(places, 1) % blocks == block]
+            mixed = random.permutation(value.max() + 1)
+            members = members[np.argsort(mixed[value[members]], kind="stable")]
+            here = len(range(block, places, blocks))
+            group[members] = first + np.arange(len(members)) % here * blocks + block
+        first += places
+    return group
+
+
+def population(random, count=3000):
+    """Draw rows: sex, area, age, value; the value depends on sex, the age on the value."""
+    sex, area = random.integers(0, 2, count), random.integers(0, 5, count)
+    chance = np.array([[24, 18, 14, 12, 10, 8, 8, 6], [6, 10, 12, 16, 20, 16, 12, 8]]) / 100
+    value = np.array([random.choice(8, p=chance[one]) for one in sex])
+    age = 20 + 4 * value + 5 * area + random.integers(0, 30, count)
+    return sex, area, age, value
+
+
+def rows_of(random, count=3000, size=4):
+    """Make a class-first release of the population by sex and area; return rows, and those left out."""
+    sex, area, age, value = population(random, count)
+    group = dealt(value, sex * 5 + area, size, random)
+    rows = list(zip(*(array.tolist() for array in (sex, area, age, value, group)), strict=True))
+    return [row for row in rows if row[-1] >= 0], [row for row in rows if row[-1] < 0]
+
+
+NAMES = ["sex", "area", "age", "income"]
+
+
+@pytest.fixture(scope="module")
+def census():
+    kept, _ = rows_of(np.random.default_rng(3))
+    return robust(kept, NAMES, ["sex"], ["sex", "area"])
+
+
+def seen_by(rows, x):
+    """Return rows as the oracle reads them: class, group, value, what x counts."""
+    return [((row[0], row[1]), row[-1], row[-2], x(row)) for row in rows]
+
+
+# -- an independent oracle -----------------------------------------------------------------------
+
+
+@given(
+    groups=st.lists(
+        st.tuples(st.integers(0, 2), st.lists(st.sampled_from([0, 1, 2, 3]), min_size=1, max_size=3)),
+        min_size=2,
+        max_size=9,
+    ),
+    seed=st.integers(0, 1000),
+)
+@settings(max_examples=25, deadline=None)
+def test_any_small_release_equals_the_oracle(groups, seed):
+    """Groups may repeat a value, a class may have one group, S be singular, a class be hit whole or not at all."""
+    random = np.random.default_rng(seed)
+    rows = [(one, 0, int(random.integers(0, 6)), v, number) for number, (one, own) in enumerate(groups) for v in own]
+    session = robust(rows, NAMES, ["sex"])
+    mean, variance = posterior(seen_by(rows, lambda row: row[2] > 2), range(4), {1: 1.0, 2: 1.0})
+    row = session.answer(f"{COUNT} age > 2 and income in (1, 2)").iloc[0]
+    hits, asked = sum(row[2] > 2 for row in rows), sum(row[3] in (1, 2) for row in rows)
+    inside = max(0, hits + asked - len(rows)) < mean < min(hits, asked)
+    if row["count_std_error"] > 0:
+        assert row["count_std_error"] == pytest.approx(math.sqrt(variance), rel=1e-6, abs=1e-6)
+    if inside and row["count_std_error"] > 0:
+        shared = session.con.execute(
+            "select coalesce(sum(st.count), 0) from qit join st using (group_id) where age > 2 and income in (1, 2)"
+        ).fetchone()[0]
+        assert row["count"] == pytest.approx(min(mean, shared), abs=1e-6)
+    assert row["count_low"] <= row["count"] <= row["count_high"]
+
+
+QUESTIONS = {
+    "count(*)": (lambda row: row[2] > 40, {2: 1.0, 5: 1.0}),
+    "sum(age)": (lambda row: row[2] * (row[2] > 40), {2: 1.0, 5: 1.0}),
+    "sum(income)": (lambda row: row[2] > 40, {2: 2.0, 5: 5.0}),
+}
+
+
+@pytest.mark.parametrize("aggregate", QUESTIONS)
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_answers_equal_the_oracle(monkeypatch, aggregate, in_memory):
+    if not in_memory:
+        monkeypatch.setattr("sqlanon.loaded.LARGEST_HELD", -1)
+    rows, _ = rows_of(np.random.default_rng(8), 300, 3)
+    session = robust(rows, NAMES, ["area", "sex"])
+    x, weights = QUESTIONS[aggregate]
+    mean, variance = posterior(seen_by(rows, x), range(8), weights)
+    row = session.answer(f"select {aggregate} as n from release where age > 40 and income in (2, 5)").iloc[0]
+    assert row["n"] == pytest.approx(mean) and row["n_std_error"] == pytest.approx(math.sqrt(variance))
+    assert row["n_low"] == pytest.approx(mean - 1.959964 * math.sqrt(variance))
+
+
+QUERIES = [
+    "select count(*) from release where age > 40 and income in (2, 5)",
+    "select sum(income), avg(income) from release where age > 40 and income > 3",
+    "select income, count(*), avg(age) from release where age > 40 group by income order by income",
+    "select area, income, count(*), sum(age) from release where income < 2 group by all order by all",
+    "select count(*), avg(age) from release where (age > 40 and income = 2) or (sex = 1 and income = 5)",
+]
+
+
+@pytest.mark.parametrize("sql", QUERIES)
+@pytest.mark.parametrize("method", ["robust", "anatomy"])
+def test_large_releases_are_answered_in_sql_alone_with_the_same_figures(census, monkeypatch, sql, method):
+    manifest = {"method": method, "parameters": {"backgrounds": [["sex", "area"]]} if method == "robust" else {}}
+    small = reopened(census, manifest)
+    monkeypatch.setattr("sqlanon.loaded.LARGEST_HELD", -1)
+    large = reopened(census, manifest)
+    assert small.loaded.in_memory and not large.loaded.in_memory
+    pd.testing.assert_frame_equal(large.answer(sql, "ridge"), small.answer(sql, "ridge"), rtol=1e-7, atol=1e-7)
+    small.close()
+    large.close()
+
+
+def test_groups_equal_single_questions(census):
+    table = census.answer("select area, income, count(*), sum(age), avg(age) from release group by all order by all")
+    for row in table.sample(6, random_state=1).itertuples():
+        where = f"where area = {row.area} and income = {row.income}"
+        one = census.answer(f"select count(*), sum(age), avg(age) from release {where}").iloc[0]
+        for name in one.index:
+            assert getattr(row, name) == pytest.approx(one[name], nan_ok=True, abs=1e-6), name
+
+
+# -- what a class settles ------------------------------------------------------------------------
+
+
+def test_what_classes_settle_is_exact(census):
+    for where in ("sex = 1 and income = 2", "sex = 0 and area in (1, 3) and income > 4", "area = 2 and income = 0"):
+        row = census.answer(f"{COUNT} {where}").iloc[0]
+        (truth,) = census.con.execute(f"select count(*) from microdata where {where}").fetchone()
+        assert row.tolist() == [truth, 0, truth, truth]
+    table = census.answer("select area, sex, income, count(*) from release group by all order by all")
+    truth = census.con.execute("select area, sex, income, count(*) from microdata group by all order by all").df()
+    assert table["count"].tolist() == truth.iloc[:, 3].tolist() and (table["count_std_error"] == 0).all()
+
+
+def test_a_signature_of_one_value_is_an_anatomy_release(census):
+    kept, _ = rows_of(np.random.default_rng(4), 400)
+    rows = [(0, *row[1:]) for row in kept]
+    one = robust(rows, NAMES, ["sex"])
+    other = reopened(one, {"method": "anatomy"})
+    sql = f"{COUNT} age > 40 and income in (2, 5)"
+    pd.testing.assert_frame_equal(one.answer(sql), other.answer(sql, "ridge"))
+    assert one.answer(sql)["count_std_error"][0] > 0
+
+
+def test_no_hits_and_every_row(census):
+    assert census.answer(f"{COUNT} age > 999 and income = 2").iloc[0].tolist() == [0, 0, 0, 0]
+    (truth,) = census.con.execute("select count(*) from microdata where income = 2").fetchone()
+    assert census.answer(f"{COUNT} age > 0 and income = 2").iloc[0].tolist() == [truth, 0, truth, truth]
+    nothing = census.answer("select sum(age), avg(age) from release where age > 999 and income = 2")
+    assert nothing.isna().all(axis=None)
+
+
+def test_values_that_always_go_together_are_told_together():
+    """Values 1 and 2 share every group: their sum is known as well as that of others, each alone is a guess."""
+    random = np.random.default_rng(6)
+    groups = [([1, 2, 3], [1, 2, 4], [3, 4, 5])[i % 3] for i in range(300)]
+    rows = [(i % 2, 0, int(random.random() < 0.15 * v), v, i) for i, own in enumerate(groups) for v in own]
+    session = robust(rows, NAMES, ["sex"])
+    one, two = (session.answer(f"{COUNT} age = 1 and income = {v}").iloc[0] for v in (1, 2))
+    both = session.answer(f"{COUNT} age = 1 and income in (1, 2)").iloc[0]
+    assert one["count"] == pytest.approx(two["count"]) and one["count_std_error"] > 1.4 * both["count_std_error"]
+    assert both["count"] == pytest.approx(one["count"] + two["count"])
+    for v, row in ((1, one), (2, two)):
+        truth = sum(age for _, _, age, value, _ in rows if value == v)
+        assert row["count_low"] <= truth <= row["count_high"]
+
+
+def test_groups_of_several_classes_are_answered_uniformly():
+    """With nothing but shared groups there is only the uniform answer, and its variance is at most n q (1 - q)."""
+    rows = [(i % 2, 0, i // 4 % 2, [1, 2, 3, 4][i % 4], i // 4) for i in range(80)]
+    session = robust(rows, NAMES, ["sex"])
+    row = session.answer(f"{COUNT} age = 1 and income = 1").iloc[0]
+    assert row["count"] == pytest.approx(10) and row["count_std_error"] == pytest.approx(math.sqrt(40 * 0.25 * 0.75))
+
+
+def test_a_few_shared_groups_change_little(census):
+    kept, _ = rows_of(np.random.default_rng(3))
+    joined = [(*row[:-1], 0) if row[:2] == (1, 4) and row[-1] % 50 == 0 else row for row in kept]
+    assert joined != kept
+    session = robust(joined, NAMES, ["sex", "area"])
+    sql = f"{COUNT} age > 40 and income in (2, 5)"
+    before, after = census.answer(sql).iloc[0], session.answer(sql).iloc[0]
+    assert after["count"] == pytest.approx(before["count"], abs=before["count_std_error"])
+
+
+def test_classes_beyond_memory_are_answered_uniformly(census, monkeypatch):
+    monkeypatch.setattr("sqlanon.classes.MOST_KEPT", 0)
+    session = reopened(census, {"method": "robust", "parameters": {"backgrounds": [["sex", "area"]]}})
+    sql = f"{COUNT} age > 40 and income in (2, 5)"
+    assert session.answer(sql)["count"][0] == pytest.approx(census.answer(sql, "uniform")["count"][0])
+    assert session.answer(sql)["count_std_error"][0] > 0
+
+
+# -- how often intervals hold --------------------------------------------------------------------
+
+ASKED = {
+    "by value": "income as k, count(*) as n from release where age > {age} and area < {area} group by all order by k",
+    "by area": "area as k, count(*) as n from release where age > {age} and income in (1, 4) group by all order by k",
+    "sum": "income as k, sum(age) as n from release where age > {age} group by all order by k",
+    "average": "income as k, avg(age) as n from release where area < {area} group by all order by k",
+    "average of values": "area as k, avg(income) as n from release where age > {age} group by all order by k",
+    "like values": "area as k, count(*) as n from release where age > {age} and income > 3 group by all order by k",
+    "cases": "1 as k, count(*) as n from release where (age > {age} and income = 2) or (age < 40 and income = 6)",
+}
+
+
+def test_intervals_hold_the_truth():
+    """12 releases by sex and area, whose ages rise with values and areas: 94 of 100 intervals hold, 88 of each kind.
+
+    Averages of values, and sets of values that are like each other, ask for that rise: the prior's worst case.
+    """
+    random = np.random.default_rng(20)
+    sex, area, age, value = population(random, 2000)
+    found = {name: [] for name in ASKED}
+    for _ in range(12):
+        group = dealt(value, sex * 5 + area, 4, random)
+        columns = [array[group >= 0].tolist() for array in (sex, area, age, value, group)]
+        session = robust(list(zip(*columns, strict=True)), NAMES, ["sex"], ["area"])
+        drawn = {"age": int(random.integers(30, 60)), "area": int(random.integers(2, 5))}
+        for name, text in ASKED.items():
+            sql = f"select {text.format(**drawn)}"
+            answer = session.answer(sql)
+            truth = session.con.execute(sql.replace("release", "microdata")).df().set_index("k")["n"]
+            answer["truth"] = answer["k"].map(truth).fillna(0)
+            if name in ("by value", "sum", "average", "by area"):
+                assert (answer["n_std_error"] > 0).all() or name == "by area"
+            found[name] += ((answer["n_low"] <= answer["truth"]) & (answer["truth"] <= answer["n_high"])).tolist()
+        session.close()
+        session.con.close()
+    held = {name: float(np.mean(each)) for name, each in found.items()}
+    assert all(share >= 0.88 for share in held.values()), held
+    assert np.mean(np.concatenate([*found.values()])) >= 0.94, held
+
+
+# -- what a release leaves out -------------------------------------------------------------------
+
+
+def test_intervals_reach_what_the_release_leaves_out():
+    random = np.random.default_rng(2)
+    kept, left = rows_of(random, 3000, 6)
+    assert len(left) > 20
+    short = robust(kept, NAMES, ["sex", "area"])
+    told = robust(kept, NAMES, ["sex", "area"], dropped=len(left))
+    sql = f"{COUNT} age > 40 and income in (0, 4)"
+    narrow, wide = short.answer(sql), told.answer(sql)
+    assert short.answer(sql).attrs["messages"] == []
+    (message,) = wide.attrs["messages"]
+    assert message.startswith(f"the release leaves out {len(left)} of 3,000 rows: answers count those published,")
+    assert wide["count"][0] == narrow["count"][0] and wide["count_low"][0] == narrow["count_low"][0]
+    missing = sum(row[2] > 40 and row[3] in (0, 4) for row in left)
+    assert missing <= wide["count_high"][0] - narrow["count_high"][0] <= len(left)
+    whole = told.answer("select count(*) from release where age > 40")
+    assert whole["count_high"][0] == whole["count"][0] and whole.attrs["messages"] == []
+
+
+def test_the_reach_of_sums_and_averages():
+    kept, left = rows_of(np.random.default_rng(2), 3000, 6)
+    short = robust(kept, NAMES, ["sex", "area"])
+    told = robust(kept, NAMES, ["sex", "area"], dropped=len(left))
+    for aggregate in ("sum(age)", "avg(age)", "avg(income)", "sum(0 - age)"):
+        sql = f"select {aggregate} as n from release where age > 40 and income in (0, 4)"
+        narrow, wide = short.answer(sql).iloc[0], told.answer(sql).iloc[0]
+        assert wide["n_low"] <= narrow["n_low"] and narrow["n_high"] <= wide["n_high"]
+        assert wide["n_high"] - wide["n_low"] > narrow["n_high"] - narrow["n_low"]
+
+
+# -- names, refusals, statements -----------------------------------------------------------------
+
+
+def test_hostile_names_and_values():
+    names = [*NASTY_NAMES, "income"]
+    signature = [NASTY_NAMES[0], NASTY_NAMES[6], NASTY_NAMES[17]]
+    values = [*NASTY_VALUES, None]
+    rows = []
+    for number in range(240):
+        own = [values[(number // 4 + place) % len(values)] for place in range(len(NASTY_NAMES))]
+        own[4] = str(number * 7 % 3)
+        rows.append((*own, "abcd"[number % 4], number // 4))
+    session = robust(rows, names, signature, added=("group_id_2", "count_2"))
+    where = f"{ident(NASTY_NAMES[4])} = '1' and income in ('a', 'b')"
+    row = session.answer(f"{COUNT} {where}").iloc[0]
+    (truth,) = session.con.execute(f"select count(*) from microdata where {where}").fetchone()
+    assert row["count_low"] <= truth <= row["count_high"] and row["count_std_error"] > 0
+    strata = session.classes.strata()
+    assert len(strata.rows) == len(values)
+
+
+def test_least_squares_is_not_offered_where_it_is_biased(census):
+    assert list(ESTIMATORS["robust"]) == ["ridge", "uniform"]
+    with pytest.raises(UsageError, match="no estimator 'least_squares' for a release of robust; choose one of ridge"):
+        census.answer("select count(*) from release", "least_squares")
+
+
+def test_a_background_of_columns_that_are_not_published_is_refused(census):
+    with pytest.raises(ReleaseError, match="backgrounds read 'gender', which it does not publish"):
+        reopened(census, {"method": "robust", "parameters": {"backgrounds": [["gender", "sex"]]}})
+
+
+def test_too_many_values_are_answered_by_uniform(census, monkeypatch):
+    monkeypatch.setattr("sqlanon.classes.LARGEST_SYSTEM", 3)
+    fresh = reopened(census, {"method": "robust", "parameters": {"backgrounds": [["sex"]]}})
+    answer = fresh.answer(f"{COUNT} age > 30 and income = 3")
+    assert "sensitive values" in answer.attrs["messages"][0]
+    assert answer["count"][0] == pytest.approx(census.answer(f"{COUNT} age > 30 and income = 3", "uniform")["count"][0])
+
+
+LISTED = {
+    True: ["class", "group_class", "asked", "hit", "moment", "scatter", "held", "group_class", "answer"],
+    False: ["class", "group_class", "asked", "hit", "moment", "scatter", "class_value", "class_normal", "answer"],
+}
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_statements_are_what_runs(census, monkeypatch, in_memory):
+    monkeypatch.setattr("sqlanon.loaded.LARGEST_HELD", 0 if in_memory else -1)
+    fresh = reopened(census, {"method": "robust", "parameters": {"backgrounds": [["sex", "area"]]}})
+    ran = []
+
+    class Recording(DuckDBEngine):
+        def create(self, statement):
+            ran.append(statement.sql)
+            super().create(statement)
+
+        def frame(self, text):
+            ran.append(text)
+            return super().frame(text)
+
+    fresh.loaded.engine = Recording(census.con)
+    sql = "select area, income, count(*) from release where age > 30 group by all order by 3"
+    listed = fresh.statements(sql)
+    assert ran == [] and [name for name, _ in listed][5:] == LISTED[in_memory]
+    fresh.answer(sql)
+    assert all(text in ran for _, text in listed)
+    fresh.close()
+    before = census.con.execute("select count(*) from duckdb_tables()").fetchone()
+    fresh.answer(sql)
+    fresh.close()
+    assert census.con.execute("select count(*) from duckdb_tables()").fetchone() == before
