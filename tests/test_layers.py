@@ -23,14 +23,16 @@ LAYERS = (
     {"expressions"},
     {"query", "projection", "components"},
     {"plan", "connectivity"},
-    {"grouping", "clustering", "dimensions", "refinement", "enumeration", "shapes", "script", "manifest", "macro", "stored", "layout"},
+    {"grouping", "clustering", "dimensions", "refinement", "enumeration", "shapes", "script", "manifest"},
+    {"macro", "stored", "layout"},
     {"hierarchy", "influence"},
     {"reading"},
     {"alternatives"},
     {"methods", "estimators", "inference", "recovery", "company", "described"},
     {"engines"},
     {"driver", "sessions", "never"},
-    {"checks", "targets", "loaded", "macros", "workspace", "randomized", "candidates", "originals"},
+    {"checks", "targets", "loaded", "macros", "workspace", "randomized", "candidates", "originals", "laid_out"},
+    {"agreement"},
     {"partition", "presence", "decoys", "uncertainty"},
     {"estimation", "reconstruction", "asking", "possibility", "true_counts"},
     {"forms"},
@@ -57,7 +59,9 @@ SIBLINGS = {
     "estimators": {"evidence", "channel"},
     "engines": {"base"},
 }  # what each sibling may import
-NOT_METHODS = {"_macros", "grouping", "clustering", "refinement", "verify", "estimate", "workload", "views", "check", "stored", "demo"}
+NOT_METHODS = {"_macros", "grouping", "clustering", "refinement", "verify", "estimate", "workload"} | {
+    *("views", "check", "stored", "demo"),
+}
 
 MODULES = {
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): path
