@@ -58,7 +58,7 @@ class Described:
 
     @property
     def nodes(self) -> list[tuple[int, str, str | None, int, int]]:
-        """Return each node: column's place, name, parent, whether a cell may hold it, how many such values lie below."""
+        """Return each node: its column's place, name, parent, whether a cell may hold it, such values at or below."""
         listed: list[tuple[int, str, str | None, int, int]] = []
         for place in self.trees:
             hierarchy = self.hierarchies[self.quasi[place - 1]]
