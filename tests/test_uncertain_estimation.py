@@ -41,6 +41,9 @@ def three(frame):
         ("WHERE disease IN ('obesity', 'flu')", (1, 2, 1.5)),
         ("WHERE disease = 'obesity' AND sex = 'M'", (0, 2, 1)),
         ("WHERE disease = 'obesity' AND age > 40", (0, 1, (1 + 2 / 3) / 4)),
+        # the hidden rows have mammary cancer: expected to satisfy it as all others would
+        ("WHERE disease = 'mammary cancer' OR age > 40", (1, 4, 1 + 2 / 3 + 2)),
+        ("WHERE disease = 'mammary cancer' AND (age > 40 OR disease = 'flu')", (0, 2, 2 * (1 + 2 / 3) / 4)),
         ("WHERE 1 = 0 AND age > 3", (0, 0, 0)),
     ],
 )
