@@ -90,6 +90,10 @@ def _cells(reading: Reading) -> Step:
 
 _EMPTY = "{count} cells of {column} have nothing, or NULL, among their alternatives; write what they can be"
 _CROWDED = "{count} cells of {column} have more than {most} alternatives; raise --max-alternatives, or leave them out"
+_STARS = (
+    "{count} cells of {column} hold *, which stands for what is suppressed; say --undiverse merge, or write another"
+    " value into the source"
+)
 _NO_HIERARCHY = (
     "{count} cells of {column!r} are uncertain, and nothing says what their alternatives have in common:"
     " give --hierarchy {column}=FILE"
@@ -184,6 +188,27 @@ def determined(reading: Reading, prefix: str) -> tuple[Step, ...]:
         "first": numbers("category", uncertain=True),
     }
     return (*steps, Step("uncertain/determined", values=values))
+
+
+def no_stars(reading: Reading) -> Step:
+    """Return the query that refuses stars among the values, where a star stands for what is suppressed."""
+    texts = [column for column in reading.quasi if column.type == "VARCHAR" or column.hierarchy is not None]
+    certain = [column for column in texts if column.hierarchy is None]
+    counted = [column for column in texts if column.hierarchy is not None]
+    values: dict[str, object] = {
+        "certain_columns": [column.internal for column in certain],
+        "counted_columns": [(column.internal, f"alternatives_{column.number}") for column in counted],
+    }
+    found = [(f"stars_{number}", column.name) for number, column in enumerate(certain, start=1)]
+    found += [(f"counted_{number}", column.name) for number, column in enumerate(counted, start=1)]
+
+    def refuse(row: Row) -> None:
+        for name, column in found:
+            if row[name]:
+                raise DataError(_STARS.format(count=row[name], column=repr(column)))
+
+    guards = [Guard(f"{name} > 0", _STARS.format(count="some", column=repr(column))) for name, column in found]
+    return Step("uncertain/stars", "query", "", refuse, tuple(guards), values)
 
 
 def _generalized(column: Column, hierarchy: Hierarchy) -> list[Step]:

@@ -57,26 +57,16 @@ class Described:
         return [place for place in range(1, len(self.quasi) + 1) if place not in known]
 
     @property
-    def nodes(self) -> list[tuple[int, str, int, int]]:
-        """Return every node: its column's place, its name, whether a cell may hold it, the values at or below it."""
-        listed = []
+    def nodes(self) -> list[tuple[int, str, str | None, int, int]]:
+        """Return each node: its column's place, name, parent, whether a cell may hold it, such values at or below."""
+        listed: list[tuple[int, str, str | None, int, int]] = []
         for place in self.trees:
             hierarchy = self.hierarchies[self.quasi[place - 1]]
             below = dict.fromkeys(hierarchy.paths, 0)
             for _, node in held_below(hierarchy):
                 below[node] += 1
-            listed += [(place, node, int(node in hierarchy.leaves), count) for node, count in below.items()]
-        return listed
-
-    @property
-    def edges(self) -> list[tuple[int, str, str | None, int]]:
-        """Return every node: its column's place, name, parent (the root has none), whether a cell may hold it."""
-        listed: list[tuple[int, str, str | None, int]] = []
-        for place in self.trees:
-            hierarchy = self.hierarchies[self.quasi[place - 1]]
-            listed += (
-                (place, node, hierarchy.parents.get(node), int(node in hierarchy.leaves)) for node in hierarchy.paths
-            )
+            parents, leaves = hierarchy.parents, hierarchy.leaves
+            listed += ((place, node, parents.get(node), int(node in leaves), n) for node, n in below.items())
         return listed
 
     def inner(self, column: str) -> list[str]:

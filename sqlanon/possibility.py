@@ -141,7 +141,8 @@ class _Asking(Asking):
         for place, marks in self.marks.items():
             candidate, kept = inline(self.loaded.candidate(place)), given[f"marked_{place}"]
             yield f"marked_{place}", own("marked", {"candidate": candidate}, marks=marked(marks)), ""
-            yield f"signature_count_{place}", own("signature_count", {"marked": kept}), "compared"
+            if place in (column for column, _ in self.loaded.said.ordered):
+                yield f"signature_count_{place}", own("signature_count", {"marked": kept}), "compared"
             yield f"spread_{place}", self.loaded.spread(place, kept, self._signature(place)), ""
         for number, component in enumerate(self.components, start=1):
             if component.columns:

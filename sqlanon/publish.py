@@ -46,9 +46,9 @@ def prepared(
 
     identity: how rows are told apart; what serves the key best if None.
     """
-    source, types = engine.source(asked.source)
     method = METHODS[asked.method]
     _refuse_elsewhere(method, engine.dialect)
+    source, types = engine.source(asked.source)
     roles = resolve_roles(list(types), asked.quasi, asked.sensitive, asked.identifier)
     listed = source.lists if getattr(method, "TAKES_LISTS", False) else {}
     for name in roles.all:

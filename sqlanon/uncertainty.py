@@ -3,13 +3,26 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sqlanon.checks import WEIGHT, Check, Published, Report, multiset_check, order_check, order_queries
-from sqlanon.described import Described, described
+from sqlanon.agreement import against_queries, verify_against
+from sqlanon.checks import Check, Published, Report, order_check, order_queries
+from sqlanon.described import described
+from sqlanon.laid_out import inline, kept_nodes, tree_nodes, unfolded
 from sqlanon.manifest import Manifest
-from sqlanon.originals import Original, original
 from sqlanon.partition import whole
-from sqlanon.plan import Source
-from sqlanon.templates import Sql, ident
+from sqlanon.templates import Sql
+
+__all__ = [
+    "TABLES",
+    "against_queries",
+    "check_manifest",
+    "check_types",
+    "guarantee",
+    "published_columns",
+    "queries",
+    "verified",
+    "verify",
+    "verify_against",
+]
 
 TABLES = ("qit", "st")
 ALTERNATIVES = 'STRUCT("attribute" VARCHAR, count INTEGER)[]'
@@ -48,28 +61,17 @@ def check_types(published: Published) -> str | None:
     return f"nodes of a hierarchy that are no text: {', '.join(wrong)}" if wrong else None
 
 
-def inline(sql: str) -> Sql:
-    """Put a query in brackets, to stand where a relation does."""
-    return Sql(f"(\n{sql}\n)")
+def queries(published: Published, nodes: Sql | None = None) -> list[tuple[str, str]]:
+    """Return the names and texts of the queries that prove a release from its tables, in order.
 
-
-def unfolded(published: Published, said: Described) -> Sql:
-    """Return QIT with its marks laid out, a column of counts per quasi attribute."""
-    columns = published.manifest["columns"]
-    named = {f"{role}_column": columns[role] for role in ("group", "qiid", "alternatives")}
-    labels = [columns["label"]] if "label" in columns else []
-    shown = {"quasi": said.fields, "hidden": list(said.hidden), "labels": labels}
-    return inline(published.query("estimate/uncertain/unfolded", {}, **shown, **named))
-
-
-def queries(published: Published) -> list[tuple[str, str]]:
-    """Return the names and texts of the queries that prove a release from its tables, in order."""
+    nodes: where the nodes of the hierarchies stand; constants if None.
+    """
     columns, parameters = published.manifest["columns"], published.manifest["parameters"]
     said = described(published.manifest)
     named = {"group_column": columns["group"], "count_column": columns["count"]}
     given = {
         "unfolded": unfolded(published, said),
-        "node": inline(published.query("verify/node", {}, nodes=said.nodes)),
+        "tree_node": nodes or tree_nodes(published, said),
     }
     given["set_line"] = inline(published.query("estimate/uncertain/set_line", {}, values=columns["values"], **named))
     given["weighed_group"] = inline(published.query("verify/weighed_group", given, weights=list(said.weights)))
@@ -90,7 +92,8 @@ def queries(published: Published) -> list[tuple[str, str]]:
 
 def verify(published: Published) -> Report:
     """Check a release from its tables alone: order, sizes, weights, marks, values."""
-    found = {name: published.engine.rows(sql)[0] for name, sql in queries(published)}
+    with kept_nodes(published) as nodes:
+        found = {name: published.engine.rows(sql)[0] for name, sql in queries(published, nodes)}
     weights, marks, parameters = found["weights"], found["alternatives"], published.manifest["parameters"]
     sizes = {"smallest_group": weights["smallest_group"], **_picked(found["sizes"], "unequal_groups", "wrong_counts")}
     unsafe = _picked(weights, "unsafe_groups", "half_suppressed_groups", "unweighted_values")
@@ -155,51 +158,3 @@ def verified(report: Report) -> dict[str, Any]:
     return {check.name: check.found for check in report.checks} | {
         name: figure for name, figure in report.figures.items() if name not in COUNTED
     }
-
-
-def against_queries(published: Published, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the names and texts of the queries that compare the release with its source."""
-    columns, said, true = (
-        published.manifest["columns"],
-        described(published.manifest),
-        original(published, source, types),
-    )
-    named = {"group_column": columns["group"], "count_column": columns["count"], "values": columns["values"]}
-    set_line = {"set_line": inline(published.query("estimate/uncertain/set_line", {}, **named))}
-    sets = {
-        "published": inline(published.query("verify/shown_set", set_line, kind=true.kinds["sensitive"])),
-        "original": inline(published.query("verify/true_set", {"original": true.rows})),
-    }
-    weight = ident(WEIGHT)
-    return [
-        ("quasi_rows", _quasi_rows(published, said, true)),
-        ("sensitive_counts", published.query("verify/multiset", sets, value_names=["sensitive"], weight=weight)),
-    ]
-
-
-def _quasi_rows(published: Published, said: Described, true: Original) -> str:
-    """Write the query that compares QIT's rows with what the source's rows should show."""
-    given = {"original": true.rows, "edge": inline(published.query("verify/edge", {}, edges=said.edges))}
-    nodes = [(place, inline(published.query("verify/true_node", given, number=place))) for place in said.trees]
-    places = range(1, len(said.quasi) + 1)
-    others = [place for place in places if place not in said.trees]
-    kinds = [(n, Sql("varchar") if n in said.trees else true.kinds[f"quasi_{n}"]) for n in places]
-    shown = published.query(
-        "verify/shown_row", {"unfolded": unfolded(published, said)}, labels=true.labels, kinds=kinds
-    )
-    should = published.query("verify/true_row", given, labels=true.labels, trees=nodes, others=others)
-    names = ["value_0"] if true.labels else []
-    names += [f"{name}_{place}" for place in places for name in ("value", "alternatives")]
-    given = {"published": inline(shown), "original": inline(should)}
-    return published.query("verify/multiset", given, value_names=names, weight=ident(WEIGHT))
-
-
-def verify_against(published: Published, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
-    """Check that the published values are the source's alternatives, as multisets, up to dropped and hidden rows."""
-    found = {name: published.engine.rows(sql)[0] for name, sql in against_queries(published, source, types)}
-    rows = published.engine.rows(
-        f"select coalesce(sum(suppressed), 0) as hidden from {unfolded(published, described(published.manifest))}"
-    )
-    dropped = published.manifest["dropped_rows"]
-    missing = {"quasi_rows": dropped + int(rows[0]["hidden"]), "sensitive_counts": dropped}
-    return tuple(multiset_check(name, row, missing[name]) for name, row in found.items())

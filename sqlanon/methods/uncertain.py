@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlanon import clustering, grouping, influence, refinement
-from sqlanon.alternatives import determined, opening
+from sqlanon.alternatives import determined, no_stars, opening
 from sqlanon.clustering import Clustering, Undiverse
 from sqlanon.dimensions import Dimension
 from sqlanon.errors import UsageError
@@ -27,7 +27,7 @@ PAPER = "Ren, Yang, Zhang and Jia, Uncertain Data Privacy Protection Based on K-
 STEPS = (
     *("source", "kinds", "braces", "listed", "tuples", "folded", "population", "cells", "persons", "drawn"),
     *("hierarchy", "cell", "alternative", "sorted_alternative", "single", "outside", "ancestor", "sensitive_set"),
-    *("determined", "matrix", "weightless", "influence"),
+    *("determined", "stars", "matrix", "weightless", "influence"),
     *("occurrence", "met", "met_number", "association", "learned", "facts"),
     *clustering.STEPS,
     *refinement.STEPS,
@@ -156,6 +156,7 @@ class _Asked:
         )
         steps: list[Step | Repeat] = [*opening(reading), *grouping.persons(request)]
         steps += [*_identified(reading), *grouping.drawn(request, attribute), *determined(reading, self.prefix)]
+        steps += [no_stars(reading)] if self.undiverse == "suppress" else []
         learn = self.influence if isinstance(self.influence, Learn) else None
         if isinstance(self.influence, Learn):
             steps += influence.learned([column.read for column in reading.quasi], self.prefix)

@@ -3,6 +3,7 @@
 import collections
 import json
 import stat
+from types import SimpleNamespace
 
 import duckdb
 import pytest
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon.dialects import DIALECTS
+from sqlanon.influence import Learn
+from sqlanon.publish import Asked, prepared
 from sqlanon.templates import ident
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
 from tests.oracles.generalized import determined
@@ -149,7 +152,7 @@ ROW = st.tuples(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(ROW, min_size=4, max_size=24),
     k=st.integers(2, 4),
@@ -247,6 +250,40 @@ def test_values_of_every_scalar_type_in_both_roles(con, tmp_path, kind, expressi
         listed = sqlanon.uncertain(con, "many", quasi=quasi, sensitive=sensitive, **asked)
         assert listed.verify().holds
         assert texts(listed) == texts(release), "a list of one is its value"
+
+
+@pytest.mark.parametrize("undiverse", ["merge", "suppress"])
+def test_a_star_of_the_sources_own(con, undiverse):
+    con.execute("create table t as select case i % 3 when 0 then '*' else 'a' end as q, i % 2 as s"
+                " from range(30) r(i)").fetchall()  # fmt: skip
+    asked = {"quasi": "q", "sensitive": "s", "k": 3, "l": 2, "threshold": 0.1, "influence": "learn"}
+    if undiverse == "suppress":
+        with pytest.raises(sqlanon.DataError, match=r"10 cells of 'q' hold \*, which stands for what is suppressed"):
+            sqlanon.uncertain(con, "t", undiverse=undiverse, **asked)
+        return
+    release = sqlanon.uncertain(con, "t", undiverse=undiverse, **asked)
+    assert collections.Counter(row[2] for row in tables(release)[0]) == {"*": 10, "a": 20}
+    assert release.verify(against="t").holds
+
+
+def test_rows_without_a_sensitive_value_are_dropped_on_demand(con):
+    rows = [(["Master"], [30], "F", ["flu"]), (["Master"], [31], "F", None), (["Ph.D"], [32], "F", ["obesity"])]
+    source = filled(con, rows, "education varchar[], age integer[], sex varchar, disease varchar[]")
+    release = published(con, source, alternatives="lists", nulls="drop")
+    assert (release.manifest["rows"], release.manifest["dropped_rows"]) == (2, 1)
+    con.execute("create table rows as select i as num, 'Master' as education, 30 as age, 'F' as sex,"
+                " case when i < 3 then (['flu', 'obesity', 'AIDS'])[1 + i] end as disease"
+                " from (values (0), (1), (2), (3), (3)) r(i)").fetchall()  # fmt: skip
+    release = published(con, "rows", alternatives="lists", nulls="drop", alternative_of="num")
+    assert (release.manifest["rows"], release.manifest["dropped_rows"]) == (3, 1), "one tuple of two rows"
+
+
+def test_frames_are_sources_hierarchies_and_matrices(con):
+    frame = duckdb.sql(f"select * from '{PAPER / 'table_6.parquet'}'").df()
+    tree, matrix = (duckdb.sql(f"from '{PAPER / name}.csv'").df() for name in ("education", "influence"))
+    release = published(con, frame, alternatives="lists", label="num", undiverse="suppress", influence=matrix,
+                        hierarchy={"education": tree})  # fmt: skip
+    assert tables(release) == tables(sqlanon.open(PAPER / "release"))
 
 
 # -- draws ---------------------------------------------------------------------------------------------
@@ -790,6 +827,13 @@ def test_jobs_that_are_none(uncertain_shell, old, new, words):
     (uncertain_shell.folder / "job.yml").write_text(JOB.replace(old, new))
     done = uncertain_shell("run", "job.yml")
     assert done.returncode == 2 and words in done.stderr
+
+
+@pytest.mark.parametrize("engine", ["spark", "postgres"])
+def test_other_engines_are_refused_before_they_do_anything(engine):
+    asked = Asked("uncertain", "people", ("age",), ("disease",))
+    with pytest.raises(sqlanon.UsageError, match=f"uncertain runs on duckdb, not on {engine}: lists of alternatives"):
+        prepared(asked, SimpleNamespace(dialect=engine), "p_", k=2, l=2, threshold=0.3, influence=Learn())
 
 
 def test_other_dialects_are_refused_with_the_reason(shell):
