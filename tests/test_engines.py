@@ -171,6 +171,7 @@ def test_postgres_proves_and_estimates_as_duckdb_does(postgres, expected):
     assert {key: float(x) for key, x in report.figures.items()} == pytest.approx(dict(wanted.figures))
     for query in QUERIES:
         same_answer(release.estimate(query), expected.estimate(query))
+        same_answer(release.estimate(query, "ridge"), expected.estimate(query, "ridge"))
 
 
 def test_postgres_randomizes_as_duckdb_does(postgres, randomized):
@@ -473,7 +474,10 @@ def test_spark_groups_class_by_class_as_duckdb_does(spark, source, classes, tmp_
     asked, expected = classes[1]
     sqlanon.robust(spark, str(source[1]), out=tmp_path / "release", **asked)
     assert rows_of(sqlanon.open(tmp_path / "release")) == rows_of(expected)
-    assert sqlanon.open(tmp_path / "release", con=spark).verify().holds
+    opened_there = sqlanon.open(tmp_path / "release", con=spark)
+    assert opened_there.verify().holds
+    for query in QUERIES[:2]:
+        same_answer(opened_there.estimate(query), expected.estimate(query))
 
 
 def test_spark_sees_files_and_rows_that_lie_in_another_order(spark, source, tmp_path):
