@@ -132,7 +132,8 @@ class Posterior:
             ).sum(axis=3)
         middle = np.einsum("dts,ts->d", mean, self.weights)
         scatter = variance + (mean - middle[:, None, None]) ** 2
-        left = variance / np.maximum(self._prior(directions), TOLERANCE)
+        prior = self._prior(directions)
+        left = np.divide(variance, prior, out=np.ones_like(prior), where=prior > 0)
         pull = np.abs(mean) * left / np.maximum(1 - left, TOLERANCE)
         scatter, pull = (
             np.einsum("dts,ts->d", each, self.weights) for each in (scatter, np.where(left < 1, pull, 0.0))

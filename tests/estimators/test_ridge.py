@@ -179,6 +179,14 @@ def test_groups_equal_single_questions(census):
             assert getattr(row, name) == pytest.approx(one[name], nan_ok=True, abs=1e-6), name
 
 
+def test_units_make_no_difference(census):
+    where = "where age > 40 and income in (2, 5)"
+    plain, tiny = (
+        census.answer(f"select sum({e}) as n from release {where}").iloc[0] for e in ("age", "age / 1000000000000.0")
+    )
+    assert (tiny * 1e12).tolist() == pytest.approx(plain.tolist())
+
+
 # -- what a class settles ------------------------------------------------------------------------
 
 
