@@ -27,6 +27,7 @@ OWN_GRID = np.array([1.0, 2.0, 5.0, 15.0, 60.0, 300.0])  # t2
 SHARED_GRID = np.array([1e-3, 0.03, 0.2, 1.0, 5.0])  # t1
 ASSUMED_GROUPS = 2.0  # groups' worth of what independence would make of σ²: a class may have one group
 ONE_CORE = 200_000  # multiplications of one matrix product that BLAS does without a pool of threads
+ONE_LINE = 9_000  # the same of a vector and a matrix
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ class Posterior:
         found, effect = self.strata, self.effect[self.strata.owner]
         weight = found.root / self.total * effect**2
         normal = _products(weight, found.shared)
-        right = (self.score / self.total * effect) @ found.shared
+        right = _times(self.score / self.total * effect, found.shared)
         count = len(found.leading)
         precise = normal[:, None] + (1 / SHARED_GRID)[:, None, None] * np.eye(count)
         # No eigenvectors: for these BLAS wakes a pool of threads, which costs fifty times more on a busy machine.
@@ -120,10 +121,9 @@ class Posterior:
         plain = directions.sum(axis=2) @ seen.mean
         directions = found.centred(directions)
         turned = np.asarray((found.turned @ directions.reshape(len(directions), -1).T).T)
-        mean = (turned @ (self.gained * self.score).T)[:, :, None]
-        variance = ((turned**2) @ (self.gained * self.total * self.left).T + self._unseen(directions, turned))[
-            :, :, None
-        ]
+        mean = _times(turned, (self.gained * self.score).T)[:, :, None]
+        known = _times(turned**2, (self.gained * self.total * self.left).T)
+        variance = (known + self._unseen(directions, turned))[:, :, None]
         if self.several:
             shift = self._passed(directions, turned)
             mean = mean + np.einsum("dtk,tsk->dts", shift, self.shared_mean)
@@ -161,8 +161,9 @@ class Posterior:
         """Return what of θ passes into the answer, D x T2 x k: nothing where a class can tell."""
         found, effect = self.strata, self.effect
         whole = np.einsum("dlk,l->dk", directions[:, :, found.leading], effect)
-        kept = (turned[:, None, :] * ((1 - self.left) * effect[found.owner])) @ found.shared
-        return np.asarray(whole[:, None, :] - kept)
+        lines = turned[:, None, :] * ((1 - self.left) * effect[found.owner])
+        kept = _times(lines.reshape(-1, lines.shape[2]), found.shared)
+        return np.asarray(whole[:, None, :] - kept.reshape(*lines.shape[:2], -1))
 
 
 def _products(weight: Array, shared: Array) -> Array:
@@ -176,6 +177,15 @@ def _products(weight: Array, shared: Array) -> Array:
     for start in range(0, rows, step):
         piece = shared[start : start + step]
         found += np.matmul(piece.T * weight[:, None, start : start + step], piece)
+    return found
+
+
+def _times(lines: Array, columns: Array) -> Array:
+    """Return lines (m x R) times columns (R x n), in such pieces as well; a single line is too few for `ONE_CORE`."""
+    step = max(1, min(ONE_CORE // max(len(lines), 1), ONE_LINE) // max(columns.shape[1], 1))
+    found = np.zeros((len(lines), columns.shape[1]))
+    for start in range(0, len(columns), step):
+        found += lines[:, start : start + step] @ columns[start : start + step]
     return found
 
 
