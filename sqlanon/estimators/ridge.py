@@ -120,7 +120,7 @@ class Posterior:
         found, seen = self.strata, self.seen
         plain = directions.sum(axis=2) @ seen.mean
         directions = found.centred(directions)
-        turned = np.asarray((found.turned @ directions.reshape(len(directions), -1).T).T)
+        turned = np.asarray((found.turned @ directions.reshape(len(directions), found.turned.shape[1]).T).T)
         mean = _times(turned, (self.gained * self.score).T)[:, :, None]
         known = _times(turned**2, (self.gained * self.total * self.left).T)
         variance = (known + self._unseen(directions, turned))[:, :, None]
@@ -162,8 +162,9 @@ class Posterior:
         found, effect = self.strata, self.effect
         whole = np.einsum("dlk,l->dk", directions[:, :, found.leading], effect)
         lines = turned[:, None, :] * ((1 - self.left) * effect[found.owner])
-        kept = _times(lines.reshape(-1, lines.shape[2]), found.shared)
-        return np.asarray(whole[:, None, :] - kept.reshape(*lines.shape[:2], -1))
+        count = len(lines) * lines.shape[1]
+        kept = _times(lines.reshape(count, lines.shape[2]), found.shared)
+        return np.asarray(whole[:, None, :] - kept.reshape(*lines.shape[:2], found.shared.shape[1]))
 
 
 def _products(weight: Array, shared: Array) -> Array:
