@@ -112,18 +112,20 @@ def examine(published: Published, known: Sequence[Knowledge], r: float, rows: in
     Raises UsageError where a table is no distribution, DataError where it does not fit the release.
     """
     prefix, engine, made = fresh_prefix(), published.engine, list[str]()
+    unknown: list[int] = []
     try:
         for step in _steps(published, known, prefix):
             if isinstance(step, Refusal):
                 (row,) = engine.rows(step.statement.sql)
                 step.refuse(row)
+                unknown += [row["unknown_values"]] if "unknown_values" in row else []
             else:
                 made.append(step.relation)
                 engine.create(step)
         return [
-            {"background": one.name, "attributes": list(one.background.attributes)}
+            {"background": one.name, "attributes": list(one.background.attributes), "unknown_values": unseen}
             | _exposure(published, prefix, number, one, r, rows).figures()
-            for number, one in enumerate(known, start=1)
+            for number, (one, unseen) in enumerate(zip(known, unknown, strict=True), start=1)
         ]
     finally:
         engine.drop(made)

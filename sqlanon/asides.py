@@ -1,7 +1,7 @@
 """What a publisher keeps beside a release, for nobody else: tables that a plan names as asides."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -10,22 +10,31 @@ from sqlanon.engines.duckdb import DuckDBEngine, connect
 from sqlanon.errors import SqlanonError, TargetError
 from sqlanon.staging import OwnedFolder, remove_dead_folders
 from sqlanon.statement import Statement
-from sqlanon.templates import Sql, literal
+from sqlanon.templates import Sql, ident, literal
 
 STEM = ".sqlanon-aside-"
 FORMATS = {".parquet": "format parquet, compression zstd", ".csv": "format csv, header true"}
 
 
-def check(paths: Sequence[Path], overwrite: bool) -> None:
-    """Refuse paths that cannot be written: another format, no folder, a file that stands there."""
-    for path in paths:
+def check(paths: Sequence[Path], overwrite: bool, out: str | Path | None, read: Iterable[object]) -> None:
+    """Refuse paths that cannot be written, or where the file would be lost, or handed on.
+
+    out: the release's directory. read: what the run reads from, as it was named: texts that are paths of files.
+    """
+    places = [path.resolve() for path in paths]
+    taken = {Path(text).resolve() for text in read if isinstance(text, str) and Path(text).exists()}
+    for path, place in zip(paths, places, strict=True):
         if path.suffix.lower() not in FORMATS:
             raise TargetError(f"{str(path)!r} is neither .parquet nor .csv")
-        if not path.parent.is_dir():
+        if not place.parent.is_dir():
             raise TargetError(f"no folder {str(path.parent)!r} to write {path.name!r} in")
-        if path.exists() and not overwrite:
-            raise TargetError(f"{str(path)!r} stands already; say --overwrite to replace it")
-    if len({path.absolute() for path in paths}) < len(paths):
+        if out is not None and Path(out).resolve() in (place, *place.parents):
+            raise TargetError(f"{str(path)!r} lies in the release, which is handed on; keep it elsewhere")
+        if place in taken:
+            raise TargetError(f"{str(path)!r} is what this run reads; name another file")
+        if os.path.lexists(path) and not (overwrite and path.is_file()):
+            raise TargetError(f"{str(path)!r} stands already; say --overwrite to replace a file")
+    if len(set(places)) < len(places):
         raise TargetError("two files of one name were asked for")
 
 
@@ -45,18 +54,38 @@ def saved(engine: Engine, asides: Sequence[Statement], paths: Sequence[Path]) ->
             _write(engine, aside, waiting[-1], FORMATS[path.suffix.lower()])
         yield
         for place, path in zip(waiting, paths, strict=True):
-            place.replace(path)
+            try:
+                place.replace(path)
+            except OSError as error:
+                raise TargetError(f"the release is there, but not {str(path)!r}: {error.strerror}") from None
 
 
 def _write(engine: Engine, aside: Statement, place: Path, how: str) -> None:
     """Write one table; the file is the owner's before anything is in it."""
-    writer = DuckDBEngine(connect())
+    writer = engine if isinstance(engine, DuckDBEngine) else DuckDBEngine(connect())
     try:
         os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        writer.keep_frame(Sql("aside"), engine.frame(aside.sql))
-        writer.execute(f"copy (select * from aside order by all) to {literal(str(place))} ({how}, use_tmp_file false)")
+        if writer is engine:
+            table = f"(\n{aside.sql}\n)"  # as it is: a frame takes NaN for no value
+        else:
+            table = "aside"
+            writer.keep_frame(Sql(table), engine.frame(aside.sql))
+        if place.suffix.lower() == ".csv":
+            _refuse_empty_texts(writer, table, place)
+        writer.execute(
+            f"copy (select * from {table} order by all) to {literal(str(place))} ({how}, use_tmp_file false)"
+        )
         place.chmod(0o600)
     except (OSError, SqlanonError) as error:
         raise TargetError(f"cannot write {place.name}: {error}") from None
     finally:
-        writer.connection.close()
+        if writer is not engine:
+            writer.connection.close()
+
+
+def _refuse_empty_texts(writer: DuckDBEngine, table: str, place: Path) -> None:
+    """Refuse CSV for what it would read back as no value."""
+    texts = [name for name, kind in writer.columns(f"select * from {table}").items() if kind == "VARCHAR"]
+    empty = " or ".join(f"{ident(name)} = ''" for name in texts) or "false"
+    if writer.rows(f"select count(*) as found from {table} where {empty}")[0]["found"]:
+        raise TargetError(f"CSV takes an empty text for no value: save {place.stem}.parquet instead")

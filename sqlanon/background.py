@@ -14,6 +14,7 @@ from sqlanon.roles import free_name, resolve_names
 from sqlanon.templates import Sql
 
 NUMBERS = ("DOUBLE", "FLOAT", "REAL", "DECIMAL", "NUMERIC", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "INT")
+WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "INT")
 
 WRONG = "{where}: {wrong_probabilities} of {entry_count} probabilities are not from 0 to 1 (no value and NaN are none)"
 REPEATED = "{where}: {repeated_entries} pairs of signature and value have several rows; give one row each"
@@ -185,7 +186,15 @@ def _columns(attributes: Iterable[str], published: Columns) -> tuple[str, ...]:
 def _read(source: Source, types: Mapping[str, str], column: str, kind: str) -> Sql:
     """Return the SQL that reads a column as `kind`: values are compared as the published ones are."""
     read = source.expression(column)
+    if _fractional(types[column]) and kind in WHOLE:
+        raise UsageError(
+            f"the background's column {column!r} holds {types[column]}, where the data has {kind}: give whole numbers"
+        )
     return read if types[column] == kind else Sql(f"cast({read} as {kind})")
+
+
+def _fractional(kind: str) -> bool:
+    return kind.startswith(("DOUBLE", "FLOAT", "REAL")) or (kind.startswith("DECIMAL") and ",0)" not in kind)
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ whole table; plain Anatomy is the same with one class.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 from sqlanon import background, grouping
 from sqlanon.background import Background
@@ -35,12 +36,15 @@ STEPS = (
     "grouped",
 )
 MILLION = 1_000_000
+Guarantee = Literal["exact", "delta"]
+GUARANTEES = get_args(Guarantee)
 NOT_POSSIBLE = (
     "r = {r:g} is not possible: {surplus_rows} of {row_count} rows ({share}) find no group of {size} rows with"
     " different values of {column} and one signature, and --max-suppressed allows {most:.4g}%{worst}; "
 )
 POSSIBLE_UP_TO = "the largest r that works is {feasible_size}"
 NEVER_POSSIBLE = "no r above 1 works with these backgrounds; name fewer attributes, or allow more"
+MAYBE_SMALLER = "a smaller r may work, or a larger --repair"
 NO_GROUP = "r = {r:g} is not possible: no signature has {size} different values of {column}; "
 
 
@@ -163,7 +167,10 @@ def refuse_suppression(classes: Classes, row: Row) -> None:
     if row["surplus_rows"] * MILLION <= most and row["surplus_rows"] < row["row_count"]:
         return
     text = NO_GROUP if row["surplus_rows"] == row["row_count"] else NOT_POSSIBLE
-    text += POSSIBLE_UP_TO if row["feasible_size"] >= 2 else NEVER_POSSIBLE
+    if classes.early:
+        text += POSSIBLE_UP_TO if row["feasible_size"] >= 2 else NEVER_POSSIBLE
+    else:
+        text += "without --repair " + POSSIBLE_UP_TO if row["feasible_size"] >= 2 else MAYBE_SMALLER
     raise DataError(
         text.format(
             **{**row, "share": f"{row['surplus_rows'] / row['row_count']:.2%}"},

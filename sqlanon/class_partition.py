@@ -4,14 +4,13 @@ from typing import Any
 
 from sqlanon import partition
 from sqlanon.checks import Check, Published, Report
-from sqlanon.class_grouping import promised
+from sqlanon.class_grouping import GUARANTEES, promised
 from sqlanon.errors import ReleaseError
 from sqlanon.manifest import Manifest
 
 TABLES = partition.TABLES
 check_types = partition.check_types
 published_columns = partition.published_columns
-verified = partition.verified
 against_queries = partition.against_queries
 verify_against = partition.verify_against
 
@@ -24,6 +23,9 @@ def check_manifest(manifest: Manifest, where: str) -> None:
     r, sets = manifest["parameters"].get("r"), manifest["parameters"].get("backgrounds")
     if not isinstance(r, int | float) or isinstance(r, bool) or not 1 < r <= manifest["parameters"]["l"]:
         raise ReleaseError(f"the manifest of {where} does not say an r above 1 and at most its l")
+    turns, kind = manifest["parameters"].get("repair"), manifest["parameters"].get("guarantee")
+    if not isinstance(turns, int) or isinstance(turns, bool) or turns < 0 or kind not in GUARANTEES:
+        raise ReleaseError(f"the manifest of {where} does not say how its groups were made")
     quasi = manifest["columns"]["quasi"]
     if not isinstance(sets, list) or not sets or not all(_named(one, quasi) for one in sets):
         raise ReleaseError(f"the manifest of {where} does not name its backgrounds' columns")
@@ -58,12 +60,20 @@ def verify(published: Published) -> Report:
     largest = found["largest_posterior"]
     safe = largest is not None and largest * r <= 1 + 1e-12
     shown = largest if not found["mixed_groups"] else MIXED.format(**found)
-    holds = safe if safe is False or not found["mixed_groups"] else None
+    # only a repair mixes classes; what it makes is proved by posteriors
+    holds = None if safe and found["mixed_groups"] and published.manifest["parameters"]["repair"] else safe
+    if found["mixed_groups"] and not published.manifest["parameters"]["repair"]:
+        holds = False
     check = Check("classes", f"one signature a group, so no posterior above 1/{r:g}", shown, holds)
     return Report((*report.checks, check), {**report.figures, "signatures": found["class_count"]})
+
+
+def verified(report: Report) -> dict[str, Any]:
+    """Return what the manifest says of the verification; a posterior would be a function of what is kept secret."""
+    return {name: found for name, found in partition.verified(report).items() if name != "posterior"}
 
 
 def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
     """Return what is promised, as numbers: where groups mix classes under the paper's condition, that condition."""
     parameters = manifest["parameters"]
-    return promised(parameters["r"], parameters.get("guarantee"), parameters.get("repair", 0))
+    return promised(parameters["r"], parameters["guarantee"], parameters["repair"])

@@ -148,8 +148,8 @@ def _class_lines(manifest: Mapping[str, Any], where: str) -> dict[str, str]:
         "promised": f"nobody who knows one of these distributions infers a person's {column} with a posterior above"
         f" 1/{guarantee['r']:g} = {guarantee['posterior']:.1%}"
         if "posterior" in guarantee
-        else f"the paper's condition for 1/{guarantee['r']:g} against who knows one of these distributions; it proves"
-        f" no posterior: the largest that was found is {manifest['verified']['posterior']:.1%}",
+        else f"the paper's condition for 1/{guarantee['r']:g} against who knows one of these distributions; it does not"
+        " prove the posterior",
         "not promised": "that nobody learns who is in the table (quasi values are exact), nor anything against who"
         " knows distributions by other columns or several of these at once, or has a second release of these people",
         **{name: lines[name] for name in ("verified", "error (RCE)", "files")},

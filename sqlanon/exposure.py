@@ -173,6 +173,8 @@ def table(found: Mapping[str, Any], promise: str) -> tuple[str, list[str], list[
         f"{found['groups_off_delta']:,} of {found['groups']:,} groups miss the paper's delta condition;"
         f" {found['groups_contradicted']:,} contradict the distribution",
     ]
+    if found["unknown_values"]:
+        closing.append(f"{found['unknown_values']:,} values that the table lists stand nowhere in the release")
     if found["rows_bound"]:
         closing.append(
             f"{found['rows_bound']:,} rows are in groups too large for exact posteriors: theirs are upper bounds"

@@ -10,6 +10,7 @@ from sqlanon.errors import ReleaseError
 from sqlanon.plan import Plan
 
 FORMAT = 1
+MOST_ROWS = 2**62
 Manifest = dict[str, Any]
 _REQUIRED = {
     "format": int,
@@ -58,8 +59,8 @@ def loaded(text: str, where: str) -> Manifest:
         if not isinstance(manifest.get(key), kind) or isinstance(manifest[key], bool):
             raise ReleaseError(f"the manifest of {where} has no {key}")
     _check_columns(manifest["columns"], where)
-    if manifest["format"] < 1 or manifest["rows"] < 0 or manifest["dropped_rows"] < 0:
-        raise ReleaseError(f"the manifest of {where} counts below nothing")
+    if manifest["format"] < 1 or not all(0 <= manifest[name] < MOST_ROWS for name in ("rows", "dropped_rows")):
+        raise ReleaseError(f"the manifest of {where} counts what no table holds")
     if not all(isinstance(said, dict) for said in manifest["files"].values()):
         raise ReleaseError(f"the manifest of {where} does not describe its files")
     if manifest["format"] > FORMAT:

@@ -154,7 +154,8 @@ class Plan:
     """Statements, checks and loops in order, then the published tables.
 
     asides: what the publisher may keep beside the release, and what never becomes part of it. known: distributions,
-    as tables that were given or as queries, whose posteriors the finished release is looked at for.
+    as tables that were given or as queries, whose posteriors the finished release is looked at for. read: what
+    the plan reads beside the source, as it was named.
     fitted: takes the rows of the checks by name and returns this plan as they make it, where a published table has
     as many columns as the data asks for, or the manifest says what was learned. notes: what to tell the publisher;
     learned: what the publisher may see and the manifest does not say.
@@ -169,6 +170,7 @@ class Plan:
     key: Sql = field(default_factory=Sql)
     asides: tuple[Statement, ...] = ()
     known: tuple[Beside | Statement, ...] = ()
+    read: tuple[object, ...] = ()
     fitted: "Callable[[Mapping[str, Row]], Plan] | None" = None
     notes: tuple[str, ...] = ()
     learned: Mapping[str, Any] = field(default_factory=dict)

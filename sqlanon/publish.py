@@ -8,12 +8,13 @@ from types import ModuleType
 from typing import Any
 
 from sqlanon.asides import check, saved
+from sqlanon.checks import Report
 from sqlanon.driver import carried_out, fresh_prefix
 from sqlanon.engines.base import Engine
 from sqlanon.errors import TargetError, UsageError
 from sqlanon.manifest import Manifest, new_manifest
 from sqlanon.methods import METHODS
-from sqlanon.plan import Beside, Check, Draws, Identity, Loop, Nulls, Plan, Request, Source
+from sqlanon.plan import Beside, Check, Draws, Identity, Loop, Nulls, Plan, Request, Row, Source
 from sqlanon.release import Release, open_release, published
 from sqlanon.roles import checked_roles, resolve_roles, split_columns
 from sqlanon.script import script
@@ -135,28 +136,46 @@ def publish(
         )
     plan, against = prepared(asked, engine, fresh_prefix(), **parameters)
     target = _target(engine, out, into, overwrite)
-    kept = _kept(plan, save, overwrite)
+    kept = _kept(asked, plan, save, overwrite, out)
     with engine.snapshot(), carried_out(plan, engine, asked.key or Key.fresh()) as found:
         plan = plan.fitted(found) if plan.fitted else plan
         dropped = sum(int(row["dropped_rows"]) for row in found.values() if "dropped_rows" in row)
         manifest = new_manifest(plan, engine.name, {}, dropped)
         with saved(engine, kept, save), target:
-            manifest, tables = published(engine, target, plan.outputs, manifest, against, accept, _known(plan, engine))
+            made = published(engine, target, plan.outputs, manifest, against, accept, _known(plan, engine))
+    manifest, tables, report = made
     release = open_release(out) if out is not None else Release(engine, tables, manifest)
     release.sql = plan_text(plan, engine)
-    release.notes = [*plan.notes, *_notes(asked, plan, against[1], into)]
+    release.notes = [*plan.notes, *_notes(asked, plan, against[1], into), *_exposed(report), *_unknown(found)]
     release.learned = dict(plan.learned)
     return release
 
 
-def _kept(plan: Plan, save: Sequence[Path], overwrite: bool) -> tuple[Statement, ...]:
+def _kept(
+    asked: Asked, plan: Plan, save: Sequence[Path], overwrite: bool, out: str | Path | None
+) -> tuple[Statement, ...]:
     """Return the asides that are saved: all of them, or none."""
     if not save:
         return ()
     if len(save) != len(plan.asides):
         raise UsageError(f"{len(plan.asides)} tables are learned from the data, and {len(save)} files are to keep them")
-    check(save, overwrite)
+    check(save, overwrite, out, (asked.source, *plan.read))
     return plan.asides
+
+
+def _exposed(report: Report) -> list[str]:
+    """Tell the publisher alone what the backgrounds come to: it is a function of what they hold."""
+    largest = [one["largest_posterior"] for one in report.posterior]
+    return [f"the largest posterior of who knows these backgrounds is {max(largest):.1%}"] if largest else []
+
+
+def _unknown(found: Mapping[str, Row]) -> list[str]:
+    """Tell how many values backgrounds list that the data does not have: they may be spelt differently."""
+    rows = [row for row in found.values() if row.get("unknown_values")]
+    return [
+        f"{row['unknown_values']} of {row['listed_values']} values of a background are none of the data's"
+        for row in rows
+    ]
 
 
 def _known(plan: Plan, engine: Engine) -> list[tuple[str, Source, Mapping[str, str]]]:
@@ -185,9 +204,18 @@ def _target(engine: Engine, out: str | Path | None, into: str | None, overwrite:
     return SessionTarget(engine, fresh_prefix())
 
 
-def statements(asked: Asked, engine: Engine, out: str | Path | None, into: str | None, **parameters: Any) -> str:
+def statements(
+    asked: Asked,
+    engine: Engine,
+    out: str | Path | None,
+    into: str | None,
+    overwrite: bool = False,
+    save: Sequence[Path] = (),
+    **parameters: Any,
+) -> str:
     """Return what `publish` would run, in order, as text; nothing runs but a look at the source's columns."""
     plan, _ = prepared(asked, engine, "sqlanon_", **parameters)
+    _kept(asked, plan, save, overwrite, out)
     written = {}
     for output in plan.outputs:
         if into is not None:

@@ -237,7 +237,7 @@ def published(
     against: Any = None,
     accept: Callable[[Manifest], None] | None = None,
     known: Sequence[tuple[str, Source, Mapping[str, str]]] = (),
-) -> tuple[Manifest, dict[str, Sql]]:
+) -> tuple[Manifest, dict[str, Sql], Report]:
     """Write `outputs` to `target`, verify what was written, and let it become visible only then.
 
     against: (Source, types) of the microdata, to compare multisets with; None where it is not at hand.
@@ -273,7 +273,7 @@ def published(
         accept(complete)
     log.info("committing release")
     target.commit(complete)
-    return complete, tables
+    return complete, tables, report
 
 
 def open_release(path: str | Path, database: str | None = None, engine: Engine | None = None) -> Release:

@@ -11,7 +11,7 @@ from sqlanon import background, grouping
 from sqlanon.background import Background
 from sqlanon.plan import Repeat, Request, Step
 
-STEPS = ("waiting", "class_value", "class_prior", "neighbour", "host", "repair", "repaired")
+STEPS = ("waiting", "kept_tally", "class_value", "class_prior", "neighbour", "host", "repair", "repaired")
 TURN = ("offered", "merged", "accepted_exact", "accepted_delta", "placed")
 
 
@@ -25,11 +25,11 @@ def steps(
 ) -> tuple[Step | Repeat, ...]:
     """Return the steps from `grouped` to a `grouped` that holds more rows, after at most `turns` turns."""
     carried = {"carried": grouping.quasi_names(request)}
-    priors = [f"prior_{number}" for number, _ in enumerate(backgrounds, start=1)]
+    priors, made = _priors(signature, backgrounds)
     asked: dict[str, object] = {"priors": priors}
     return (
         Step("robust/waiting", values={**carried, "ties": grouping.ties(request)}),
-        *_priors(request, signature, backgrounds, priors),
+        *made,
         Step("robust/neighbour", values=asked),
         Step("robust/host"),
         Repeat(
@@ -48,31 +48,41 @@ def steps(
     )
 
 
-def _priors(
-    request: Request, signature: Sequence[str], backgrounds: Sequence[Background], priors: Sequence[str]
-) -> tuple[Step, ...]:
-    """Return the steps that put what each background says beside every class and value: a column for each."""
-    made = [
-        *(() if _tallied(backgrounds) else (Step("grouping/tally", values={"sensitive_column": "sensitive"}),)),
-        Step("robust/class_value", values={"signature": signature}),
-    ]
+def _priors(signature: Sequence[str], backgrounds: Sequence[Background]) -> tuple[list[str], list[Step]]:
+    """Return names of priors, and the steps that put them beside every class and value: a column for each.
+
+    A table may leave values out, which share the rest by their counts: by the data's, as the publisher counts, and by
+    the release's, as a recipient does. An offer is good under both.
+    """
+    tables = any(one.relation is not None for one in backgrounds)
+    steps = [] if tables else [Step("grouping/tally", values={"sensitive_column": "sensitive"})]
+    steps += [Step("robust/kept_tally")] if tables else []
+    steps += [Step("robust/class_value", values={"signature": signature})]
+    names: list[str] = []
     for number, one in enumerate(backgrounds, start=1):
         suffix = f"_{number}"
-        if one.relation is None:  # tables were read when they were checked
-            made += background.steps(one, suffix)
-        values = {
-            "signature": signature,
-            "earlier_priors": priors[: number - 1],
-            "attributes": one.columns,
-            "prior_name": priors[number - 1],
-        }
-        before = {} if number == 1 else {"class_value": f"class_prior_{number - 1}"}
-        made += [
-            background.prior(one, suffix),
-            Step("robust/class_prior", suffix=suffix, values=values, reads={"prior": f"prior{suffix}", **before}),
-        ]
-    return tuple(made)
+        steps += background.steps(one, suffix) if one.relation is None else []  # tables were read to be checked
+        steps.append(background.prior(one, suffix))
+        steps.append(_beside(signature, one, suffix, names))
+        if one.relation is not None:
+            kept = f"{suffix}_kept"
+            reads = {"background": f"background{suffix}", "signature": f"signature{suffix}", "tally": "kept_tally"}
+            asked = {"attributes": one.columns}
+            steps.append(Step("background/remainder", suffix=kept, values=asked, reads=reads))
+            reads |= {"remainder": f"remainder{kept}"}
+            steps.append(Step("background/prior", suffix=kept, values=asked, reads=reads))
+            steps.append(_beside(signature, one, kept, names))
+    return names, steps
 
 
-def _tallied(backgrounds: Sequence[Background]) -> bool:
-    return any(one.relation is not None for one in backgrounds)
+def _beside(signature: Sequence[str], one: Background, suffix: str, names: list[str]) -> Step:
+    """Return the step that adds one prior to those of `names`, and its name to them."""
+    values = {
+        "signature": signature,
+        "earlier_priors": tuple(names),
+        "attributes": one.columns,
+        "prior_name": f"prior{suffix}",
+    }
+    before = {"class_value": f"class_prior{names[-1].removeprefix('prior')}"} if names else {}
+    names.append(f"prior{suffix}")
+    return Step("robust/class_prior", suffix=suffix, values=values, reads={"prior": f"prior{suffix}", **before})

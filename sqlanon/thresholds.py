@@ -2,7 +2,7 @@
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,13 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
 }
 _WRITTEN = re.compile(r"\s*(>=|<=|>|<|=)\s*(\d+(?:\.\d+)?(?:[eE]-?\d+)?)\s*\Z")
 
+
+def _posterior(manifest: Manifest) -> float | None:
+    """Return the largest posterior of a release proved class by class, else what its posteriors were held to."""
+    found = manifest["verified"].get("classes")
+    return found if isinstance(found, int | float) else manifest["guarantee"].get("posterior")
+
+
 # what a threshold may be about, and where the finished manifest has it
 FIGURES: dict[str, Callable[[Manifest], Any]] = {
     "rows": lambda manifest: manifest.get("rows"),
@@ -26,7 +33,7 @@ FIGURES: dict[str, Callable[[Manifest], Any]] = {
     "dropped_share": lambda manifest: _share(manifest.get("dropped_rows", 0), manifest["rows"]),
     "l": lambda manifest: manifest["verified"].get("diversity"),
     "confidence": lambda manifest: manifest["verified"].get("confidence"),
-    "posterior": lambda manifest: _posterior(manifest["verified"]),
+    "posterior": _posterior,
     "smallest_group": lambda manifest: manifest["verified"].get("smallest_group"),
     "largest_group": lambda manifest: manifest["verified"].get("largest_group"),
     "reconstruction_error_ratio": lambda manifest: manifest["verified"].get("reconstruction_error_ratio"),
@@ -72,12 +79,6 @@ def require(thresholds: Iterable[Threshold]) -> Callable[[Manifest], None]:
             raise VerificationError(f"{'; '.join(missed)}: nothing was published")
 
     return accept
-
-
-def _posterior(verified: Mapping[str, Any]) -> float | None:
-    """Return the largest posterior: of the backgrounds that were held against the release, else of its classes."""
-    found = verified.get("posterior", verified.get("classes"))
-    return found if isinstance(found, int | float) else None
 
 
 def _share(part: int, rest: int) -> float | None:

@@ -64,7 +64,8 @@ def verify(
         say(f"the release does not hold: {', '.join(check.name for check in report.checks if check.holds is False)}")
         raise typer.Exit(3)
     if how is Format.table:
-        judged = "every check holds" if r is not None or not background else "no check fails; posteriors are not judged"
+        open_checks = [check.name for check in report.checks if check.holds is None]
+        judged = f"no check fails; not judged: {', '.join(open_checks)}" if open_checks else "every check holds"
         say(judged + ("" if against else "; --against SOURCE compares it with the microdata too"))
 
 

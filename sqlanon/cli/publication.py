@@ -91,7 +91,7 @@ class Publication:
         writes = self.into is not None and not self.sql
         engine = any_session(self.engine, self.database, writes, self.master, self.dsn, *resources)
         if self.sql:
-            sys.stdout.write(statements(asked, engine, self.out, self.into, **parameters))
+            sys.stdout.write(statements(asked, engine, self.out, self.into, self.overwrite, save, **parameters))
             return None
         with display.progress():
             release = publish(asked, engine, self.out, self.into, self.overwrite, save=save, **parameters)

@@ -117,9 +117,18 @@ class DuckDBEngine:
     in_parts = False
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Take an open connection; it stays open when the engine goes."""
+        """Take an open connection; it stays open when the engine goes.
+
+        Raises UsageError where its default collation takes texts that differ for one value.
+        """
         self.connection = connection
         self.name = f"duckdb {duckdb.__version__}"
+        ((collation,),) = self.execute("select current_setting('default_collation')")
+        if collation:
+            raise UsageError(
+                f"the connection's default_collation is {collation!r}, under which texts that differ may be one value;"
+                " set default_collation = '' first"
+            )
 
     # -- running ------------------------------------------------------------------------------
 
@@ -263,7 +272,9 @@ class DuckDBEngine:
         casts |= {name: "VARCHAR" for name, kind in types.items() if kind.startswith("ENUM")}
         nested = {name: "NESTED" for name, kind in types.items() if kind.startswith(_NESTED) or kind.endswith("]")}
         lists, list_casts = _lists(types)
-        return Source(Sql(relation), casts | list_casts, Sql(numbering), lists=lists), types | casts | nested
+        # a column may have a collation under which texts that differ are one value: classes would mix
+        texts = frozenset(name for name, kind in (types | casts).items() if kind == "VARCHAR")
+        return Source(Sql(relation), casts | list_casts, Sql(numbering), texts, lists), types | casts | nested
 
     def _relation(self, text: object, as_text: bool = False) -> tuple[str, str]:
         if not isinstance(text, str):

@@ -8,12 +8,11 @@ Anatomy release (QIT and ST) whose groups hold rows of one class: rows that ever
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal, get_args
 
 from sqlanon import bucketization, class_grouping, grouping
 from sqlanon import repair as repairs
 from sqlanon.background import Background, Columns, declared, learned
-from sqlanon.class_grouping import Classes
+from sqlanon.class_grouping import GUARANTEES, Classes, Guarantee
 from sqlanon.errors import UsageError
 from sqlanon.macro import Macro
 from sqlanon.plan import Beside, Plan, Request, relation_name
@@ -36,8 +35,6 @@ WITHOUT_DATABASE = (
 )
 MOST_SUPPRESSED = 0.01
 MOST_TURNS = 1000
-Guarantee = Literal["exact", "delta"]
-GUARANTEES = get_args(Guarantee)
 MACROS: tuple[Macro, ...] = ()  # a macro takes one table, and backgrounds are others
 
 
@@ -83,8 +80,9 @@ def plan(
         NAME, request, steps, parameters, class_grouping.promised(r, guarantee, repair), prefix, key
     )
     learned_tables = _learned(known, prefix)
+    named = tuple(table.named for table in background)
     # class by class the groups prove themselves; a group of several classes is proved by its posteriors
-    return replace(made, asides=learned_tables, known=(*background, *learned_tables) if repair else ())
+    return replace(made, asides=learned_tables, known=(*background, *learned_tables) if repair else (), read=named)
 
 
 def _check(r: float, max_suppressed: float, guarantee: str, repair: int) -> None:
