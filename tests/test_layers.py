@@ -27,6 +27,7 @@ LAYERS = (
     {"macro", "stored", "layout"},
     {"hierarchy", "influence"},
     {"reading"},
+    {"cells", "shown"},
     {"alternatives"},
     {"methods", "estimators", "inference", "recovery", "company", "described"},
     {"engines"},
