@@ -100,14 +100,13 @@ def determined(reading: Reading, prefix: str) -> tuple[Step, ...]:
 def _generalized(column: Column, hierarchy: Hierarchy) -> list[Step]:
     """Return the steps that find the common ancestor of every different cell of one attribute."""
     suffix, levels = f"_{column.number}", hierarchy.level_names
-    lines = {"node_lines": hierarchy.lines, "level_columns": levels}
     common: dict[str, object] = {"level_columns": levels, "deepest_first": levels[::-1], "root": hierarchy.root}
     refuse = refuse_outside(column)
     outside = Guard(
         "outside_count > 0 or inner_count > 0", f"{column.name!r} has values that are not leaves of its hierarchy"
     )
     return [
-        Step("uncertain/hierarchy", suffix=suffix, values=lines),
+        hierarchy.step(suffix),
         Step("uncertain/cell", suffix=suffix, values={"cell_column": column.internal}),
         _unfolded(column, suffix),
         Step("uncertain/outside", "query", "", refuse, (outside,), {"shown_values": SHOWN}, suffix),

@@ -25,6 +25,7 @@ LAYERS = (
     {"plan", "connectivity"},
     {"grouping", "clustering", "dimensions", "refinement", "enumeration", "shapes", "script", "manifest"},
     {"macro", "stored", "layout"},
+    {"constants"},
     {"hierarchy", "influence"},
     {"reading"},
     {"cells", "shown"},

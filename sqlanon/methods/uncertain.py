@@ -27,8 +27,8 @@ NAME = "uncertain"
 PAPER = "Ren, Yang, Zhang and Jia, Uncertain Data Privacy Protection Based on K-anonymity Via Anatomy, 2012"
 STEPS = (
     *("source", "kinds", "braces", "listed", "tuples", "folded", "population", "cells", "persons", "drawn"),
-    *("hierarchy", "cell", "alternative", "sorted_alternative", "single", "outside", "ancestor", "sensitive_set"),
-    *("determined", "stars", "matrix", "weightless", "influence"),
+    *("constants", "cell", "alternative", "sorted_alternative", "single", "outside", "ancestor", "sensitive_set"),
+    *("determined", "stars", "weightless", "influence"),
     *("occurrence", "met", "met_number", "association", "learned", "facts"),
     *clustering.STEPS,
     *refinement.STEPS,
@@ -75,7 +75,7 @@ def plan(
         request, alternatives, alternative_of, max_alternatives, label, order_alternatives, hierarchy or {}
     )
     asked = _Asked(k, l, threshold, influence, undiverse, refine, alternatives, order_alternatives, prefix, key)
-    return asked.plan(reading, None)
+    return asked.plan(reading)
 
 
 def _refuse_parameters(request: Request, k: int, l: int, threshold: float, refine: int, most: int) -> None:
@@ -116,13 +116,13 @@ class _Asked:
     prefix: str
     key: Sql | None
 
-    def plan(self, reading: Reading, width: int | None) -> Plan:
-        """Return the plan; `width`: the columns of sensitive alternatives, None for as many as there may be."""
-        names = published_names(reading, len(reading.places) if width is None else width)
-        tables = outputs(reading, names)
+    def plan(self, reading: Reading) -> Plan:
+        """Return the plan, with as many columns of sensitive alternatives as there may be."""
+        names = published_names(reading, len(reading.places))
         secret = self.key if self.key is not None else relation_name(self.prefix, "key")
+        tables = outputs(reading, names)
         built = build((*self._steps(reading), *tables), {}, self.prefix, {"key": secret})
-        return Plan(
+        plan = Plan(
             method=NAME,
             steps=built[: -len(tables)],
             outputs=built[-len(tables) :],  # type: ignore[arg-type]
@@ -130,8 +130,8 @@ class _Asked:
             columns=manifest_columns(reading, names),
             guarantee={"k": self.k, "l": self.l, "threshold": self.threshold},
             key=secret,
-            fitted=lambda found: self._fitted(reading, found),
         )
+        return replace(plan, fitted=lambda found: self._fitted(plan, reading, found))
 
     def _steps(self, reading: Reading) -> list[Step | Repeat]:
         request = reading.request
@@ -180,15 +180,18 @@ class _Asked:
             "nulls": request.nulls,
         }
 
-    def _fitted(self, reading: Reading, found: Mapping[str, Row]) -> Plan:
+    def _fitted(self, plan: Plan, reading: Reading, found: Mapping[str, Row]) -> Plan:
         """Return the plan with as many sensitive columns as the data has alternatives, and the weights."""
-        plan = self.plan(reading, found["facts"]["most_alternatives"])
+        names = published_names(reading, found["facts"]["most_alternatives"])
+        standing = {name: relation_name(self.prefix, name) for name in ("shown", "pattern", "numbered", "set_values")}
         matrix = influence.lines(found["facts"])
         weights = [{"value": line[0], "weight": line[-1]} for line in matrix]
         learned = {"influence": [influence.heads(reading.request.roles), *matrix]}
         return replace(
             plan,
+            outputs=build(outputs(reading, names), {}, self.prefix, standing),  # type: ignore[arg-type]
             parameters={**plan.parameters, "weights": weights},
+            columns=manifest_columns(reading, names),
             learned=learned if isinstance(self.influence, Learn) else {},
             notes=(_quality(found["quality"]),),
         )
