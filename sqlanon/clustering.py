@@ -12,10 +12,11 @@ from typing import Literal
 
 from sqlanon import dimensions as attributes
 from sqlanon import refinement
-from sqlanon.dimensions import Dimension
+from sqlanon.dimensions import Dimension, Level
 from sqlanon.errors import DataError
 from sqlanon.grouping import NO_ROWS, TOO_FEW_ROWS
 from sqlanon.plan import Guard, Repeat, Row, Step
+from sqlanon.templates import Sql
 
 Undiverse = Literal["merge", "suppress"]
 
@@ -40,10 +41,11 @@ STEPS = (
     "clustered",
     "quality",
 )
+CARRIED = ("row_number", "sensitive_count", "cell_code")  # what a row keeps to the end: by which it is judged
 WORD_DIGITS = 18  # a whole number holds as many
 MOST_BRANCHES = 1_000_000  # that a sort tells apart at one level; with more, neighbours are taken together
 PATIENT_TURNS, MOST_TURNS = 8, 16  # 8 turns of pairs, then herds of 32: enough for 32 ** 7 clusters
-MOST_ROWS, MOST_PAIRS = 2_000, 40_000_000  # of a cluster, and in all, for the figures of quality
+MOST_ROWS, MOST_PAIRS = 2_000, 20_000_000  # of a cluster, and in all, for the figures of quality
 
 TOO_MANY_WEIGHTS = (
     "L = {l} asks for {l} different weights in a cluster; the sensitive values of the source have {value_count};"
@@ -74,9 +76,9 @@ class Clustering:
     ties: Sequence[str] = ("draw",)
 
     @property
-    def carried(self) -> list[str]:
-        """Return the columns that every row keeps to the end: by which it is judged and told apart."""
-        return ["row_number", "sensitive_count", "cell_code", *attributes.coordinates(self.dimensions)]
+    def rows(self) -> str:
+        """Return the relation of the rows in the clusters that are judged."""
+        return "refining" if self.refine else "clustering"
 
 
 def steps(asked: Clustering) -> tuple[Step | Repeat, ...]:
@@ -86,9 +88,9 @@ def steps(asked: Clustering) -> tuple[Step | Repeat, ...]:
         *_placed(asked),
         _arranged(asked),
         _sorted(asked),
-        *refinement.steps(asked.dimensions, asked.carried, asked.refine),
+        *(refinement.steps(asked.dimensions, CARRIED, asked.refine) if asked.refine else ()),
         *_diverse(asked),
-        Step("clustering/clustered"),
+        Step("clustering/clustered", reads={"clustering": asked.rows}),
         _quality(asked),
     )
 
@@ -159,7 +161,7 @@ def _point(asked: Clustering, rows: str) -> Step:
     branched = [name for place, one in categories for name in attributes.branches(place, one)]
     parts = ("number", "lowest", "span", "bin", "coarse", "fine", "exact")
     values = {
-        "carried": ["row_number", "sensitive_count", "cell_code", *asked.ties, *coded, *branched],
+        "carried": [*CARRIED, *asked.ties, *coded, *branched],
         "numbers": [
             (one.reading, *(f"{part}_{place}" for part in parts)) for place, one in attributes.numbers(asked.dimensions)
         ],
@@ -172,14 +174,17 @@ def _point(asked: Clustering, rows: str) -> Step:
 
 
 def _words(asked: Clustering) -> range:
-    return range(1, -(-attributes.digits(asked.dimensions) // WORD_DIGITS) + 1)
+    """Return the numbers of the words: a row seldom shares 18 digits with others, and a second word costs time."""
+    return range(1, max(1, attributes.digits(asked.dimensions) // WORD_DIGITS) + 1)
 
 
 def _arranged(asked: Clustering) -> Step:
-    levels = list(enumerate(attributes.levels(asked.dimensions), start=1))
+    levels, last = _levels(asked)
     values = {
         "levels": [
-            (number, f"importance_{level.place}", level.steps, level.height, level.breadth) for number, level in levels
+            (number, is_last, f"importance_{level.place}", level.steps, level.height, level.breadth)
+            for is_last, numbered in enumerate((levels, last))
+            for number, level in numbered
         ],
         "places": [(number, f"level_{number}", f"breadth_{number}") for number, _ in levels],
         "words": [
@@ -188,7 +193,7 @@ def _arranged(asked: Clustering) -> Step:
                 f"filled_{word}",
                 f"word_{word - 1}",
                 f"filled_{word - 1}",
-                [(number, f"weight_{word}_{number}") for number, _ in levels],
+                [(number, f"weight_{word}_{number}") for number, _ in (*levels, *last)],
             )
             for word in _words(asked)
         ],
@@ -198,24 +203,33 @@ def _arranged(asked: Clustering) -> Step:
     return Step("clustering/arrangement", values=values, reads={"extent": extent})
 
 
+def _levels(asked: Clustering) -> tuple[list[tuple[int, Level]], list[tuple[int, Level]]]:
+    """Return the levels with their numbers from 1, and the last ones with those that follow."""
+    levels = list(enumerate(attributes.levels(asked.dimensions), start=1))
+    last = list(enumerate(attributes.last_levels(asked.dimensions), start=len(levels) + 1))
+    return levels, last
+
+
 def _sorted(asked: Clustering) -> Step:
-    levels = [(number, level.column) for number, level in enumerate(attributes.levels(asked.dimensions), start=1)]
+    levels, last = _levels(asked)
     numbers = [number for number, _ in levels]
     values = {
-        "carried": asked.carried,
+        "carried": CARRIED,
         "places": [
             (
-                f"at_{number}",
-                f"level_{number}",
-                f"breadth_{number}",
-                f"turned_{number}",
-                [f"at_{before}" for before in range(1, number)],
-                levels,
+                f"at_{place}",
+                f"level_{place}",
+                f"breadth_{place}",
+                f"turned_{place}",
+                [f"at_{before}" for before in range(1, place)],
+                [(number, one.column) for number, one in levels if one.above < place <= len(levels) - one.below],
             )
-            for number in numbers
+            for place in numbers
         ],
+        "last_levels": [(level.column, f"turned_{number}", Sql(f"{level.breadth} - 1")) for number, level in last],
+        "all_at": [f"at_{place}" for place in numbers],
         "words": [
-            (f"word_{word}", [(f"turned_{number}", f"weight_{word}_{number}") for number in numbers])
+            (f"word_{word}", [(f"turned_{number}", f"weight_{word}_{number}") for number, _ in (*levels, *last)])
             for word in _words(asked)
         ],
         "word_columns": [f"word_{word}" for word in _words(asked)],
@@ -230,7 +244,7 @@ def _diverse(asked: Clustering) -> tuple[Step | Repeat, ...]:
     diverse = {"l": asked.l}
     counted = (
         Step("clustering/held"),
-        Step("clustering/cluster_value"),
+        Step("clustering/cluster_value", reads={"clustering": asked.rows}),
         Step("clustering/judged", values=diverse),
     )
     if asked.undiverse == "suppress":

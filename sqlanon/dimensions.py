@@ -35,13 +35,18 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Level:
-    """One sort key: the column of its branches, its attribute's place, its share of the importance, its breadth."""
+    """One sort key: the column of its branches, its attribute's place, its share of the importance, its breadth.
+
+    above, below: how many levels of the same attribute come before and after it.
+    """
 
     column: str
     place: int
     steps: int
     height: int
     breadth: Sql
+    above: int
+    below: int
 
 
 def numbers(dimensions: Sequence[Dimension]) -> list[tuple[int, Dimension]]:
@@ -76,19 +81,25 @@ def coordinates(dimensions: Sequence[Dimension]) -> list[str]:
 
 
 def levels(dimensions: Sequence[Dimension]) -> list[Level]:
-    """Return the levels of all attributes; where costs are equal the earlier comes first, bins after categories."""
+    """Return the levels that are ordered by cost, an attribute's highest first; where costs are equal, so they stay."""
     found = []
     for place, dimension in categories(dimensions):
-        named = zip(branches(place, dimension), breadths(place, dimension), strict=True)
-        for step, (branch, breadth) in enumerate(named, start=1):
-            found.append(Level(branch, place, step, dimension.height, ident(breadth)))
+        named = list(zip(branches(place, dimension), breadths(place, dimension), strict=True))
+        for below, (branch, breadth) in reversed(list(enumerate(named))):
+            above = dimension.height - 1 - below
+            found.append(Level(branch, place, below + 1, dimension.height, ident(breadth), above, below))
     for place, _ in numbers(dimensions):
         found += [
-            Level(f"coarse_{place}", place, 1, COARSE_SHARE, Sql(str(COARSE_BINS + 1))),
-            Level(f"fine_{place}", place, 1, FINE_SHARE, Sql(str(FINE_BINS // COARSE_BINS))),
-            Level(f"exact_{place}", place, 1, BINS, Sql(str(BINS // FINE_BINS))),
+            Level(f"coarse_{place}", place, 1, COARSE_SHARE, Sql(str(COARSE_BINS + 1)), 0, 1),
+            Level(f"fine_{place}", place, 1, FINE_SHARE, Sql(str(FINE_BINS // COARSE_BINS)), 1, 0),
         ]
     return found
+
+
+def last_levels(dimensions: Sequence[Dimension]) -> list[Level]:
+    """Return the levels that come after all others: numbers as they are."""
+    exact = Sql(str(BINS // FINE_BINS))
+    return [Level(f"exact_{place}", place, 1, 1, exact, 2, 0) for place, _ in numbers(dimensions)]
 
 
 def digits(dimensions: Sequence[Dimension]) -> int:

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from sqlanon.constants import constants
 from sqlanon.errors import UsageError
-from sqlanon.plan import Row
+from sqlanon.plan import Row, Step
 
 MOST_LEVELS = 64
 SHOWN = 10  # values that a message names
@@ -65,14 +66,20 @@ class Hierarchy:
         """Return the names of the columns that hold a node's path."""
         return tuple(f"level_{number}" for number in range(1, self.height + 1))
 
-    @property
-    def lines(self) -> list[tuple[object, ...]]:
-        """Return a line per node: node, path (filled up with NULLs), depth, own height, whether a cell may hold it."""
-        leaves, heights = self.leaves, self.heights
-        return [
-            (node, *path, *(None,) * (self.height - len(path)), len(path), heights[node], int(node in leaves))
-            for node, path in sorted(self.paths.items())
-        ]
+    def step(self, suffix: str) -> Step:
+        """Return the step that yields the table `hierarchy`: node, depth, its own height, whether a cell may hold it
+        (held), and its path as level_1 …, NULL below itself.
+        """
+        nodes, leaves, heights = sorted(self.paths), self.leaves, self.heights
+        filled = [(*self.paths[node], *(None,) * (self.height - len(self.paths[node]))) for node in nodes]
+        required: dict[str, tuple[str, Sequence[object]]] = {
+            "node": ("varchar", nodes),
+            "depth": ("integer", [len(self.paths[node]) for node in nodes]),
+            "height": ("integer", [heights[node] for node in nodes]),
+            "held": ("integer", [int(node in leaves) for node in nodes]),
+        }
+        levels = dict(zip(self.level_names, zip(*filled, strict=True), strict=True))
+        return constants("hierarchy", required, levels, suffix)
 
     @property
     def pairs(self) -> list[list[str]]:

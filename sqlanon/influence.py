@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sqlanon.constants import constants
 from sqlanon.errors import TargetError, UsageError
 from sqlanon.plan import Guard, Row, Step, relation_name
 from sqlanon.roles import Roles, free_name
@@ -91,7 +92,7 @@ def read_matrix(roles: Roles, rows: Sequence[Row]) -> Matrix:
 
 
 def _faults(number: int, row: Row, columns: Sequence[str]) -> list[str]:
-    faults = [] if row[columns[0]] else [f"row {number} names no value"]
+    faults = [f"row {number} names no value"] if row[columns[0]] is None else []
     for name in columns[1:]:
         if not _in_range(row[name]):
             faults.append(f"{name!r} of {row[columns[0]]!r} is {row[name]!r}, not a number from 0 to 1")
@@ -127,10 +128,13 @@ def names(quasi_count: int) -> tuple[str, ...]:
 
 def given(matrix: Matrix, quasi_count: int) -> tuple[Step, ...]:
     """Return the steps from a given matrix to `influence`: its lines whose values occur."""
-    values = {"matrix_lines": matrix.lines, "influence_columns": names(quasi_count)}
+    heads = (("sensitive", "varchar"), *((name, "double") for name in names(quasi_count)), ("weight", "double"))
+    columns = {
+        name: (kind, values) for (name, kind), values in zip(heads, zip(*matrix.lines, strict=True), strict=True)
+    }
     weightless = Guard("missing is not null", "some sensitive values have no weight in the influence file")
     return (
-        Step("uncertain/matrix", values=values),
+        constants("matrix", columns, {}),
         Step("uncertain/weightless", "query", refuse=_refuse_weightless, guards=(weightless,)),
         Step("uncertain/influence"),
     )

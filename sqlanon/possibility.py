@@ -231,10 +231,11 @@ class _Asking(Asking):
         moment = self.loaded.engine.frame(self.moment_text())
         shape = (cells, asked.set_count)
         figures = {name: _filled(shape, moment, said, "cell", "set_number") for name, said in PUBLISHED.items()}
-        occurring = figures["possible"] > 0 if self.mixed and self.quasi_keys else np.ones(shape, dtype=bool)
+        seen = figures["possible"] > 0
         if self.loaded.hidden and self.marks:
             self._add_hidden(figures, share, int(asked.case.max(initial=0)) + 1)
         figures["value"] = np.clip(figures["value"], figures["certain"], figures["possible"])
+        occurring = seen | (figures["value"] > 0) | (not (self.mixed and self.quasi_keys))
         counts = Counts(**{name: np.round(found, DIGITS) for name, found in figures.items()})
         return [counts] * len(self.query.aggregates), occurring
 

@@ -61,6 +61,12 @@ def test_groups_have_every_value_that_a_cell_may_hold(paper):
     assert ill.values.tolist() == [["flu", 0, 1, 0.5], ["insomnia", 1, 1, 1]]
 
 
+def test_what_only_hidden_rows_can_be_is_listed(paper):
+    sql = "disease = 'mammary cancer' AND (sex = 'M' OR disease = 'flu')"
+    frame = paper.estimate(f"SELECT sex, COUNT(*) FROM release WHERE {sql} GROUP BY sex")
+    assert frame.values.tolist() == [["M", 0, 2, 2]]
+
+
 def test_hidden_rows_and_inner_nodes_are_told(paper, caplog):
     frame = paper.estimate("SELECT COUNT(*) FROM release WHERE education = 'University'")
     assert three(frame) == (0, 2, 0)

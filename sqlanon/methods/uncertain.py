@@ -10,14 +10,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlanon import clustering, grouping, influence, refinement
-from sqlanon.alternatives import determined, no_stars, opening
+from sqlanon.alternatives import determined, opening
+from sqlanon.cells import no_stars
 from sqlanon.clustering import Clustering, Undiverse
 from sqlanon.dimensions import Dimension
 from sqlanon.errors import UsageError
 from sqlanon.influence import Learn, read_matrix
 from sqlanon.plan import Beside, Plan, Repeat, Request, Row, Step, build, relation_name
 from sqlanon.reading import MOST_ALTERNATIVES, Column, Order, Reading, Written, probe, read_source
-from sqlanon.roles import free_name
+from sqlanon.shown import manifest_columns, outputs, published_names, shown
 from sqlanon.templates import Sql
 
 __all__ = ["NAME", "PAPER", "STEPS", "plan", "probe"]
@@ -26,8 +27,8 @@ NAME = "uncertain"
 PAPER = "Ren, Yang, Zhang and Jia, Uncertain Data Privacy Protection Based on K-anonymity Via Anatomy, 2012"
 STEPS = (
     *("source", "kinds", "braces", "listed", "tuples", "folded", "population", "cells", "persons", "drawn"),
-    *("hierarchy", "cell", "alternative", "sorted_alternative", "single", "outside", "ancestor", "sensitive_set"),
-    *("determined", "stars", "matrix", "weightless", "influence"),
+    *("constants", "cell", "alternative", "sorted_alternative", "single", "outside", "ancestor", "sensitive_set"),
+    *("determined", "stars", "weightless", "influence"),
     *("occurrence", "met", "met_number", "association", "learned", "facts"),
     *clustering.STEPS,
     *refinement.STEPS,
@@ -38,18 +39,6 @@ DIALECTS = ("duckdb",)
 DIALECTS_WHY = "lists of alternatives are taken apart and put together by functions of DuckDB's own"
 MACROS = ()  # a macro has no loops, and its columns are of one type
 MOST_COLUMNS = 1000
-
-
-@dataclass(frozen=True)
-class _Names:
-    """The names of the published columns beside the quasi-identifiers."""
-
-    label: str | None
-    values: tuple[str, ...]
-    qiid: str
-    alternatives: str
-    group: str
-    count: str
 
 
 def plan(
@@ -86,7 +75,7 @@ def plan(
         request, alternatives, alternative_of, max_alternatives, label, order_alternatives, hierarchy or {}
     )
     asked = _Asked(k, l, threshold, influence, undiverse, refine, alternatives, order_alternatives, prefix, key)
-    return asked.plan(reading, None)
+    return asked.plan(reading)
 
 
 def _refuse_parameters(request: Request, k: int, l: int, threshold: float, refine: int, most: int) -> None:
@@ -127,22 +116,22 @@ class _Asked:
     prefix: str
     key: Sql | None
 
-    def plan(self, reading: Reading, width: int | None) -> Plan:
-        """Return the plan; `width`: the columns of sensitive alternatives, None for as many as there may be."""
-        names = _names(reading, len(reading.places) if width is None else width)
-        steps, outputs = self._steps(reading), _outputs(reading, names)
+    def plan(self, reading: Reading) -> Plan:
+        """Return the plan, with as many columns of sensitive alternatives as there may be."""
+        names = published_names(reading, len(reading.places))
         secret = self.key if self.key is not None else relation_name(self.prefix, "key")
-        built = build((*steps, *outputs), {}, self.prefix, {"key": secret})
-        return Plan(
+        tables = outputs(reading, names)
+        built = build((*self._steps(reading), *tables), {}, self.prefix, {"key": secret})
+        plan = Plan(
             method=NAME,
-            steps=built[: -len(outputs)],
-            outputs=built[-len(outputs) :],  # type: ignore[arg-type]
+            steps=built[: -len(tables)],
+            outputs=built[-len(tables) :],  # type: ignore[arg-type]
             parameters=self._parameters(reading),
-            columns=_columns(reading, names),
+            columns=manifest_columns(reading, names),
             guarantee={"k": self.k, "l": self.l, "threshold": self.threshold},
             key=secret,
-            fitted=lambda found: self._fitted(reading, found),
         )
+        return replace(plan, fitted=lambda found: self._fitted(plan, reading, found))
 
     def _steps(self, reading: Reading) -> list[Step | Repeat]:
         request = reading.request
@@ -170,7 +159,7 @@ class _Asked:
         steps += clustering.steps(
             Clustering(dimensions, self.k, self.l, self.threshold, self.undiverse, self.refine, ties)
         )
-        return [*steps, *_shown(reading, self.undiverse)]
+        return [*steps, *shown(reading, self.undiverse)]
 
     def _parameters(self, reading: Reading) -> dict[str, object]:
         request = reading.request
@@ -191,15 +180,18 @@ class _Asked:
             "nulls": request.nulls,
         }
 
-    def _fitted(self, reading: Reading, found: Mapping[str, Row]) -> Plan:
+    def _fitted(self, plan: Plan, reading: Reading, found: Mapping[str, Row]) -> Plan:
         """Return the plan with as many sensitive columns as the data has alternatives, and the weights."""
-        plan = self.plan(reading, found["facts"]["most_alternatives"])
+        names = published_names(reading, found["facts"]["most_alternatives"])
+        standing = {name: relation_name(self.prefix, name) for name in ("shown", "pattern", "numbered", "set_values")}
         matrix = influence.lines(found["facts"])
         weights = [{"value": line[0], "weight": line[-1]} for line in matrix]
         learned = {"influence": [influence.heads(reading.request.roles), *matrix]}
         return replace(
             plan,
+            outputs=build(outputs(reading, names), {}, self.prefix, standing),  # type: ignore[arg-type]
             parameters={**plan.parameters, "weights": weights},
+            columns=manifest_columns(reading, names),
             learned=learned if isinstance(self.influence, Learn) else {},
             notes=(_quality(found["quality"]),),
         )
@@ -216,32 +208,6 @@ def _quality(row: Row) -> str:
     if row["measured_clusters"] < row["cluster_count"]:
         said += f" in the {row['measured_clusters']} clusters that were measured"
     return f"quality: {said}; {row['suppressed_rows']} rows suppressed"
-
-
-def _names(reading: Reading, width: int) -> _Names:
-    sensitive = reading.sensitive.name
-    taken = [*reading.request.roles.quasi, sensitive, *([reading.label] if reading.label is not None else [])]
-    values: list[str] = []
-    for number in range(1, width + 1):
-        values.append(free_name(f"{sensitive}{number}", [*taken, *values]))
-    taken += values
-    added: list[str] = []
-    for wanted in ("qiid", "alternatives", "group_id", "count"):
-        added.append(free_name(wanted, [*taken, *added]))
-    return _Names(reading.label, tuple(values), *added)
-
-
-def _columns(reading: Reading, names: _Names) -> dict[str, Any]:
-    return {
-        **({"label": names.label} if names.label is not None else {}),
-        "quasi": list(reading.request.roles.quasi),
-        "sensitive": [reading.sensitive.name],
-        "qiid": names.qiid,
-        "alternatives": names.alternatives,
-        "group": names.group,
-        "values": list(names.values),
-        "count": names.count,
-    }
 
 
 def _identified(reading: Reading) -> tuple[Step, ...]:
@@ -264,33 +230,3 @@ def _dimension(column: Column) -> Dimension:
     if column.kind == "category":
         return Dimension(column.internal, "category")
     return Dimension(column.internal, "number", number=column.read)
-
-
-def _shown(reading: Reading, undiverse: Undiverse) -> list[Step]:
-    """Return the steps that put rows and clusters together, suppress, and number the groups."""
-    quasi = grouping.quasi_names(reading.request)
-    counts = [f"alternatives_{column.number}" for column in reading.counted]
-    fields = [(f"alternatives_{c.number}", str(c.number + 1), c.name) for c in reading.counted]
-    label = ["label"] if reading.label is not None else []
-    passed = [*reading.row_columns, "set_code", "cell_code"]
-    starred = {"passed_columns": passed, "quasi_columns": quasi, "count_columns": counts}
-    return [
-        Step("uncertain/starred", yields="shown", values=starred)
-        if undiverse == "suppress"
-        else Step("uncertain/kept", yields="shown"),
-        Step("uncertain/pattern", values={"counted_columns": fields}),
-        Step("uncertain/numbered", values={"label": label, "quasi_columns": quasi, "count_columns": counts}),
-    ]
-
-
-def _outputs(reading: Reading, names: _Names) -> tuple[Step, ...]:
-    qit = {
-        "labels": [names.label] if names.label is not None else [],
-        "quasi": reading.request.roles.quasi,
-        "count_columns": [f"alternatives_{column.number}" for column in reading.counted],
-        "qiid_column": names.qiid,
-        "alternatives_column": names.alternatives,
-        "group_column": names.group,
-    }
-    st = {"value_columns": names.values, "group_column": names.group, "count_column": names.count}
-    return (Step("uncertain/qit", values=qit), Step("uncertain/st", values=st))

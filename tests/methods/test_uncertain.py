@@ -11,10 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sqlanon
+from sqlanon.constants import constants
 from sqlanon.dialects import DIALECTS
 from sqlanon.influence import Learn
 from sqlanon.publish import Asked, prepared
-from sqlanon.templates import ident
+from sqlanon.templates import ident, render
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
 from tests.oracles.generalized import determined
 
@@ -245,8 +246,10 @@ def test_values_of_every_scalar_type_in_both_roles(con, tmp_path, kind, expressi
     for quasi, sensitive in (("v", "q"), ("q", "v")):
         release = sqlanon.uncertain(con, "t", quasi=quasi, sensitive=sensitive, out=tmp_path / quasi, **asked)
         assert sqlanon.open(tmp_path / quasi, con=con).verify(against="t").holds
-        con.execute(f"create or replace table many as select i, [{quasi}] as {quasi}, [{sensitive}] as {sensitive}"
-                    f" from t where {sensitive} is not null").fetchall()  # fmt: skip
+        con.execute(
+            f"create or replace table many as select i, case when {quasi} is not null then [{quasi}] end as {quasi},"
+            f" [{sensitive}] as {sensitive} from t where {sensitive} is not null"
+        ).fetchall()
         listed = sqlanon.uncertain(con, "many", quasi=quasi, sensitive=sensitive, **asked)
         assert listed.verify().holds
         assert texts(listed) == texts(release), "a list of one is its value"
@@ -461,6 +464,29 @@ def test_numbers_with_a_hierarchy_are_its_leaves(con, tmp_path):
         hierarchy={"zip": tmp_path / "zip.csv"},
     )  # fmt: skip
     assert {row[2] for row in tables(release)[0] if row[0] == "22"} == {"0*", "*"}
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.text(" |12'\n", min_size=1, max_size=7), min_size=1, max_size=6), st.integers(0, 5))
+def test_constants_come_back_as_they_went_in(con, values, missing):
+    optional = [None if place == missing else value for place, value in enumerate(values)]
+    step = constants(
+        "given", {"value": ("varchar", values), "weight": ("double", [0.1] * len(values))}, {"o": optional}
+    )
+    found = con.execute(render(step.template, **step.values)).fetchall()
+    assert found == [(value, 0.1, other) for value, other in zip(values, optional, strict=True)]
+
+
+def test_a_hierarchy_of_thousands_of_nodes(con):
+    con.execute("create table h as select 'v' || i as l0, 'a' || i // 10 as l1, 'b' || i // 500 as l2, '*' as l3"
+                " from range(20000) r(i)").fetchall()  # fmt: skip
+    con.execute("create table t as select case i % 10 when 0 then ['v' || i, 'v' || (i + 1) % 3000] else ['v' || i] end"
+                " as q, i % 9 as s from range(3000) r(i)").fetchall()  # fmt: skip
+    asked = {"quasi": "q", "sensitive": "s", "k": 5, "l": 3, "threshold": 0.1, "influence": "learn"}
+    release = sqlanon.uncertain(con, "t", hierarchy={"q": "h"}, **asked)
+    qit, _ = tables(release)
+    assert {row[2][0] for row in qit if row[0] == "22"} == {"a"} and sum(row[0] == "22" for row in qit) == 300
+    assert release.verify(against="t").holds
 
 
 # -- influence files that are none ---------------------------------------------------------------------------

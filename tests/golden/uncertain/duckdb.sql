@@ -140,17 +140,28 @@ select
     cast('0x' || substr(hash, 1, 15) as bigint) as "draw"
 from hashed;
 
--- hierarchy_1: A generalization hierarchy: every node with its ancestors or self from below the root down, as constants
+-- hierarchy_1: A table that was given beside the source: a hierarchy's nodes with their ancestors or self from below the root down, or the influence matrix M|S
 create temporary table "sqlanon_hierarchy_1" as
-select *
-from (
-    values
-        ('Any', null, null, 0, 2, 0),
-        ('Bachelor', 'University', 'Bachelor', 2, 0, 1),
-        ('Master', 'University', 'Master', 2, 0, 1),
-        ('School', 'School', null, 1, 0, 1),
-        ('University', 'University', null, 1, 1, 0)
-) as hierarchy(node, "level_1", "level_2", depth, height, held);
+with line as (
+    select
+        unnest(string_split('Any | Bachelor | Master | School | University', ' | ')) as "node",
+        unnest(string_split('0 | 2 | 2 | 1 | 1', ' | ')) as "depth",
+        unnest(string_split('2 | 0 | 0 | 0 | 1', ' | ')) as "height",
+        unnest(string_split('0 | 1 | 1 | 1 | 0', ' | ')) as "held",
+        unnest(string_split(' | University | University | School | University', ' | ')) as "level_1",
+        unnest(string_split(' | Bachelor | Master |  | ', ' | ')) as "level_2",
+        ' | ' as separator
+)
+select
+    cast("node" as varchar) as "node",
+    cast("depth" as integer) as "depth",
+    cast("height" as integer) as "height",
+    cast("held" as integer) as "held"
+,
+    nullif("level_1", '') as "level_1"
+,
+    nullif("level_2", '') as "level_2"
+from line;
 
 -- cell_1: The different cells of an attribute, numbered in their order
 create temporary table "sqlanon_cell_1" as
@@ -318,15 +329,24 @@ inner join "sqlanon_sensitive_set" as sensitive_set on drawn.sensitive = sensiti
 left join "sqlanon_ancestor_1" as ancestor_1
     on drawn.quasi_1 = ancestor_1.cell;
 
--- matrix: The influence matrix M|S as it was given: t_ij of every quasi-identifier and the weight b_i, as constants
+-- matrix: A table that was given beside the source: a hierarchy's nodes with their ancestors or self from below the root down, or the influence matrix M|S
 create temporary table "sqlanon_matrix" as
-select *
-from (
-    values
-        ('flu', cast('0.1' as double), cast('0.4' as double), cast('1.0' as double), cast('0.11' as double)),
-        ('obesity', cast('0.1' as double), cast('0.4' as double), cast('1.0' as double), cast('0.12' as double)),
-        ('AIDS', cast('0.1' as double), cast('0.4' as double), cast('1.0' as double), cast('0.93' as double))
-) as matrix(sensitive, "influence_1", "influence_2", "influence_3", weight);
+with line as (
+    select
+        unnest(string_split('flu | obesity | AIDS', ' | ')) as "sensitive",
+        unnest(string_split('0.1 | 0.1 | 0.1', ' | ')) as "influence_1",
+        unnest(string_split('0.4 | 0.4 | 0.4', ' | ')) as "influence_2",
+        unnest(string_split('1.0 | 1.0 | 1.0', ' | ')) as "influence_3",
+        unnest(string_split('0.11 | 0.12 | 0.93', ' | ')) as "weight",
+        ' | ' as separator
+)
+select
+    cast("sensitive" as varchar) as "sensitive",
+    cast("influence_1" as double) as "influence_1",
+    cast("influence_2" as double) as "influence_2",
+    cast("influence_3" as double) as "influence_3",
+    cast("weight" as double) as "weight"
+from line;
 
 -- weightless: The sensitive values of the data that the influence matrix has no line for
 select case when refusal is not null then error(refusal) end as checked
@@ -568,56 +588,64 @@ select
     row_count
 from binned;
 
--- arrangement: All levels of all attributes by what it costs to differ there, the dearest first: at height h (0 = leaf) of a hierarchy of height H, w_j (h + 1) / H
+-- arrangement: All levels of all attributes by what it costs to differ there, the dearest first: at height h (0 = leaf) of a hierarchy of height H, w_j (h + 1) / H, the last levels come after all others
 create temporary table "sqlanon_arrangement" as
 with level as (
     select
         1 as level,
-        cast("importance_1" as double) * 1 / 2 as cost,
-        "breadth_1_0" as breadth
-    from "sqlanon_extent_3"
-    union all
-    select
-        2 as level,
+        0 as last,
         cast("importance_1" as double) * 2 / 2 as cost,
         "breadth_1_1" as breadth
     from "sqlanon_extent_3"
     union all
     select
+        2 as level,
+        0 as last,
+        cast("importance_1" as double) * 1 / 2 as cost,
+        "breadth_1_0" as breadth
+    from "sqlanon_extent_3"
+    union all
+    select
         3 as level,
+        0 as last,
         cast("importance_3" as double) * 1 / 1 as cost,
         "breadth_3_0" as breadth
     from "sqlanon_extent_3"
     union all
     select
         4 as level,
+        0 as last,
         cast("importance_2" as double) * 1 / 4 as cost,
         7 as breadth
     from "sqlanon_extent_3"
     union all
     select
         5 as level,
+        0 as last,
         cast("importance_2" as double) * 1 / 12 as cost,
         4 as breadth
     from "sqlanon_extent_3"
     union all
     select
         6 as level,
-        cast("importance_2" as double) * 1 / 24000 as cost,
+        1 as last,
+        cast("importance_2" as double) * 1 / 1 as cost,
         1000 as breadth
     from "sqlanon_extent_3"
 ),
 placed as (
     select
         level,
+        last,
         breadth,
         length(cast(breadth - 1 as varchar)) as digits,
-        row_number() over (order by cost desc, level) as place
+        row_number() over (order by last, cost desc, level) as place
     from level
 ),
 word_0 as (
     select
         *,
+        case when last = 0 then place else level end as number,
         0 as filled_0,
         cast(sum(digits) over (order by place rows unbounded preceding) as bigint) as reach
     from placed
@@ -643,93 +671,74 @@ select
     max(case when place = 4 then breadth end) as "breadth_4",
     max(case when place = 5 then level end) as "level_5",
     max(case when place = 5 then breadth end) as "breadth_5",
-    max(case when place = 6 then level end) as "level_6",
-    max(case when place = 6 then breadth end) as "breadth_6",
     max(case
-        when place = 1 and reach > "filled_0" and reach <= "filled_1"
+        when number = 1 and reach > "filled_0" and reach <= "filled_1"
             then cast('1' || substr('000000000000000000', 1, "filled_0" + 18 - reach) as bigint)
         else 0
     end) as "weight_1_1",
     max(case
-        when place = 2 and reach > "filled_0" and reach <= "filled_1"
+        when number = 2 and reach > "filled_0" and reach <= "filled_1"
             then cast('1' || substr('000000000000000000', 1, "filled_0" + 18 - reach) as bigint)
         else 0
     end) as "weight_1_2",
     max(case
-        when place = 3 and reach > "filled_0" and reach <= "filled_1"
+        when number = 3 and reach > "filled_0" and reach <= "filled_1"
             then cast('1' || substr('000000000000000000', 1, "filled_0" + 18 - reach) as bigint)
         else 0
     end) as "weight_1_3",
     max(case
-        when place = 4 and reach > "filled_0" and reach <= "filled_1"
+        when number = 4 and reach > "filled_0" and reach <= "filled_1"
             then cast('1' || substr('000000000000000000', 1, "filled_0" + 18 - reach) as bigint)
         else 0
     end) as "weight_1_4",
     max(case
-        when place = 5 and reach > "filled_0" and reach <= "filled_1"
+        when number = 5 and reach > "filled_0" and reach <= "filled_1"
             then cast('1' || substr('000000000000000000', 1, "filled_0" + 18 - reach) as bigint)
         else 0
     end) as "weight_1_5",
     max(case
-        when place = 6 and reach > "filled_0" and reach <= "filled_1"
+        when number = 6 and reach > "filled_0" and reach <= "filled_1"
             then cast('1' || substr('000000000000000000', 1, "filled_0" + 18 - reach) as bigint)
         else 0
     end) as "weight_1_6",
     count(*) as level_count
 from filled;
 
--- clustering: One sort: rows by the levels in their places, the branches of each upwards or downwards by the parity of those before, so that neighbouring cells meet at like ends, ties by the draw
+-- clustering: One sort: rows by the levels in their places, the branches of each upwards or downwards by the parity of those before, so that neighbouring cells meet at like ends, then the last levels, and the draw
 create temporary table "sqlanon_clustering" as
 with ordered as (
     select
         case arrangement."level_1"
-            when 1 then point."branch_1_0"
-            when 2 then point."branch_1_1"
+            when 1 then point."branch_1_1"
             when 3 then point."branch_3_0"
             when 4 then point."coarse_2"
-            when 5 then point."fine_2"
-            when 6 then point."exact_2"
         end as "at_1",
         case arrangement."level_2"
-            when 1 then point."branch_1_0"
-            when 2 then point."branch_1_1"
+            when 1 then point."branch_1_1"
+            when 2 then point."branch_1_0"
             when 3 then point."branch_3_0"
             when 4 then point."coarse_2"
             when 5 then point."fine_2"
-            when 6 then point."exact_2"
         end as "at_2",
         case arrangement."level_3"
-            when 1 then point."branch_1_0"
-            when 2 then point."branch_1_1"
+            when 1 then point."branch_1_1"
+            when 2 then point."branch_1_0"
             when 3 then point."branch_3_0"
             when 4 then point."coarse_2"
             when 5 then point."fine_2"
-            when 6 then point."exact_2"
         end as "at_3",
         case arrangement."level_4"
-            when 1 then point."branch_1_0"
-            when 2 then point."branch_1_1"
+            when 1 then point."branch_1_1"
+            when 2 then point."branch_1_0"
             when 3 then point."branch_3_0"
             when 4 then point."coarse_2"
             when 5 then point."fine_2"
-            when 6 then point."exact_2"
         end as "at_4",
         case arrangement."level_5"
-            when 1 then point."branch_1_0"
-            when 2 then point."branch_1_1"
+            when 2 then point."branch_1_0"
             when 3 then point."branch_3_0"
-            when 4 then point."coarse_2"
             when 5 then point."fine_2"
-            when 6 then point."exact_2"
         end as "at_5",
-        case arrangement."level_6"
-            when 1 then point."branch_1_0"
-            when 2 then point."branch_1_1"
-            when 3 then point."branch_3_0"
-            when 4 then point."coarse_2"
-            when 5 then point."fine_2"
-            when 6 then point."exact_2"
-        end as "at_6",
         arrangement.*,
         point.*
     from "sqlanon_point" as point
@@ -759,8 +768,8 @@ turned as (
             else "breadth_5" - 1 - "at_5"
         end as "turned_5",
         case
-            when (0 + "at_1" + "at_2" + "at_3" + "at_4" + "at_5") % 2 = 0 then "at_6"
-            else "breadth_6" - 1 - "at_6"
+            when (0 + "at_1" + "at_2" + "at_3" + "at_4" + "at_5") % 2 = 0 then "exact_2"
+            else 1000 - 1 - "exact_2"
         end as "turned_6"
     from ordered
 ),
@@ -782,13 +791,8 @@ select
     "row_number",
     "sensitive_count",
     "cell_code",
-    "level_1_0",
-    "level_1_1",
-    "level_3_0",
-    "number_2",
     position,
-    least(position // 5, row_count // 5 - 1) as cluster,
-    1 as swapped
+    least(position // 5, row_count // 5 - 1) as cluster
 from lined;
 
 -- held: The numbers of the values that each different sensitive cell holds
@@ -802,22 +806,14 @@ inner join "sqlanon_value" as value on alternative.text = value.sensitive;
 
 -- cluster_value: The sensitive values of every cluster, alternatives included, each with the fewest alternatives of a row that holds it
 create temporary table "sqlanon_cluster_value" as
-with cell as (
-    select
-        cluster,
-        cell_code,
-        min(sensitive_count) as sensitive_count
-    from "sqlanon_clustering"
-    group by cluster, cell_code
-)
 select
-    cell.cluster,
+    clustering.cluster,
     held.held,
     max(held.grave) as grave,
-    min(cell.sensitive_count) as least_alternatives
-from cell
-inner join "sqlanon_held" as held on cell.cell_code = held.cell_code
-group by cell.cluster, held.held;
+    min(clustering.sensitive_count) as least_alternatives
+from "sqlanon_clustering" as clustering
+inner join "sqlanon_held" as held on clustering.cell_code = held.cell_code
+group by clustering.cluster, held.held;
 
 -- judged: How every cluster stands: 2 where its rows hold at least L different weights and not all the same set of them, 1 where all weights are below c (it passes as it is), 0 where it fails
 create temporary table "sqlanon_judged" as
@@ -2726,15 +2722,15 @@ total as (
         max(row_count) as largest_cluster,
         cast(sum(suppressed_rows) as bigint) as suppressed_rows,
         1 + cast(sum(case when row_count <= 2000 then row_count * row_count else 0 end) as bigint)
-            // 40000000 as stride
+            // 20000000 as stride
     from size
 ),
 member as (
     select
-        clustering.*,
+        point.*,
         clustered.cluster as target
     from "sqlanon_clustered" as clustered
-    inner join "sqlanon_clustering" as clustering on clustered.row_number = clustering.row_number
+    inner join "sqlanon_point" as point on clustered.row_number = point.row_number
     inner join size on clustered.cluster = size.cluster
     cross join total
     where size.row_count <= 2000 and size.number % total.stride = 0
@@ -2754,7 +2750,7 @@ diameter as (
     end
 ) / (0 + "importance_1" + "importance_3" + "importance_2")) as diameter
     from member as a
-    inner join member as b on a.target = b.target and a.position < b.position
+    inner join member as b on a.target = b.target and a.row_number < b.row_number
     cross join "sqlanon_importance" as importance
     cross join "sqlanon_measured" as measured
     group by a.target

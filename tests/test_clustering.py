@@ -1,0 +1,461 @@
+"""Clusters of uncertain rows: the paper's, then any table judged by slow oracles, then refusals and hostile shapes."""
+
+import itertools
+import random
+
+import duckdb
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sqlanon.clustering import MOST_TURNS, PATIENT_TURNS, Clustering, steps
+from sqlanon.dialects import check_portable
+from sqlanon.dimensions import Dimension
+from sqlanon.driver import carried_out
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.errors import DataError
+from sqlanon.plan import Plan, build
+from sqlanon.script import script
+from sqlanon.secret import Key
+from sqlanon.statement import Statement
+from sqlanon.templates import Sql
+from tests.benchmarks.clustering import ratios
+from tests.conftest import real_data
+from tests.oracles.k_member import Attribute, distances, diverse, objective
+from tests.oracles.serpentine import order
+
+UNIVERSITY = {
+    **dict.fromkeys(("Bachelor", "Master", "Ph.D"), "University"),
+    **dict.fromkeys(("Primary School", "Second School"), "School"),
+    **dict.fromkeys(("University", "School"), "Education"),
+}
+UNEVEN = {"a": "A", "b": "A", "A": "all", "c": "all", "d": "D", "D": "E", "E": "all", "e": "E", "f": "D"}
+WEIGHTS = {"insomnia": 0.13, "flu": 0.11, "obesity": 0.12, "short breath": 0.31, "lung cancer": 0.91}
+WEIGHTS |= {"mammary cancer": 0.92, "AIDS": 0.93}
+TABLE_7 = [
+    (("University", 25, "M"), ["insomnia"]),
+    (("Bachelor", 21, "M"), ["obesity", "flu"]),
+    (("Ph.D", 35, "F"), ["mammary cancer"]),
+    (("University", 48, "M"), ["short breath", "obesity"]),
+    (("Master", 45, "M"), ["lung cancer"]),
+    (("Ph.D", 36, "F"), ["mammary cancer"]),
+]
+PAPER = [Attribute(0, parents=UNIVERSITY), Attribute(0.4, span=27), Attribute(1)]
+
+
+def table(con, rows, attributes, weights, draws=None):
+    """Make what the clusters are made from; return the dimensions."""
+    cells = [tuple(held) for _, held in rows]
+    codes = {cell: code for code, cell in enumerate(dict.fromkeys(cells), start=1)}
+    draws = draws or [((row + 1) * 2654435761) % 2**32 for row in range(len(rows))]
+    dimensions, types = [], []
+    for place, attribute in enumerate(attributes, start=1):
+        if attribute.parents is not None:
+            height = max(attribute.heights.values())
+            levels = [f"level_{number}" for number in range(1, height + 1)]
+            columns = ", ".join(f"{name} varchar" for name in levels)
+            con.execute(f"create or replace table hierarchy_{place} (node varchar, {columns}, height int)").fetchall()
+            lines = []
+            for node, own in attribute.heights.items():
+                path = attribute.ancestors(node)[-2::-1]
+                lines.append([node, *path, *[None] * (height - len(path)), own])
+            con.executemany(f"insert into hierarchy_{place} values ({', '.join('?' * (height + 2))})", lines)
+            dimensions.append(Dimension(f"quasi_{place}", "hierarchy", height, f"hierarchy_{place}"))
+        else:
+            kind = "category" if attribute.span is None else "number"
+            dimensions.append(Dimension(f"quasi_{place}", kind))
+        types.append(f"quasi_{place} {'double' if attribute.span is not None else 'varchar'}")
+    con.execute(
+        f"create or replace table determined ({', '.join(types)}, row_number bigint, draw bigint, cell_code int,"
+        " sensitive_count int)"
+    ).fetchall()
+    lines = [
+        [*quasi, number, draws[number], codes[tuple(held)], len(held)] for number, (quasi, held) in enumerate(rows)
+    ]
+    if lines:
+        con.executemany(f"insert into determined values ({', '.join('?' * (len(attributes) + 4))})", lines)
+    con.execute("create or replace table alternative (cell_code int, text varchar)").fetchall()
+    if codes:
+        con.executemany(
+            "insert into alternative values (?, ?)", [[code, text] for cell, code in codes.items() for text in cell]
+        )
+    columns = ", ".join(f"influence_{place} double" for place, _ in enumerate(attributes, start=1))
+    con.execute(f"create or replace table influence (sensitive varchar, {columns}, weight double)").fetchall()
+    influences = [attribute.importance for attribute in attributes]
+    marks = ", ".join("?" * (len(attributes) + 2))
+    lines = [[value, *influences, weight] for value, weight in weights.items()]
+    if lines:
+        con.executemany(f"insert into influence values ({marks})", lines)
+    return dimensions
+
+
+def plan(asked):
+    """Return the plan of clusters alone."""
+    trees = {one.relation: Sql(f'"{one.relation}"') for one in asked.dimensions if one.relation}
+    given = {name: Sql(f'"{name}"') for name in ("determined", "alternative", "influence")}
+    return Plan("uncertain", build(steps(asked), {}, "t_", {**given, **trees}), (), key=Sql('"t_key"'))
+
+
+def clustered(con, asked):
+    """Return the clusters as sorted lists of rows, those that are suppressed, and what the checks found."""
+    with carried_out(plan(asked), DuckDBEngine(con), Key.fresh()) as found:
+        rows = con.execute("select cluster, row_number, suppressed from t_clustered order by all").fetchall()
+    members, suppressed = {}, set()
+    for cluster, row, hidden in rows:
+        members.setdefault(cluster, []).append(row)
+        if hidden:
+            suppressed.add(cluster)
+    return list(members.values()), [members[cluster] for cluster in sorted(suppressed)], found
+
+
+# -- the paper -----------------------------------------------------------------------------------------
+
+
+def test_the_papers_clusters_and_their_objective(con):
+    dimensions = table(con, TABLE_7, PAPER, WEIGHTS)
+    clusters, suppressed, found = clustered(con, Clustering(dimensions, 2, 2, 0.3, "suppress"))
+    assert sorted(clusters) == [[0, 1], [2, 5], [3, 4]] and suppressed == [[2, 5]]
+    quality = found["quality"]
+    assert quality["objective"] == pytest.approx(0.0564, abs=5e-5) and quality["suppressed_rows"] == 2
+    assert quality["largest_diameter"] == pytest.approx(4 / 27 * 0.4 / 1.4)
+
+
+def test_the_papers_failing_cluster_is_merged_with_a_neighbour(con):
+    dimensions = table(con, TABLE_7, PAPER, WEIGHTS)
+    clusters, suppressed, found = clustered(con, Clustering(dimensions, 2, 2, 0.3, "merge"))
+    assert sorted(map(len, clusters)) == [2, 4] and not suppressed
+    assert found["failing"] == {"left_over": 0, "turns": 1}
+
+
+@pytest.mark.parametrize(("threshold", "failing"), [(0.92, 1), (0.93, 0)])
+def test_a_weight_at_the_threshold_is_grave(con, threshold, failing):
+    dimensions = table(con, TABLE_7, PAPER, WEIGHTS)
+    assert len(clustered(con, Clustering(dimensions, 2, 2, threshold, "suppress"))[1]) == failing
+
+
+# -- any table, judged slowly ----------------------------------------------------------------------------
+
+VALUES = {"u": 0.1, "v": 0.2, "w": 0.3, "x": 0.4, "y": 0.5, "z": 0.6}
+quasi = st.tuples(
+    st.one_of(st.none(), st.integers(-3, 40)),
+    st.one_of(st.none(), st.sampled_from(["", "b", "c", "'d'"])),
+    st.one_of(st.none(), st.sampled_from(sorted({*UNEVEN, *UNEVEN.values()}))),
+)
+held = st.lists(st.sampled_from(sorted(VALUES)), min_size=1, max_size=3, unique=True)
+importance = st.sampled_from([0, 0.1, 0.4, 0.8, 1])
+
+
+def attributes_of(rows, importances):
+    """Return the attributes that hypothesis' rows have."""
+    numbers = [row[0] for row, _ in rows if row[0] is not None]
+    span = float(max(numbers) - min(numbers)) if numbers else 0.0
+    counts = importances if any(importances) else (1, 1, 1)
+    return [Attribute(counts[0], span=span), Attribute(counts[1]), Attribute(counts[2], parents=UNEVEN)]
+
+
+def impossible(rows, k, l, threshold, undiverse):
+    """Return whether there can be no clusters."""
+    values = {value for _, sets in rows for value in sets}
+    grave = {value for value in values if VALUES[value] >= threshold}
+    alike = undiverse == "merge" and grave and all(set(sets) == values for _, sets in rows)
+    return len(rows) < k or len(values) < l or bool(alike)
+
+
+@given(
+    rows=st.lists(st.tuples(quasi, held), min_size=2, max_size=40),
+    importances=st.tuples(importance, importance, importance),
+    k=st.integers(2, 4),
+    l=st.integers(2, 4),
+    threshold=st.sampled_from([0.05, 0.25, 0.55, 1.0]),
+    undiverse=st.sampled_from(["merge", "suppress"]),
+    refine=st.sampled_from([0, 0, 1, 3]),
+)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_every_table_is_clustered_or_refused(con, rows, importances, k, l, threshold, undiverse, refine):
+    attributes = attributes_of(rows, importances)
+    draws = random.Random(len(rows)).sample(range(10**6), len(rows))
+    dimensions = table(
+        con,
+        rows,
+        [Attribute(i, a.span, a.parents) for i, a in zip(importances, attributes, strict=True)],
+        VALUES,
+        draws,
+    )
+    asked = Clustering(dimensions, k, l, threshold, undiverse, refine)
+    if impossible(rows, k, l, threshold, undiverse):
+        with pytest.raises(DataError):
+            clustered(con, asked)
+        return
+    clusters, suppressed, found = clustered(con, asked)
+    assert sorted(row for cluster in clusters for row in cluster) == list(range(len(rows)))
+    assert min(map(len, clusters)) >= k
+    grave = {value for value, weight in VALUES.items() if weight >= threshold}
+    failing = [one for one in clusters if not diverse([frozenset(rows[row][1]) for row in one], grave, l)]
+    assert failing == suppressed and (undiverse == "suppress" or not failing)
+    if undiverse == "suppress":
+        assert max(map(len, clusters)) < 2 * k and len(clusters) == len(rows) // k
+    between = distances([row for row, _ in rows], attributes)
+    quality = found["quality"]
+    assert quality["objective"] == pytest.approx(objective(between, clusters))
+    assert quality["largest_diameter"] == pytest.approx(max(between[np.ix_(one, one)].max() for one in clusters))
+    assert quality["suppressed_rows"] == sum(map(len, suppressed))
+    if undiverse == "suppress" and not refine:
+        places = order([row for row, _ in rows], attributes, draws)
+        cut = [sorted(places[first * k : (first + 1) * k]) for first in range(len(rows) // k)]
+        cut[-1] = sorted(places[(len(cut) - 1) * k :])
+        assert clusters == cut
+
+
+@given(
+    rows=st.lists(st.tuples(quasi, st.just(["u"])), min_size=6, max_size=40),
+    importances=st.tuples(importance, importance, importance),
+    k=st.integers(2, 4),
+)
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_every_turn_of_swaps_makes_clusters_narrower(con, rows, importances, k):
+    rows = [*rows, (rows[0][0], ["v"])]  # a second weight
+    attributes = attributes_of(rows, importances)
+    dimensions = table(con, rows, attributes, VALUES)
+    between = distances([row for row, _ in rows], attributes)
+    objectives, clusters = [], []
+    for turns in (0, 1, 2, 30):
+        clusters, _, found = clustered(con, Clustering(dimensions, k, 2, 1, "merge", turns))
+        objectives.append(objective(between, clusters))
+        assert sorted(map(len, clusters))[0] >= k and len(clusters) == len(rows) // k
+    assert all(later <= earlier + 1e-9 for earlier, later in itertools.pairwise(objectives))
+    assert found["unsettled"]["turns"] < 30, "swaps come to an end"
+    assert found["unsettled"]["left_over"] == 0
+    assert not swaps(between, clusters)
+
+
+def swaps(between, clusters):
+    """Return whether an end of a cluster's widest pairs could still be swapped so that both become narrower in sum."""
+
+    def cost(cluster):
+        return len(cluster) * between[np.ix_(cluster, cluster)].max()
+
+    for place, cluster in enumerate(clusters):
+        for other in clusters[max(0, place - 3) : place + 4]:
+            for leaver in cluster:
+                rest = [row for row in cluster if row != leaver]
+                if other is cluster or cost(rest) / len(rest) >= cost(cluster) / len(cluster):
+                    continue
+                for met in other:
+                    after = cost([*rest, met]) + cost([row for row in other if row != met] + [leaver])
+                    if after < cost(cluster) + cost(other) - 1e-6:
+                        return True
+    return False
+
+
+def test_the_importance_is_the_mean_influence_over_the_values_that_occur(con):
+    attributes = [Attribute(1, span=10), Attribute(1)]
+    dimensions = table(con, [((place, "a"), ["x" if place % 2 else "y"]) for place in range(11)], attributes, {})
+    con.execute("insert into influence values ('x', 0.1, 0.25, 0.5), ('y', 0.4, 0, 0.6), ('z', 1, 1, 0.7)").fetchall()
+    with carried_out(plan(Clustering(dimensions, 2, 2, 0.1)), DuckDBEngine(con), Key.fresh()):
+        assert con.execute("from t_importance").fetchall() == [(500_000, 250_000)]
+        assert con.execute("select sensitive, held, grave from t_value order by held").fetchall() == [
+            ("x", 1, 1),
+            ("y", 2, 1),
+        ]
+
+
+def test_many_attributes_are_sorted_by_several_words(con):
+    draw = random.Random(7)
+    attributes = [Attribute(1 + place / 100, parents=UNEVEN) for place in range(6)]
+    attributes += [Attribute(0.5 + place / 100) for place in range(6)]
+    nodes = sorted({*UNEVEN, *UNEVEN.values()})
+    rows = [
+        (tuple([draw.choice(nodes) for _ in range(6)] + [draw.choice("abc") for _ in range(6)]), [draw.choice("uvw")])
+        for _ in range(200)
+    ]
+    dimensions = table(con, rows, attributes, VALUES)
+    asked = Clustering(dimensions, 2, 2, 0.05, "suppress")
+    assert "word_3" in next(step.sql for step in plan(asked).steps if getattr(step, "name", "") == "clustering")
+    places = order([row for row, _ in rows], attributes, [((row + 1) * 2654435761) % 2**32 for row in range(200)])
+    assert clustered(con, asked)[0] == [sorted(places[first : first + 2]) for first in range(0, 200, 2)]
+
+
+# -- numbers that are none, values by the thousand ---------------------------------------------------------
+
+
+def test_numbers_without_end_are_alike_and_unlike_all_others(con):
+    attributes = [Attribute(1, span=1.0)]
+    numbers = [float("nan"), float("inf"), None, -1e308, 0.0, 0.25, 0.5, 1.0]
+    dimensions = table(
+        con, [((number,), ["u" if place % 2 else "v"]) for place, number in enumerate(numbers)], attributes, VALUES
+    )
+    clusters, _, found = clustered(con, Clustering(dimensions, 4, 2, 0.05, "suppress"))
+    assert clusters == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert found["quality"]["objective"] == pytest.approx(2) and found["quality"]["largest_diameter"] == 1
+
+
+def test_a_number_that_is_always_the_same_tells_nothing(con):
+    rows = [((5, text), ["u" if place % 2 else "v"]) for place, text in enumerate("aabb")]
+    dimensions = table(con, rows, [Attribute(1, span=0.0), Attribute(1)], VALUES)
+    clusters, _, found = clustered(con, Clustering(dimensions, 2, 2, 0.05))
+    assert clusters == [[0, 1], [2, 3]] and found["quality"]["objective"] == 0
+
+
+def test_more_values_than_a_sort_tells_apart_share_branches(con, monkeypatch):
+    monkeypatch.setattr("sqlanon.clustering.MOST_BRANCHES", 3)
+    rows = [((str(place // 2),), ["u" if place % 2 else "v"]) for place in range(20)]
+    dimensions = table(con, rows, [Attribute(1)], VALUES)
+    with carried_out(plan(Clustering(dimensions, 2, 2, 0.05)), DuckDBEngine(con), Key.fresh()):
+        found = con.execute("select code_0, branch_0 from t_category_1 order by code_0").fetchall()
+    assert found == [(code, 1 + (code - 1) * 3 // 10) for code in range(1, 11)]
+
+
+# -- diversity that is hard to have --------------------------------------------------------------------------
+
+
+def lined(con, values):
+    """Make rows in a line, each with one sensitive value; return the dimensions."""
+    return table(
+        con, [((place,), [value]) for place, value in enumerate(values)], [Attribute(1, span=len(values) - 1)], VALUES
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "k", "l", "most"),
+    [
+        ("u" * 500 + "z" + "u" * 498 + "v", 2, 2, 5),  # one grave value, and the other weight far away
+        ("u" * 2000 + "z" + "v", 2, 3, MOST_TURNS - 1),  # nothing is diverse but the whole
+        ("z" * 999 + "u", 2, 2, MOST_TURNS - 1),  # all fail, all but one are alike
+        ("uvwxyz" * 100, 2, 6, 5),  # L above K
+        ("zzyy" * 64, 2, 2, 2),  # neighbours that fail make up for each other
+    ],
+)
+def test_merges_come_to_an_end_and_all_clusters_are_diverse(con, values, k, l, most):
+    clusters, suppressed, found = clustered(con, Clustering(lined(con, values), k, l, 0.55))
+    assert not suppressed
+    assert all(diverse([frozenset(values[row]) for row in cluster], "z", l) for cluster in clusters)
+    assert found["failing"]["turns"] <= most
+
+
+def test_neighbours_that_fail_are_merged_before_what_passes(con):
+    clusters, *_ = clustered(con, Clustering(lined(con, "zuzzyyzuyyuz"), 2, 2, 0.05))
+    assert clusters == [[0, 1], [2, 3, 4, 5], [6, 7], [8, 9, 10, 11]]
+
+
+def test_the_last_cluster_goes_to_the_one_before(con):
+    assert clustered(con, Clustering(lined(con, "zuyzzz"), 2, 2, 0.05))[0] == [[0, 1], [2, 3, 4, 5]]
+
+
+def test_rows_with_the_same_sets_are_not_diverse(con):
+    rows = [((place,), ["x", "z"] if place < 3 else ["z", "x"] if place == 3 else ["x"]) for place in range(6)]
+    dimensions = table(con, rows, [Attribute(1, span=5)], VALUES)
+    assert clustered(con, Clustering(dimensions, 2, 2, 0.05, "suppress"))[1] == [[0, 1], [2, 3], [4, 5]]
+
+
+# -- what is refused -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("values", "changed", "message"),
+    [
+        ("", {}, "the source has no rows to publish"),
+        ("uvw", {"k": 4}, "K = 4 needs at least 4 rows; the source has 3"),
+        (
+            "uvuv",
+            {"l": 3},
+            "L = 3 asks for 3 different weights in a cluster; the sensitive values of the source have 2;"
+            " the largest L that works is 2",
+        ),
+        (
+            "uuuu",
+            {},
+            "L = 2 asks for 2 different weights in a cluster; the sensitive values of the source have 1;"
+            " one value cannot be diverse",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused_with_the_reason(con, values, changed, message):
+    asked = Clustering(**{"dimensions": lined(con, values), "k": 2, "l": 2, "threshold": 0.05, **changed})
+    with pytest.raises(DataError) as caught:
+        clustered(con, asked)
+    assert str(caught.value) == message
+    assert con.execute("select count(*) from duckdb_tables() where temporary").fetchall() == [(0,)]
+
+
+def test_rows_that_all_hold_the_same_set_are_refused_or_suppressed(con):
+    dimensions = table(con, [((place,), ["u", "z"]) for place in range(5)], [Attribute(1, span=4)], VALUES)
+    with pytest.raises(DataError, match="every row holds the same 2 sensitive values, and one of them weighs no less"):
+        clustered(con, Clustering(dimensions, 2, 2, 0.55))
+    assert clustered(con, Clustering(dimensions, 2, 2, 0.7))[0] == [[0, 1], [2, 3, 4]]
+    assert clustered(con, Clustering(dimensions, 2, 2, 0.55, "suppress"))[1] == [[0, 1], [2, 3, 4]]
+
+
+@pytest.mark.parametrize(
+    ("values", "changed", "message"),
+    [
+        ("uvw", {"k": 4}, "K = 4 needs at least 4 rows"),
+        ("uvuv", {"l": 3}, "L = 3 asks for 3 different weights, and the sensitive values have fewer"),
+        ("u" * 600 + "z" + "v", {"l": 3, "threshold": 0.55}, ""),
+    ],
+)
+def test_a_script_refuses_the_same_and_merges_as_well(con, values, changed, message):
+    asked = Clustering(**{"dimensions": lined(con, values), "k": 2, "l": 2, "threshold": 0.05, "refine": 1, **changed})
+    steps = plan(asked).steps
+    output = Statement("grouped", "select cluster, count(*) as n from t_clustered group by cluster", "table", '"t_out"')
+    text = script(Plan("uncertain", steps, (output,), key=Sql('"t_key"')), "duckdb")
+    con.execute(f"set variable sqlanon_key = '{'ab' * 32}'").fetchall()
+    if message:
+        with pytest.raises(duckdb.Error, match=message):
+            con.execute(text).fetchall()
+        return
+    con.execute(text).fetchall()
+    assert sum(n for _, n in con.execute("from t_out").fetchall()) == len(values)
+
+
+# -- the same everywhere -------------------------------------------------------------------------------
+
+
+def a_table(con, size=300):
+    """Make a table of all kinds of attributes; return the dimensions."""
+    draw = random.Random(3)
+    nodes = [*sorted({*UNEVEN, *UNEVEN.values()}), None]
+    rows = [
+        (
+            (draw.choice([None, *range(40)]), draw.choice([None, "b", "c", "'d'"]), draw.choice(nodes)),
+            draw.sample(sorted(VALUES), draw.choice([1, 1, 1, 2])),
+        )
+        for _ in range(size)
+    ]
+    attributes = [Attribute(0.4, span=39), Attribute(0.8), Attribute(1, parents=UNEVEN)]
+    return table(con, rows, attributes, VALUES)
+
+
+def test_neither_threads_nor_the_order_of_rows_show(con):
+    asked = Clustering(a_table(con), 3, 3, 0.05, "merge", 3)
+    found = [clustered(con, asked)[0]]
+    for name in ("determined", "alternative", "influence", "hierarchy_3"):
+        con.execute(f"create or replace table {name} as select * from {name} order by random()").fetchall()
+    for threads in (1, 4):
+        con.execute(f"set threads = {threads}").fetchall()
+        found.append(clustered(con, asked)[0])
+    assert found[0] == found[1] == found[2]
+
+
+def test_statements_are_known_to_engines_of_ours_and_hold_nothing_of_the_data(con):
+    asked = Clustering(a_table(con), 3, 3, 0.05, "merge", 3)
+    before = [statement.sql for statement in plan(asked).statements]
+    a_table(con, 50)
+    assert [statement.sql for statement in plan(asked).statements] == before
+    for sql in before:
+        check_portable(sql, run=True)
+
+
+def test_turns_are_enough_for_any_number_of_clusters():
+    assert 32 ** (MOST_TURNS - PATIENT_TURNS - 1) > 2**33
+
+
+# -- quality ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sample", [0, 6])
+def test_clusters_of_adult_are_as_good_as_greedy_k_member_clustering(con, sample):
+    adult, folder = real_data("adult_arx.parquet"), real_data("hierarchies/adult__race.csv").parent
+    found = ratios(con, adult, folder, sample, 500)
+    assert found["cut"] <= 1.2 and found["merged"] <= 1.2
+    assert found["refine 2"] <= 1.05 and found["both"] <= 1.1
