@@ -273,7 +273,8 @@ class DuckDBEngine:
         nested = {name: "NESTED" for name, kind in types.items() if kind.startswith(_NESTED) or kind.endswith("]")}
         lists, list_casts = _lists(types)
         # a column may have a collation under which texts that differ are one value: classes would mix
-        texts = frozenset(name for name, kind in (types | casts).items() if kind == "VARCHAR")
+        single = (types | casts | nested).items()
+        texts = frozenset(name for name, kind in single if kind == "VARCHAR")
         return Source(Sql(relation), casts | list_casts, Sql(numbering), texts, lists), types | casts | nested
 
     def _relation(self, text: object, as_text: bool = False) -> tuple[str, str]:
