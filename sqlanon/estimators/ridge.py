@@ -15,9 +15,10 @@ Axes: L classes, V values, R eigenvectors with a positive root (of all classes),
 directions (one f per class and value), T1 and T2 places of the grid.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import betaincinv
 
 from sqlanon.estimators.evidence import Estimate, Evidence, unbiased
 from sqlanon.moments import Array
@@ -28,6 +29,10 @@ SHARED_GRID = np.array([1e-3, 0.03, 0.2, 1.0, 5.0])  # t1
 ASSUMED_GROUPS = 2.0  # groups' worth of what independence would make of σ²: a class may have one group
 ONE_CORE = 200_000  # multiplications of one matrix product that BLAS does without a pool of threads
 ONE_LINE = 9_000  # the same of a vector and a matrix
+FEW_FULL = 10  # values that stand in every group: of so few, one may have all rows that a release leaves out
+FULL_WEIGHT = 0.5  # of each such value in the Dirichlet distribution of these rows
+TAILS = (0.025, 0.975)
+MOST_HIDDEN = 2.0  # √K that the asked direction may hide, for every standard deviation that it stands out
 
 
 @dataclass(frozen=True)
@@ -64,13 +69,22 @@ def outcome(
 def left_out(found: Strata, each: Array, rows: float) -> tuple[Array, Array]:
     """Return what `rows` rows that a release leaves out may take off and add, for D asked sets.
 
-    each: what a row of each value that is `full` would count, D x n. The rows are shared out among these values by a
-    Dirichlet distribution with a weight of one for each; the range is two standard errors about the mean, and 0.
+    each: what a row of each value that is `full` would count, D x n. Few such values may each have all of the rows:
+    there the range is from the least to the largest of `each`. Among more the rows are shared out by a Dirichlet
+    distribution with a weight of a half for each (few values of a class have most of what it leaves out); the range is
+    the middle 95 % of the beta distribution on that same range with the share's mean and variance. 0 belongs to both.
     """
     share = found.full[2]
-    middle = each @ share
-    spread = np.sqrt(np.maximum(each**2 @ share - middle**2, 0.0) / (len(share) + 1))
-    return rows * np.minimum(middle - 2 * spread, 0.0), rows * np.maximum(middle + 2 * spread, 0.0)
+    least, most = each.min(axis=1), each.max(axis=1)
+    low, high = least, most
+    if len(share) > FEW_FULL:
+        reach = np.where(most > least, most - least, 1.0)
+        middle = each @ share
+        place = np.clip((middle - least) / reach, TOLERANCE, 1 - TOLERANCE)
+        spread = np.maximum(each**2 @ share - middle**2, 0.0) / (len(share) * FULL_WEIGHT + 1) / reach**2
+        size = np.maximum(place * (1 - place) / np.maximum(spread, TOLERANCE**2) - 1, TOLERANCE)
+        low, high = (least + (most - least) * betaincinv(place * size, (1 - place) * size, tail) for tail in TAILS)
+    return rows * np.minimum(low, 0.0), rows * np.maximum(high, 0.0)
 
 
 class Posterior:
@@ -115,7 +129,9 @@ class Posterior:
 
         The prior takes values for unrelated. The truth may lie along the direction that is asked (a trend, a set of
         like values): there the mean is pulled to x̄ by more than the posterior knows. Of a prior variance K of which k
-        is left, it is 1 - k/K of what it should be; the square of what is missing, were it so, is added to k.
+        is left, the mean's own variance is K - k by the prior; a mean of z² times as much says that the truth is of
+        size z √K, of which k/K is missing: z² k²/K is added to k. (What is missing if the mean were free of noise,
+        |mean| k/(K - k), is without limit where the groups tell next to nothing.)
         """
         found, seen = self.strata, self.seen
         plain = directions.sum(axis=2) @ seen.mean
@@ -134,7 +150,7 @@ class Posterior:
         scatter = variance + (mean - middle[:, None, None]) ** 2
         prior = self._prior(directions)
         left = np.divide(variance, prior, out=np.ones_like(prior), where=prior > 0)
-        pull = np.abs(mean) * left / np.maximum(1 - left, TOLERANCE)
+        pull = np.abs(mean) * left / np.maximum(1 - left, np.sqrt(np.maximum(1 - left, TOLERANCE)) / MOST_HIDDEN)
         scatter, pull = (
             np.einsum("dts,ts->d", each, self.weights) for each in (scatter, np.where(left < 1, pull, 0.0))
         )
@@ -191,5 +207,11 @@ def _times(lines: Array, columns: Array) -> Array:
 
 
 def estimate(evidence: Evidence) -> Estimate:
-    """Answer with the posterior mean and its 95 % interval; `uniform` where a release has no such answer."""
-    return unbiased(evidence)
+    """Answer with the posterior mean and its 95 % interval; `uniform` where a release has no such answer.
+
+    No standard error is above half of what lies between the bounds, as that of no distribution between them is; the
+    interval is the posterior's own, cut to the bounds.
+    """
+    found = unbiased(evidence)
+    possible = np.maximum(evidence.most - evidence.least, 0.0) / 2  # NaN, which fmin passes over, where none is known
+    return replace(found, std_error=np.where(np.isnan(found.std_error), np.nan, np.fmin(found.std_error, possible)))

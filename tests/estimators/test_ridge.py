@@ -12,6 +12,7 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.estimation import Session
 from sqlanon.estimators import ESTIMATORS
+from sqlanon.estimators.ridge import left_out
 from sqlanon.templates import Sql, ident
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
 from tests.oracles.ridge import posterior
@@ -116,9 +117,13 @@ def test_any_small_release_equals_the_oracle(groups, seed):
     mean, variance = posterior(seen_by(rows, lambda row: row[2] > 2), range(4), {1: 1.0, 2: 1.0})
     row = session.answer(f"{COUNT} age > 2 and income in (1, 2)").iloc[0]
     hits, asked = sum(row[2] > 2 for row in rows), sum(row[3] in (1, 2) for row in rows)
-    inside = max(0, hits + asked - len(rows)) < mean < min(hits, asked)
+    least = max(0, hits + asked - len(rows))
+    inside = least < mean < min(hits, asked)
+    places = {v: sum(one[3] == v and one[-1] == hit[-1] for hit in rows if hit[2] > 2 for one in rows) for v in (1, 2)}
+    most = min(hits, sum(min(count, sum(one[3] == v for one in rows)) for v, count in places.items()))
     if row["count_std_error"] > 0:
-        assert row["count_std_error"] == pytest.approx(math.sqrt(variance), rel=1e-6, abs=1e-6)
+        possible = (most - least) / 2
+        assert row["count_std_error"] == pytest.approx(min(math.sqrt(variance), possible), rel=1e-6, abs=1e-6)
     if inside and row["count_std_error"] > 0:
         shared = session.con.execute(
             "select coalesce(sum(st.count), 0) from qit join st using (group_id) where age > 2 and income in (1, 2)"
@@ -330,6 +335,81 @@ def test_the_reach_of_sums_and_averages():
         narrow, wide = short.answer(sql).iloc[0], told.answer(sql).iloc[0]
         assert wide["n_low"] <= narrow["n_low"] and narrow["n_high"] <= wide["n_high"]
         assert wide["n_high"] - wide["n_low"] > narrow["n_high"] - narrow["n_low"]
+
+
+def surplus_of(most_frequent):
+    """Make two signatures: A's values stand 100 times each, B's v0 and v2 in each of 134 groups of 3, rows left out."""
+    kept = [(0, 0, i % 7, v, g) for g in range(100) for i, v in enumerate(["v0", "v1", "v2"], g)]
+    kept += [(1, 0, i % 7, v, 100 + g) for g in range(134) for i, v in enumerate(["v0", "v2", f"v{g % 2 * 2 + 1}"], g)]
+    return kept, [(1, 0, i % 7, "v0" if i < most_frequent else "v2", -1) for i in range(198)]
+
+
+@pytest.mark.parametrize("most_frequent", [0, 99, 131, 198])
+def test_the_reach_of_counts_is_what_is_possible(most_frequent):
+    """Rows left out can only add: nothing below what is published, nothing above all of them, and the truth inside."""
+    kept, left = surplus_of(most_frequent)
+    told = robust(kept, NAMES, ["sex"], dropped=len(left))
+    alone = robust(kept, NAMES, ["sex"])
+    for where in ("age > -1", "age < 3", "age = 1 or age = 5"):
+        sql = f"select sex, income, count(*) as n from release where {where} group by all order by all"
+        wide, narrow = told.answer(sql), alone.answer(sql)
+        assert wide["n"].tolist() == narrow["n"].tolist()
+        assert wide["n_low"].tolist() == narrow["n_low"].tolist() and (wide["n_low"] >= 0).all()
+        assert (wide["n_high"] >= narrow["n_high"]).all()
+        assert (wide["n_high"] <= narrow["n_high"] + len(left) + 1e-9).all()
+        if where == "age > -1":
+            rows = pd.DataFrame([*kept, *left], columns=[*NAMES, "group"])
+            truth = rows.groupby(["sex", "income"]).size()
+            for row in wide.itertuples():
+                count = truth.get((row.sex, row.income), 0)
+                assert row.n_low <= count <= row.n_high, row
+            full = wide[(wide["sex"] == 1) & wide["income"].isin(["v0", "v2"])]
+            assert full["n_low"].tolist() == [134, 134] and (full["n_high"] > 134 + 99).all()
+
+
+def test_few_values_may_each_have_all_that_is_left_out():
+    """Of ten values or fewer that stand in every group the range is the extremes; sums may also fall."""
+    rows = [(0, 0, 1, v, g) for g in range(6) for v in (2, 3, -4)]
+    strata = robust(rows, NAMES, ["sex"]).classes.strata()
+    each = np.array([[1.0, 0, 0], [2, 3, -4], [1, 1, 1], [0, 0, 0]])
+    less, more = left_out(strata, each, 10)
+    assert less.tolist() == [0, -40, 0, 0] and more.tolist() == [10, 30, 10, 0]
+
+
+def test_many_values_share_what_is_left_out():
+    """Beyond, the range is the middle 95 % of a Dirichlet distribution of weights a half, drawn here by chance."""
+    rows = [(0, 0, 1, v, g) for g in range(6) for v in range(12)]
+    strata = robust(rows, NAMES, ["sex"]).classes.strata()
+    random = np.random.default_rng(5)
+    each = np.array([[1.0] + [0] * 11, [1] * 6 + [0] * 6, [0.4] * 12, [-1] * 3 + [1] * 9, [-2] * 12])
+    less, more = left_out(strata, each, 100)
+    drawn = 100 * random.dirichlet(np.full(12, 0.5), 200_000) @ each.T
+    low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
+    assert less.tolist() == pytest.approx(np.minimum(low, 0), abs=0.5)
+    assert more.tolist() == pytest.approx(np.maximum(high, 0), abs=0.5)
+
+
+# -- how large an error may be -------------------------------------------------------------------
+
+
+def full_value(random):
+    """Make a release in which one value stands in every group: the groups tell next to nothing of it."""
+    others = [(1, 2), (3, 4), (1, 3), (2, 4), (1, 4), (2, 3)]
+    group = [(0, *others[g % 6]) for g in range(139)] + [(0, 1, 2, 3)] * 2
+    rows = [(0, 0, int(random.random() < 0.3 + 0.1 * (v == 0)), v, g) for g, own in enumerate(group) for v in own]
+    return rows, sum(row[2] for row in rows if row[3] == 0)
+
+
+def test_an_error_is_no_larger_than_what_is_possible():
+    """The count is among 0 … 141: its error is at most half of that, and mostly much less; the interval holds."""
+    errors, held = [], []
+    for seed in range(12):
+        rows, truth = full_value(np.random.default_rng(seed))
+        row = robust(rows, NAMES, ["sex"]).answer(f"{COUNT} age = 1 and income = 0").iloc[0]
+        errors.append(row["count_std_error"])
+        held.append(row["count_low"] <= truth <= row["count_high"])
+    assert sum(held) >= 11
+    assert max(errors) <= 70.5 and np.mean(errors) < 40 and min(errors) > 10
 
 
 # -- names, refusals, statements -----------------------------------------------------------------

@@ -77,7 +77,14 @@ def posterior(rows, values, asked):
         left = prior - gain @ design @ prior
         known, whole = direction @ gain @ observed, direction @ prior @ direction
         share = direction @ left @ direction / whole if whole else 1.0
-        figures.append((likelihood, known, share * whole, abs(known) * share / (1 - share) if share < 1 else 0.0))
+        figures.append(
+            (
+                likelihood,
+                known,
+                share * whole,
+                abs(known) * share / max(1 - share, math.sqrt(1 - share) / 2) if share < 1 else 0.0,
+            )
+        )
     likelihood, middle, variance, pull = map(np.array, zip(*figures, strict=True))
     weight = np.exp(likelihood - likelihood.max())
     weight /= weight.sum()
