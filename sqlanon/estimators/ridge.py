@@ -129,9 +129,10 @@ class Posterior:
 
         The prior takes values for unrelated. The truth may lie along the direction that is asked (a trend, a set of
         like values): there the mean is pulled to x̄ by more than the posterior knows. Of a prior variance K of which k
-        is left, the mean's own variance is K - k by the prior; a mean of z² times as much says that the truth is of
-        size z √K, of which k/K is missing: z² k²/K is added to k. (What is missing if the mean were free of noise,
-        |mean| k/(K - k), is without limit where the groups tell next to nothing.)
+        is left, it is 1 - k/K of what it should be, and |mean| k/(K - k) is missing, were it so; its square is added to
+        k. Where the groups tell next to nothing (k/K near 1) that is noise without limit: by the prior the mean's own
+        variance is K - k, so that a mean of z² times as much speaks of a truth of size z √K, of which k/K is missing.
+        No more is added than `MOST_HIDDEN` times that, squared; by measurement 2 costs trends no coverage, 1 does.
         """
         found, seen = self.strata, self.seen
         plain = directions.sum(axis=2) @ seen.mean
