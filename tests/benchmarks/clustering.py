@@ -1,7 +1,7 @@
 """Judge the clusters of uncertain rows by greedy k-member clustering, and time them against Anatomy's grouping.
 
-    python tests/benchmarks/clustering.py quality adult_arx.parquet hierarchies [--samples 20] [--rows 2000]
-    python tests/benchmarks/clustering.py time census_like.sql [--rows 1000000] [--repeat 3]
+    python -m tests.benchmarks.clustering quality adult_arx.parquet hierarchies [--samples 20] [--rows 2000]
+    python -m tests.benchmarks.clustering time census_like.sql [--rows 1000000] [--repeat 3]
 
 `adult_arx.parquet` is ARX's cut of UCI's Adult, `hierarchies` the folder of its hierarchies (`adult__education.csv`
 …, one column per level from the leaf to the root); `census_like.sql` is a generator of census-like rows. Quality:

@@ -673,32 +673,32 @@ select
     max(case when place = 5 then breadth end) as "breadth_5",
     max(case
         when number = 1 and reach > "filled_0" and reach <= "filled_1"
-            then cast('1' || substr('000000000000000000', 1, "filled_0" + 18 - reach) as bigint)
+            then cast('1' || substr('000000000000000000', 1, cast("filled_0" + 18 - reach as integer)) as bigint)
         else 0
     end) as "weight_1_1",
     max(case
         when number = 2 and reach > "filled_0" and reach <= "filled_1"
-            then cast('1' || substr('000000000000000000', 1, "filled_0" + 18 - reach) as bigint)
+            then cast('1' || substr('000000000000000000', 1, cast("filled_0" + 18 - reach as integer)) as bigint)
         else 0
     end) as "weight_1_2",
     max(case
         when number = 3 and reach > "filled_0" and reach <= "filled_1"
-            then cast('1' || substr('000000000000000000', 1, "filled_0" + 18 - reach) as bigint)
+            then cast('1' || substr('000000000000000000', 1, cast("filled_0" + 18 - reach as integer)) as bigint)
         else 0
     end) as "weight_1_3",
     max(case
         when number = 4 and reach > "filled_0" and reach <= "filled_1"
-            then cast('1' || substr('000000000000000000', 1, "filled_0" + 18 - reach) as bigint)
+            then cast('1' || substr('000000000000000000', 1, cast("filled_0" + 18 - reach as integer)) as bigint)
         else 0
     end) as "weight_1_4",
     max(case
         when number = 5 and reach > "filled_0" and reach <= "filled_1"
-            then cast('1' || substr('000000000000000000', 1, "filled_0" + 18 - reach) as bigint)
+            then cast('1' || substr('000000000000000000', 1, cast("filled_0" + 18 - reach as integer)) as bigint)
         else 0
     end) as "weight_1_5",
     max(case
         when number = 6 and reach > "filled_0" and reach <= "filled_1"
-            then cast('1' || substr('000000000000000000', 1, "filled_0" + 18 - reach) as bigint)
+            then cast('1' || substr('000000000000000000', 1, cast("filled_0" + 18 - reach as integer)) as bigint)
         else 0
     end) as "weight_1_6",
     count(*) as level_count
