@@ -8,11 +8,10 @@ from pathlib import Path
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, connect
 from sqlanon.errors import SqlanonError, TargetError
-from sqlanon.staging import OwnedFolder, remove_dead_folders
+from sqlanon.staging import ASIDE, OwnedFolder, remove_dead_folders
 from sqlanon.statement import Statement
 from sqlanon.templates import Sql, ident, literal
 
-STEM = ".sqlanon-aside-"
 FORMATS = {".parquet": "format parquet, compression zstd", ".csv": "format csv, header true"}
 
 
@@ -47,8 +46,8 @@ def saved(engine: Engine, asides: Sequence[Statement], paths: Sequence[Path]) ->
     with ExitStack() as stack:
         waiting = []
         for aside, path in zip(asides, paths, strict=True):
-            remove_dead_folders(path.parent, STEM)
-            folder = OwnedFolder(path.parent, STEM)
+            remove_dead_folders(path.parent, ASIDE)
+            folder = OwnedFolder(path.parent, ASIDE)
             stack.callback(folder.close)
             waiting.append(folder.path / path.name)
             _write(engine, aside, waiting[-1], FORMATS[path.suffix.lower()])

@@ -17,6 +17,7 @@ from sqlanon.constants import constants
 from sqlanon.errors import TargetError, UsageError
 from sqlanon.plan import Guard, Row, Step, relation_name
 from sqlanon.roles import Roles, free_name
+from sqlanon.staging import ASIDE, OwnedFolder, remove_dead_folders
 from sqlanon.templates import Sql
 
 SHOWN = 20  # faults that a message names
@@ -33,6 +34,8 @@ class Learn:
         """Raise TargetError where saving would not work or would replace a file unasked."""
         if self.path is None:
             return
+        if self.path.suffix.lower() != ".csv":
+            raise TargetError(f"the influence matrix is saved as CSV; name {str(self.path)!r} .csv")
         if self.path.is_dir() or not self.path.absolute().parent.is_dir():
             raise TargetError(f"cannot save the influence matrix to {str(self.path)!r}: it is no path of a file")
         if os.path.lexists(self.path) and not self.overwrite:
@@ -44,15 +47,19 @@ class Learn:
             return
         text = io.StringIO()
         csv.writer(text, quoting=csv.QUOTE_MINIMAL, lineterminator="\n").writerows([heads, *lines])
-        beside = self.path.with_name(f".{self.path.name}.sqlanon")
+        parent = self.path.absolute().parent
+        remove_dead_folders(parent, ASIDE)
+        folder = OwnedFolder(parent, ASIDE)
         try:
-            beside.unlink(missing_ok=True)
+            beside = folder.path / self.path.name
             descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
                 file.write(text.getvalue())
             beside.replace(self.path)
         except OSError as error:
             raise TargetError(f"cannot write {str(self.path)!r}: {error.strerror}") from None
+        finally:
+            folder.close()
 
 
 @dataclass(frozen=True)

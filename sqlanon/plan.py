@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from sqlanon.errors import TemplateError
@@ -155,7 +156,7 @@ class Plan:
 
     asides: what the publisher may keep beside the release, and what never becomes part of it. known: distributions,
     as tables that were given or as queries, whose posteriors the finished release is looked at for. read: what
-    the plan reads beside the source, as it was named.
+    the plan reads beside the source, as it was named. saves: files that the plan itself writes for the publisher.
     fitted: takes the rows of the checks by name and returns this plan as they make it, where a published table has
     as many columns as the data asks for, or the manifest says what was learned. notes: what to tell the publisher;
     learned: what the publisher may see and the manifest does not say.
@@ -171,6 +172,7 @@ class Plan:
     asides: tuple[Statement, ...] = ()
     known: tuple[Beside | Statement, ...] = ()
     read: tuple[object, ...] = ()
+    saves: tuple[Path, ...] = ()
     fitted: "Callable[[Mapping[str, Row]], Plan] | None" = None
     notes: tuple[str, ...] = ()
     learned: Mapping[str, Any] = field(default_factory=dict)

@@ -26,7 +26,7 @@ from sqlanon.templates import Sql, ident, literal
 
 @dataclass(frozen=True)
 class Asked:
-    """A publication as it was asked for, before any database was looked at."""
+    """A publication as it was asked for, before any database was looked at; files: what else the run reads."""
 
     method: str
     source: object
@@ -38,6 +38,7 @@ class Asked:
     key: Key | None = None
     many_rows_per_person: bool = False
     show_values: bool = False
+    files: tuple[str, ...] = ()
 
 
 def prepared(
@@ -154,12 +155,14 @@ def publish(
 def _kept(
     asked: Asked, plan: Plan, save: Sequence[Path], overwrite: bool, out: str | Path | None
 ) -> tuple[Statement, ...]:
-    """Return the asides that are saved: all of them, or none."""
+    """Return the asides that are saved: all of them, or none; refuse files that would be lost or handed on."""
+    read = (asked.source, *asked.files, *plan.read)
+    check(plan.saves, overwrite, out, read)
     if not save:
         return ()
     if len(save) != len(plan.asides):
         raise UsageError(f"{len(plan.asides)} tables are learned from the data, and {len(save)} files are to keep them")
-    check(save, overwrite, out, (asked.source, *plan.read))
+    check(save, overwrite, out, read)
     return plan.asides
 
 

@@ -16,6 +16,9 @@ from sqlanon.errors import TargetError
 _TOKEN = re.compile(r"[0-9a-f]{16}\Z")
 
 
+ASIDE = ".sqlanon-aside-"  # folders for what a publisher keeps beside a release, until it stands
+
+
 class OwnedFolder:
     """A folder of this run alone, named `<stem><token>`; it goes when the run closes it or dies."""
 

@@ -113,6 +113,7 @@ class Publication:
             chosen_key(self.key, self.key_file),
             self.rows_per_person is RowsPerPerson.many,
             self.show_values,
+            tuple(str(file) for file in (self.database, self.key_file) if file is not None),
         )
 
 

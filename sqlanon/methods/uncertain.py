@@ -75,7 +75,9 @@ def plan(
         request, alternatives, alternative_of, max_alternatives, label, order_alternatives, hierarchy or {}
     )
     asked = _Asked(k, l, threshold, influence, undiverse, refine, alternatives, order_alternatives, prefix, key)
-    return asked.plan(reading)
+    saves = (influence.path,) if isinstance(influence, Learn) and influence.path is not None else ()
+    tables = (*(hierarchy or {}).values(), *(() if isinstance(influence, Learn) else (influence,)))
+    return replace(asked.plan(reading), saves=saves, read=tuple(table.named for table in tables))
 
 
 def _refuse_parameters(request: Request, k: int, l: int, threshold: float, refine: int, most: int) -> None:
