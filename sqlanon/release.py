@@ -4,6 +4,7 @@ import html
 import logging
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -81,7 +82,11 @@ class Release:
         Returns a Report; `report.holds` is False where any check failed. Raises nothing for a failed check,
         UsageError or DataError for a background that is no distribution or does not fit the release.
         """
-        against, voters, tables = _named(against), _named(voters), _listed(background)
+        # the manifest of a form with nested values names values by their texts, which were written in UTC
+        with self.engine.snapshot() if self.form.nested else nullcontext():
+            return self._verified(_named(against), _named(voters), _listed(background), r)
+
+    def _verified(self, against: object, voters: object, tables: Sequence[object], r: float | None) -> Report:
         adversary.check_r(r, tables)
         checks: tuple[Check, ...] = (inspection.file_check(self.directory, self.manifest),)
         if checks[0].holds:
