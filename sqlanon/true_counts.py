@@ -7,7 +7,7 @@ import pandas as pd
 
 from sqlanon.checks import Check, Published
 from sqlanon.described import described
-from sqlanon.errors import AnswerError
+from sqlanon.errors import AnswerError, ReleaseError
 from sqlanon.originals import Original, original
 from sqlanon.plan import Source
 from sqlanon.possibility import Session
@@ -29,8 +29,9 @@ def count_queries(published: Published, source: Source, types: Mapping[str, str]
 def compared(published: Published, source: Source, types: Mapping[str, str]) -> Check:
     """Check that the three counts of every value enclose the true ones; `mean_error` is that of `expected`, in rows.
 
-    A column whose values are too many to be told apart is left out, with the reason. Largest values stand for smaller
-    alternatives: those that the column shows nowhere are counted as `unpublished`, and asked of nobody.
+    A release that cannot be read fails. A column whose values are too many to be told apart is left out, with the
+    reason. Largest values stand for smaller alternatives: those that the column shows nowhere are counted as
+    `unpublished`, and asked of nobody.
     """
     session = Session(published.engine, published.tables, published.manifest)
     true, found = original(published, source, types), dict[str, Any]()
@@ -45,6 +46,8 @@ def compared(published: Published, source: Source, types: Mapping[str, str]) -> 
             counted = published.engine.frame(_true_count(published, true, internal))
             hidden = session.loaded.hidden if internal != "sensitive" else 0
             found[column] = _judged(answered, counted, hidden, internal in open_ended)
+    except ReleaseError as error:  # the other checks say what is wrong with it
+        return Check("counts", REQUIRED, {"unreadable": str(error)}, False)
     finally:
         session.close()
     judged = [said for said in found.values() if isinstance(said, dict)]

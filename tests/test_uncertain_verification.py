@@ -88,6 +88,41 @@ def test_a_group_that_is_shown_must_pass(release):
     assert "or >= 2 different ones and rows that differ, or hidden" in check.required
 
 
+@pytest.mark.parametrize("marked", [True, False])
+def test_a_root_called_star_hides_no_group_that_fails(tmp_path, marked):
+    """In group 2 everybody has one disease: only rows without any mark are hidden."""
+    tree = [["Bachelor", "*"], ["Master", "*"]]
+    counts = {"education": 2} if marked else {}
+    people = [("a", {}, ("Master",), 1), ("b", {"education": 2}, ("*",), 1)]
+    people += [(name, counts, ("*",), 2) for name in "cd"]
+    lines = [(1, ("flu",), 1), (1, ("lung cancer",), 1), (2, ("lung cancer",), 2)]
+    given = {"quasi": {"education": "VARCHAR"}, "people": people, "lines": lines, "weights": WEIGHTS, "label": "num"}
+    report = sqlanon.open(write_release(tmp_path / "r", hierarchies={"education": tree}, **given)).verify()
+    assert failed(report) == ({"weights"} if marked else set())
+    assert report.figures["suppressed_rows"] == (0 if marked else 2)
+
+
+def test_values_of_another_type_are_told_and_break_nothing(release):
+    report = rewritten(release, "qit", replaced("age", "'old'", "t5")).verify(against=str(PAPER / "table_6.parquet"))
+    assert {"domains", "quasi_rows", "counts"} <= failed(report)
+    (counts,) = [check for check in report.checks if check.name == "counts"]
+    assert "the release's tables cannot be read as uncertain data" in counts.found["unreadable"]
+
+
+@pytest.mark.parametrize("name", ["mark", "marks", "read", "counted", "suppressed", "part"])
+def test_quasi_columns_called_as_our_queries_call_theirs(con, name):
+    con.execute(f"create table t as select case when i % 5 = 0 then [i % 7, i % 3] else [i % 7] end as {name},"
+                " i % 4 as s from range(60) r(i)").fetchall()  # fmt: skip
+    asked = {"quasi": name, "sensitive": "s", "k": 3, "l": 2, "threshold": 0.1, "influence": "learn"}
+    report = sqlanon.uncertain(con, "t", **asked).verify(against="t")
+    assert report.holds, report.failed()
+    assert report.figures["uncertain_rows"] > 0
+    con.execute(
+        f"create or replace table t as select '{{' || i % 7 || ', 3}}' as {name}, i % 4 as s from range(60) r(i)"
+    )
+    assert sqlanon.uncertain(con, "t", alternatives="braces", **asked).verify(against="t").holds
+
+
 def manifest_with(release, change):
     path = release.directory / "release.json"
     manifest = json.loads(path.read_text())
