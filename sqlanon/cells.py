@@ -63,7 +63,7 @@ def _refuse_cells(reading: Reading, lists: Sequence[Column]) -> Callable[[Row], 
 
 
 def refuse_braces(reading: Reading) -> Callable[[Row], None]:
-    """Return what raises DataError where braces do not match, or a cell's alternatives are not of one kind."""
+    """Return what raises DataError where braces do not match or hold what is not read, or kinds are mixed in a cell."""
 
     def refuse(row: Row) -> None:
         for number, (name, kind) in enumerate(reading.texts.items(), start=1):
@@ -71,6 +71,11 @@ def refuse_braces(reading: Reading) -> Callable[[Row], None]:
                 raise DataError(
                     f"{row[f'unmatched_{number}']} cells of {name!r} open a brace or close one without the other;"
                     " write alternatives as {a, b}"
+                )
+            if row[f"nested_{number}"]:
+                raise DataError(
+                    f"{row[f'nested_{number}']} cells of {name!r} have braces inside braces, or an alternative that"
+                    " begins with a quote: quotes and braces inside braces are not read; use lists"
                 )
             if row[f"mixed_{number}"] and kind == "VARCHAR":
                 raise DataError(

@@ -402,6 +402,26 @@ def test_the_correlation_ratio_is_the_statistic_of_the_oracle(con):
             assert line[place] == next((grade for bound, grade in scale if strength >= bound), 0)
 
 
+def test_values_of_equal_mass_are_of_one_grade_in_any_order_and_on_any_number_of_threads(con):
+    """Thirds, sevenths and whole rows that come to the same mass: no float sum decides a grade."""
+    con.execute(
+        "create table t as select [(i + j) % 9 for j in range([1, 3, 6, 7][1 + i // 9 % 4])] as disease,"
+        " ['x', 'y', 'z'][1 + i * i % 7 % 3] as sex, i * i % 101 as age from range(9 * 4 * 60) r(i)"
+    ).fetchall()
+    con.execute("insert into t select [100], 'x', 5 from range(240)").fetchall()  # whole rows, as many as the others
+    con.execute("create table backwards as select list_reverse(disease) as disease, sex, age from t order by random()")
+    found = []
+    for source, threads in (("t", 1), ("t", 2), ("backwards", 4), ("backwards", 1)):
+        con.execute(f"set threads = {threads}").fetchall()
+        asked = {"quasi": ["sex", "age"], "sensitive": "disease", "k": 4, "l": 2, "threshold": 0.1}
+        release = sqlanon.uncertain(con, source, influence="learn", key=KEY, **asked)
+        found.append(release.learned["influence"])
+    assert all(one == found[0] for one in found)
+    assert len(found[0]) == 11
+    weights = [line[-1] for line in found[0][1:]]
+    assert sorted(weights) == pytest.approx([0.3 + 0.01 * place for place in range(1, 11)])
+
+
 # -- hierarchies that are none --------------------------------------------------------------------------------
 
 
@@ -464,6 +484,20 @@ def test_numbers_with_a_hierarchy_are_its_leaves(con, tmp_path):
         hierarchy={"zip": tmp_path / "zip.csv"},
     )  # fmt: skip
     assert {row[2] for row in tables(release)[0] if row[0] == "22"} == {"0*", "*"}
+
+
+def test_what_generalizes_to_a_root_called_star_is_not_suppressed(con, tmp_path):
+    (tmp_path / "zip.csv").write_text("zip,area,all\n01,0*,*\n02,0*,*\n11,1*,*\n")
+    con.execute("create table t as select case when i % 5 = 0 then ['01', '11'] else ['01'] end as zip, i % 4 as s"
+                " from range(400) r(i)").fetchall()  # fmt: skip
+    asked = {"quasi": "zip", "sensitive": "s", "k": 5, "l": 2, "threshold": 0.1, "influence": "learn", "key": KEY}
+    release = sqlanon.uncertain(con, "t", undiverse="suppress", hierarchy={"zip": tmp_path / "zip.csv"}, **asked)
+    report = release.verify(against="t")
+    assert report.holds, report.failed()
+    qit, _ = tables(release)
+    starred = collections.Counter((row[0], bool(row[1])) for row in qit if row[2] == "*")
+    assert starred["22", True] + report.figures["suppressed_rows"] == starred.total()
+    assert starred["22", True] > 0, "roots are published with their marks"
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -542,6 +576,13 @@ def test_a_quasi_column_called_weight(con):
         ("{Master", "1 cells of 'education' open a brace or close one without the other; write alternatives as {a, b}"),
         ("Master}", "1 cells of 'education' open a brace or close one without the other"),
         ("{Master, 7}", "1 cells of 'education' have numbers and text among their alternatives"),
+        (
+            "{{Master}, Ph.D}",
+            "1 cells of 'education' have braces inside braces, or an alternative that begins",
+        ),
+        ("{Master}, {Ph.D}", "quotes and braces inside braces are not read; use lists"),
+        ('{"Master, Ph.D"}', "quotes and braces inside braces are not read; use lists"),
+        ("{Master, 'Ph.D'}", "quotes and braces inside braces are not read; use lists"),
         ("{Bachelor, Master, Ph.D}", "1 cells of 'education' have more than 2 alternatives; raise --max-alternatives"),
     ],
 )
