@@ -5,7 +5,7 @@ Everything after these steps is over single values: the templates are `sql_templ
 """
 
 from sqlanon import grouping
-from sqlanon.cells import cells, refuse_braces, refuse_outside, refuse_tuples
+from sqlanon.cells import braces, cells, refuse_outside, refuse_tuples
 from sqlanon.hierarchy import SHOWN, Hierarchy
 from sqlanon.plan import Guard, Step, relation_name
 from sqlanon.reading import Column, Kind, Reading
@@ -27,7 +27,7 @@ def opening(reading: Reading) -> tuple[Step, ...]:
         passed += ["tie"] if reading.tie is not None else []
         kinds = [(names[name], Sql(f"{kind}[]")) for name, kind in reading.texts.items()]
         steps += [
-            Step("uncertain/braces", "query", refuse=refuse_braces(reading), values={"text_columns": texts}),
+            braces(reading, texts),
             Step("uncertain/listed", values={"passed_columns": passed, "text_columns": kinds}),
         ]
         rows = "listed"

@@ -17,6 +17,14 @@ _STARS = (
     "{count} cells of {column} hold *, which stands for what is suppressed; say --undiverse merge, or write another"
     " value into the source"
 )
+_BRACES = {
+    "unmatched": "{count} cells of {column} open a brace or close one without the other; write alternatives as"
+    " {{a, b}}",
+    "nested": "{count} cells of {column} have braces inside braces, or an alternative that begins with a quote: quotes"
+    " and braces inside braces are not read; use lists",
+    "mixed": "{count} cells of {column} have numbers and text among their alternatives; the alternatives of a cell are"
+    " of one kind",
+}
 _NO_HIERARCHY = (
     "{count} cells of {column!r} are uncertain, and nothing says what their alternatives have in common:"
     " give --hierarchy {column}=FILE"
@@ -62,28 +70,25 @@ def _refuse_cells(reading: Reading, lists: Sequence[Column]) -> Callable[[Row], 
     return refuse
 
 
-def refuse_braces(reading: Reading) -> Callable[[Row], None]:
-    """Return what raises DataError where braces do not match or hold what is not read, or kinds are mixed in a cell."""
+def braces(reading: Reading, texts: Sequence[str]) -> Step:
+    """Return the query that refuses braces that do not match or hold what is not read, and kinds mixed in a cell.
+
+    texts: the columns whose cells may stand in braces, by their names inside.
+    """
+    faults = [
+        (f"{fault}_{number}", words, repr(name))
+        for number, (name, kind) in enumerate(reading.texts.items(), start=1)
+        for fault, words in _BRACES.items()
+        if fault != "mixed" or kind == "VARCHAR"
+    ]
 
     def refuse(row: Row) -> None:
-        for number, (name, kind) in enumerate(reading.texts.items(), start=1):
-            if row[f"unmatched_{number}"]:
-                raise DataError(
-                    f"{row[f'unmatched_{number}']} cells of {name!r} open a brace or close one without the other;"
-                    " write alternatives as {a, b}"
-                )
-            if row[f"nested_{number}"]:
-                raise DataError(
-                    f"{row[f'nested_{number}']} cells of {name!r} have braces inside braces, or an alternative that"
-                    " begins with a quote: quotes and braces inside braces are not read; use lists"
-                )
-            if row[f"mixed_{number}"] and kind == "VARCHAR":
-                raise DataError(
-                    f"{row[f'mixed_{number}']} cells of {name!r} have numbers and text among their alternatives;"
-                    " the alternatives of a cell are of one kind"
-                )
+        for fault, words, column in faults:
+            if row[fault]:
+                raise DataError(words.format(count=row[fault], column=column))
 
-    return refuse
+    guards = [Guard(f"{fault} > 0", words.format(count="some", column=column)) for fault, words, column in faults]
+    return Step("uncertain/braces", "query", "", refuse, tuple(guards), {"text_columns": list(texts)})
 
 
 def refuse_tuples(reading: Reading) -> Callable[[Row], None]:

@@ -814,6 +814,20 @@ def test_a_compiled_script_makes_the_same_release(uncertain_shell, influence, un
     assert run.execute("select count(*) from duckdb_tables() where temporary").fetchall() == [(0,)]
 
 
+def test_a_compiled_script_refuses_braces_that_are_none(shell):
+    (shell.folder / "h.csv").write_text("child,parent\na,r\nb,r\n")
+    for cell, words in (("{{a}, b}", "braces inside braces"), ("{a", "open a brace"), ("{a, 7}", "numbers and text")):
+        (shell.folder / "t.csv").write_text(f'q,s\n"{cell}",x\na,y\nb,z\na,x\n')
+        script = shell("compile", "uncertain", "t.csv", "--quasi", "q", "--sensitive", "s", "-k", "2", "-L", "2",
+                       "--threshold", "0.1", "--influence", "learn", "--hierarchy", "q=h.csv", "--alternatives",
+                       "braces")  # fmt: skip
+        assert script.returncode == 0, script.stderr
+        run = duckdb.connect()
+        run.execute(f"set variable sqlanon_key = '{KEY}'").fetchall()
+        with pytest.raises(duckdb.Error, match=f"some cells of 'q' .*{words}"):
+            run.execute(script.stdout.replace("t.csv", f"{shell.folder}/t.csv")).fetchall()
+
+
 def test_what_runs_is_shown_and_holds_no_number_of_the_data(uncertain_shell):
     shell = uncertain_shell
     before = shell.left()
