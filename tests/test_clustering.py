@@ -213,7 +213,7 @@ def test_every_table_is_clustered_or_refused(con, rows, importances, k, l, thres
     importances=st.tuples(importance, importance, importance),
     k=st.integers(2, 4),
 )
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_turn_of_swaps_makes_clusters_narrower(con, rows, importances, k):
     rows = [*rows, (rows[0][0], ["v"])]  # a second weight
     attributes = attributes_of(rows, importances)

@@ -95,7 +95,7 @@ def classes(source):
     """Publish class by class with DuckDB: two backgrounds, and one with repair."""
     known = {**RANDOMIZED, "quasi": QUASI, "sensitive": SENSITIVE, "r": 2, "max_suppressed": 0.9}
     several = {**known, "background_from": [["ünï ©ode 漢字"], ["ünï ©ode 漢字", "a,b"]]}
-    repaired = {**known, "background_from": [["back\\slash"]], "repair": 6}
+    repaired = {**known, "background_from": [["back\\slash"]], "repair": 2}
     return [(asked, sqlanon.robust(source[0], "hostile", **asked)) for asked in (several, repaired)]
 
 
