@@ -56,14 +56,13 @@ def verify(published: Published) -> Report:
     """Check a release from its tables alone: as a partition, and that its groups are of one class each."""
     report = partition.verify(published)
     (found,) = published.engine.rows(_classes(published))
-    r = published.manifest["parameters"]["r"]
-    largest = found["largest_posterior"]
-    safe = largest is not None and largest * r <= 1 + 1e-12
-    shown = largest if not found["mixed_groups"] else MIXED.format(**found)
-    # only a repair mixes classes; what it makes is proved by posteriors
-    holds = None if safe and found["mixed_groups"] and published.manifest["parameters"]["repair"] else safe
-    if found["mixed_groups"] and not published.manifest["parameters"]["repair"]:
-        holds = False
+    parameters, r = published.manifest["parameters"], published.manifest["parameters"]["r"]
+    largest, mixed = found["largest_posterior"], bool(found["mixed_groups"])
+    # without a group of one class there is nothing to say, unless a repair mixed them all
+    holds: bool | None = mixed if largest is None else largest * r <= 1 + 1e-12
+    if holds and mixed:  # only a repair mixes classes; what it makes is proved by posteriors
+        holds = None if parameters["repair"] else False
+    shown = MIXED.format(**found) if mixed else largest
     check = Check("classes", f"one signature a group, so no posterior above 1/{r:g}", shown, holds)
     return Report((*report.checks, check), {**report.figures, "signatures": found["class_count"]})
 

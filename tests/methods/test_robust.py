@@ -423,6 +423,17 @@ def test_a_row_that_no_group_may_take_is_left_out_and_no_reason_to_fail(con):
     assert "1 of 2 values of a background are none of the data's" in release.notes
 
 
+def test_a_release_whose_every_group_took_a_row_is_proved_by_its_posteriors(con):
+    con.execute("create table t as from (values ('m', 'a'), ('m', 'b'), ('f', 'c')) t(sex, s)").fetchall()
+    con.execute(
+        "create table known as select x.sex, y.s, 1 / 3.0 as probability from (select distinct sex from t) x, t y"
+    ).fetchall()
+    asked = {"quasi": "sex", "sensitive": "s", "r": 2, "background": "known", "max_suppressed": 0.5}
+    release = sqlanon.robust(con, "t", repair=1, **asked)
+    assert release.manifest["groups"] == 1 and release.manifest["dropped_rows"] == 0
+    assert release.verify(background="known", r=2).holds
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_a_table_that_leaves_values_out_is_completed_alike_by_publisher_and_recipient(con, seed):
     con.execute(
