@@ -8,7 +8,7 @@ from pathlib import Path
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, connect
 from sqlanon.errors import SqlanonError, TargetError
-from sqlanon.staging import ASIDE, OwnedFolder, remove_dead_folders
+from sqlanon.staging import appearing
 from sqlanon.statement import Statement
 from sqlanon.templates import Sql, ident, literal
 
@@ -39,31 +39,18 @@ def check(paths: Sequence[Path], overwrite: bool, out: str | Path | None, read: 
 
 @contextmanager
 def saved(engine: Engine, asides: Sequence[Statement], paths: Sequence[Path]) -> Iterator[None]:
-    """Write each aside into a folder beside its path, for its owner alone; they appear when the block ends well.
-
-    What a dead run left of these folders goes first: they hold what the data teaches of small groups.
-    """
+    """Write each aside beside its path, for its owner alone; they appear when the block ends well."""
     with ExitStack() as stack:
-        waiting = []
         for aside, path in zip(asides, paths, strict=True):
-            remove_dead_folders(path.parent, ASIDE)
-            folder = OwnedFolder(path.parent, ASIDE)
-            stack.callback(folder.close)
-            waiting.append(folder.path / path.name)
-            _write(engine, aside, waiting[-1], FORMATS[path.suffix.lower()])
+            place = stack.enter_context(appearing(path, f"the release is there, but not {str(path)!r}"))
+            _write(engine, aside, place, FORMATS[path.suffix.lower()])
         yield
-        for place, path in zip(waiting, paths, strict=True):
-            try:
-                place.replace(path)
-            except OSError as error:
-                raise TargetError(f"the release is there, but not {str(path)!r}: {error.strerror}") from None
 
 
 def _write(engine: Engine, aside: Statement, place: Path, how: str) -> None:
-    """Write one table; the file is the owner's before anything is in it."""
+    """Write one table into a file that is its owner's before anything is in it."""
     writer = engine if isinstance(engine, DuckDBEngine) else DuckDBEngine(connect())
     try:
-        os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         if writer is engine:
             table = f"(\n{aside.sql}\n)"  # as it is: a frame takes NaN for no value
         else:

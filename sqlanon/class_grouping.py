@@ -130,11 +130,9 @@ def _counted(request: Request, classes: Classes) -> tuple[Step, ...]:
 
 def suppressed(classes: Classes) -> Step:
     """Return the step that counts the rows that no group holds, and refuses too many of them."""
-    millionths = round(classes.most_suppressed * MILLION)
 
     def refuse(row: Row) -> None:
-        if row["dropped_rows"] * MILLION > row["row_count"] * millionths or row["dropped_rows"] == row["row_count"]:
-            refuse_suppression(classes, {**row, "surplus_rows": row["dropped_rows"]})
+        _refuse_suppression(classes, {**row, "surplus_rows": row["dropped_rows"]})
 
     return Step("robust/suppressed", "query", "", refuse, (Guard("dropped_rows = row_count", grouping.NO_ROWS),))
 
@@ -156,12 +154,12 @@ def _feasible(request: Request, classes: Classes) -> Callable[[Row], None]:
         if row["row_count"] == 0:
             raise DataError(grouping.NO_ROWS)
         if classes.early:
-            refuse_suppression(classes, row)
+            _refuse_suppression(classes, row)
 
     return refuse
 
 
-def refuse_suppression(classes: Classes, row: Row) -> None:
+def _refuse_suppression(classes: Classes, row: Row) -> None:
     """Refuse more rows left over than may be; the message names the signatures that leave most."""
     most = row["row_count"] * round(classes.most_suppressed * MILLION)
     if row["surplus_rows"] * MILLION <= most and row["surplus_rows"] < row["row_count"]:

@@ -17,7 +17,7 @@ from sqlanon.constants import constants
 from sqlanon.errors import TargetError, UsageError
 from sqlanon.plan import Guard, Row, Step, relation_name
 from sqlanon.roles import Roles, free_name
-from sqlanon.staging import ASIDE, OwnedFolder, remove_dead_folders
+from sqlanon.staging import appearing
 from sqlanon.templates import Sql
 
 SHOWN = 20  # faults that a message names
@@ -47,19 +47,12 @@ class Learn:
             return
         text = io.StringIO()
         csv.writer(text, quoting=csv.QUOTE_MINIMAL, lineterminator="\n").writerows([heads, *lines])
-        parent = self.path.absolute().parent
-        remove_dead_folders(parent, ASIDE)
-        folder = OwnedFolder(parent, ASIDE)
+        words = f"cannot write {str(self.path)!r}"
         try:
-            beside = folder.path / self.path.name
-            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-                file.write(text.getvalue())
-            beside.replace(self.path)
+            with appearing(self.path, words) as place:
+                place.write_text(text.getvalue(), encoding="utf-8", newline="")
         except OSError as error:
-            raise TargetError(f"cannot write {str(self.path)!r}: {error.strerror}") from None
-        finally:
-            folder.close()
+            raise TargetError(f"{words}: {error.strerror}") from None
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ import os
 import re
 import secrets
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 from sqlanon.errors import TargetError
 
 _TOKEN = re.compile(r"[0-9a-f]{16}\Z")
-
-
 ASIDE = ".sqlanon-aside-"  # folders for what a publisher keeps beside a release, until it stands
 
 
@@ -63,6 +63,29 @@ def remove_dead_folders(parent: Path, stem: str) -> None:
     for path, lock in dead_folders(parent, stem):
         shutil.rmtree(path, ignore_errors=True)
         lock.close()
+
+
+@contextmanager
+def appearing(path: Path, words: str) -> Iterator[Path]:
+    """Yield an empty file beside `path`, readable for its owner alone, that takes the path when the block ends well.
+
+    What dead runs left of such files goes first. Raises TargetError, beginning with `words`, where it cannot take it.
+    """
+    remove_dead_folders(path.parent, ASIDE)
+    folder = OwnedFolder(path.parent, ASIDE)
+    try:
+        place = folder.path / path.name
+        try:
+            os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except OSError as error:
+            raise TargetError(f"cannot write {path.name}: {error.strerror}") from None
+        yield place
+        try:
+            place.replace(path)
+        except OSError as error:
+            raise TargetError(f"{words}: {error.strerror}") from None
+    finally:
+        folder.close()
 
 
 class Exchange:
