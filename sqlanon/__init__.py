@@ -1,7 +1,7 @@
 """sqlanon anonymizes data where it lies: published privacy algorithms as SQL, run by DuckDB."""
 
 from sqlanon.api import anatomy, breach, open, robust, run, splu, uncertain
-from sqlanon.disclosure import Breach
+from sqlanon.breach.associations import Breach
 from sqlanon.errors import (
     DataError,
     QueryError,
@@ -12,8 +12,8 @@ from sqlanon.errors import (
     UsageError,
     VerificationError,
 )
-from sqlanon.release import Release
-from sqlanon.secret import Key, PrivacyWarning
+from sqlanon.key import Key, PrivacyWarning
+from sqlanon.releases.release import Release
 from sqlanon.version import VERSION as __version__
 
 __all__ = [

@@ -5,22 +5,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from sqlanon import guarantees
-from sqlanon.breaching import Model, Question, analyse
-from sqlanon.disclosure import Breach
+from sqlanon.breach.analysis import Model, Question, analyse
+from sqlanon.breach.associations import Breach
+from sqlanon.engines.connect import engine_of
 from sqlanon.engines.duckdb import DuckDBEngine, connect
 from sqlanon.errors import UsageError
-from sqlanon.grouping import GROUPS_PER_BLOCK
-from sqlanon.influence import Learn
-from sqlanon.jobfile import read_job
-from sqlanon.jobs import run_job, secrets_hidden
-from sqlanon.methods.robust import MOST_SUPPRESSED
-from sqlanon.plan import Beside, Draws, Nulls
-from sqlanon.publish import Asked, publish
-from sqlanon.reading import MOST_ALTERNATIVES
-from sqlanon.release import Release, open_release
-from sqlanon.secret import Key
-from sqlanon.sessions import engine_of
+from sqlanon.key import Key
+from sqlanon.methods.grouping import GROUPS_PER_BLOCK
+from sqlanon.methods.robust.plan import MOST_SUPPRESSED
+from sqlanon.methods.splu import binomial
+from sqlanon.methods.uncertain.columns import MOST_ALTERNATIVES
+from sqlanon.methods.uncertain.influence import Learn
+from sqlanon.plans.plan import Beside, Draws, Nulls
+from sqlanon.publishing.job_file import read_job
+from sqlanon.publishing.publish import Asked, publish
+from sqlanon.publishing.run_job import run_job, secrets_hidden
+from sqlanon.releases.release import Release, open_release
 
 Names = str | Iterable[str]
 
@@ -117,9 +117,9 @@ def splu(
     sensitive: Names,
     gamma: int | Mapping[str, int],
     residue: str | None = None,
-    epsilon: float = guarantees.EPSILON,
-    alpha: int = guarantees.ALPHA,
-    target_error: float = guarantees.TARGET_ERROR,
+    epsilon: float = binomial.EPSILON,
+    alpha: int = binomial.ALPHA,
+    target_error: float = binomial.TARGET_ERROR,
     block: int | None = GROUPS_PER_BLOCK,
     **options: Unpack[Options],
 ) -> Release:

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon import adversary, exposure
+from sqlanon.adversary import background_knowledge, exposure
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import DataError, SqlanonError, UsageError
-from sqlanon.release import Release
-from sqlanon.templates import Sql, ident
+from sqlanon.plans.templates import Sql, ident
+from sqlanon.releases.release import Release
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
 from tests.oracles import permanent
 
@@ -144,7 +144,7 @@ def test_what_is_found_equals_every_world(session, drawn, r, at_once):
         priors_above += sum(max(row.values()) > 1 / r + 1e-12 for row in mine)
     largest, above = max(rows), sum(row > 1 / r + 1e-12 for row in rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(adversary, "ROWS_AT_ONCE", at_once)
+        patch.setattr(background_knowledge, "ROWS_AT_ONCE", at_once)
         report = release.verify(background="known", r=r)
     (told,) = report.posterior
     assert told["largest_posterior"] == pytest.approx(float(largest), rel=1e-9)

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlanon import background
-from sqlanon.driver import carried_out
 from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.runner import carried_out
 from sqlanon.errors import DataError, UsageError
-from sqlanon.plan import Plan, Step, build
-from sqlanon.secret import Key
-from sqlanon.templates import Sql, ident, literal
+from sqlanon.key import Key
+from sqlanon.methods.robust import background
+from sqlanon.plans.plan import Plan, Step, build
+from sqlanon.plans.templates import Sql, ident, literal
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
 from tests.oracles.permanent import completed
 
@@ -206,7 +206,7 @@ def test_a_column_called_probability_leaves_the_next_name(con):
 
 
 def test_every_statement_runs_on_the_other_engines():
-    from sqlanon.dialects import translate
+    from sqlanon.sql.translate import translate
 
     selected = [(Sql('"sex"'), "signature_1"), (Sql('"disease"'), "sensitive"), (Sql("0.5"), "probability")]
     table = background.Background(("Sex",), ("quasi_1",), "disease", "it", Sql('"known"'), tuple(selected))

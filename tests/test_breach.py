@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon.templates import ident
+from sqlanon.plans.templates import ident
 from tests import cluster
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
 from tests.oracles import worlds

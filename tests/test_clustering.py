@@ -9,17 +9,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sqlanon.clustering import MOST_TURNS, PATIENT_TURNS, Clustering, steps
-from sqlanon.dialects import check_portable
-from sqlanon.dimensions import Dimension
-from sqlanon.driver import carried_out
 from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.runner import carried_out
 from sqlanon.errors import DataError
-from sqlanon.plan import Plan, build
-from sqlanon.script import script
-from sqlanon.secret import Key
-from sqlanon.statement import Statement
-from sqlanon.templates import Sql
+from sqlanon.key import Key
+from sqlanon.methods.uncertain.clustering import MOST_TURNS, PATIENT_TURNS, Clustering, steps
+from sqlanon.methods.uncertain.dimensions import Dimension
+from sqlanon.plans.plan import Plan, build
+from sqlanon.plans.statement import Statement
+from sqlanon.plans.templates import Sql
+from sqlanon.sql.shell_script import script
+from sqlanon.sql.translate import check_portable
 from tests.benchmarks.clustering import ratios
 from tests.cluster import Cluster, binaries
 from tests.conftest import real_data
@@ -321,7 +321,7 @@ def test_attributes_that_influence_nothing_count_alike(con):
 
 
 def test_more_values_than_a_sort_tells_apart_share_branches(con, monkeypatch):
-    monkeypatch.setattr("sqlanon.clustering.MOST_BRANCHES", 3)
+    monkeypatch.setattr("sqlanon.methods.uncertain.clustering.MOST_BRANCHES", 3)
     rows = [((str(place // 2),), ["u" if place % 2 else "v"]) for place in range(20)]
     dimensions = table(con, rows, [Attribute(1)], VALUES)
     with carried_out(plan(Clustering(dimensions, 2, 2, 0.05)), DuckDBEngine(con), Key.fresh()):

@@ -6,14 +6,14 @@ import duckdb
 import pytest
 import sqlglot
 
-from sqlanon.dialects import DIALECTS, check_portable, relation_name, translate
 from sqlanon.errors import TemplateError
 from sqlanon.methods import METHODS
-from sqlanon.plan import Check, Plan, Request, Source
-from sqlanon.roles import Roles
-from sqlanon.script import SHELLS, script
-from sqlanon.spellings import SPELLINGS
-from sqlanon.templates import Sql
+from sqlanon.plans.plan import Check, Plan, Request, Source
+from sqlanon.plans.roles import Roles
+from sqlanon.plans.templates import Sql
+from sqlanon.sql.shell_script import SHELLS, script
+from sqlanon.sql.spellings import SPELLINGS
+from sqlanon.sql.translate import DIALECTS, check_portable, relation_name, translate
 
 KEY = "ab" * 32
 OTHERS = [dialect for dialect in DIALECTS if dialect != "duckdb"]

@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 
 import sqlanon
+from sqlanon.engines.connect import engine_of, opened
 from sqlanon.errors import DataError, QueryError, SourceError, TargetError, UsageError
-from sqlanon.sessions import engine_of, opened
-from sqlanon.templates import ident
+from sqlanon.plans.templates import ident
 from tests import cluster
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
 
@@ -53,7 +53,7 @@ def a_row(i: int) -> list[object]:
 ROWS = [a_row(i) for i in range(240)]
 
 
-def rows_of(release: sqlanon.release.Release) -> dict[str, list[str]]:
+def rows_of(release: sqlanon.Release) -> dict[str, list[str]]:
     """Return a release's tables as multisets, read by whatever engine the release is opened on."""
     relations = {name: release.engine.rows(f"select * from {table}") for name, table in release.tables.items()}
     return {name: sorted(repr(tuple(row.values())) for row in rows) for name, rows in relations.items()}
@@ -480,9 +480,9 @@ def test_spark_groups_class_by_class_as_duckdb_does(spark, source, classes, tmp_
 
 
 def test_spark_sees_files_and_rows_that_lie_in_another_order(spark, source, tmp_path):
-    from sqlanon import partition
-    from sqlanon.checks import Published
-    from sqlanon.templates import Sql
+    from sqlanon.plans.templates import Sql
+    from sqlanon.verification import qit_st
+    from sqlanon.verification.checks import Published
 
     con = duckdb.connect()
     lines = "select i // 2 as q, i // 2 as group_id from range(8) t(i)"
@@ -500,14 +500,14 @@ def test_spark_sees_files_and_rows_that_lie_in_another_order(spark, source, tmp_
         con.execute(f"copy (from laid offset {seam}) to '{paths[1]}'").fetchall()
         tables = {"qit": Sql(engine.parquet(paths)), "st": Sql(engine.parquet([st]))}
         spark.catalog.clearCache()
-        (check, *_) = partition.verify(Published(engine, tables, manifest)).checks
+        (check, *_) = qit_st.verify(Published(engine, tables, manifest)).checks
         assert check.found == ("sorted" if not misplaced else {"misplaced rows of qit": misplaced} | check.found)
         assert check.holds is (not misplaced)
 
 
 def test_the_key_stands_in_no_plan_of_spark(spark):
-    from sqlanon.secret import Key
-    from sqlanon.templates import Sql
+    from sqlanon.key import Key
+    from sqlanon.plans.templates import Sql
 
     engine = engine_of(spark)
     engine.keep_key(Sql('"sqlanon_test_key"'), Key(KEY))

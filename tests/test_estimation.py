@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import DataError, QueryError, ReleaseError, SqlanonError, UsageError
-from sqlanon.estimation import Session
-from sqlanon.templates import Sql, ident
+from sqlanon.estimation.qit_st.session import Session
+from sqlanon.plans.templates import Sql, ident
 
 PATIENTS = [
     (23, "M", 11000, "pneumonia", 1),
@@ -363,7 +363,7 @@ LISTED = {
 
 @pytest.mark.parametrize("in_memory", [True, False])
 def test_statements_are_what_runs_and_hold_no_value_of_the_data(hospital, monkeypatch, in_memory):
-    monkeypatch.setattr("sqlanon.loaded.LARGEST_HELD", 0 if in_memory else -1)
+    monkeypatch.setattr("sqlanon.estimation.qit_st.tables.LARGEST_HELD", 0 if in_memory else -1)
     sql = "select disease, count(*) from release where age > 30 group by disease order by 2"
     ran = []
 
@@ -407,7 +407,7 @@ def test_no_table_stays_behind(hospital):
 
 
 def test_too_many_values_are_answered_by_uniform(small, monkeypatch):
-    monkeypatch.setattr("sqlanon.loaded.LARGEST_SYSTEM", 3)
+    monkeypatch.setattr("sqlanon.estimation.qit_st.tables.LARGEST_SYSTEM", 3)
     fresh = Session(DuckDBEngine(small.con), small.loaded.tables, {"columns": _columns(small)})
     answer = fresh.answer("select count(*) from release where age > 30 and income = 3")
     assert "sensitive values" in answer.attrs["messages"][0]
@@ -428,7 +428,7 @@ IN_BOTH_WAYS = [
 
 @pytest.mark.parametrize("sql", IN_BOTH_WAYS)
 def test_large_releases_are_answered_in_sql_alone_with_the_same_figures(census, monkeypatch, sql):
-    monkeypatch.setattr("sqlanon.loaded.LARGEST_HELD", -1)
+    monkeypatch.setattr("sqlanon.estimation.qit_st.tables.LARGEST_HELD", -1)
     large = Session(DuckDBEngine(census.con), census.loaded.tables, {"columns": _columns(census)})
     assert census.loaded.in_memory and not large.loaded.in_memory
     pd.testing.assert_frame_equal(large.answer(sql), census.answer(sql), rtol=1e-7, atol=1e-7)

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from sqlanon.dialects import DIALECTS
 from sqlanon.methods import METHODS
-from sqlanon.plan import Beside, Plan, Request, Source
-from sqlanon.roles import Roles
-from sqlanon.script import script
-from sqlanon.templates import Sql
+from sqlanon.plans.plan import Beside, Plan, Request, Source
+from sqlanon.plans.roles import Roles
+from sqlanon.plans.templates import Sql
+from sqlanon.sql.shell_script import script
+from sqlanon.sql.translate import DIALECTS
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlanon import guarantees
 from sqlanon.errors import UsageError
+from sqlanon.methods.splu import binomial
 
 
 def slow(count, gamma, epsilon, at_least):
@@ -25,11 +25,11 @@ def slow(count, gamma, epsilon, at_least):
 
 
 def test_example_1_of_the_paper():
-    assert guarantees.off(5, 10, 0.3) == pytest.approx(0.48, abs=0.005)
+    assert binomial.off(5, 10, 0.3) == pytest.approx(0.48, abs=0.005)
 
 
 def test_example_2_of_the_paper_is_a_little_better_than_it_says():
-    assert guarantees.small_sums(3, 10, 0.3) == pytest.approx(0.6126, abs=5e-5)
+    assert binomial.small_sums(3, 10, 0.3) == pytest.approx(0.6126, abs=5e-5)
 
 
 @pytest.mark.parametrize(
@@ -37,8 +37,8 @@ def test_example_2_of_the_paper_is_a_little_better_than_it_says():
     [(100, 0.09, 0.0012, 0.37), (500, 0.05, 0.00016, 0.248), (900, 0.03, 0.00014, 0.352)],
 )
 def test_theorem_3_of_the_paper_does_not_hold(count, epsilon, claimed, exact):
-    assert guarantees.paper_bound(count, 10, epsilon) == pytest.approx(claimed, abs=5e-5)
-    assert guarantees.off(count, 10, epsilon, at_least=True) == pytest.approx(exact, abs=5e-4)
+    assert binomial.paper_bound(count, 10, epsilon) == pytest.approx(claimed, abs=5e-5)
+    assert binomial.off(count, 10, epsilon, at_least=True) == pytest.approx(exact, abs=5e-4)
 
 
 @pytest.mark.parametrize(
@@ -46,9 +46,9 @@ def test_theorem_3_of_the_paper_does_not_hold(count, epsilon, claimed, exact):
     [(10, 0.3, 0.1, 31), (10, 0.1, 0.1, 251), (10, 0.1, 0.05, 351), (5, 0.3, 0.05, 34)],
 )
 def test_least_useful_counts(gamma, epsilon, target_error, count):
-    assert guarantees.large_sums(gamma, epsilon, target_error) == count
-    assert guarantees.off(count - 1, gamma, epsilon, at_least=True) > target_error
-    assert all(guarantees.off(f, gamma, epsilon, at_least=True) <= target_error for f in range(count, 4 * count))
+    assert binomial.large_sums(gamma, epsilon, target_error) == count
+    assert binomial.off(count - 1, gamma, epsilon, at_least=True) > target_error
+    assert all(binomial.off(f, gamma, epsilon, at_least=True) <= target_error for f in range(count, 4 * count))
 
 
 @given(
@@ -59,7 +59,7 @@ def test_least_useful_counts(gamma, epsilon, target_error, count):
 )
 @settings(max_examples=60, deadline=None)
 def test_every_tail_equals_exact_fractions(count, gamma, epsilon, at_least):
-    found = guarantees.off(count, gamma, float(epsilon), at_least)
+    found = binomial.off(count, gamma, float(epsilon), at_least)
     assert found == pytest.approx(slow(count, gamma, epsilon, at_least), abs=1e-12)
 
 
@@ -67,7 +67,7 @@ def test_ends_that_are_whole_in_arithmetic_but_not_in_floating_point():
     assert (1 - 0.7) * 10 != 3
     for epsilon in ("0.7", "0.15"):
         for at_least in (True, False):
-            found = guarantees.off(20, 4, float(epsilon), at_least)
+            found = binomial.off(20, 4, float(epsilon), at_least)
             assert found == pytest.approx(slow(20, 4, epsilon, at_least), abs=1e-12)
 
 
@@ -78,24 +78,24 @@ def test_larger_groups_under_a_kept_residue_are_summed_over_both_kinds():
             one = comb(6, x) * (1 / 3) ** x * (2 / 3) ** (6 - x) * comb(4, y) * 0.25**y * 0.75 ** (4 - y)
             chances[x + y] = chances.get(x + y, 0) + one
     wanted = 1 - sum(p for x, p in chances.items() if 10 * abs(x - 3) <= 3 * 3)
-    assert guarantees.off(3, 3, 0.3, larger=1) == pytest.approx(wanted)
-    mixed = guarantees.small_sums(3, 3, 0.3, larger=2)
-    assert mixed <= guarantees.small_sums(3, 3, 0.3) and mixed <= guarantees.off(3, 3, 0.3, larger=2)
+    assert binomial.off(3, 3, 0.3, larger=1) == pytest.approx(wanted)
+    mixed = binomial.small_sums(3, 3, 0.3, larger=2)
+    assert mixed <= binomial.small_sums(3, 3, 0.3) and mixed <= binomial.off(3, 3, 0.3, larger=2)
 
 
 def test_the_guarantee_is_json_and_depends_on_no_data():
-    found = guarantees.guarantee(10, 103_456)
+    found = binomial.guarantee(10, 103_456)
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     counts = [line["count"] for line in found["counts"]]
     assert counts == [1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000]
     assert found["paper_bound"]["holds"] is False
     assert found["large_sums"] == {"target_error": 0.1, "count": 31, "possible": True}
     assert found["small_sums"]["off_at_least"] == pytest.approx(0.6126, abs=5e-5)
-    assert guarantees.guarantee(10, 300)["large_sums"]["possible"] is False
+    assert binomial.guarantee(10, 300)["large_sums"]["possible"] is False
 
 
 def test_the_table_says_what_does_not_hold():
-    title, heads, rows, lines = guarantees.table("disease", guarantees.guarantee(10, 300))
+    title, heads, rows, lines = binomial.table("disease", binomial.guarantee(10, 300))
     assert title == "disease, gamma = 10" and heads[2] == "paper_bound (not valid)"
     assert rows[3] == ["5", "0.4801", "0.044"]
     assert "at least 0.6126" in lines[0] and "no value of this release" in lines[1] and "does not hold" in lines[2]
@@ -104,11 +104,11 @@ def test_the_table_says_what_does_not_hold():
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: guarantees.guarantee(1, 100), "gamma = 1"),
-        (lambda: guarantees.guarantee(5, 100, epsilon=0), "--epsilon 0"),
-        (lambda: guarantees.guarantee(5, 100, epsilon=1.5), "--epsilon 1.5"),
-        (lambda: guarantees.guarantee(5, 100, alpha=0), "--alpha 0"),
-        (lambda: guarantees.guarantee(5, 100, target_error=1), "--target-error 1"),
+        (lambda: binomial.guarantee(1, 100), "gamma = 1"),
+        (lambda: binomial.guarantee(5, 100, epsilon=0), "--epsilon 0"),
+        (lambda: binomial.guarantee(5, 100, epsilon=1.5), "--epsilon 1.5"),
+        (lambda: binomial.guarantee(5, 100, alpha=0), "--alpha 0"),
+        (lambda: binomial.guarantee(5, 100, target_error=1), "--target-error 1"),
     ],
 )
 def test_thresholds_out_of_range_are_refused(call, said):

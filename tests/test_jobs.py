@@ -7,8 +7,8 @@ import pytest
 
 import sqlanon
 from sqlanon.errors import UsageError
-from sqlanon.jobfile import read_job
-from sqlanon.thresholds import FIGURES, threshold
+from sqlanon.publishing.job_file import read_job
+from sqlanon.publishing.thresholds import FIGURES, threshold
 from tests.test_publish import killed, sql
 
 KEY = "ab" * 32

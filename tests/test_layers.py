@@ -8,79 +8,38 @@ from pathlib import Path
 import pytest
 
 from sqlanon.methods import METHODS
-from sqlanon.templates import template_root
+from sqlanon.plans.templates import template_names
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "sqlanon"
 
-# a module imports from lines above its own, or from its own line where that makes no circle
+# a package imports from the packages above it, and a module inside a package from any of its own that makes no circle
 LAYERS = (
-    {"errors", "version", "spellings", "grammar", "moments", "strata", "views", "restricted", "posterior"},
-    {"exposure", "robustness", "guarantees", "rivals"},
-    {"roles", "statement", "secret", "staging", "marked"},
-    {"templates"},
-    {"dialects"},
-    {"expressions"},
-    {"query", "projection", "components"},
-    {"plan", "connectivity"},
-    {"grouping", "enumeration", "shapes", "script", "manifest", "macro", "stored", "layout", "background"},
-    {"clustering", "dimensions", "refinement"},
-    {"constants"},
-    {"hierarchy", "influence"},
-    {"reading"},
-    {"cells", "shown"},
-    {"alternatives"},
-    {"class_grouping", "bucketization", "repair"},
-    {"methods", "estimators", "inference", "pooled", "by_class", "tallies", "recovery", "company", "described"},
-    {"engines"},
-    {"driver", "sessions", "never", "asides"},
-    {"checks", "targets", "loaded", "classes", "macros", "workspace", "randomized"},
-    {"candidates", "originals", "laid_out"},
-    {"agreement"},
-    {"adversary", "partition", "presence", "decoys", "uncertainty"},
-    {"class_partition"},
-    {
-        *("estimation", "reconstruction", "asking", "uniform_asking", "pooled_asking", "class_asking", "possibility"),
-        "true_counts",
-    },
-    {"forms"},
-    {"inspection"},
-    {"release"},
-    {"publish", "display", "disclosure", "breaching", "explanation", "breach_display", "thresholds", "jobfile"},
-    {"api", "demo", "jobs"},
-    {"__init__"},
-    {"cli"},
+    {"errors", "version"},
+    {"key", "atomic_files", "plain_values"},
+    {"plans", "estimators"},
+    {"sql"},
+    {"engines", "methods"},
+    {"estimation", "breach"},
+    {"verification"},
+    {"adversary"},
+    {"releases"},
+    {"publishing"},
+    {"api"},
+    {"cli", "__init__"},
     {"__main__"},
 )
 DOORS = {
     "duckdb": {"engines.duckdb"},
     "pyspark": {"engines.spark"},
     "psycopg": {"engines.postgres"},
-    "jinja2": {"templates"},
-    "markupsafe": {"templates"},
-    "sqlglot": {"dialects", "expressions", "query", "projection", "never"},
+    "jinja2": {"plans.templates"},
+    "markupsafe": {"plans.templates"},
+    "sqlglot": {"sql", "estimation.constant_faults"},
     "typer": {"cli"},
-    "yaml": {"marked"},
+    "yaml": {"publishing.yaml_nodes"},
 }
-SIBLINGS = {
-    "methods": set(),
-    "estimators": {"evidence", "channel"},
-    "engines": {"base"},
-}  # what each sibling may import
-NOT_METHODS = {
-    "_macros",
-    "grouping",
-    "clustering",
-    "refinement",
-    "verify",
-    "estimate",
-    "workload",
-    "views",
-    "check",
-    "stored",
-    "demo",
-    "background",
-}
+LARGEST_FOLDER = 20
 
 MODULES = {
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): path
@@ -127,14 +86,15 @@ def own_modules(module: str) -> set[str]:
 def layer(module: str) -> int:
     top = module.partition(".")[0]
     places = [number for number, names in enumerate(LAYERS) if top in names]
-    assert places, f"sqlanon/{top} has no place in LAYERS: say which modules it may import"
+    assert places, f"sqlanon/{top} has no place in LAYERS: say which packages it may import"
     return places[0]
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_imports_point_one_way(module):
     for other in own_modules(module):
-        assert layer(other) <= layer(module), f"{module} imports {other}"
+        inside = module.partition(".")[0] == other.partition(".")[0]
+        assert inside or layer(other) < layer(module), f"{module} imports {other}"
 
 
 def test_no_circle():
@@ -153,13 +113,9 @@ def test_each_library_has_one_door(module):
         assert module in doors or module.partition(".")[0] in doors, f"{module} imports {library}"
 
 
-@pytest.mark.parametrize("module", [module for module in MODULES if module.partition(".")[0] in SIBLINGS])
-def test_siblings_do_not_import_each_other(module):
-    family, _, own = module.partition(".")
-    for other in own_modules(module):
-        other_family, _, sibling = other.partition(".")
-        if own and other_family == family and sibling:
-            assert sibling in SIBLINGS[family], f"{module} imports {other}"
+def test_no_folder_is_crowded():
+    folders = {path.parent for path in MODULES.values()}
+    assert max(len(list(folder.glob("*.py"))) for folder in folders) <= LARGEST_FOLDER
 
 
 def test_layers_name_only_what_is_there():
@@ -174,17 +130,30 @@ def test_importing_the_package_imports_no_extra():
     assert run.stdout.strip() == "[]"
 
 
-def test_one_name_in_four_places():
-    folders = {path.name for path in template_root().iterdir() if path.is_dir()} - NOT_METHODS
+def owner(template: str) -> str:
+    """Return the module or package whose path the template's folder is."""
+    return template.rpartition("/")[0].replace("/", ".")
+
+
+def named_templates(module: str) -> set[str]:
+    texts = {node.value for node in ast.walk(ast.parse(MODULES[module].read_text())) if isinstance(node, ast.Constant)}
+    return texts & set(template_names())
+
+
+@pytest.mark.parametrize("template", [name for name in template_names() if not name.startswith("shared/")])
+def test_a_template_lies_in_the_folder_of_what_renders_it(template):
+    assert owner(template) in MODULES, "a folder of templates is the path of a module or a package"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_templates_of_others_are_rendered_by_whoever_imports_the_owner(module):
+    for template in named_templates(module):
+        place = owner(template)
+        near = place.partition(".")[0] in ("shared", module.partition(".")[0])
+        assert near or any(other == place or other.startswith(f"{place}.") for other in own_modules(module)), template
+
+
+def test_one_name_in_three_places():
     tests = {path.stem.removeprefix("test_") for path in (ROOT / "tests" / "methods").glob("test_*.py")}
     golden = {path.name for path in (ROOT / "tests" / "golden").iterdir() if path.is_dir()}
-    assert set(METHODS) == folders == tests == golden
-    for name, method in METHODS.items():
-        assert method.__name__ == f"sqlanon.methods.{name}"
-        assert name == method.NAME and method.PAPER and method.STEPS
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_the_steps_of_a_method_are_templates_or_stand_for_some(name):
-    own = {path.name.removesuffix(".sql.j2") for path in (template_root() / name).glob("*.sql.j2")}
-    assert own <= set(METHODS[name].STEPS), "a template that no step names"
+    assert set(METHODS) == tests == golden

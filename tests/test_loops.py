@@ -5,15 +5,15 @@ import logging
 import duckdb
 import pytest
 
-from sqlanon.driver import carried_out
 from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.runner import carried_out
 from sqlanon.errors import DataError
-from sqlanon.plan import Check, Guard, Loop, Plan
-from sqlanon.publish import plan_text
-from sqlanon.script import script
-from sqlanon.secret import Key
-from sqlanon.statement import Statement
-from sqlanon.templates import Sql
+from sqlanon.key import Key
+from sqlanon.plans.plan import Check, Guard, Loop, Plan
+from sqlanon.plans.statement import Statement
+from sqlanon.plans.templates import Sql
+from sqlanon.publishing.publish import plan_text
+from sqlanon.sql.shell_script import script
 
 NUMBER, NEXT = '"t_number"', '"t_next"'
 TOO_MANY = "numbers above 1 are left over"

@@ -10,8 +10,8 @@ import duckdb
 import pytest
 
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.macros import MACROS, store
-from sqlanon.templates import ident, literal, template_root
+from sqlanon.plans.templates import ident, literal, template_root
+from sqlanon.publishing.store_macros import MACROS, store
 from tests.client import Client, new_database
 from tests.conftest import NASTY_NAMES
 

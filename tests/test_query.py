@@ -4,7 +4,7 @@ import duckdb
 import pytest
 
 from sqlanon.errors import QueryError
-from sqlanon.query import parse
+from sqlanon.sql.aggregate_query import parse
 
 QUASI = ("age", "Sex", "group id", "count", "born")
 SENSITIVE = "disease"

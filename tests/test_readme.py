@@ -5,8 +5,8 @@ import shlex
 
 import pytest
 
-from sqlanon.dialects import DIALECTS
 from sqlanon.methods import METHODS
+from sqlanon.sql.translate import DIALECTS
 from tests.command import Shell
 from tests.conftest import ROOT
 

@@ -10,8 +10,8 @@ import duckdb
 import pytest
 import yaml
 
-from sqlanon.macros import script
-from sqlanon.thresholds import FIGURES
+from sqlanon.publishing.store_macros import script
+from sqlanon.publishing.thresholds import FIGURES
 from tests.client import Client, new_database
 from tests.conftest import ROOT
 from tests.test_macros import PATIENTS

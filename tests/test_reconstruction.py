@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 import sqlanon
-from sqlanon import company
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import DataError, QueryError, ReleaseError, UsageError
-from sqlanon.reconstruction import Session
-from sqlanon.templates import Sql, ident
+from sqlanon.estimation.randomized.session import Session
+from sqlanon.estimators import transition_matrix
+from sqlanon.plans.templates import Sql, ident
 from tests.oracles import decoys
 
 ESTIMATORS = ["shrinkage", "closed_form", "matrix", "iterative"]
@@ -333,7 +333,7 @@ def test_errors_speak_of_published_names(census):
 
 
 def test_too_much_at_once_is_refused_by_name(census, monkeypatch):
-    monkeypatch.setattr("sqlanon.reconstruction.LARGEST_ANSWER", 1000)
+    monkeypatch.setattr("sqlanon.estimation.randomized.session.LARGEST_ANSWER", 1000)
     with pytest.raises(DataError, match="groups and cases x 108 combinations"):
         census.answer("select age, count(*) from release where job = band group by age")
 
@@ -397,7 +397,7 @@ def test_the_company_of_real_releases_is_the_one_that_the_matrix_supposes():
         pairs = release.table("data").df().merge(rows, on="number", suffixes=("", "_true"))
         np.add.at(met, (pairs["disease_true"], pairs["disease"]), 1)
     found = met / met.sum(axis=1, keepdims=True)
-    wanted = company.transition(sizes.astype(float), 4, 64).mean
+    wanted = transition_matrix.transition(sizes.astype(float), 4, 64).mean
     noise = np.sqrt(wanted * (1 - wanted) / met.sum(axis=1, keepdims=True))
     assert (np.abs(found - wanted) < 4 * noise + 0.03).all()
 

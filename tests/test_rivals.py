@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sqlanon import rivals
 from sqlanon.errors import UsageError
+from tests.oracles import rivals
 
 
 def test_dbr_keeps_the_distribution_and_forgets_the_row():

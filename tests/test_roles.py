@@ -3,7 +3,7 @@
 import pytest
 
 from sqlanon.errors import UsageError
-from sqlanon.roles import free_name, resolve_roles, split_columns
+from sqlanon.plans.roles import free_name, resolve_roles, split_columns
 
 COLUMNS = ["Age", "sex", "a,b", "disease", "ssn"]
 

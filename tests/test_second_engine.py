@@ -16,10 +16,10 @@ import duckdb
 import pytest
 
 from sqlanon.methods import METHODS
-from sqlanon.plan import Plan, Request, Source
-from sqlanon.roles import Roles
-from sqlanon.script import script
-from sqlanon.templates import Sql, ident
+from sqlanon.plans.plan import Plan, Request, Source
+from sqlanon.plans.roles import Roles
+from sqlanon.plans.templates import Sql, ident
+from sqlanon.sql.shell_script import script
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
 
 KEY = "ab" * 32

@@ -4,7 +4,7 @@ import pytest
 
 import sqlanon
 from sqlanon.errors import UsageError
-from sqlanon.secret import Key
+from sqlanon.key import Key
 
 
 def test_fresh_keys_are_256_bits_and_differ():

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sqlanon import staging
+from sqlanon import atomic_files
+from sqlanon.atomic_files import Exchange, OwnedFolder, recover, remove_dead_folders
 from sqlanon.errors import TargetError
-from sqlanon.staging import Exchange, OwnedFolder, recover, remove_dead_folders
 
 
 def filled(exchange, text="new"):
@@ -117,7 +117,7 @@ def test_a_place_that_cannot_be_written(tmp_path):
 
 def test_a_rename_that_fails_is_told(tmp_path, monkeypatch):
     exchange = filled(Exchange(tmp_path / "release"))
-    monkeypatch.setattr(staging, "_flush", lambda path: Path("gone").stat())
+    monkeypatch.setattr(atomic_files, "_flush", lambda path: Path("gone").stat())
     with pytest.raises(TargetError, match="cannot write"):
         exchange.commit(frozenset())
     exchange.close()

@@ -10,9 +10,9 @@ import pytest
 import sqlglot
 from jinja2 import nodes
 
-from sqlanon import templates
 from sqlanon.errors import TemplateError
-from sqlanon.templates import Sql, header, ident, literal, render, template_names, template_root, variables
+from sqlanon.plans import templates
+from sqlanon.plans.templates import Sql, header, ident, literal, render, template_names, template_root, variables
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
 
 NAMES = template_names()
@@ -231,7 +231,7 @@ def test_filters_that_glue_are_not_there(folder):
 
 
 def test_missing_and_unused_values_are_errors():
-    name = "grouping/next_population"
+    name = "methods/splu/next_population"
     with pytest.raises(TemplateError, match=r"missing \['randomized'\], unused \['radnomized'\]"):
         render(name, radnomized=Sql("t"))
     with pytest.raises(TemplateError, match=r"missing \[\], unused \['extra'\]"):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import sqlanon
 from sqlanon.engines.postgres import PostgresEngine
 from sqlanon.errors import ReleaseError, UsageError
-from sqlanon.release import open_release
+from sqlanon.releases.release import open_release
 from tests.conftest import NASTY_NAMES, PAPERS
 from tests.test_verification import failed, rewritten
 from tests.uncertain_release import WEIGHTS, write_release

@@ -7,7 +7,7 @@ import duckdb
 import pytest
 
 import sqlanon
-from sqlanon.targets import sha256
+from sqlanon.releases.targets import sha256
 from tests.conftest import PAPERS
 
 ROLES = {"quasi": ["age", "sex", "zipcode"], "sensitive": "disease", "id": "ssn", "l": 4}

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlanon import restricted
-from sqlanon.views import absence, worlds, worlds_without
+from sqlanon.breach import restricted_worlds
+from sqlanon.breach.world_counts import absence, worlds, worlds_without
 
 COUNTS = {
     (2, 2): (7, 5),
@@ -87,7 +87,7 @@ def test_unrestricted_probabilities_are_above_one_half_and_fall():
 def test_restricted_worlds_are_the_papers():
     for m, n in product(range(2, 6), repeat=2):
         each = worlds((m - 1, n)) + worlds((m - 1, n - 1)) if n > 1 else worlds((m - 1, n))
-        exponent, fraction = restricted.weight((m, n), 1, 1)
+        exponent, fraction = restricted_worlds.weight((m, n), 1, 1)
         assert 2.0 ** (exponent + fraction) == pytest.approx(each, rel=1e-13)
     assert [n * (worlds((n - 1, n)) + worlds((n - 1, n - 1))) for n in (2, 3, 4)] == [4, 96, 9704]
 
@@ -110,14 +110,14 @@ def test_restricted_worlds_of_several_nodes_agree_with_writing_them_down(sizes):
     for own, held in product(range(1, sizes[0] + 1), range(1, sizes[1] + 1)):
         matches = (own, 1, *[1] * (len(sizes) - 2))
         every, without = brute(sizes, own, held, matches)
-        exponent, fraction = restricted.weight(sizes, own, held)
+        exponent, fraction = restricted_worlds.weight(sizes, own, held)
         assert 2.0 ** (exponent + fraction) == pytest.approx(every, rel=1e-14)
         expected = without / every if every else 1
-        assert restricted.absence(sizes, own, held, matches) == pytest.approx(expected, abs=1e-15)
+        assert restricted_worlds.absence(sizes, own, held, matches) == pytest.approx(expected, abs=1e-15)
 
 
 def test_restricted_worlds_of_large_components():
-    assert restricted.weight((100_000, 100_000), 1, 1)[0] == 9_999_900_001
-    assert restricted.weight((300, 300), 100, 1) == (60_000, 0.0)
-    assert restricted.weight((5, 100_000), 3, 1)[1] > float("-inf")
-    assert restricted.weight((3, 5), 3, 1) == (0, float("-inf"))
+    assert restricted_worlds.weight((100_000, 100_000), 1, 1)[0] == 9_999_900_001
+    assert restricted_worlds.weight((300, 300), 100, 1) == (60_000, 0.0)
+    assert restricted_worlds.weight((5, 100_000), 3, 1)[1] > float("-inf")
+    assert restricted_worlds.weight((3, 5), 3, 1) == (0, float("-inf"))

@@ -7,9 +7,9 @@ from typing import Any
 
 import duckdb
 
-from sqlanon.roles import free_name
-from sqlanon.targets import sha256
-from sqlanon.templates import ident, literal
+from sqlanon.plans.roles import free_name
+from sqlanon.plans.templates import ident, literal
+from sqlanon.releases.targets import sha256
 
 ALTERNATIVES = "struct(attribute varchar, count integer)[]"
 EDUCATION = [

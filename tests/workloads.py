@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlanon.templates import Sql, render
+from sqlanon.plans.templates import Sql, render
 
 
 def uncertain(source: str, kept: Sequence[str], columns: Sequence[str], key: str, share: float, most: int = 3) -> str:
@@ -15,7 +15,7 @@ def uncertain(source: str, kept: Sequence[str], columns: Sequence[str], key: str
         for place, column in enumerate(columns, start=1)
     ]
     return render(
-        "workload/uncertain",
+        "shared/uncertain_workload",
         source=Sql(source),
         key=key,
         kept_columns=list(kept),

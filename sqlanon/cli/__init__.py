@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from sqlanon.cli import asking, breach, jobs, macros, publishing, tour  # noqa: F401 - each adds its verbs
+from sqlanon.cli import breach, jobs, macros, methods, recipient, tour  # noqa: F401 - each adds its verbs
 from sqlanon.cli.app import app
 from sqlanon.cli.options import say
 from sqlanon.errors import SqlanonError, UsageError
-from sqlanon.secret import PrivacyWarning
+from sqlanon.key import PrivacyWarning
 from sqlanon.version import VERSION
 
 

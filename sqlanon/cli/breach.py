@@ -7,10 +7,12 @@ from typing import Annotated
 
 import typer
 
-from sqlanon import display
-from sqlanon.breach_display import show_breach, show_explanation
-from sqlanon.breaching import Question, analyse, printed
+from sqlanon.breach.analysis import Question, analyse, printed
+from sqlanon.breach.associations import check_file, check_limits, check_table
+from sqlanon.breach.explanation import explain
+from sqlanon.cli import display
 from sqlanon.cli.app import app
+from sqlanon.cli.breach_display import show_breach, show_explanation
 from sqlanon.cli.options import (
     DatabaseOption,
     Dsn,
@@ -26,8 +28,6 @@ from sqlanon.cli.options import (
     any_session,
     say,
 )
-from sqlanon.disclosure import check_file, check_limits, check_table
-from sqlanon.explanation import explain
 
 
 class Model(StrEnum):

@@ -11,11 +11,12 @@ from typing import Annotated
 
 import typer
 
-from sqlanon import display, jobs
+from sqlanon.cli import display
 from sqlanon.cli.app import app
 from sqlanon.cli.options import Memory, Temporary, Threads, say, session
 from sqlanon.errors import SqlanonError
-from sqlanon.jobfile import read_job
+from sqlanon.publishing import run_job
+from sqlanon.publishing.job_file import read_job
 
 
 class Log(StrEnum):
@@ -45,15 +46,15 @@ def run(
     """
     with _json_lines() if log is Log.json else nullcontext(say) as tell:
         described = read_job(job)
-        with jobs.secrets_hidden(described):
+        with run_job.secrets_hidden(described):
             write = described.into is not None and not check
             engine = session(described.database, write, threads, memory_limit, temp_directory)
         if check:
-            jobs.check_job(described, engine)
+            run_job.check_job(described, engine)
             tell(f"{job} describes a job that fits its source")
             return
-        with jobs.logged_as_json(sys.stderr) if log is Log.json else display.progress():
-            release = jobs.run_job(described, engine)
+        with run_job.logged_as_json(sys.stderr) if log is Log.json else display.progress():
+            release = run_job.run_job(described, engine)
         display.show_mapping(release.manifest, "json")
         for note in release.notes:
             tell(note)

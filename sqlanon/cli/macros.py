@@ -6,15 +6,16 @@ from typing import Annotated
 import pandas as pd
 import typer
 
-from sqlanon import display, macros
+from sqlanon.cli import display
 from sqlanon.cli.app import app
 from sqlanon.cli.options import DatabaseOption, Format, FormatOption, SqlOption, say, session
 from sqlanon.errors import UsageError
-from sqlanon.macro import described
+from sqlanon.publishing import store_macros
+from sqlanon.sql.table_macro import described
 
 
-@app.command("macros", epilog="Example: sqlanon macros --database hospital.duckdb")
-def store_macros(
+@app.command(epilog="Example: sqlanon macros --database hospital.duckdb")
+def macros(
     database: DatabaseOption = None,
     drop: Annotated[bool, typer.Option("--drop", help="Remove the macros instead.")] = False,
     overwrite: Annotated[
@@ -30,12 +31,12 @@ def store_macros(
     one key. The key stands in the session's variable sqlanon_key; whoever has it can undo the release.
     """
     if sql:
-        sys.stdout.write(macros.script())
+        sys.stdout.write(store_macros.script())
         return
     if database is None:
         raise UsageError("say which database the macros go into: --database FILE (or --sql to print them)")
     engine = session(database, write=True)
-    done = macros.drop(engine) if drop else macros.store(engine, overwrite)
+    done = store_macros.drop(engine) if drop else store_macros.store(engine, overwrite)
     display.show_frame(pd.DataFrame(map(described, done), columns=["macro", "yields", "example"]), how.value)
     if drop:
         say(f"dropped {len(done)} macros from {database}")

@@ -7,16 +7,16 @@ from typing import Annotated
 
 import typer
 
-from sqlanon import display
-from sqlanon.dialects import DIALECTS
+from sqlanon.cli import display
 from sqlanon.engines.base import Engine
+from sqlanon.engines.connect import opened
 from sqlanon.engines.duckdb import DuckDBEngine, connect
 from sqlanon.errors import UsageError
 from sqlanon.estimators import NAMES
-from sqlanon.influence import Learn
-from sqlanon.plan import Beside
-from sqlanon.secret import Key
-from sqlanon.sessions import opened
+from sqlanon.key import Key
+from sqlanon.methods.uncertain.influence import Learn
+from sqlanon.plans.plan import Beside
+from sqlanon.sql.translate import DIALECTS
 
 
 class Format(StrEnum):

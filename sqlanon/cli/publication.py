@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-from sqlanon import display
+from sqlanon.cli import display
 from sqlanon.cli.options import (
     DatabaseOption,
     Dialect,
@@ -40,8 +40,8 @@ from sqlanon.cli.options import (
 )
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
-from sqlanon.publish import Asked, compiled, publish, statements
-from sqlanon.release import Release
+from sqlanon.publishing.publish import Asked, compiled, publish, statements
+from sqlanon.releases.release import Release
 
 Options = TypeVar("Options")
 

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from sqlanon import demo as demonstration
-from sqlanon import display
+from sqlanon.cli import display
 from sqlanon.cli.app import app
 from sqlanon.errors import UsageError
+from sqlanon.publishing import demo as demonstration
 
 
 @app.command(epilog="Example: sqlanon demo")

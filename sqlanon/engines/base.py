@@ -10,10 +10,10 @@ from typing import Any, Protocol
 
 import pandas as pd
 
-from sqlanon.plan import Source
-from sqlanon.secret import Key
-from sqlanon.statement import Statement
-from sqlanon.templates import Sql
+from sqlanon.key import Key
+from sqlanon.plans.plan import Source
+from sqlanon.plans.statement import Statement
+from sqlanon.plans.templates import Sql
 
 
 class Engine(Protocol):

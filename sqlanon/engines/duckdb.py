@@ -15,12 +15,12 @@ from typing import Any
 import duckdb
 import pandas as pd
 
+from sqlanon.atomic_files import OwnedFolder, remove_dead_folders
 from sqlanon.errors import DataError, ResourceError, SourceError, SqlanonError, TargetError, UsageError
-from sqlanon.plan import Source
-from sqlanon.secret import Key
-from sqlanon.staging import OwnedFolder, remove_dead_folders
-from sqlanon.statement import Statement
-from sqlanon.templates import Sql, ident, literal
+from sqlanon.key import Key
+from sqlanon.plans.plan import Source
+from sqlanon.plans.statement import Statement
+from sqlanon.plans.templates import Sql, ident, literal
 
 _READERS = {
     "read_parquet": (".parquet", ".parq", ".pq"),

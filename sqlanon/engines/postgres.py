@@ -11,12 +11,12 @@ import psycopg
 from psycopg import errors
 from psycopg.rows import tuple_row
 
-from sqlanon.dialects import translate
 from sqlanon.errors import DataError, SourceError, SqlanonError, TargetError, TemplateError, UsageError
-from sqlanon.plan import Source
-from sqlanon.secret import Key
-from sqlanon.statement import Statement
-from sqlanon.templates import Sql, ident
+from sqlanon.key import Key
+from sqlanon.plans.plan import Source
+from sqlanon.plans.statement import Statement
+from sqlanon.plans.templates import Sql, ident
+from sqlanon.sql.translate import translate
 
 _NAMES = {  # types by what DuckDB calls them
     "bool": "BOOLEAN",

@@ -17,12 +17,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col as column
 
-from sqlanon.dialects import translate
 from sqlanon.errors import DataError, SourceError, SqlanonError, TargetError, TemplateError, UsageError
-from sqlanon.plan import Source
-from sqlanon.secret import Key
-from sqlanon.statement import Statement
-from sqlanon.templates import Sql, ident
+from sqlanon.key import Key
+from sqlanon.plans.plan import Source
+from sqlanon.plans.statement import Statement
+from sqlanon.plans.templates import Sql, ident
+from sqlanon.sql.translate import translate
 
 _SETTINGS = {  # what our SQL takes for granted
     "spark.sql.session.timeZone": "UTC",

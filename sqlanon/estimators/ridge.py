@@ -20,9 +20,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import betaincinv
 
+from sqlanon.estimators.class_systems import TOLERANCE, Strata
 from sqlanon.estimators.evidence import Estimate, Evidence, unbiased
-from sqlanon.moments import Array
-from sqlanon.strata import TOLERANCE, Strata
+from sqlanon.estimators.moments import Array
 
 OWN_GRID = np.array([1.0, 2.0, 5.0, 15.0, 60.0, 300.0])  # t2
 SHARED_GRID = np.array([1e-3, 0.03, 0.2, 1.0, 5.0])  # t1

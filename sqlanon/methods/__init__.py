@@ -2,6 +2,9 @@
 
 from types import ModuleType
 
-from sqlanon.methods import anatomy, robust, splu, uncertain
+from sqlanon.methods import anatomy
+from sqlanon.methods.robust import plan as robust
+from sqlanon.methods.splu import plan as splu
+from sqlanon.methods.uncertain import plan as uncertain
 
 METHODS: dict[str, ModuleType] = {module.NAME: module for module in (anatomy, splu, robust, uncertain)}

@@ -5,11 +5,11 @@ with their counts. No value fills more than 1/l of a group, so that from QIT and
 person's value with confidence above 1/l.
 """
 
-from sqlanon import bucketization, grouping, stored
 from sqlanon.errors import UsageError
-from sqlanon.macro import Macro, worded
-from sqlanon.plan import Plan, Request, Step
-from sqlanon.templates import Sql
+from sqlanon.methods import grouping, macro_steps, qit_st
+from sqlanon.plans.plan import Plan, Request, Step
+from sqlanon.plans.templates import Sql
+from sqlanon.sql.table_macro import Macro, worded
 
 NAME = "anatomy"
 PAPER = "Xiao and Tao, Anatomy: Simple and Effective Privacy Preservation, VLDB 2006"
@@ -32,13 +32,13 @@ def plan(
     """
     if l < 2:
         raise UsageError(TOO_SMALL.format(l=l))
-    bucketization.check(NAME, request, block)
-    attribute = bucketization.attribute(NAME, request, "l", l, block)
-    return bucketization.planned(
+    qit_st.check(NAME, request, block)
+    attribute = qit_st.attribute(NAME, request, "l", l, block)
+    return qit_st.planned(
         NAME,
         request,
         grouping.steps(request, attribute),
-        {"l": l, "block": bucketization.shown_block(block)},
+        {"l": l, "block": qit_st.shown_block(block)},
         {"l": l, "confidence": 1 / l},
         prefix,
         key,
@@ -49,32 +49,34 @@ _SMALL = (
     Sql("coalesce(l < 2 or l <> floor(l), true)"),
     worded(TOO_SMALL, {"l": "coalesce(cast(l as varchar), 'NULL')"}),
 )
-_OPTIONS = (stored.IDENTIFIER, stored.NULLS, stored.BLOCK)
+_OPTIONS = (macro_steps.IDENTIFIER, macro_steps.NULLS, macro_steps.BLOCK)
 
 MACROS = (
     Macro(
         "anatomy_groups",
-        (stored.TABLE, stored.SENSITIVE, "l", *_OPTIONS, stored.DRAWS),
+        (macro_steps.TABLE, macro_steps.SENSITIVE, "l", *_OPTIONS, macro_steps.DRAWS),
         "every row with its group_id: microdata to take quasi columns from, not a release",
         "from anatomy_groups('patients', 'disease', 4)",
-        (*stored.GROUPING, Step("stored/groups")),
-        stored.grouping_values(NAME, "l", True, [_SMALL]) | {"order_purpose": f"{NAME}/order/"},
+        (*macro_steps.GROUPING, Step("methods/macro_steps/groups")),
+        macro_steps.grouping_values(NAME, "l", True, [_SMALL]) | {"order_purpose": f"{NAME}/order/"},
     ),
     Macro(
         "anatomy_qit",
-        (stored.TABLE, stored.QUASI, stored.SENSITIVE, "l", *_OPTIONS),
+        (macro_steps.TABLE, macro_steps.QUASI, macro_steps.SENSITIVE, "l", *_OPTIONS),
         "the quasi columns and group_id; under one key it belongs to anatomy_st",
         "from anatomy_qit('patients', ['age', 'sex'], 'disease', 4)",
-        (*stored.GROUPING, Step("stored/qit")),
-        stored.grouping_values(NAME, "l", False, [*stored.column_refusals(stored.QUASI, "--quasi"), _SMALL])
-        | {"quasi_names": Sql(f"cast({stored.QUASI} as varchar[])")},
+        (*macro_steps.GROUPING, Step("methods/macro_steps/qit")),
+        macro_steps.grouping_values(
+            NAME, "l", False, [*macro_steps.column_refusals(macro_steps.QUASI, "--quasi"), _SMALL]
+        )
+        | {"quasi_names": Sql(f"cast({macro_steps.QUASI} as varchar[])")},
     ),
     Macro(
         "anatomy_st",
-        (stored.TABLE, stored.SENSITIVE, "l", *_OPTIONS),
+        (macro_steps.TABLE, macro_steps.SENSITIVE, "l", *_OPTIONS),
         "group_id, the sensitive column and its count; under one key it belongs to anatomy_qit",
         "from anatomy_st('patients', 'disease', 4)",
-        (*stored.GROUPING, Step("stored/st")),
-        stored.grouping_values(NAME, "l", False, [_SMALL]),
+        (*macro_steps.GROUPING, Step("methods/macro_steps/st")),
+        macro_steps.grouping_values(NAME, "l", False, [_SMALL]),
     ),
 )

@@ -21,15 +21,16 @@ import duckdb
 import numpy as np
 import pandas as pd
 
-from sqlanon.driver import carried_out
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.estimation import Session
+from sqlanon.engines.runner import carried_out
+from sqlanon.estimation.qit_st.session import Session
 from sqlanon.estimators import ESTIMATORS
-from sqlanon.methods import anatomy, robust
-from sqlanon.plan import Request, Source
-from sqlanon.roles import Roles
-from sqlanon.secret import Key
-from sqlanon.templates import Sql, ident, literal
+from sqlanon.key import Key
+from sqlanon.methods import anatomy
+from sqlanon.methods.robust import plan as robust
+from sqlanon.plans.plan import Request, Source
+from sqlanon.plans.roles import Roles
+from sqlanon.plans.templates import Sql, ident, literal
 
 QUASI = ("age", "sex", "education", "marital_status", "race", "class_of_worker", "country_of_birth")
 SENSITIVE = "occupation_code"

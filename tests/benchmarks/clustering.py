@@ -23,12 +23,12 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from sqlanon.driver import carried_out
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.hierarchy import read_hierarchy
-from sqlanon.plan import Beside, Check, Loop, Plan
-from sqlanon.publish import Asked, prepared
-from sqlanon.secret import Key
+from sqlanon.engines.runner import carried_out
+from sqlanon.key import Key
+from sqlanon.methods.uncertain.hierarchy import read_hierarchy
+from sqlanon.plans.plan import Beside, Check, Loop, Plan
+from sqlanon.publishing.publish import Asked, prepared
 from tests.oracles.k_member import Attribute, distances, greedy, merged, objective
 from tests.workloads import uncertain
 

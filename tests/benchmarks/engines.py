@@ -149,7 +149,7 @@ class Reading(SparkEngine):
 
 def plans(session: Any, source: Path, folder: Path) -> None:
     """Print, for 4 and 8 shuffle partitions, the steps in which one partition takes everything."""
-    from sqlanon.publish import Asked, publish
+    from sqlanon.publishing.publish import Asked, publish
 
     for partitions in (4, 8):
         session.conf.set("spark.sql.shuffle.partitions", str(partitions))

@@ -15,7 +15,7 @@ from pathlib import Path
 import duckdb
 from accuracy import published
 
-from sqlanon.templates import literal
+from sqlanon.plans.templates import literal
 
 QUASI = ("age", "gender", "education", "marital_status", "race", "work_class", "country")
 QUERY = "select count(*) from {} where age between {} and 40 and gender = 'M' and occupation = {}"

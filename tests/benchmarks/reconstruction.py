@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 import sqlanon
-from sqlanon.templates import ident, literal
+from sqlanon.plans.templates import ident, literal
 
 QUASI = ("age", "sex", "education", "marital_status", "race", "class_of_worker", "country_of_birth")
 SENSITIVE = "occupation_code"

@@ -19,10 +19,10 @@ from pathlib import Path
 import duckdb
 
 import sqlanon
-from sqlanon.driver import carried_out
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.publish import Asked, prepared
-from sqlanon.secret import Key
+from sqlanon.engines.runner import carried_out
+from sqlanon.key import Key
+from sqlanon.publishing.publish import Asked, prepared
 
 QUASI = ["age", "sex", "education", "marital_status", "race", "class_of_worker", "country_of_birth"]
 SETS = {"sex": ["sex"], "education": ["education"], "both": ["sex,education"]}

@@ -5,8 +5,8 @@ import pytest
 
 from sqlanon.estimators import least_squares
 from sqlanon.estimators.evidence import Evidence
-from sqlanon.moments import Asked, Measured, Moments
-from sqlanon.pooled import Pooled
+from sqlanon.estimators.inference_pooled import Pooled
+from sqlanon.estimators.moments import Asked, Measured, Moments
 
 VALUES, GROUPS, SIZE = 6, 240, 3
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import ReleaseError, UsageError
-from sqlanon.estimation import Session
+from sqlanon.estimation.qit_st.session import Session
 from sqlanon.estimators import ESTIMATORS
 from sqlanon.estimators.ridge import left_out
-from sqlanon.templates import Sql, ident
+from sqlanon.plans.templates import Sql, ident
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
 from tests.oracles.ridge import posterior
 from tests.test_estimation import session_of
@@ -143,7 +143,7 @@ QUESTIONS = {
 @pytest.mark.parametrize("in_memory", [True, False])
 def test_answers_equal_the_oracle(monkeypatch, aggregate, in_memory):
     if not in_memory:
-        monkeypatch.setattr("sqlanon.loaded.LARGEST_HELD", -1)
+        monkeypatch.setattr("sqlanon.estimation.qit_st.tables.LARGEST_HELD", -1)
     rows, _ = rows_of(np.random.default_rng(8), 300, 3)
     session = robust(rows, NAMES, ["area", "sex"])
     x, weights = QUESTIONS[aggregate]
@@ -167,7 +167,7 @@ QUERIES = [
 def test_large_releases_are_answered_in_sql_alone_with_the_same_figures(census, monkeypatch, sql, method):
     manifest = {"method": method, "parameters": {"backgrounds": [["sex", "area"]]} if method == "robust" else {}}
     small = reopened(census, manifest)
-    monkeypatch.setattr("sqlanon.loaded.LARGEST_HELD", -1)
+    monkeypatch.setattr("sqlanon.estimation.qit_st.tables.LARGEST_HELD", -1)
     large = reopened(census, manifest)
     assert small.loaded.in_memory and not large.loaded.in_memory
     pd.testing.assert_frame_equal(large.answer(sql, "ridge"), small.answer(sql, "ridge"), rtol=1e-7, atol=1e-7)
@@ -257,7 +257,7 @@ def test_a_few_shared_groups_change_little(census):
 
 
 def test_classes_beyond_memory_are_answered_uniformly(census, monkeypatch):
-    monkeypatch.setattr("sqlanon.classes.MOST_KEPT", 0)
+    monkeypatch.setattr("sqlanon.estimation.qit_st.class_tables.MOST_KEPT", 0)
     session = reopened(census, {"method": "robust", "parameters": {"backgrounds": [["sex", "area"]]}})
     sql = f"{COUNT} age > 40 and income in (2, 5)"
     assert session.answer(sql)["count"][0] == pytest.approx(census.answer(sql, "uniform")["count"][0])
@@ -445,7 +445,7 @@ def test_a_background_of_columns_that_are_not_published_is_refused(census):
 
 
 def test_too_many_values_are_answered_by_uniform(census, monkeypatch):
-    monkeypatch.setattr("sqlanon.classes.LARGEST_SYSTEM", 3)
+    monkeypatch.setattr("sqlanon.estimation.qit_st.class_tables.LARGEST_SYSTEM", 3)
     fresh = reopened(census, {"method": "robust", "parameters": {"backgrounds": [["sex"]]}})
     answer = fresh.answer(f"{COUNT} age > 30 and income = 3")
     assert "sensitive values" in answer.attrs["messages"][0]
@@ -460,7 +460,7 @@ LISTED = {
 
 @pytest.mark.parametrize("in_memory", [True, False])
 def test_statements_are_what_runs(census, monkeypatch, in_memory):
-    monkeypatch.setattr("sqlanon.loaded.LARGEST_HELD", 0 if in_memory else -1)
+    monkeypatch.setattr("sqlanon.estimation.qit_st.tables.LARGEST_HELD", 0 if in_memory else -1)
     fresh = reopened(census, {"method": "robust", "parameters": {"backgrounds": [["sex", "area"]]}})
     ran = []
 

@@ -8,12 +8,12 @@ import duckdb
 import pytest
 
 import sqlanon
-from sqlanon.driver import carried_out
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.methods import splu
-from sqlanon.plan import Request
-from sqlanon.roles import Roles
-from sqlanon.secret import Key
+from sqlanon.engines.runner import carried_out
+from sqlanon.key import Key
+from sqlanon.methods.splu import plan as splu
+from sqlanon.plans.plan import Request
+from sqlanon.plans.roles import Roles
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
 
 KEY = "0f" * 32

@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon.constants import constants
-from sqlanon.dialects import DIALECTS
-from sqlanon.influence import Learn
-from sqlanon.publish import Asked, prepared
-from sqlanon.templates import ident, render
+from sqlanon.methods.uncertain.influence import Learn
+from sqlanon.plans.literal_table import constants
+from sqlanon.plans.templates import ident, render
+from sqlanon.publishing.publish import Asked, prepared
+from sqlanon.sql.translate import DIALECTS
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
 from tests.oracles.generalized import determined
 

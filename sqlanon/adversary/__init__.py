@@ -1,0 +1,1 @@
+"""What somebody who knows more than the release infers from it."""

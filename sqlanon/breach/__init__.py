@@ -1,0 +1,1 @@
+"""How likely secret associations are to whoever holds published views (breach probability)."""

@@ -1,0 +1,140 @@
+"""Find the shape of the connectivity graph: which columns join the views, and which parts its nodes lie in.
+
+U_V, the columns of a view that count, are its association attributes (id, property, what the secret's WHERE
+reads) and the join attributes (what it shares with another view). Worlds are relations over these columns.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlanon.errors import QueryError
+from sqlanon.sql.view_definitions import Condition, Secret, View
+
+
+@dataclass(frozen=True)
+class Part:
+    """The nodes of one view: U_V as base columns, and which of them tell an association apart."""
+
+    view: int
+    columns: tuple[str, ...]
+    has_identifier: bool
+    has_property: bool
+    attributes: tuple[str, ...]
+    conditions: tuple[Condition, ...]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The parts, the join attributes, and the conditions that no view shows (they only select what is reported).
+
+    The first part carries the id, the second the property unless the first carries both.
+    `chained`: neighbours share different columns, so that components are no complete K-partite graphs.
+    """
+
+    secret: Secret
+    parts: tuple[Part, ...]
+    join: tuple[str, ...]
+    selecting: tuple[Condition, ...]
+    chained: bool
+
+    @property
+    def together(self) -> bool:
+        """Whether one view shows id and property side by side."""
+        return self.parts[0].has_property
+
+
+def connect(views: Sequence[View], secret: Secret) -> Graph:
+    """Build the graph of `views` for `secret`; raise QueryError where a view shows too little to be asked about."""
+    shown = [set(view.columns) for view in views]
+    published = set().union(*shown)
+    for role, column in (("id", secret.identifier), ("property", secret.property)):
+        if column not in published:
+            raise QueryError(
+                f"no view shows the {role} {column!r}: nothing is published about these associations; add a view"
+                " with it, or ask for another secret"
+            )
+    selecting, asked = _sorted_conditions(secret, shown)
+    read = set().union(*(condition.columns for condition in asked))
+    association = {secret.identifier, secret.property, *read}
+    counting = _counting(views, shown, association)
+    kept = _without_implied(counting)
+    holders = {condition: _holder(condition, shown, kept) for condition in asked}
+    join, chained = _joined([counting[number] for number in kept])
+    parts = tuple(
+        _part(number, counting[number], views[number], secret, join, [c for c in asked if holders[c] == number])
+        for number in kept
+    )
+    return Graph(secret, _ordered(parts), join, selecting, chained)
+
+
+def _ordered(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """Put the part with the id first (one that has the property too before all), then that with the property."""
+    first = max(parts, key=lambda part: (part.has_identifier, part.has_property))
+    rest = sorted((part for part in parts if part is not first), key=lambda part: not part.has_property)
+    return (first, *rest)
+
+
+def _sorted_conditions(
+    secret: Secret, shown: Sequence[set[str]]
+) -> tuple[tuple[Condition, ...], tuple[Condition, ...]]:
+    """Tell parts of WHERE that no view shows from those that one view shows; refuse what is neither."""
+    published = set().union(*shown)
+    selecting = tuple(condition for condition in secret.conditions if not condition.columns & published)
+    asked = tuple(condition for condition in secret.conditions if condition.columns & published)
+    for condition in asked:
+        if not any(condition.columns <= columns for columns in shown):
+            raise QueryError(
+                f"a part of the secret's WHERE reads {_listed(condition.columns)}, which no single view shows;"
+                " join parts that each read one view with AND"
+            )
+    return selecting, asked
+
+
+def _counting(views: Sequence[View], shown: Sequence[set[str]], association: set[str]) -> list[tuple[str, ...]]:
+    """Return U_V of every view, in the order in which the view names its columns."""
+    counting = []
+    for number, view in enumerate(views):
+        others = set().union(*(columns for other, columns in enumerate(shown) if other != number))
+        counting.append(tuple(column for column in view.columns if column in association or column in others))
+    return counting
+
+
+def _without_implied(counting: Sequence[tuple[str, ...]]) -> list[int]:
+    """Leave out views that another one implies: where U_V lies in U_W, covering W's nodes covers V's."""
+    kept: list[int] = []
+    for number, columns in enumerate(counting):
+        others = [set(other) for place, other in enumerate(counting) if place != number]
+        larger = any(set(columns) < other for other in others)
+        repeated = any(set(columns) == set(counting[earlier]) for earlier in kept)
+        if not larger and not repeated:
+            kept.append(number)
+    return kept
+
+
+def _holder(condition: Condition, shown: Sequence[set[str]], kept: Sequence[int]) -> int:
+    return next(number for number in kept if condition.columns <= shown[number])
+
+
+def _joined(counting: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], bool]:
+    """Return the columns that the views share, and whether different pairs share different ones."""
+    shared = [set(one) & set(two) for place, one in enumerate(counting) for two in counting[place + 1 :]]
+    common = set.intersection(*shared) if shared else set()
+    return tuple(column for column in counting[0] if column in common), any(pair != common for pair in shared)
+
+
+def _part(
+    number: int, columns: tuple[str, ...], view: View, secret: Secret, join: Sequence[str], conditions: list[Condition]
+) -> Part:
+    keys = {secret.identifier, secret.property, *join}
+    return Part(
+        number + 1,
+        columns,
+        secret.identifier in columns,
+        secret.property in columns,
+        tuple(column for column in columns if column not in keys),
+        tuple(conditions),
+    )
+
+
+def _listed(names: frozenset[str]) -> str:
+    return ", ".join(repr(name) for name in sorted(names))

@@ -1,0 +1,79 @@
+"""Show a breach analysis: the most probable associations, the summary and a histogram; all of it to programs."""
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from sqlanon.breach.associations import BINS, SHOWN, Breach
+from sqlanon.cli import display
+
+WIDTH = 40
+NODES = 20
+
+
+def show_breach(found: Breach, how: display.Format) -> None:
+    """Print an analysis to standard output: in a table the 20 most probable, in json and csv every association."""
+    if how == "json":
+        found.write_json(sys.stdout)
+        return
+    if how == "csv":
+        found.write_csv(sys.stdout)
+        return
+    count = found.summary["associations"]
+    if count:
+        frame = found.top(SHOWN)
+        frame = frame.drop(columns=["error_bound", *(["note"] if frame["note"].isna().all() else [])])
+        display.show_frame(frame, how)
+        if count > SHOWN:
+            sys.stdout.write(f"… and {count - SHOWN:,} more\n")
+        sys.stdout.write("\n")
+    display.show_mapping(found.summary, how)
+    if count:
+        sys.stdout.write("\n" + drawn(found.histogram()))
+
+
+def drawn(bins: list[int]) -> str:
+    """Draw a bar for each tenth of probability between those that are not empty, and one for certainty."""
+    filled = [number for number, count in enumerate(bins) if count]
+    first, last = filled[0], filled[-1]
+    largest = max(bins)
+    lines = []
+    for number, count in enumerate(bins[first : last + 1], start=first):
+        label = "1.0" if number == BINS else f"{number / BINS:.1f} to {(number + 1) / BINS:.1f}"
+        bar = "█" * max(round(WIDTH * count / largest), int(count > 0))
+        lines.append(f"{label:<11}{bar:<{WIDTH}}  {count:,}".rstrip() + "\n")
+    return "".join(lines)
+
+
+def show_explanation(found: Mapping[str, Any], how: display.Format) -> None:
+    """Print what is known of one association: an object for programs, sentences for people."""
+    if how != "table":
+        display.show_mapping(found, how)
+        return
+    out = display.to_stdout()
+    pair = f"{found['id']}–{found['property']}"
+    lines = [f"{pair}: cover {', '.join(found['cover'])}; components: {found['all_components']}"]
+    for component in found["components"]:
+        lines += _component_lines(component, pair)
+    out.print(display.visible("\n".join(lines)))
+
+
+def _component_lines(component: Mapping[str, Any], pair: str) -> list[str]:
+    """Say one component in words: nodes, edges, worlds."""
+    where = ", ".join(f"{name} = {value}" for name, value in component["join"].items()) or "no common column"
+    lines = [f"component {where}"]
+    for number, nodes in enumerate(component["parts"], start=1):
+        shown = ", ".join(nodes[:NODES]) + (", …" if len(nodes) > NODES else "")
+        lines.append(f"  side {number}: {len(nodes)} nodes: {shown}")
+    if component["worlds"] is None:
+        return [*lines, "  too many nodes to count its worlds one by one"]
+    lines.append(
+        f"  {component['edges']} edges, {component['worlds']:,} worlds, {component['interesting']:,} with {pair}"
+    )
+    lines.append(
+        f"  where the id has one property: {component['restricted_worlds']:,} worlds,"
+        f" {component['restricted_interesting']:,} with {pair}"
+    )
+    listed = component["listed"] or []
+    lines += [f"    {number}. {', '.join(world)}" for number, world in enumerate(listed[:NODES], start=1)]
+    return lines + ([f"    … and {len(listed) - NODES:,} more"] if len(listed) > NODES else [])

@@ -1,0 +1,67 @@
+"""The only loop that walks a plan through a database: checks refuse, relations are made in order."""
+
+import logging
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from sqlanon.engines.base import Engine
+from sqlanon.errors import SqlanonError
+from sqlanon.key import Key
+from sqlanon.plans.plan import Check, Loop, Plan, Row
+from sqlanon.plans.statement import Statement
+
+log = logging.getLogger("sqlanon")
+
+
+def fresh_prefix() -> str:
+    """Return a prefix for the relations of one run, so that two runs in one session never meet."""
+    return f"sqlanon_{secrets.token_hex(4)}_"
+
+
+@contextmanager
+def carried_out(plan: Plan, engine: Engine, key: Key) -> Iterator[dict[str, Row]]:
+    """Run the steps of `plan`; its relations stand inside the block and are forgotten after it.
+
+    Yields the rows of the plan's checks by name.
+    """
+    relations = [str(plan.key)]
+    found: dict[str, Row] = {}
+    try:
+        engine.keep_key(plan.key, key)
+        for step in plan.steps:
+            if isinstance(step, Check):
+                log.info("checking %s", step.statement.name)
+                (row,) = engine.rows(step.statement.sql)
+                step.refuse(row)
+                found[step.statement.name] = row
+            elif isinstance(step, Loop):
+                relations += [statement.relation for statement in step.body]
+                found[step.left.statement.name] = _repeated(step, engine)
+            else:
+                log.info("making %s", step.name)
+                relations.append(step.relation)
+                engine.create(step)
+        yield found
+    except BaseException:
+        with suppress(SqlanonError):  # the first error is the one to tell
+            engine.drop(relations)
+        raise
+    engine.drop(relations)
+
+
+def _repeated(loop: Loop, engine: Engine) -> Row:
+    """Run a loop's turns; return the last row of its query, with the number of `turns`."""
+    for turn in range(loop.limit + 1):
+        (row,) = engine.rows(loop.left.statement.sql)
+        log.info("turn %d of %s: %d left over", turn, loop.name, row["left_over"])
+        if not row["left_over"] or turn == loop.limit:
+            break
+        for statement in loop.body:
+            engine.create(statement)
+        engine.drop([loop.state])
+        engine.create(Statement(loop.name, f"select * from {loop.body[-1].relation}", "table", loop.state))
+        engine.drop([statement.relation for statement in loop.body])
+    if row["left_over"]:
+        loop.left.refuse(row)
+    return {**row, "turns": turn}

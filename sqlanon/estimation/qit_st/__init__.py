@@ -1,0 +1,1 @@
+"""Answer queries from groups: QIT and ST."""

@@ -1,0 +1,1 @@
+"""Answer queries from randomized values."""

@@ -1,0 +1,123 @@
+"""A randomized release loaded for estimation: its values with their published counts, and their channels."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sqlanon.engines.base import Engine
+from sqlanon.errors import ReleaseError, UsageError
+from sqlanon.estimation.temporary_tables import Workspace
+from sqlanon.estimators import transition_matrix
+from sqlanon.estimators.channel import Array, Channel, Joint
+from sqlanon.estimators.closed_form import ClosedForm
+from sqlanon.estimators.matrix import Matrix
+from sqlanon.methods.grouping import GROUPS_PER_BLOCK, ONE_BLOCK
+from sqlanon.plans.plan import relation_name
+from sqlanon.plans.templates import Sql
+
+LARGEST_MATRIX = 1_500  # values of a column for which T is made and inverted
+
+
+class Randomized(Workspace):
+    """Hold a release's table and what depends on it only; each is made when it is first needed."""
+
+    def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
+        """Take the published table `data`; nothing runs before the first query.
+
+        Raises UsageError for another method's release, ReleaseError where the manifest does not say γ.
+        """
+        if "data" not in tables:
+            raise UsageError(f"a {manifest.get('method')} release has no table of randomized rows")
+        columns, parameters = manifest["columns"], manifest.get("parameters", {})
+        self.quasi: list[str] = list(columns["quasi"])
+        self.sensitive: list[str] = list(columns["sensitive"])
+        self.gamma = [_gamma(parameters.get("gamma"), name) for name in self.sensitive]
+        block = parameters.get("block", GROUPS_PER_BLOCK)
+        self.block = block if isinstance(block, int) and block > 0 else ONE_BLOCK
+        names = {f"quasi_{n}": name for n, name in enumerate(self.quasi, start=1)}
+        names |= {f"sensitive_{n}": name for n, name in enumerate(self.sensitive, start=1)}
+        super().__init__(engine, tables, {"quasi": self.quasi, "sensitive": self.sensitive}, names)
+        self.relations["published"] = Sql(f"(\n{self.text('estimation/randomized/published', self.relations)}\n)")
+        self._counts: dict[int, Array] = {}
+        self._companies: dict[int, transition_matrix.Company] = {}
+        self._matrices: dict[int, Matrix] = {}
+
+    def value(self, place: int) -> Sql:
+        """Return the relation of one sensitive column's values (by its place, from 0)."""
+        return relation_name(self.prefix, f"value_{place + 1}")
+
+    def loading(self, touched: Sequence[int]) -> list[tuple[str, str]]:
+        """Return the names and texts of the tables that a query over these columns makes first."""
+        return [
+            (f"value_{place + 1}", self.text("estimation/randomized/published_value", self.relations, number=place + 1))
+            for place in touched
+        ]
+
+    def load(self, touched: Sequence[int]) -> None:
+        """Make the tables of values that are not there yet, and read their counts."""
+        missing = [place for place in touched if place not in self._counts]
+        for place, (name, sql) in zip(missing, self.loading(missing), strict=True):
+            relation = self.keep(name, sql)
+            frame: pd.DataFrame = self.engine.frame(f"select code, row_count from {relation} order by code")
+            self._counts[place] = frame["row_count"].to_numpy(dtype=float)
+
+    def counts(self, place: int) -> Array:
+        """Return the published counts f' of a column's values, in the order of their codes."""
+        return self._counts[place]
+
+    def effective_gamma(self, place: int) -> float:
+        """Return N/m, m = floor(N/γ): γ itself where every group holds γ rows."""
+        rows = float(self.counts(place).sum())
+        return rows / max(rows // self.gamma[place], 1)
+
+    def closed_form(self, place: int) -> ClosedForm:
+        """Return one column's channel as the closed form has it."""
+        counts, gamma = self.counts(place), self.effective_gamma(place)
+        rows = float(counts.sum())
+        return ClosedForm(np.minimum(counts, np.floor(rows / self.gamma[place])), rows, gamma)
+
+    def matrix(self, place: int) -> Matrix | None:
+        """Return one column's channel by the public grouping; None where it has too many values for it."""
+        if len(self.counts(place)) > LARGEST_MATRIX:
+            return None
+        if place not in self._matrices:
+            made = transition_matrix.transition(self.counts(place), self.gamma[place], self.block)
+            self._companies[place], self._matrices[place] = made, Matrix.of(made.mean)
+        return self._matrices[place]
+
+    def joint(self, touched: Sequence[int]) -> Joint:
+        """Return the closed form's channels of several columns as one."""
+        return Joint([self.closed_form(place) for place in touched], self._shape(touched))
+
+    def joint_matrix(self, touched: Sequence[int]) -> Joint | None:
+        """Return the channels by the public grouping as one; None where a column has too many values."""
+        found: list[Channel] = [channel for channel in map(self.matrix, touched) if channel is not None]
+        return Joint(found, self._shape(touched)) if len(found) == len(touched) else None
+
+    def repeated(self, touched: Sequence[int]) -> tuple[list[Joint], float]:
+        """Return the channels as single orders of the values would have them, and the factor of their variance."""
+        if not touched or self.joint_matrix(touched) is None:
+            return [], 0.0
+        made = [self._companies[place] for place in touched]
+        number = min(len(one.repeated) for one in made)
+        single = [[Matrix(one.repeated[turn], one.repeated[turn]) for one in made] for turn in range(number)]
+        return [Joint(channels, self._shape(touched)) for channels in single], max(one.noise for one in made)
+
+    def _shape(self, touched: Sequence[int]) -> tuple[int, ...]:
+        return tuple(len(self.counts(place)) for place in touched)
+
+    def close(self) -> None:
+        """Forget the temporary tables; they are made again where they are needed again."""
+        super().close()
+        self._counts.clear()
+        self._matrices.clear()
+        self._companies.clear()
+
+
+def _gamma(said: object, column: str) -> int:
+    found = said.get(column) if isinstance(said, Mapping) else said
+    if not isinstance(found, int) or isinstance(found, bool) or found < 2:
+        raise ReleaseError(f"the manifest does not say the gamma of {column!r}")
+    return found

@@ -1,0 +1,78 @@
+"""What asking a release needs of its database: rendered templates, temporary tables, remembered answers."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from sqlanon.engines.base import Engine
+from sqlanon.engines.runner import fresh_prefix
+from sqlanon.plans.plan import Step, build, relation_name
+from sqlanon.plans.statement import Statement
+from sqlanon.plans.templates import Sql, header
+
+MOST_ASKED = 256  # remembered queries over the sensitive values
+
+
+class Workspace:
+    """Hold the relations of one release and the temporary tables that its queries make."""
+
+    def __init__(
+        self, engine: Engine, tables: Mapping[str, Sql], values: Mapping[str, object], names: Mapping[str, str]
+    ) -> None:
+        """Take the published tables, the release's own template parameters, and internal name → published name."""
+        self.engine, self.tables, self.names = engine, tables, dict(names)
+        self.prefix = fresh_prefix()
+        self.relations: dict[str, Sql] = dict(tables)
+        self._values = dict(values)
+        self._made: list[str] = []
+        self._asked: dict[str, pd.DataFrame] = {}
+        self._types: dict[str, str] = {}
+
+    def text(self, template: str, given: Mapping[str, Sql], **values: object) -> str:
+        """Render one template; the release's own parameters are added."""
+        step = Step(template, "query")
+        read = {name: value for name, value in self._values.items() if name in header(step.template).parameters}
+        (statement,) = build((step,), {**read, **values}, "", given)
+        return statement.sql  # type: ignore[union-attr]
+
+    def keep(self, name: str, sql: str) -> Sql:
+        """Make a temporary table of the session's."""
+        relation = relation_name(self.prefix, name)
+        self.engine.create(Statement(name, sql, "table", str(relation)))
+        self._made.append(str(relation))
+        return relation
+
+    def keep_frame(self, name: str, frame: pd.DataFrame) -> Sql:
+        """Put a small table of Python's into a temporary table of the session's; again over an older one."""
+        relation = relation_name(self.prefix, name)
+        self.engine.keep_frame(relation, frame)
+        if str(relation) not in self._made:
+            self._made.append(str(relation))
+        return relation
+
+    def forget(self, relations: Sequence[str]) -> None:
+        """Drop the temporary tables of one query."""
+        if not relations:
+            return
+        self.engine.drop(list(relations))
+        self._made = [name for name in self._made if name not in relations]
+
+    def close(self) -> None:
+        """Forget every temporary table; they are made again where they are needed again."""
+        self.forget(self._made)
+
+    def asked(self, sql: str) -> pd.DataFrame:
+        """Run or remember the query over the sensitive values: it depends on the release only."""
+        if sql not in self._asked:
+            if len(self._asked) >= MOST_ASKED:
+                self._asked.clear()
+            self._asked[sql] = self.engine.frame(sql)
+        return self._asked[sql]
+
+    def column_type(self, expression: Sql, relation: Sql) -> str:
+        """Return the type of an expression over one of the loaded relations."""
+        key = f"{expression} from {relation}"
+        if key not in self._types:
+            (found,) = self.engine.columns(f"select {expression} as argument from {relation}").values()
+            self._types[key] = found
+        return self._types[key]

@@ -1,0 +1,1 @@
+"""Answer queries from uncertain data: what is certain, possible, expected."""

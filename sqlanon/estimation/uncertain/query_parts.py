@@ -1,0 +1,101 @@
+"""Take a query over uncertain data apart: pieces that read one column, and what must be evaluated together.
+
+Each largest piece that reads one quasi column is a mark of that column: its value is found once per candidate. What
+is left of conditions and keys reads marks; those that share a column are one component, others are independent.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sqlanon.plans.templates import Sql
+from sqlanon.sql.aggregate_query import Query
+from sqlanon.sql.user_sql import split
+
+QUASI = "quasi_"
+
+
+@dataclass(frozen=True)
+class Component:
+    """Conditions and keys over the marks of some columns; `mixed`: they read parts of the sensitive side as well.
+
+    conditions: expression and columns. keys: place among the query's quasi keys, from 1, and expression.
+    keyed: the columns that the keys read.
+    """
+
+    columns: frozenset[int]
+    conditions: tuple[tuple[Sql, frozenset[int]], ...] = ()
+    keys: tuple[tuple[int, Sql], ...] = ()
+    keyed: frozenset[int] = frozenset()
+    mixed: bool = False
+
+    @property
+    def open_conditions(self) -> list[tuple[Sql, list[int]]]:
+        """Return each condition with the columns whose open cells may satisfy it.
+
+        A column that GROUP BY reads is none of them: an open cell is listed under values that it may hold.
+        """
+        return [(condition, sorted(columns - self.keyed)) for condition, columns in self.conditions]
+
+    def joins(self, other: "Component") -> bool:
+        """Tell whether the two cannot be evaluated one by one."""
+        return bool(self.columns & other.columns) or (self.mixed and other.mixed)
+
+    def __add__(self, other: "Component") -> "Component":
+        """Return both as one."""
+        return Component(
+            self.columns | other.columns,
+            self.conditions + other.conditions,
+            self.keys + other.keys,
+            self.keyed | other.keyed,
+            self.mixed or other.mixed,
+        )
+
+
+@dataclass
+class Parts:
+    """The components of a query, and each read column's marks: piece → name."""
+
+    components: list[Component] = field(default_factory=list)
+    marks: dict[int, dict[Sql, str]] = field(default_factory=dict)
+
+    def name(self, column: str, piece: Sql) -> str | None:
+        """Name a piece that reads one column; equal pieces share a name, and the sensitive side has none."""
+        if not column.startswith(QUASI):
+            return None
+        own = self.marks.setdefault(_place(column), {})
+        return own.setdefault(piece, f"mark_{_place(column)}_{len(own) + 1}")
+
+    def add(self, one: Component) -> None:
+        """Add a component; those that it joins become one with it."""
+        for other in [other for other in self.components if one.joins(other)]:
+            self.components.remove(other)
+            one = other + one
+        self.components.append(one)
+
+
+def taken_apart(query: Query) -> Parts:
+    """Return the components of a query's conditions and keys that read quasi columns, or nothing at all (keys)."""
+    parts = Parts()
+    for piece in query.filters("quasi", "mixed"):
+        rest, columns = split(piece.sql, parts.name)
+        places = _places(columns)
+        parts.add(Component(places, ((rest, places),), mixed=piece.role == "mixed"))
+    keys = [key for key in query.keys if key.role != "sensitive"]
+    for number, piece in enumerate(keys, start=1):
+        rest, columns = split(piece.sql, parts.name)
+        places = _places(columns)
+        parts.add(Component(places, (), ((number, rest),), places, piece.role == "mixed"))
+    return parts
+
+
+def marked(marks: Mapping[Sql, str]) -> list[tuple[Sql, Sql]]:
+    """Return names and pieces as a template takes them."""
+    return [(Sql(name), piece) for piece, name in marks.items()]
+
+
+def _places(columns: frozenset[str]) -> frozenset[int]:
+    return frozenset(_place(name) for name in columns if name.startswith(QUASI))
+
+
+def _place(column: str) -> int:
+    return int(column.removeprefix(QUASI))

@@ -1,0 +1,1 @@
+"""r-robust publishing: groups against an adversary who knows distributions."""

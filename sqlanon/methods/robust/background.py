@@ -1,0 +1,209 @@
+"""A background: the distribution p(s : x) of the sensitive value x given the values s of some quasi columns.
+
+An adversary may know such tables; a publisher protects against them (r-robustness) and `verify` looks what they
+tell. Both read and check them here. A table has a column for each attribute, the sensitive column and
+`probability`; or the data itself teaches it. The templates are `sql_templates/methods/robust/background/`.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from sqlanon.errors import DataError, UsageError
+from sqlanon.plans.plan import Row, Source, Step
+from sqlanon.plans.roles import free_name, resolve_names
+from sqlanon.plans.templates import Sql
+
+NUMBERS = ("DOUBLE", "FLOAT", "REAL", "DECIMAL", "NUMERIC", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "INT")
+WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "INT")
+
+WRONG = "{where}: {wrong_probabilities} of {entry_count} probabilities are not from 0 to 1 (no value and NaN are none)"
+REPEATED = "{where}: {repeated_entries} pairs of signature and value have several rows; give one row each"
+LARGE = (
+    "{where}: the probabilities of {large_sums} signatures sum to more than 1 (the largest sum is {largest_sum:.6g})"
+)
+MISSING = (
+    "{where} names no probability for {missing_signatures} signatures of the data, {missing_rows} rows"
+    " ({attributes} = {missing_signature}); add them, at least one value each"
+)
+IMPOSSIBLE = (
+    "{where} gives probability 0 to {impossible_values} values of {sensitive}{value} under every signature of the data,"
+    " though they stand in {impossible_rows} rows: data and table contradict each other"
+)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What a background's columns are matched with: published name → (name in `population`, type there)."""
+
+    quasi: Mapping[str, tuple[str, str]]
+    sensitive: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Background:
+    """One background: its attribute set A, and its rows, which stand in a table or are learned from the data.
+
+    attributes: the published names of A, in the order of the quasi columns; columns: their names in `population`.
+    sensitive: the published name. where: what messages call it. relation, selected: the table behind it and its
+    columns under our names (signature_1 …, sensitive, probability); None where the data teaches it.
+    """
+
+    attributes: tuple[str, ...]
+    columns: tuple[str, ...]
+    sensitive: str
+    where: str
+    relation: Sql | None = None
+    selected: tuple[tuple[Sql, str], ...] = ()
+
+
+def learned(attributes: Iterable[str], published: Columns) -> Background:
+    """Return the background of relative frequencies per signature; case of the names does not count.
+
+    Raises UsageError where no attribute is named, one is named twice or is no quasi column.
+    """
+    asked = tuple(attributes)
+    where = f"the background learned from {', '.join(map(repr, asked))}"
+    if not asked:
+        raise UsageError("a background has at least one quasi column")
+    named = resolve_names(list(published.quasi), asked)
+    if len(set(named)) < len(named):
+        raise UsageError(f"{where} names a column twice")
+    attributes = _in_order(named, published)
+    return Background(attributes, _columns(attributes, published), published.sensitive[0], where)
+
+
+def declared(named: object, source: Source, types: Mapping[str, str], published: Columns) -> Background:
+    """Match the columns of a background table with the published ones; case of the names does not count.
+
+    named: what the table was asked for as. types: its columns, as an engine's `source` returns them.
+    Raises UsageError where a column is neither quasi, nor sensitive, nor `probability`, or one is missing.
+    """
+    where = f"the background {named!r}" if isinstance(named, str) else "the background"
+    sensitive, sensitive_type = published.sensitive
+    spelled = {name.lower(): name for name in types}
+    probability = _probability(spelled, published)
+    needed = {sensitive.lower(): "sensitive", probability.lower(): "probability"}
+    for name, role in needed.items():
+        if name not in spelled:
+            wanted = sensitive if role == "sensitive" else probability
+            raise UsageError(f"{where} has no column {wanted!r}; it has {_listed(types)}")
+    known = {name.lower(): name for name in published.quasi}
+    if len(spelled) < len(types):
+        raise UsageError(f"{where} has columns that only differ in case: {_listed(types)}")
+    foreign = [name for name in types if name.lower() not in {*known, *needed}]
+    if foreign:
+        raise UsageError(
+            f"{where} has a column {foreign[0]!r}, which is no quasi column; they are {_listed(published.quasi)}"
+        )
+    nested = [name for name in types if types[name] == "NESTED"]
+    if nested:
+        raise UsageError(f"{where}: the column {nested[0]!r} holds nested values")
+    if types[spelled[probability.lower()]].partition("(")[0].upper() not in NUMBERS:
+        raise UsageError(f"{where}: the column {probability!r} holds {types[spelled[probability.lower()]]}, no numbers")
+    attributes = _in_order([known[name] for name in spelled if name in known and name not in needed], published)
+    if not attributes:
+        raise UsageError(f"{where} has no quasi column: without one it tells nobody from another")
+    kinds = [published.quasi[name][1] for name in attributes]
+    wanted_types = [*zip(attributes, kinds, strict=True), (sensitive, sensitive_type), (probability, "DOUBLE")]
+    names = [f"signature_{number}" for number, _ in enumerate(attributes, start=1)] + ["sensitive", "probability"]
+    selected = tuple(
+        (_read(source, types, spelled[column.lower()], kind), name)
+        for (column, kind), name in zip(wanted_types, names, strict=True)
+    )
+    return Background(attributes, _columns(attributes, published), sensitive, where, source.relation, selected)
+
+
+def steps(background: Background, suffix: str = "", show_values: bool = False) -> tuple[Step, ...]:
+    """Return the steps that read and check one background.
+
+    They read `population` (with the columns of `background.columns`, and for a learned one `sensitive`) and
+    `tally` (sensitive, row_count), and yield `background`, `signature` and `remainder`, each with `suffix`.
+    Those of a table check it, too: UsageError where it is no distribution, DataError where it does not fit the data.
+    """
+    asked = {"attributes": background.columns}
+    completed = (
+        Step("methods/robust/background/signature", values=asked, suffix=suffix),
+        Step("methods/robust/background/remainder", values=asked, suffix=suffix),
+    )
+    if background.relation is None:  # what is counted is a distribution, and fits
+        return (Step("methods/robust/background/learned", yields="background", values=asked, suffix=suffix), *completed)
+    read = {"relation": background.relation, "selected": background.selected}
+    return (
+        Step("shared/source", yields="background", values=read, suffix=suffix),
+        Step("methods/robust/background/faults", "query", refuse=_faultless(background), values=asked, suffix=suffix),
+        *completed,
+        Step(
+            "methods/robust/background/gaps",
+            "query",
+            refuse=_fitting(background, show_values),
+            values=asked,
+            suffix=suffix,
+        ),
+    )
+
+
+def prior(background: Background, suffix: str = "") -> Step:
+    """Return the step that yields the whole prior: a row for every signature and every value of the data.
+
+    It reads what `steps` yields, and yields `prior` (signature_1 …, sensitive, probability) with `suffix`.
+    """
+    reads = {name: f"{name}{suffix}" for name in ("background", "signature", "remainder")}
+    return Step(
+        "methods/robust/background/prior", values={"attributes": background.columns}, suffix=suffix, reads=reads
+    )
+
+
+def _faultless(background: Background) -> Callable[[Row], None]:
+    def refuse(row: Row) -> None:
+        for figure, said in (("wrong_probabilities", WRONG), ("repeated_entries", REPEATED), ("large_sums", LARGE)):
+            if row[figure]:
+                raise UsageError(said.format(where=background.where, **row))
+
+    return refuse
+
+
+def _fitting(background: Background, show_values: bool) -> Callable[[Row], None]:
+    def refuse(row: Row) -> None:
+        if row["missing_signatures"]:
+            raise DataError(MISSING.format(where=background.where, attributes=", ".join(background.attributes), **row))
+        if row["impossible_values"]:
+            value = f" ({row['impossible_value']!r})" if show_values else ""
+            said = IMPOSSIBLE.format(where=background.where, sensitive=repr(background.sensitive), value=value, **row)
+            raise DataError(said)
+
+    return refuse
+
+
+def _probability(names: Iterable[str], published: Columns) -> str:
+    """Return what the column of probabilities is called: the next free name where another column is `probability`."""
+    names = set(names)
+    free = [name for name in names if free_name("probability", names - {name}) == name]
+    taken = {name.lower() for name in (*published.quasi, published.sensitive[0])}
+    return next((name for name in sorted(free) if name not in taken), max(free, default="probability"))
+
+
+def _in_order(names: Iterable[str], published: Columns) -> tuple[str, ...]:
+    named = set(names)
+    return tuple(name for name in published.quasi if name in named)
+
+
+def _columns(attributes: Iterable[str], published: Columns) -> tuple[str, ...]:
+    return tuple(published.quasi[name][0] for name in attributes)
+
+
+def _read(source: Source, types: Mapping[str, str], column: str, kind: str) -> Sql:
+    """Return the SQL that reads a column as `kind`: values are compared as the published ones are."""
+    read = source.expression(column)
+    if _fractional(types[column]) and kind in WHOLE:
+        raise UsageError(
+            f"the background's column {column!r} holds {types[column]}, where the data has {kind}: give whole numbers"
+        )
+    return read if types[column] == kind else Sql(f"cast({read} as {kind})")
+
+
+def _fractional(kind: str) -> bool:
+    return kind.startswith(("DOUBLE", "FLOAT", "REAL")) or (kind.startswith("DECIMAL") and ",0)" not in kind)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, names))

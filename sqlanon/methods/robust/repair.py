@@ -1,0 +1,91 @@
+"""Repair of a class-first grouping: rows that are left over join groups of other classes, a turn for each class asked.
+
+A row of class d joins n rows of class c only where no posterior rises above 1/r (or where the paper's condition
+holds), in every background by itself, and where the group lacks its value. One row a group. The templates are
+`sql_templates/methods/robust/repair/`.
+"""
+
+from collections.abc import Sequence
+
+from sqlanon.methods import grouping
+from sqlanon.methods.robust import background
+from sqlanon.methods.robust.background import Background
+from sqlanon.plans.plan import Repeat, Request, Step
+
+STEPS = ("waiting", "kept_tally", "class_value", "class_prior", "neighbour", "host", "repair", "repaired")
+TURN = ("offered", "merged", "accepted_exact", "accepted_delta", "placed")
+
+
+def steps(
+    request: Request,
+    signature: Sequence[str],
+    backgrounds: Sequence[Background],
+    r: float,
+    guarantee: str,
+    turns: int,
+) -> tuple[Step | Repeat, ...]:
+    """Return the steps from `grouped` to a `grouped` that holds more rows, after at most `turns` turns."""
+    carried = {"carried": grouping.quasi_names(request)}
+    priors, made = _priors(signature, backgrounds)
+    asked: dict[str, object] = {"priors": priors}
+    return (
+        Step("methods/robust/repair/waiting", values={**carried, "ties": grouping.ties(request)}),
+        *made,
+        Step("methods/robust/repair/neighbour", values=asked),
+        Step("methods/robust/repair/host"),
+        Repeat(
+            "repair",
+            "waiting",
+            (
+                Step("methods/robust/repair/offered"),
+                Step("methods/robust/repair/merged", values=asked),
+                Step(f"methods/robust/repair/accepted_{guarantee}", yields="accepted", values={**asked, "r": r}),
+                Step("methods/robust/repair/placed", values=carried),
+            ),
+            Step("methods/robust/repair/left_over", "query"),
+            turns,
+        ),
+        Step("methods/robust/repair/repaired", yields="grouped", suffix="_repaired", values=carried),
+    )
+
+
+def _priors(signature: Sequence[str], backgrounds: Sequence[Background]) -> tuple[list[str], list[Step]]:
+    """Return names of priors, and the steps that put them beside every class and value: a column for each.
+
+    A table may leave values out, which share the rest by their counts: by the data's, as the publisher counts, and by
+    the release's, as a recipient does. An offer is good under both.
+    """
+    tables = any(one.relation is not None for one in backgrounds)
+    steps = [] if tables else [Step("methods/grouping/tally", values={"sensitive_column": "sensitive"})]
+    steps += [Step("methods/robust/repair/kept_tally")] if tables else []
+    steps += [Step("methods/robust/repair/class_value", values={"signature": signature})]
+    names: list[str] = []
+    for number, one in enumerate(backgrounds, start=1):
+        suffix = f"_{number}"
+        steps += background.steps(one, suffix) if one.relation is None else []  # tables were read to be checked
+        steps.append(background.prior(one, suffix))
+        steps.append(_beside(signature, one, suffix, names))
+        if one.relation is not None:
+            kept = f"{suffix}_kept"
+            reads = {"background": f"background{suffix}", "signature": f"signature{suffix}", "tally": "kept_tally"}
+            asked = {"attributes": one.columns}
+            steps.append(Step("methods/robust/background/remainder", suffix=kept, values=asked, reads=reads))
+            reads |= {"remainder": f"remainder{kept}"}
+            steps.append(Step("methods/robust/background/prior", suffix=kept, values=asked, reads=reads))
+            steps.append(_beside(signature, one, kept, names))
+    return names, steps
+
+
+def _beside(signature: Sequence[str], one: Background, suffix: str, names: list[str]) -> Step:
+    """Return the step that adds one prior to those of `names`, and its name to them."""
+    values = {
+        "signature": signature,
+        "earlier_priors": tuple(names),
+        "attributes": one.columns,
+        "prior_name": f"prior{suffix}",
+    }
+    before = {"class_value": f"class_prior{names[-1].removeprefix('prior')}"} if names else {}
+    names.append(f"prior{suffix}")
+    return Step(
+        "methods/robust/repair/class_prior", suffix=suffix, values=values, reads={"prior": f"prior{suffix}", **before}
+    )

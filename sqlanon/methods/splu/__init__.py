@@ -1,0 +1,1 @@
+"""SPLU-Gen: randomized decoys; small sums private, large sums useful."""

@@ -1,0 +1,1 @@
+"""UDAK-anonymity: groups of uncertain rows that are alike."""

@@ -1,0 +1,211 @@
+"""How uncertain data is read: which cells hold alternatives, of what type, and what generalizes them.
+
+Decided from the source's types and from the hierarchies, before any row is looked at.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sqlanon.errors import UsageError
+from sqlanon.methods import grouping
+from sqlanon.methods.uncertain.hierarchy import Hierarchy, read_hierarchy
+from sqlanon.plans.plan import Beside, Request
+from sqlanon.plans.roles import resolve_names
+from sqlanon.plans.templates import Sql, render
+
+MOST_ALTERNATIVES = 16
+
+Written = Literal["lists", "braces"]
+Order = Literal["given", "sorted"]
+Kind = Literal["number", "moment", "category", "hierarchy"]
+
+_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
+_MOMENTS = ("DATE", "TIMESTAMP")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One attribute: its published name, its name in our relations, and what its cells hold.
+
+    type: the SQL type of one alternative. uncertain: whether a cell is a list of alternatives.
+    """
+
+    name: str
+    internal: str
+    number: int
+    type: str
+    uncertain: bool
+    hierarchy: Hierarchy | None = None
+
+    @property
+    def kind(self) -> Kind:
+        """Return how its values are generalized and compared."""
+        if self.hierarchy is not None:
+            return "hierarchy"
+        plain = self.type.removeprefix("U").partition("(")[0]
+        if plain in _NUMBERS:
+            return "number"
+        return "moment" if plain.startswith(_MOMENTS) else "category"
+
+    @property
+    def read(self) -> Sql:
+        """Return the expression over the deterministic table that reads a number, empty where there is none."""
+        return Sql({"number": self.internal, "moment": f"epoch({self.internal})"}.get(self.kind, ""))
+
+    @property
+    def counted(self) -> bool:
+        """Return whether the deterministic table says how many alternatives a cell had."""
+        return self.uncertain and self.kind != "category"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the source is read: its attributes, the label, the tie of tuple-ors, the most alternatives of a cell.
+
+    texts: columns of text whose cells may stand in braces, with the type of one alternative.
+    """
+
+    request: Request
+    quasi: tuple[Column, ...]
+    sensitive: Column
+    label: str | None
+    tie: str | None
+    most: int
+    in_order: bool
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Return every attribute, the sensitive one last."""
+        return (*self.quasi, self.sensitive)
+
+    @property
+    def counted(self) -> tuple[Column, ...]:
+        """Return the quasi-identifiers whose alternatives are counted."""
+        return tuple(column for column in self.quasi if column.counted)
+
+    @property
+    def places(self) -> range:
+        """Return the places of sensitive alternatives that there may be, from 1."""
+        return range(1, (self.most if self.sensitive.uncertain else 1) + 1)
+
+    @property
+    def singles(self) -> tuple[str, ...]:
+        """Return what is a tuple's own and no alternative: identifiers, the label."""
+        return (*grouping.identifier_names(self.request), *(["label"] if self.label is not None else []))
+
+    @property
+    def row_columns(self) -> tuple[str, ...]:
+        """Return the columns that tell rows apart and pass through to the release."""
+        return ("row_number", "draw", *grouping.ties(self.request), *(["label"] if self.label is not None else []))
+
+
+def probe(
+    request: Request, alternatives: Written = "lists", hierarchy: Mapping[str, Beside] | None = None, **_: Any
+) -> str:
+    """Return the query that tells what the alternatives in braces are: numbers, dates, or text. Empty: none to ask."""
+    texts = _braced(request, alternatives, hierarchy or {})
+    if not texts:
+        return ""
+    columns = [request.source.expression(name) for name in texts]
+    return render("methods/uncertain/columns/kinds", relation=request.source.relation, text_columns=columns)
+
+
+def read_source(
+    request: Request,
+    alternatives: Written,
+    tie: str | None,
+    most: int,
+    label: str | None,
+    order: Order,
+    hierarchies: Mapping[str, Beside],
+) -> Reading:
+    """Decide from the source's types what each attribute's cells hold."""
+    label, tie = _beside_roles(request, "--label", label), _beside_roles(request, "--alternative-of", tie)
+    trees = _trees(request, hierarchies)
+    texts = _text_types(request, alternatives, trees)
+    listed = {**request.source.lists, **texts}
+
+    def column(name: str, internal: str, number: int) -> Column:
+        kind = listed.get(name, request.types.get(name, "VARCHAR"))
+        return Column(name, internal, number, kind, name in listed or tie is not None, trees.get(name))
+
+    named = zip(request.roles.quasi, grouping.quasi_names(request), strict=True)
+    return Reading(
+        request,
+        tuple(column(name, internal, number) for number, (name, internal) in enumerate(named, start=1)),
+        column(request.roles.sensitive[0], "sensitive", 0),
+        label,
+        tie,
+        most,
+        order == "sorted",
+        texts,
+    )
+
+
+def _beside_roles(request: Request, option: str, name: str | None) -> str | None:
+    """Return a column that an option names as the source spells it; it holds single values and has no other role."""
+    if name is None:
+        return None
+    if request.types:
+        (name,) = resolve_names(list(request.types), [name])
+    if request.types.get(name) == "NESTED":
+        raise UsageError(f"column {name!r} holds nested values; {option} takes a column of single values")
+    roles = request.roles
+    taken = {"--quasi": roles.quasi, "--sensitive": roles.sensitive}
+    if option == "--label":
+        taken["--id"] = roles.identifier
+    for role, columns in taken.items():
+        if name.lower() in (column.lower() for column in columns):
+            raise UsageError(f"column {name!r} stands in {role} and in {option}; a column has one role")
+    return name
+
+
+def _trees(request: Request, hierarchies: Mapping[str, Beside]) -> dict[str, Hierarchy]:
+    quasi = request.roles.quasi
+    named = _resolved(quasi, hierarchies)
+    return {name: read_hierarchy(name, beside.rows) for name, beside in named.items()}
+
+
+def _resolved(quasi: tuple[str, ...], hierarchies: Mapping[str, Beside]) -> dict[str, Beside]:
+    """Return hierarchies by the columns' own spelling; refuse what is for no quasi column, or given twice."""
+    spelled = {name.lower(): name for name in quasi}
+    found: dict[str, Beside] = {}
+    for name, beside in hierarchies.items():
+        if name.lower() not in spelled:
+            raise UsageError(f"a hierarchy is given for {name!r}, which --quasi does not name")
+        if spelled[name.lower()] in found:
+            raise UsageError(f"a hierarchy is given twice for {spelled[name.lower()]!r}")
+        found[spelled[name.lower()]] = beside
+    return found
+
+
+def _braced(request: Request, alternatives: Written, hierarchies: Mapping[str, Any]) -> list[str]:
+    """Return the text columns whose alternatives may be numbers: quasi-identifiers without a hierarchy."""
+    if alternatives != "braces":
+        return []
+    with_tree = {name.lower() for name in hierarchies}
+    return [name for name in request.roles.quasi if _is_text(request, name) and name.lower() not in with_tree]
+
+
+def _is_text(request: Request, name: str) -> bool:
+    return request.types.get(name, "VARCHAR") == "VARCHAR"
+
+
+def _text_types(request: Request, alternatives: Written, trees: Mapping[str, Hierarchy]) -> dict[str, str]:
+    """Return the type of the alternatives of every text column whose cells may stand in braces."""
+    if alternatives != "braces":
+        return {}
+    if alternatives not in ("lists", "braces"):
+        raise UsageError(f"--alternatives {alternatives!r} is neither lists nor braces")
+    found = {name: "VARCHAR" for name in (*request.roles.quasi, *request.roles.sensitive) if _is_text(request, name)}
+    for number, name in enumerate(_braced(request, alternatives, trees), start=1):
+        said = {
+            kind: request.probed.get(f"{kind}_{number}", 0) for kind in ("braced", "parts", "whole", "numbers", "dates")
+        }
+        kinds = (("whole", "BIGINT"), ("numbers", "DOUBLE"), ("dates", "DATE"))
+        found[name] = next(
+            (kind for counted, kind in kinds if said["braced"] and said[counted] == said["parts"]), "VARCHAR"
+        )
+    return found

@@ -1,0 +1,124 @@
+"""Uncertain cells: read attribute-ors and tuple-ors, and make the deterministic table (the paper's step 1).
+
+A cell holds several alternatives as a list, or as text in braces; a row may be given as several alternative rows.
+Everything after these steps is over single values: the templates are `sql_templates/methods/uncertain/deterministic/`.
+"""
+
+from sqlanon.methods import grouping
+from sqlanon.methods.uncertain.cell_faults import braces, cells, refuse_outside, refuse_tuples
+from sqlanon.methods.uncertain.columns import Column, Kind, Reading
+from sqlanon.methods.uncertain.hierarchy import SHOWN, Hierarchy
+from sqlanon.plans.plan import Guard, Step, relation_name
+from sqlanon.plans.templates import Sql
+
+SENSITIVE = "_sensitive"  # what tells the sensitive attribute's relations from the quasi-identifiers'
+
+
+def opening(reading: Reading) -> tuple[Step, ...]:
+    """Return the steps that end in `population`: one row per person, uncertain cells as lists, checked."""
+    request = reading.request
+    internal = [column.internal for column in reading.columns]
+    steps = [_source(reading)]
+    rows = "source"
+    if reading.texts:
+        names = {column.name: column.internal for column in reading.columns}
+        texts = [names[name] for name in reading.texts]
+        passed = [*(name for name in internal if name not in texts), *reading.singles, "row_number"]
+        passed += ["tie"] if reading.tie is not None else []
+        kinds = [(names[name], Sql(f"{kind}[]")) for name, kind in reading.texts.items()]
+        steps += [
+            braces(reading, texts),
+            Step("shared/listed", values={"passed_columns": passed, "text_columns": kinds}),
+        ]
+        rows = "listed"
+    if reading.tie is not None:
+        steps += _folded(reading, rows)
+        rows = "folded"
+    read = {"source": rows}
+    if request.nulls == "drop":
+        known = {"sensitive_columns": ["sensitive"]}
+        steps.append(Step("methods/grouping/known", "view", yields="population", reads=read, values=known))
+        steps.append(Step("methods/grouping/dropped", "query", refuse=lambda row: None, reads=read))
+    else:
+        steps.append(Step("methods/grouping/everyone", "view", yields="population", reads=read))
+    return (*steps, cells(reading))
+
+
+def _source(reading: Reading) -> Step:
+    request = reading.request
+    roles, source = request.roles, request.source
+    named = [(column.name, column.internal) for column in reading.columns]
+    named += zip(roles.identifier, grouping.identifier_names(request), strict=True)
+    named += [(name, ours) for name, ours in ((reading.label, "label"), (reading.tie, "tie")) if name is not None]
+    selected = [(source.expression(name), ours) for name, ours in named]
+    selected.append((source.numbering or Sql("row_number() over ()"), "row_number"))
+    return Step("shared/source", "view", values={"relation": source.relation, "selected": selected})
+
+
+def _folded(reading: Reading, rows: str) -> list[Step]:
+    listed = {*reading.texts, *reading.request.source.lists}
+    scalars = [column.internal for column in reading.columns if column.name not in listed]
+    lists = [column.internal for column in reading.columns if column.name in listed]
+    singles = {"single_columns": reading.singles}
+    checked: dict[str, object] = {**singles, "max_alternatives": reading.most}
+    columns: dict[str, object] = {**singles, "scalar_columns": scalars, "list_columns": lists}
+    read = {"source": rows}
+    return [
+        Step("methods/uncertain/deterministic/tuples", "query", "", refuse_tuples(reading), (), checked, reads=read),
+        Step("shared/folded", values=columns, reads=read),
+    ]
+
+
+def determined(reading: Reading, prefix: str) -> tuple[Step, ...]:
+    """Return the steps from `drawn` to `determined`, with the hierarchies and the sets of sensitive values."""
+    steps: list[Step] = []
+    for column in reading.quasi:
+        if column.hierarchy is not None:
+            steps += _generalized(column, column.hierarchy)
+    steps += [
+        Step("methods/uncertain/deterministic/cell", suffix=SENSITIVE, values={"cell_column": "sensitive"}),
+        _unfolded(reading.sensitive, SENSITIVE, reading.in_order),
+        Step("methods/uncertain/deterministic/sensitive_set"),
+        Step("methods/uncertain/deterministic/set_values", values={"places": reading.places}),
+    ]
+
+    def numbers(*kinds: Kind, uncertain: bool | None = None) -> list[int]:
+        return [
+            column.number for column in reading.quasi if column.kind in kinds and uncertain in (None, column.uncertain)
+        ]
+
+    values = {
+        "row_columns": reading.row_columns,
+        "plain": numbers("number", "moment", "category", uncertain=False),
+        "nodes": [(number, relation_name(prefix, f"ancestor_{number}")) for number in numbers("hierarchy")],
+        "largest": numbers("number", "moment", uncertain=True),
+        "first": numbers("category", uncertain=True),
+    }
+    return (*steps, Step("methods/uncertain/deterministic/determined", values=values))
+
+
+def _generalized(column: Column, hierarchy: Hierarchy) -> list[Step]:
+    """Return the steps that find the common ancestor of every different cell of one attribute."""
+    suffix, levels = f"_{column.number}", hierarchy.level_names
+    common: dict[str, object] = {"level_columns": levels, "deepest_first": levels[::-1], "root": hierarchy.root}
+    refuse = refuse_outside(column)
+    outside = Guard(
+        "outside_count > 0 or inner_count > 0", f"{column.name!r} has values that are not leaves of its hierarchy"
+    )
+    return [
+        hierarchy.step(suffix),
+        Step("methods/uncertain/deterministic/cell", suffix=suffix, values={"cell_column": column.internal}),
+        _unfolded(column, suffix),
+        Step(
+            "methods/uncertain/deterministic/outside", "query", "", refuse, (outside,), {"shown_values": SHOWN}, suffix
+        ),
+        Step("methods/uncertain/deterministic/ancestor", suffix=suffix, values=common),
+    ]
+
+
+def _unfolded(column: Column, suffix: str, in_order: bool = False) -> Step:
+    if not column.uncertain:
+        return Step("methods/uncertain/deterministic/single", yields="alternative", suffix=suffix)
+    if in_order:
+        return Step("methods/uncertain/deterministic/sorted_alternative", yields="alternative", suffix=suffix)
+    return Step("methods/uncertain/deterministic/alternative", suffix=suffix)

@@ -1,0 +1,116 @@
+"""Quasi attributes as distances see them: numbers, categories, and nodes of hierarchies, at all of their levels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from sqlanon.plans.templates import Sql, ident
+
+COARSE_BINS, FINE_BINS, BINS = 6, 24, 24_000  # of a number, each within the one before
+COARSE_SHARE, FINE_SHARE = 4, 12  # what missing a bin is taken to cost: a fourth, a twelfth of the importance
+NUMBER_DIGITS, CATEGORY_DIGITS, LEVEL_DIGITS = 5, 4, 2  # what the branches of an attribute commonly take
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """One quasi attribute.
+
+    column: its name in `determined`. kind: a number differs by |a - b| / range, a hierarchy's node by the height of
+    the common ancestor over the hierarchy's `height`, a category by 0 or 1. number: an expression over `determined`
+    that reads a number, where the column itself is none (a date). relation: the hierarchy's, one row for each node:
+    node, level_1 … its ancestors from below the root down to itself, height: its own, 0 without children.
+    """
+
+    column: str
+    kind: Literal["number", "category", "hierarchy"]
+    height: int = 1
+    relation: str = ""
+    number: Sql = field(default_factory=Sql)
+
+    @property
+    def reading(self) -> Sql:
+        """Return the SQL that reads its number."""
+        return self.number or ident(self.column)
+
+
+@dataclass(frozen=True)
+class Level:
+    """One sort key: the column of its branches, its attribute's place, its share of the importance, its breadth.
+
+    above, below: how many levels of the same attribute come before and after it.
+    """
+
+    column: str
+    place: int
+    steps: int
+    height: int
+    breadth: Sql
+    above: int
+    below: int
+
+
+def numbers(dimensions: Sequence[Dimension]) -> list[tuple[int, Dimension]]:
+    """Return the numbers, each with its attribute's place from 1 on."""
+    return [(place, one) for place, one in enumerate(dimensions, start=1) if one.kind == "number"]
+
+
+def categories(dimensions: Sequence[Dimension]) -> list[tuple[int, Dimension]]:
+    """Return the attributes with and without hierarchy that are no numbers, each with its place from 1 on."""
+    return [(place, one) for place, one in enumerate(dimensions, start=1) if one.kind != "number"]
+
+
+def codes(place: int, dimension: Dimension) -> list[str]:
+    """Return the columns of a category's codes, leaves first."""
+    return [f"level_{place}_{height}" for height in range(dimension.height)]
+
+
+def branches(place: int, dimension: Dimension) -> list[str]:
+    """Return the columns of a category's branches, leaves first."""
+    return [f"branch_{place}_{height}" for height in range(dimension.height)]
+
+
+def breadths(place: int, dimension: Dimension) -> list[str]:
+    """Return the columns that count a category's branches, leaves first."""
+    return [f"breadth_{place}_{height}" for height in range(dimension.height)]
+
+
+def coordinates(dimensions: Sequence[Dimension]) -> list[str]:
+    """Return the columns by which distances go."""
+    coded = [name for place, dimension in categories(dimensions) for name in codes(place, dimension)]
+    return coded + [f"number_{place}" for place, _ in numbers(dimensions)]
+
+
+def levels(dimensions: Sequence[Dimension]) -> list[Level]:
+    """Return the levels that are ordered by cost, an attribute's highest first; where costs are equal, so they stay."""
+    found = []
+    for place, dimension in categories(dimensions):
+        named = list(zip(branches(place, dimension), breadths(place, dimension), strict=True))
+        for below, (branch, breadth) in reversed(list(enumerate(named))):
+            above = dimension.height - 1 - below
+            found.append(Level(branch, place, below + 1, dimension.height, ident(breadth), above, below))
+    for place, _ in numbers(dimensions):
+        found += [
+            Level(f"coarse_{place}", place, 1, COARSE_SHARE, Sql(str(COARSE_BINS + 1)), 0, 1),
+            Level(f"fine_{place}", place, 1, FINE_SHARE, Sql(str(FINE_BINS // COARSE_BINS)), 1, 0),
+        ]
+    return found
+
+
+def last_levels(dimensions: Sequence[Dimension]) -> list[Level]:
+    """Return the levels that come after all others: numbers as they are."""
+    exact = Sql(str(BINS // FINE_BINS))
+    return [Level(f"exact_{place}", place, 1, 1, exact, 2, 0) for place, _ in numbers(dimensions)]
+
+
+def digits(dimensions: Sequence[Dimension]) -> int:
+    """Return how many decimal digits the branches of all levels commonly take."""
+    each = {"number": NUMBER_DIGITS, "category": CATEGORY_DIGITS}
+    return sum(each.get(dimension.kind, LEVEL_DIGITS * dimension.height) for dimension in dimensions)
+
+
+def distance(dimensions: Sequence[Dimension]) -> dict[str, object]:
+    """Return what the macro of distances takes: categories and numbers with their importances."""
+    return {
+        "categories": [(f"importance_{place}", one.height, codes(place, one)) for place, one in categories(dimensions)],
+        "numbers": [(f"importance_{place}", f"number_{place}", f"span_{place}") for place, _ in numbers(dimensions)],
+    }

@@ -1,0 +1,148 @@
+"""Generalization hierarchies: a tree of values for one attribute, read from a table and checked.
+
+Two forms, told apart by the number of columns: child and parent, or one column per level from the leaf to the
+root (in such a file a value that is repeated to the right stands in for the levels that it lacks).
+"""
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from sqlanon.errors import UsageError
+from sqlanon.plans.literal_table import constants
+from sqlanon.plans.plan import Row, Step
+
+MOST_LEVELS = 64
+SHOWN = 10  # values that a message names
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """A tree: each node's parent, and the inner nodes that are values of their own as well.
+
+    column: the attribute. parents: child -> parent, the root left out. root: the one node without a parent.
+    doubled: inner nodes that a cell may hold (a line of a level file begins with them twice).
+    """
+
+    column: str
+    parents: Mapping[str, str]
+    root: str
+    doubled: frozenset[str] = frozenset()
+
+    @cached_property
+    def paths(self) -> dict[str, tuple[str, ...]]:
+        """Return every node's ancestors or self from below the root down: () for the root."""
+        found: dict[str, tuple[str, ...]] = {self.root: ()}
+        for start in self.parents:
+            way = [start]
+            while way[-1] not in found:
+                way.append(self.parents[way[-1]])
+            for above, below in itertools.pairwise(reversed(way)):
+                found[below] = (*found[above], below)
+        return found
+
+    @cached_property
+    def height(self) -> int:
+        """Return the number of steps from the root to the deepest leaf."""
+        return max(map(len, self.paths.values()))
+
+    @property
+    def heights(self) -> dict[str, int]:
+        """Return every node's number of steps down to its deepest leaf."""
+        found: dict[str, int] = {}
+        for path in self.paths.values():
+            for above, node in enumerate((self.root, *path)):
+                found[node] = max(found.get(node, 0), len(path) - above)
+        return found
+
+    @property
+    def leaves(self) -> frozenset[str]:
+        """Return the values that a cell may hold: nodes without children, and doubled ones."""
+        return frozenset(self.paths).difference(self.parents.values()) | self.doubled
+
+    @property
+    def level_names(self) -> tuple[str, ...]:
+        """Return the names of the columns that hold a node's path."""
+        return tuple(f"level_{number}" for number in range(1, self.height + 1))
+
+    def step(self, suffix: str) -> Step:
+        """Return the step that yields the table `hierarchy`: node, depth, its own height, whether a cell may hold it
+        (held), and its path as level_1 …, NULL below itself.
+        """
+        nodes, leaves, heights = sorted(self.paths), self.leaves, self.heights
+        filled = [(*self.paths[node], *(None,) * (self.height - len(self.paths[node]))) for node in nodes]
+        required: dict[str, tuple[str, Sequence[object]]] = {
+            "node": ("varchar", nodes),
+            "depth": ("integer", [len(self.paths[node]) for node in nodes]),
+            "height": ("integer", [heights[node] for node in nodes]),
+            "held": ("integer", [int(node in leaves) for node in nodes]),
+        }
+        levels = dict(zip(self.level_names, zip(*filled, strict=True), strict=True))
+        return constants("hierarchy", required, levels, suffix)
+
+    @property
+    def pairs(self) -> list[list[str]]:
+        """Return child and parent of each edge, as a release says them; a doubled node is its own child too."""
+        edges = {*self.parents.items(), *((node, node) for node in self.doubled)}
+        return [list(edge) for edge in sorted(edges)]
+
+
+def read_hierarchy(column: str, rows: Sequence[Row]) -> Hierarchy:
+    """Check the rows of a file and make them a tree; raise UsageError where they are none, naming the node."""
+    where = f"the hierarchy of {column!r}"
+    if not rows:
+        raise UsageError(f"{where} has no rows; give child,parent rows, or a column per level from leaf to root")
+    width = len(rows[0])
+    if not 2 <= width <= MOST_LEVELS:
+        raise UsageError(f"{where} has {width} columns; give two (child, parent), or one per level from leaf to root")
+    lines = [tuple(row.values()) for row in rows]
+    short = next((number for number, line in enumerate(lines, start=1) if None in line or "" in line), None)
+    if short is not None:
+        raise UsageError(f"row {short} of {where} has an empty cell; repeat a value where it lacks a level")
+    edges, doubled = _edges(lines) if width > 2 else (lines, set())
+    return _tree(column, where, edges, doubled)
+
+
+def _edges(lines: Iterable[tuple[str, ...]]) -> tuple[list[tuple[str, ...]], set[str]]:
+    """Take lines of levels apart into child and parent; a value repeated to the right is one node."""
+    edges: list[tuple[str, ...]] = []
+    repeated: set[str] = set()
+    for line in lines:
+        if line[0] == line[1]:
+            repeated.add(line[0])
+        edges += [(child, parent) for child, parent in itertools.pairwise(line) if child != parent]
+    inner = {parent for _, parent in edges}
+    return edges, repeated & inner
+
+
+def _tree(column: str, where: str, edges: Iterable[tuple[str, ...]], doubled: set[str]) -> Hierarchy:
+    parents: dict[str, str] = {}
+    for child, parent in edges:
+        if parents.setdefault(child, parent) != parent:
+            raise UsageError(f"{where} gives {child!r} two parents, {parents[child]!r} and {parent!r}")
+    _refuse_cycle(where, parents)
+    roots = sorted(set(parents.values()) - set(parents))
+    if len(roots) != 1:
+        found = ", ".join(map(repr, roots[:SHOWN])) if roots else "none"
+        raise UsageError(
+            f"{where} has {len(roots)} roots ({found}); every value leads to one root (the first line names columns)"
+        )
+    return Hierarchy(column, parents, roots[0], frozenset(doubled - set(roots)))
+
+
+def _refuse_cycle(where: str, parents: Mapping[str, str]) -> None:
+    """Follow every chain of parents once; what meets itself is a cycle, and a chain that goes on is too high."""
+    depths: dict[str, int] = {}
+    for start in parents:
+        node, way = start, dict[str, None]()
+        while node in parents and node not in depths:
+            if node in way:
+                turn = [*way][[*way].index(node) :]
+                raise UsageError(f"{where} goes in a circle: {' > '.join(map(repr, [*turn[:SHOWN], node]))}")
+            way[node] = None
+            node = parents[node]
+        for depth, below in enumerate(reversed(way), start=depths.get(node, 0) + 1):
+            depths[below] = depth
+        if depths[start] > MOST_LEVELS:
+            raise UsageError(f"{where} is more than {MOST_LEVELS} levels high; the most is {MOST_LEVELS}")

@@ -1,0 +1,190 @@
+"""The influence matrix M|S: what quasi-identifiers say about each sensitive value, and the value's weight.
+
+A line holds a sensitive value, its influence t_ij in [0, 1] for every quasi-identifier, and its weight b_i in
+[0, 1], unlike every other's. It is given by somebody who knows the field, or learned and then corrected.
+"""
+
+import csv
+import io
+import math
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlanon.atomic_files import appearing
+from sqlanon.errors import TargetError, UsageError
+from sqlanon.plans.literal_table import constants
+from sqlanon.plans.plan import Guard, Row, Step, relation_name
+from sqlanon.plans.roles import Roles, free_name
+from sqlanon.plans.templates import Sql
+
+SHOWN = 20  # faults that a message names
+
+
+@dataclass(frozen=True)
+class Learn:
+    """Ask for a matrix learned from the data; `path`: where it is saved for its expert, None for nowhere."""
+
+    path: Path | None = None
+    overwrite: bool = False
+
+    def refuse_existing(self) -> None:
+        """Raise TargetError where saving would not work or would replace a file unasked."""
+        if self.path is None:
+            return
+        if self.path.suffix.lower() != ".csv":
+            raise TargetError(f"the influence matrix is saved as CSV; name {str(self.path)!r} .csv")
+        if self.path.is_dir() or not self.path.absolute().parent.is_dir():
+            raise TargetError(f"cannot save the influence matrix to {str(self.path)!r}: it is no path of a file")
+        if os.path.lexists(self.path) and not self.overwrite:
+            raise TargetError(f"{str(self.path)!r} exists; choose another --save-influence or say --overwrite")
+
+    def keep(self, heads: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
+        """Write the matrix as CSV, readable by its owner alone: it names every sensitive value."""
+        if self.path is None:
+            return
+        text = io.StringIO()
+        csv.writer(text, quoting=csv.QUOTE_MINIMAL, lineterminator="\n").writerows([heads, *lines])
+        words = f"cannot write {str(self.path)!r}"
+        try:
+            with appearing(self.path, words) as place:
+                place.write_text(text.getvalue(), encoding="utf-8", newline="")
+        except OSError as error:
+            raise TargetError(f"{words}: {error.strerror}") from None
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A matrix that was given: a line per sensitive value with influences in the order of the quasi columns."""
+
+    lines: tuple[tuple[object, ...], ...]
+
+
+def heads(roles: Roles) -> tuple[str, ...]:
+    """Return the names of a matrix file's columns: the sensitive column, the quasi columns, the weight."""
+    named = (*roles.sensitive, *roles.quasi)
+    return (*named, free_name("weight", named))
+
+
+def read_matrix(roles: Roles, rows: Sequence[Row]) -> Matrix:
+    """Check a matrix file's rows (texts by column); raise UsageError naming what is wrong, all of it.
+
+    Columns are found by name (case does not count); others may stand beside them.
+    """
+    wanted = heads(roles)
+    found = {name.lower(): name for name in rows[0]} if rows else {}
+    missing = [name for name in wanted if name.lower() not in found]
+    if missing:
+        raise UsageError(
+            f"the influence file has no column {', '.join(map(repr, missing))}; its columns are the sensitive column,"
+            f" every quasi column and the weight: {', '.join(map(repr, wanted))}"
+        )
+    columns = [found[name.lower()] for name in wanted]
+    faults = [fault for number, row in enumerate(rows, start=1) for fault in _faults(number, row, columns)]
+    faults += _doubles([row[columns[0]] for row in rows], "value")
+    if not faults:
+        faults = _doubles([float(row[columns[-1]]) for row in rows], "weight")
+    if faults:
+        raise UsageError(f"the influence file is not right: {'; '.join(_shortened(faults))}")
+    return Matrix(tuple((row[columns[0]], *(float(row[name]) for name in columns[1:])) for row in rows))
+
+
+def _faults(number: int, row: Row, columns: Sequence[str]) -> list[str]:
+    faults = [f"row {number} names no value"] if row[columns[0]] is None else []
+    for name in columns[1:]:
+        if not _in_range(row[name]):
+            faults.append(f"{name!r} of {row[columns[0]]!r} is {row[name]!r}, not a number from 0 to 1")
+    return faults
+
+
+def _in_range(text: Any) -> bool:
+    try:
+        number = float(text)
+    except (TypeError, ValueError):
+        return False
+    return math.isfinite(number) and 0 <= number <= 1
+
+
+def _doubles(values: Sequence[object], what: str) -> list[str]:
+    seen: dict[object, int] = {}
+    faults = []
+    for number, value in enumerate(values, start=1):
+        if seen.setdefault(value, number) != number:
+            faults.append(f"rows {seen[value]} and {number} have the same {what} {value!r}")
+    return faults
+
+
+def _shortened(faults: Sequence[str]) -> list[str]:
+    rest = len(faults) - SHOWN
+    return [*faults[:SHOWN], *([f"and {rest} more"] if rest > 0 else [])]
+
+
+def names(quasi_count: int) -> tuple[str, ...]:
+    """Return the columns of `influence` that hold the influences, in the order of the quasi-identifiers."""
+    return tuple(f"influence_{number}" for number in range(1, quasi_count + 1))
+
+
+def given(matrix: Matrix, quasi_count: int) -> tuple[Step, ...]:
+    """Return the steps from a given matrix to `influence`: its lines whose values occur."""
+    heads = (("sensitive", "varchar"), *((name, "double") for name in names(quasi_count)), ("weight", "double"))
+    columns = {
+        name: (kind, values) for (name, kind), values in zip(heads, zip(*matrix.lines, strict=True), strict=True)
+    }
+    weightless = Guard("missing is not null", "some sensitive values have no weight in the influence file")
+    return (
+        constants("matrix", columns, {}),
+        Step("methods/uncertain/influence/weightless", "query", refuse=_refuse_weightless, guards=(weightless,)),
+        Step("methods/uncertain/influence/influence"),
+    )
+
+
+def _refuse_weightless(row: Row) -> None:
+    """Name all that is missing: the publisher, who sees this, asked what the values weigh."""
+    if row["missing"]:
+        listed = ", ".join(map(repr, row["missing"]))
+        raise UsageError(
+            f"{len(row['missing'])} sensitive values have no weight in the influence file; add a line for each:"
+            f" {listed}"
+        )
+
+
+def learned(numbers: Sequence[Sql], prefix: str) -> tuple[Step, ...]:
+    """Return the steps that learn `influence` from the deterministic table.
+
+    numbers: for each quasi-identifier the expression that reads it as a number, empty where it is none.
+    """
+    steps = [Step("methods/uncertain/influence/occurrence")]
+    for number, read in enumerate(numbers, start=1):
+        suffix = f"_{number}"
+        if read:
+            steps.append(
+                Step(
+                    "methods/uncertain/influence/met_number", yields="met", suffix=suffix, values={"number_read": read}
+                )
+            )
+        else:
+            steps.append(Step("methods/uncertain/influence/met", suffix=suffix, values={"number": number}))
+        steps.append(Step("methods/uncertain/influence/association", suffix=suffix))
+    found = [(number, relation_name(prefix, f"association_{number}")) for number in range(1, len(numbers) + 1)]
+    return (*steps, Step("methods/uncertain/influence/learned", yields="influence", values={"associations": found}))
+
+
+def facts(roles: Roles, learn: Learn | None) -> Step:
+    """Return the query of what the data decides: the weights, and the most alternatives of a sensitive value.
+
+    A learned matrix is saved here, where its expert wants it: whatever comes of the release.
+    """
+    columns = {"influence_columns": names(len(roles.quasi))}
+
+    def look(row: Row) -> None:
+        if learn is not None:
+            learn.keep(heads(roles), lines(row))
+
+    return Step("methods/uncertain/influence/facts", "query", refuse=look, values=columns)
+
+
+def lines(row: Row) -> list[list[Any]]:
+    """Return the matrix that `facts` found, as lines of a value, its influences and its weight."""
+    return [[value, *map(float, numbers)] for value, *numbers in row["matrix"]]

@@ -1,0 +1,141 @@
+"""What the manifest of uncertain data says of its columns: hierarchies, orders, weights; refused where it cannot be."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from sqlanon.errors import ReleaseError, UsageError
+from sqlanon.methods.uncertain.hierarchy import Hierarchy, read_hierarchy
+from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.templates import Sql
+
+# what a manifest's text may name as a type: it will stand in a cast
+_ORDERED = re.compile(
+    r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(\d{1,2}, ?\d{1,2}\)|DATE"
+    r"|TIMESTAMP(_S|_MS|_NS)?( WITH TIME ZONE)?"
+)
+_PLAIN = re.compile(r"VARCHAR|BOOLEAN|UUID|BLOB|TIME(_NS)?|INTERVAL|JSON")
+SUPPRESS, MERGE = "suppress", "merge"
+
+
+@dataclass(frozen=True)
+class Described:
+    """The quasi columns of a release of uncertain data by how a recipient reads them.
+
+    quasi: published names. types: the type of each column's values in the source. hierarchies: of columns that
+    have one. weights: sensitive value, as text, and its weight b. hidden: the columns whose values may all be '*'.
+    """
+
+    quasi: tuple[str, ...]
+    types: Mapping[str, str]
+    hierarchies: Mapping[str, Hierarchy]
+    weights: tuple[tuple[str | None, float], ...]
+    hidden: tuple[str, ...]
+
+    @property
+    def fields(self) -> list[tuple[str, str]]:
+        """Return each quasi column with its field number, as QIID writes it."""
+        return [(name, str(number)) for number, name in enumerate(self.quasi, start=2)]
+
+    @cached_property
+    def trees(self) -> list[int]:
+        """Return the places of the columns that have a hierarchy, from 1."""
+        return [place for place, name in enumerate(self.quasi, start=1) if name in self.hierarchies]
+
+    @cached_property
+    def ordered(self) -> list[tuple[int, Sql]]:
+        """Return the places and types of the columns whose uncertain cells show the largest alternative."""
+        listed = ((place, self.types[name]) for place, name in enumerate(self.quasi, start=1))
+        return [(n, Sql(kind)) for n, kind in listed if n not in self.trees and _ORDERED.fullmatch(kind)]
+
+    @property
+    def plain(self) -> list[int]:
+        """Return the places of the columns that neither have an order nor a hierarchy: they are certain."""
+        known = {*self.trees, *(place for place, _ in self.ordered)}
+        return [place for place in range(1, len(self.quasi) + 1) if place not in known]
+
+    @property
+    def nodes(self) -> list[tuple[int, str, str | None, int, int]]:
+        """Return each node: its column's place, name, parent, whether a cell may hold it, such values at or below."""
+        listed: list[tuple[int, str, str | None, int, int]] = []
+        for place in self.trees:
+            hierarchy = self.hierarchies[self.quasi[place - 1]]
+            below = dict.fromkeys(hierarchy.paths, 0)
+            for _, node in held_below(hierarchy):
+                below[node] += 1
+            parents, leaves = hierarchy.parents, hierarchy.leaves
+            listed += ((place, node, parents.get(node), int(node in leaves), n) for node, n in below.items())
+        return listed
+
+    def inner(self, column: str) -> list[str]:
+        """Return the nodes of a column's hierarchy that no cell may hold: each stands for several values."""
+        hierarchy = self.hierarchies[column]
+        return sorted(set(hierarchy.paths) - hierarchy.leaves)
+
+
+def held_below(hierarchy: Hierarchy) -> list[tuple[str, str]]:
+    """Return every value that a cell may hold, with each node at or above it."""
+    return [(value, node) for value in hierarchy.leaves for node in (hierarchy.root, *hierarchy.paths[value])]
+
+
+def described(manifest: Manifest, where: str = "the release") -> Described:
+    """Read what a manifest says of its columns; raise ReleaseError where it is no release of uncertain data."""
+    try:
+        return _read(manifest)
+    except (KeyError, TypeError, ValueError, AttributeError, UsageError) as error:
+        told = str(error) if isinstance(error, UsageError | ValueError) else f"{type(error).__name__} {error}"
+        raise ReleaseError(f"the manifest of {where} does not describe a release of uncertain data: {told}") from None
+
+
+def _read(manifest: Manifest) -> Described:
+    columns, parameters = manifest["columns"], manifest["parameters"]
+    missing = [name for name in ("qiid", "alternatives", "group", "count", "values") if name not in columns]
+    if missing or len(columns["sensitive"]) != 1:
+        raise ValueError(f"it names {len(columns['sensitive'])} sensitive columns, and no {', '.join(missing)}")
+    _check_numbers(parameters)
+    quasi = tuple(columns["quasi"])
+    types = {name: parameters["types"][name] for name in quasi}
+    for name, kind in types.items():
+        if not (_ORDERED.fullmatch(kind) or _PLAIN.fullmatch(kind)):
+            raise ValueError(f"the type of {name!r} is none that is published")
+    hierarchies = {name: _hierarchy(name, pairs) for name, pairs in parameters["hierarchies"].items()}
+    if not set(hierarchies) <= set(quasi):
+        raise ValueError("a hierarchy belongs to no quasi column")
+    hidden = quasi if parameters["undiverse"] == SUPPRESS else ()
+    return Described(quasi, types, hierarchies, _weights(parameters["weights"]), hidden)
+
+
+def _check_numbers(parameters: Mapping[str, Any]) -> None:
+    for name in ("k", "l"):
+        if type(parameters[name]) is not int or not 2 <= parameters[name] < 2**62:
+            raise ValueError(f"{name} is no whole number of at least 2")
+    if type(parameters["threshold"]) not in (int, float) or not 0 <= parameters["threshold"] <= 1:
+        raise ValueError("threshold is no number from 0 to 1")
+    if parameters["undiverse"] not in (SUPPRESS, MERGE):
+        raise ValueError(f"undiverse is neither {SUPPRESS} nor {MERGE}")
+
+
+def _hierarchy(name: str, pairs: list[list[str]]) -> Hierarchy:
+    """Read child and parent of each edge; a pair of one node twice says that a cell may hold this inner node."""
+    edges = [(child, parent) for child, parent in pairs]
+    if not all(isinstance(node, str) and "\0" not in node for edge in edges for node in edge):
+        raise ValueError(f"the hierarchy of {name!r} is not made of texts")
+    doubled = frozenset(child for child, parent in edges if child == parent)
+    lines = [{"child": child, "parent": parent} for child, parent in edges if child != parent]
+    hierarchy = read_hierarchy(name, lines)
+    if not doubled <= set(hierarchy.paths):
+        raise ValueError(f"the hierarchy of {name!r} has a node that leads nowhere")
+    return replace(hierarchy, doubled=doubled)
+
+
+def _weights(listed: list[dict[str, Any]]) -> tuple[tuple[str | None, float], ...]:
+    weights = tuple((line["value"], line["weight"]) for line in listed)
+    if not weights or not all(type(weight) in (int, float) and 0 <= weight <= 1 for _, weight in weights):
+        raise ValueError("a weight is no number from 0 to 1, or there are none")
+    if not all(value is None or (isinstance(value, str) and "\0" not in value) for value, _ in weights):
+        raise ValueError("a weight belongs to no value")
+    if len({value for value, _ in weights}) < len(weights) or len({weight for _, weight in weights}) < len(weights):
+        raise ValueError("two weights or two of their values are equal")
+    return weights

@@ -1,0 +1,33 @@
+"""Values of a database as JSON has them: numbers, text, ISO dates, None for NULL."""
+
+import datetime
+import decimal
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return a frame's rows as plain values: numbers, text, ISO dates, None for NULL."""
+    columns = {name: [plain(value) for value in frame[name].tolist()] for name in frame.columns}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def plain(value: Any) -> Any:
+    """Return one value as JSON has it."""
+    if value is None or value is pd.NaT or value is pd.NA or (isinstance(value, float) and value != value):  # noqa: PLR0124
+        return None
+    if isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if abs(value) != float("inf") else str(value)
+    if isinstance(value, decimal.Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return plain(value.item()) if hasattr(value, "item") else str(value)

@@ -1,0 +1,140 @@
+"""Find, check and render `sql_templates/`; every value enters SQL through a quoting filter."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+
+import jinja2
+import jinja2.meta
+from markupsafe import Markup
+
+from sqlanon.errors import TemplateError
+
+_HEADER = re.compile(r"\A\{#(?P<body>.*?)#\}", re.DOTALL)
+_FIELD = re.compile(r"^[ \t]*(?P<key>inputs|parameters|output):[ \t]*(?P<value>.*?)[ \t]*$", re.MULTILINE)
+
+
+class Sql(Markup):
+    """SQL text that is safe to stand in a statement as it is: a quoted name, a literal, a relation."""
+
+
+def ident(name: str) -> Sql:
+    """Quote one identifier: doubled quotes, no NUL (which no engine can hold)."""
+    if not isinstance(name, str) or not name or "\0" in name:
+        raise TemplateError(f"not an identifier: {name!r}")
+    return Sql('"' + name.replace('"', '""') + '"')
+
+
+def literal(value: object) -> Sql:
+    """Write one constant: text, integer, decimal, boolean or NULL; SQL stands for a constant as it is."""
+    if isinstance(value, Sql):
+        return value
+    if value is None:
+        return Sql("null")
+    if isinstance(value, bool):
+        return Sql("true" if value else "false")
+    if isinstance(value, int | Decimal):
+        return Sql(str(value))
+    if isinstance(value, float):
+        return Sql(f"cast('{value!r}' as double)")
+    if isinstance(value, str) and "\0" not in value:
+        return Sql("'" + value.replace("'", "''") + "'")
+    raise TemplateError(f"not a constant that SQL can hold: {type(value).__name__}")
+
+
+def _finalize(value: object) -> object:
+    if isinstance(value, Markup | jinja2.Undefined):
+        return value
+    raise TemplateError(f"a value entered SQL without a quoting filter: {value!r}")
+
+
+def template_root() -> Path:
+    """Return the folder of templates: inside the installed package, else beside it in a checkout."""
+    here = Path(__file__).resolve().parent.parent
+    for folder in (here / "sql_templates", here.parent / "sql_templates"):
+        if folder.is_dir():
+            return folder
+    raise TemplateError("the folder sql_templates is missing from this installation")
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(template_root()),
+        autoescape=True,
+        finalize=_finalize,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=False,
+    )
+    environment.filters = {"ident": ident, "literal": literal, "sql": Sql}
+    environment.tests = {}
+    environment.globals = {}
+    return environment
+
+
+@dataclass(frozen=True)
+class Header:
+    """A template's own words: what it is, the relations it reads, its parameters, its columns."""
+
+    sentence: str
+    inputs: tuple[str, ...]
+    parameters: tuple[str, ...]
+    output: tuple[str, ...]
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+@cache
+def header(template: str) -> Header:
+    """Read the header of `template` (a path without `.sql.j2`)."""
+    path = template_root() / f"{template}.sql.j2"
+    if not path.is_file():
+        raise TemplateError(f"no template {template}")
+    match = _HEADER.match(path.read_text(encoding="utf-8"))
+    if match is None:
+        raise TemplateError(f"template {template} has no header")
+    body = match["body"]
+    fields = {field["key"]: _names(field["value"]) for field in _FIELD.finditer(body)}
+    sentence = body[: body.index("inputs:")].strip() if "inputs:" in body else body.strip()
+    return Header(
+        " ".join(sentence.split()),
+        fields.get("inputs", ()),
+        fields.get("parameters", ()),
+        fields.get("output", ()),
+    )
+
+
+def variables(template: str) -> set[str]:
+    """Return the names that `template` reads, as Jinja sees them."""
+    environment = _environment()
+    text = (template_root() / f"{template}.sql.j2").read_text(encoding="utf-8")
+    return jinja2.meta.find_undeclared_variables(environment.parse(text))
+
+
+def template_names() -> list[str]:
+    """List every template that renders to a statement (macros left out)."""
+    root = template_root()
+    paths = (path.relative_to(root).as_posix() for path in root.rglob("*.sql.j2"))
+    return sorted(path.removesuffix(".sql.j2") for path in paths if not path.startswith("_macros/"))
+
+
+def _checked(template: str, values: Iterable[str], declared: Sequence[str]) -> None:
+    given = set(values)
+    if given != set(declared):
+        missing, unused = set(declared) - given, given - set(declared)
+        raise TemplateError(f"template {template}: missing {sorted(missing)}, unused {sorted(unused)}")
+
+
+def render(template: str, **values: object) -> str:
+    """Render `template` to one SELECT; a missing or an unused value is an error."""
+    declared = header(template)
+    _checked(template, values, declared.inputs + declared.parameters)
+    text = str(_environment().get_template(f"{template}.sql.j2").render(**values))
+    return text.strip()

@@ -1,0 +1,1 @@
+"""From what was asked to a verified release, by hand, by job file, or as macros."""

@@ -1,0 +1,49 @@
+"""The tour: a publisher and a recipient at work on an invented hospital table."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from sqlanon.engines.duckdb import DuckDBEngine, connect
+from sqlanon.plans.templates import ident, render
+from sqlanon.publishing.publish import Asked, publish
+from sqlanon.releases.release import Release, open_release
+from sqlanon.verification.checks import Report
+
+PATIENTS = 4000
+QUASI = ("age", "sex", "zipcode")
+QUESTION = "SELECT disease, COUNT(*) AS n FROM release WHERE age >= 60 AND sex = 'F' GROUP BY disease ORDER BY n DESC"
+
+
+@dataclass(frozen=True)
+class Tour:
+    """What the tour made and found: the release, its verification, and estimates beside the truth."""
+
+    database: Path
+    release: Release
+    report: Report
+    answer: pd.DataFrame
+
+
+def tour(folder: Path, l: int = 4) -> Tour:
+    """Make hospital.duckdb (patients, survey, areas) and a release in `folder`, verify it, and ask it a question.
+
+    The recipient's half reads nothing but the release; `truth` is added from the hospital's own table.
+    """
+    database = folder / "hospital.duckdb"
+    hospital = DuckDBEngine(connect(str(database), create=True))
+    patients = render("publishing/demo/hospital", patient_count=PATIENTS)
+    hospital.execute(f"create table patients as\n{patients}")
+    for name in ("survey", "areas"):  # the same people in doubt, for whoever keeps the tour
+        hospital.execute(f"create table {name} as\n{render(f'publishing/demo/{name}', patients=ident('patients'))}")
+    asked = Asked("anatomy", "patients", QUASI, ("disease",), ("ssn",))
+    publish(asked, hospital, out=folder / "release", l=l, block=64)
+    release = open_release(folder / "release")
+    report = release.verify()
+    answer = release.estimate(QUESTION)
+    truth = hospital.frame(QUESTION.replace("FROM release", "FROM patients"))
+    hospital.connection.close()
+    counted = dict(zip(truth["disease"], truth["n"], strict=True))
+    answer.insert(2, "truth", [counted.get(disease, 0) for disease in answer["disease"]])
+    return Tour(database, release, report, answer)

@@ -1,0 +1,95 @@
+"""Store table macros in a DuckDB file, so that any client of DuckDB can say `from anatomy_groups(…)`.
+
+The macros are the templates of the methods, rendered; they need no Python and no extension.
+"""
+
+from sqlanon.engines.base import Engine
+from sqlanon.errors import TargetError
+from sqlanon.methods import METHODS, macro_steps
+from sqlanon.plans.plan import Step
+from sqlanon.plans.templates import ident, literal
+from sqlanon.sql.table_macro import Macro
+from sqlanon.version import VERSION
+
+L_DIVERSITY = Macro(
+    "l_diversity",
+    (macro_steps.TABLE, macro_steps.QUASI, macro_steps.SENSITIVE, macro_steps.NULLS),
+    "one row: classes, rows, k, distinct_l, entropy_l, largest_share",
+    "from l_diversity('patients', ['age', 'sex'], 'disease')",
+    (
+        *macro_steps.SOURCE,
+        Step("shared/feasibility", yields="figures"),
+        Step("methods/macro_steps/refusal"),
+        Step("publishing/store_macros/l_diversity", yields="answer"),
+        Step("methods/macro_steps/answered"),
+    ),
+    macro_steps.source_values(macro_steps.QUASI, {"quasi_1": "chosen_text"})
+    | {
+        "quasi": ["chosen"],
+        "refusals": [
+            *macro_steps.column_refusals(macro_steps.QUASI, "--quasi"),
+            *macro_steps.null_refusals(macro_steps.column_fields()),
+        ],
+    },
+)
+
+MACROS = (*(macro for method in METHODS.values() for macro in method.MACROS), L_DIVERSITY)
+
+
+def stored_macros(engine: Engine) -> dict[str, bool]:
+    """Return the names in the database that our macros would take, and whether they are ours."""
+    listed = ", ".join(str(literal(macro.name)) for macro in MACROS)
+    rows = engine.rows(
+        "select lower(function_name) as name, bool_and(coalesce(starts_with(comment, 'sqlanon '), false)) as ours"
+        " from duckdb_functions() where not internal and function_type in ('macro', 'table_macro')"
+        f" and schema_name = 'main' and database_name = current_database() and lower(function_name) in ({listed})"
+        " group by lower(function_name)"
+    )
+    return {row["name"]: row["ours"] for row in rows}
+
+
+def store(engine: Engine, overwrite: bool = False) -> tuple[Macro, ...]:
+    """Store every macro in the database, in one transaction; ours of an earlier version are replaced.
+
+    Raises TargetError where a macro of the same name is not ours, unless `overwrite`.
+    """
+    foreign = sorted(name for name, ours in stored_macros(engine).items() if not ours)
+    if foreign and not overwrite:
+        raise TargetError(
+            f"the database has macros of its own named {', '.join(foreign)}; say --overwrite to replace them"
+        )
+    _run(engine, statements())
+    return MACROS
+
+
+def drop(engine: Engine) -> tuple[Macro, ...]:
+    """Remove the macros that are ours from the database; return them."""
+    ours = {name for name, is_ours in stored_macros(engine).items() if is_ours}
+    dropped = tuple(macro for macro in MACROS if macro.name in ours)
+    _run(engine, [f"drop macro table {ident(macro.name)}" for macro in dropped])
+    return dropped
+
+
+def statements() -> list[str]:
+    """Return the statements that store the macros, each with the comment that tells it is ours."""
+    texts = []
+    for macro in MACROS:
+        words = literal(f"sqlanon {VERSION}: {macro.sentence}")
+        texts += [macro.sql, f"comment on macro table {ident(macro.name)} is {words}"]
+    return texts
+
+
+def script() -> str:
+    """Return the statements as text that a client of DuckDB runs as it is."""
+    return "begin transaction;\n\n" + "".join(f"{text};\n\n" for text in statements()) + "commit;\n"
+
+
+def _run(engine: Engine, texts: list[str]) -> None:
+    engine.execute("begin transaction")
+    try:
+        for text in texts:
+            engine.execute(text)
+    except BaseException:
+        engine.execute("rollback")
+        raise
+    engine.execute("commit")

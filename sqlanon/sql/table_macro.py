@@ -1,0 +1,71 @@
+"""One table macro: steps of templates as the CTEs of one SELECT, stored in a database for clients without Python."""
+
+import string
+from collections.abc import Mapping
+from dataclasses import dataclass
+from textwrap import indent
+
+from sqlanon.errors import TemplateError
+from sqlanon.plans.plan import Step, build, statements_of
+from sqlanon.plans.statement import Statement
+from sqlanon.plans.templates import Sql, ident, literal
+
+_KEEPING = {"table": "as materialized", "view": "as not materialized"}
+
+
+@dataclass(frozen=True)
+class Macro:
+    """Name a macro, its parameters as they are written (`draws := 'keyed'` has a default), and its steps.
+
+    The last step is the answer. `sentence` says what it yields, `example` calls it.
+    A parameter's name must be no column of any template: DuckDB would put the parameter in its place.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    sentence: str
+    example: str
+    steps: tuple[Step, ...]
+    values: Mapping[str, object]
+
+    @property
+    def signature(self) -> str:
+        """Return how the macro is called."""
+        return f"{self.name}({', '.join(self.parameters)})"
+
+    @property
+    def body(self) -> str:
+        """Return the macro's one SELECT."""
+        built = build(self.steps, self.values, "sqlanon_", {})
+        statements = [statement for step in built for statement in statements_of(step)]
+        *steps, answer = statements
+        expressions = ",\n".join(map(_expression, steps))
+        return f"with {expressions}\nselect *\nfrom (\n{indent(answer.sql, '    ')}\n) as answer"
+
+    @property
+    def sql(self) -> str:
+        """Return the statement that stores the macro."""
+        parameters = ",\n".join(f"    {parameter}" for parameter in self.parameters)
+        return f"create or replace macro {ident(self.name)}(\n{parameters}\n) as table\n{self.body}"
+
+
+def _expression(statement: Statement) -> str:
+    if not statement.relation:
+        raise TemplateError(f"step {statement.name}: a query has no name to stand in a macro")
+    return f"{statement.relation} {_KEEPING[statement.kind]} (\n{indent(statement.sql, '    ')}\n)"
+
+
+def worded(text: str, fields: Mapping[str, str]) -> Sql:
+    """Write a message with `{fields}` as SQL: its words as literals, its fields as expressions."""
+    pieces = []
+    for words, field, _, _ in string.Formatter().parse(text):
+        if words:
+            pieces.append(str(literal(words)))
+        if field is not None:
+            pieces.append(f"cast({fields[field]} as varchar)")
+    return Sql(" || ".join(pieces))
+
+
+def described(macro: Macro) -> dict[str, str]:
+    """Return what a user should know of a macro."""
+    return {"macro": macro.signature, "yields": macro.sentence, "example": macro.example}

@@ -1,0 +1,188 @@
+"""Read SQL that a user wrote: one SELECT, nodes from an allow-list, pieces written again from the tree.
+
+The user's text never reaches an engine. What is refused, and in which words, each reader says in its Wording.
+"""
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import NoReturn
+
+import sqlglot
+from sqlglot import TokenType, exp
+
+from sqlanon.errors import QueryError
+from sqlanon.plans.templates import Sql
+from sqlanon.sql.grammar import (
+    ARITHMETIC,
+    CLAUSE_NAMES,
+    COMPARISONS,
+    FUNCTIONS,
+    LOST_OPERATORS,
+    NAMED_FUNCTIONS,
+    NODE_NAMES,
+    NODES,
+    TYPES,
+    UNITS,
+)
+
+
+@dataclass(frozen=True)
+class Wording:
+    """What a text is called, how a refused piece's sentence ends, and what is allowed instead."""
+
+    subject: str
+    ending: str
+    grammar: str
+
+    def refuse(self, what: str, advice: str = "") -> NoReturn:
+        """Raise QueryError: the piece, that it is not allowed here, and what is."""
+        raise QueryError(f"{what} {self.ending}; {advice or self.grammar}")
+
+
+def statement(sql: str, words: Wording, clauses: Collection[str]) -> exp.Select:
+    """Parse one SELECT that has no clause but `clauses`; raise QueryError, naming the piece, for anything else."""
+    if any("\ud800" <= letter <= "\udfff" for letter in sql):
+        words.refuse("a text with half a character (a lone surrogate)")
+    if "\0" in sql:
+        words.refuse("a text with a NUL character")
+    try:
+        _check_tokens(sql, words)
+        statements = [node for node in sqlglot.parse(sql, read="duckdb") if node is not None]
+    except sqlglot.errors.SqlglotError as error:
+        raise QueryError(
+            f"{words.subject} is not SQL that can be read: {str(error).splitlines()[0]}; {words.grammar}"
+        ) from None
+    if len(statements) != 1:
+        raise QueryError(f"{len(statements)} statements were given; give one SELECT")
+    (tree,) = statements
+    if isinstance(tree, exp.SetOperation):
+        words.refuse(f"{type(tree).__name__.upper()}")
+    if not isinstance(tree, exp.Select):
+        words.refuse(f"a {type(tree).__name__.upper()} statement")
+    for clause, value in tree.args.items():
+        if value and clause not in clauses:
+            words.refuse(CLAUSE_NAMES.get(clause, clause.strip("_").upper()))
+    return tree
+
+
+def _check_tokens(sql: str, words: Wording) -> None:
+    """Refuse what the parser would not keep apart: other statements, and operators that the tree renames."""
+    read = sqlglot.tokenize(sql, read="duckdb")
+    if read and read[0].text.upper() not in {"SELECT", "FROM", "WITH", "("}:
+        words.refuse(f"a {read[0].text.upper()} statement")
+    quoted = (TokenType.STRING, TokenType.IDENTIFIER)
+    lost = [token.text for token in read if token.text in LOST_OPERATORS and token.token_type not in quoted]
+    if lost:
+        words.refuse(f"the operator {lost[0]}", "use regexp_matches(text, pattern), LIKE or power(x, y)")
+
+
+def conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
+    """Yield the parts of a condition that AND joins, whatever brackets stand around them."""
+    if isinstance(node, exp.And):
+        yield from conjuncts(node.left)
+        yield from conjuncts(node.right)
+    elif isinstance(node, exp.Paren) and isinstance(node.this, exp.And | exp.Paren):
+        yield from conjuncts(node.this)
+    else:
+        yield node
+
+
+def replaced(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+    """Copy a tree with `change` applied from the top; a node that was changed is not looked into."""
+    holder = exp.Paren(this=node.copy())
+    waiting = [holder.this]
+    while waiting:
+        inner = waiting.pop()
+        changed = change(inner)
+        if changed is inner:
+            waiting.extend(inner.iter_expressions())
+        else:
+            inner.replace(changed)
+    return holder.this  # type: ignore[no-any-return]
+
+
+def split(sql: Sql, name: Callable[[str, Sql], str | None]) -> tuple[Sql, frozenset[str]]:
+    """Put names in the place of the largest pieces that read one column; return what is left, and the columns read.
+
+    sql: an expression that `text` wrote. name: takes a column and a piece that reads it alone; None leaves it.
+    """
+    tree = sqlglot.parse_one(str(sql), read="duckdb")  # plain text: pieces of marked text would be escaped again
+
+    def named(inner: exp.Expr) -> exp.Expr:
+        columns = _columns(inner)
+        if len(columns) != 1 or isinstance(inner, exp.If | exp.Identifier):
+            return inner
+        (column,) = columns
+        found = name(column, text(inner))
+        return inner if found is None else exp.column(found)
+
+    return text(replaced(tree, named)), frozenset(_columns(tree))
+
+
+def _columns(node: exp.Expr) -> set[str]:
+    return {column.name for column in node.find_all(exp.Column)}
+
+
+def text(node: exp.Expr) -> Sql:
+    """Write a checked tree; brackets around it, for it will stand beside others."""
+    sql = node.sql("duckdb", identify=True, comments=False, normalize_functions="lower")
+    return Sql(sql if isinstance(node, exp.Column) else f"({sql})")
+
+
+def check(root: exp.Expr, words: Wording) -> None:
+    """Refuse every node that is not in the allow-list, by its name."""
+    for node in root.walk():
+        kind = type(node).__name__
+        if isinstance(node, exp.AggFunc):
+            words.refuse(
+                f"{_shown(node)} inside an expression",
+                "an aggregate (COUNT(*), SUM, AVG) stands alone in SELECT",
+            )
+        if kind not in NODES or (kind == "Anonymous" and node.name.lower() not in NAMED_FUNCTIONS):
+            words.refuse(_shown(node), f"{words.grammar}; expressions are made of {FUNCTIONS} functions")
+        _check_words(node, words)
+        _check_brackets(node, words)
+
+
+def _check_words(node: exp.Expr, words: Wording) -> None:
+    """Refuse types, units and forms that the allowed nodes could carry."""
+    if isinstance(node, exp.DataType) and (node.this.name not in TYPES or node.args.get("nested")):
+        words.refuse(f"the type {node.sql('duckdb')}", "cast to a number, text, boolean, date, time or timestamp type")
+    if isinstance(node, exp.Var) and node.name.lower().rstrip("s") not in UNITS and node.name.lower() not in UNITS:
+        words.refuse(f"the unit {node.name}", f"the units are {', '.join(sorted(UNITS))}")
+    if isinstance(node, exp.In) and (node.args.get("query") or node.args.get("unnest") or node.args.get("field")):
+        words.refuse("IN with anything but a list", "write IN (value, …)")
+    if isinstance(node, exp.Escape):
+        _check_escape(node, words)
+    if isinstance(node, exp.Column) and not isinstance(node.this, exp.Identifier):
+        words.refuse("*", "name the columns")
+
+
+def _check_escape(node: exp.Escape, words: Wording) -> None:
+    mark, pattern = node.expression, node.this.expression
+    if not isinstance(mark, exp.Literal) or not mark.is_string or len(mark.name) > 1:
+        words.refuse("this ESCAPE", "ESCAPE takes one character")
+    if mark.name and isinstance(pattern, exp.Literal):
+        ends = len(pattern.name) - len(pattern.name.rstrip(mark.name))
+        if ends % 2:
+            words.refuse("a LIKE pattern that ends with its ESCAPE character", "let another character follow it")
+
+
+def _check_brackets(node: exp.Expr, words: Wording) -> None:
+    """Refuse chains whose reading differs between parsers, such as a = b IS NULL or a + b || c."""
+    kind = type(node).__name__
+    for child in (type(inner).__name__ for inner in node.iter_expressions()):
+        if kind in COMPARISONS - {"Not", "Escape"} and child in COMPARISONS:
+            words.refuse("a chain of comparisons without brackets", "put brackets around each comparison")
+        if (kind == "DPipe" and child in ARITHMETIC) or (kind in ARITHMETIC and child == "DPipe"):
+            words.refuse("|| beside arithmetic without brackets", "put brackets around each operation")
+
+
+def _shown(node: exp.Expr) -> str:
+    if type(node).__name__ in NODE_NAMES:
+        return NODE_NAMES[type(node).__name__]
+    if isinstance(node, exp.Anonymous):
+        return f"the function {node.name.lower()}"
+    if isinstance(node, exp.Func):
+        return f"the function {node.sql_name().lower()}"
+    return f"the expression {node.sql('duckdb', comments=False)!r}"

@@ -1,0 +1,156 @@
+"""Read the definitions of views and of a secret query: which columns of the base they show, and which rows.
+
+A view is `SELECT columns FROM base`; a secret is `SELECT id, property FROM base [WHERE condition]`. What is
+read here is columns and checked trees; the user's text goes no further.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from sqlanon.errors import QueryError
+from sqlanon.plans.templates import Sql, ident
+from sqlanon.sql.user_sql import Wording, check, conjuncts, replaced, statement, text
+
+_PATH = re.compile(r"/|\.(csv|tsv|txt|parquet|parq|pq|json|jsonl|ndjson|gz|zst)\Z", re.IGNORECASE)
+VIEW = "a view is SELECT [DISTINCT] columns FROM base"
+SECRET = "a secret is SELECT id, property FROM base [WHERE condition]"
+
+
+@dataclass(frozen=True)
+class View:
+    """The base columns that one view shows; `distinct` where its definition says so."""
+
+    columns: tuple[str, ...]
+    distinct: bool
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One part of the secret's WHERE, and the base columns that it reads."""
+
+    columns: frozenset[str]
+    _tree: exp.Expr = field(repr=False)
+    _spelled: Mapping[str, str] = field(repr=False, compare=False)
+
+    def over(self, names: Mapping[str, str]) -> Sql:
+        """Write the condition over other names of its columns."""
+
+        def renamed(node: exp.Expr) -> exp.Expr:
+            if isinstance(node, exp.Column):
+                return exp.column(names[self._spelled[node.name.lower()]])
+            return node
+
+        return text(replaced(self._tree, renamed))
+
+
+@dataclass(frozen=True)
+class Secret:
+    """Which associations are secret: columns of id and property, and the parts of WHERE that AND joins."""
+
+    identifier: str
+    property: str
+    conditions: tuple[Condition, ...]
+
+
+@dataclass(frozen=True)
+class Base:
+    """The base's columns, and the names by which FROM may call it (`base` always)."""
+
+    columns: tuple[str, ...]
+    names: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, columns: Sequence[str], source: object) -> "Base":
+        """Take a source as it was asked for: a table is called by its name, a file or an object `base` alone."""
+        is_name = isinstance(source, str) and not _PATH.search(source)
+        return cls(tuple(columns), (str(source),) if is_name else ())
+
+    def spelled(self) -> dict[str, str]:
+        """Return the columns as the base spells them by their names without case."""
+        return {name.lower(): name for name in self.columns}
+
+
+def read_view(sql: str, base: Base, number: int) -> View:
+    """Read the definition of view `number`; raise QueryError, naming the piece, for all that is no projection."""
+    words = Wording(f"view {number}", f"is not allowed in view {number}", VIEW)
+    select = _select(sql, words, {"expressions", "from_", "distinct"})
+    distinct = select.args.get("distinct")
+    if distinct is not None and distinct.args.get("on"):
+        words.refuse("DISTINCT ON")
+    qualifiers = _qualifiers(select, base, words)
+    columns = [_column(node, base, qualifiers, words) for node in select.expressions]
+    return View(tuple(dict.fromkeys(columns)), distinct is not None)
+
+
+def read_secret(sql: str, base: Base) -> Secret:
+    """Read the secret query; raise QueryError, naming the piece, for all that is outside its grammar."""
+    words = Wording("the secret", "is not allowed in the secret", SECRET)
+    select = _select(sql, words, {"expressions", "from_", "where"})
+    qualifiers = _qualifiers(select, base, words)
+    columns = [_column(node, base, qualifiers, words) for node in select.expressions]
+    if len(columns) != 2:
+        raise QueryError(f"the secret names {len(columns)} columns; name the id, then the property")
+    if columns[0] == columns[1]:
+        raise QueryError(f"the secret names {columns[0]!r} as id and as property; an association has two columns")
+    where = select.args.get("where")
+    parts = conjuncts(where.this) if where else ()
+    return Secret(columns[0], columns[1], tuple(_condition(part, base, qualifiers, words) for part in parts))
+
+
+def _select(sql: str, words: Wording, clauses: Collection[str]) -> exp.Select:
+    try:
+        return statement(sql, words, clauses)
+    except RecursionError:
+        raise QueryError(f"{words.subject} is nested too deeply; write it with fewer brackets") from None
+
+
+def _qualifiers(select: exp.Select, base: Base, words: Wording) -> set[str]:
+    """Check that FROM names the base alone; return the names that may stand before a column's."""
+    source = select.args.get("from_")
+    table = source.this if source else None
+    if isinstance(table, exp.Subquery):
+        words.refuse("a subquery")
+    if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
+        shown = table.sql("duckdb", comments=False) if table is not None else "SELECT without FROM"
+        words.refuse(shown, f"read FROM {_called(base)}")
+    extra = [key for key, value in table.args.items() if value and key not in {"this", "alias", "db", "catalog"}]
+    if extra:
+        words.refuse(f"{extra[0].upper()} in FROM")
+    parts = [part.name for part in table.parts]
+    allowed = {"base", *(name.lower() for name in base.names)}
+    allowed |= {name.rpartition(".")[2] for name in allowed if len(name.split(".")) <= 3}
+    if ".".join(parts).lower() not in allowed:
+        raise QueryError(f"{words.subject} reads {'.'.join(parts)!r}; there is one table to read: {_called(base)}")
+    alias = table.args.get("alias")
+    if alias is not None and alias.columns:
+        words.refuse("renaming columns in FROM")
+    return {alias.name.lower()} if alias is not None else {parts[-1].lower()}
+
+
+def _called(base: Base) -> str:
+    return " or ".join(dict.fromkeys(("base", *(str(ident(name)) for name in base.names))))
+
+
+def _column(node: exp.Expr, base: Base, qualifiers: set[str], words: Wording) -> str:
+    """Return the base column that an item or a piece of a condition is."""
+    inner = node.this if isinstance(node, exp.Alias) else node
+    if not isinstance(inner, exp.Column) or not isinstance(inner.this, exp.Identifier) or inner.args.get("db"):
+        words.refuse(
+            node.sql("duckdb", comments=False), f"{words.grammar}, and its columns are plain, named one by one"
+        )
+    if inner.table and inner.table.lower() not in qualifiers:
+        words.refuse(f"the table {inner.table!r}", f"the one table is {_called(base)}")
+    name = base.spelled().get(inner.name.lower())
+    if name is None:
+        known = ", ".join(repr(column) for column in base.columns)
+        raise QueryError(f"{words.subject} names {inner.name!r}, no column of the base; its columns are {known}")
+    return name
+
+
+def _condition(node: exp.Expr, base: Base, qualifiers: set[str], words: Wording) -> Condition:
+    check(node, words)
+    columns = frozenset(_column(column, base, qualifiers, words) for column in node.find_all(exp.Column))
+    return Condition(columns, node, base.spelled())

@@ -1,0 +1,78 @@
+"""Verify a release whose groups were made class by class: what a partition proves, and the posterior it allows."""
+
+from typing import Any
+
+from sqlanon.errors import ReleaseError
+from sqlanon.methods.robust.class_grouping import GUARANTEES, promised
+from sqlanon.plans.manifest import Manifest
+from sqlanon.verification import qit_st
+from sqlanon.verification.checks import Check, Published, Report
+
+TABLES = qit_st.TABLES
+check_types = qit_st.check_types
+published_columns = qit_st.published_columns
+against_queries = qit_st.against_queries
+verify_against = qit_st.verify_against
+
+MIXED = "{mixed_groups} groups mix signatures: verify with --background"
+
+
+def check_manifest(manifest: Manifest, where: str) -> None:
+    """Refuse a manifest without an r above 1, or whose backgrounds are no sets of published quasi columns."""
+    qit_st.check_manifest(manifest, where)
+    r, sets = manifest["parameters"].get("r"), manifest["parameters"].get("backgrounds")
+    if not isinstance(r, int | float) or isinstance(r, bool) or not 1 < r <= manifest["parameters"]["l"]:
+        raise ReleaseError(f"the manifest of {where} does not say an r above 1 and at most its l")
+    turns, kind = manifest["parameters"].get("repair"), manifest["parameters"].get("guarantee")
+    if not isinstance(turns, int) or isinstance(turns, bool) or turns < 0 or kind not in GUARANTEES:
+        raise ReleaseError(f"the manifest of {where} does not say how its groups were made")
+    quasi = manifest["columns"]["quasi"]
+    if not isinstance(sets, list) or not sets or not all(_named(one, quasi) for one in sets):
+        raise ReleaseError(f"the manifest of {where} does not name its backgrounds' columns")
+
+
+def _named(columns: object, quasi: list[str]) -> bool:
+    return isinstance(columns, list) and bool(columns) and all(column in quasi for column in columns)
+
+
+def signature(manifest: Manifest) -> list[str]:
+    """Return the quasi columns that any background reads: rows that agree on them are of one class."""
+    read = {column for columns in manifest["parameters"]["backgrounds"] for column in columns}
+    return [column for column in manifest["columns"]["quasi"] if column in read]
+
+
+def queries(published: Published) -> list[tuple[str, str]]:
+    """Return the names and texts of the queries that prove a release from its tables, in order."""
+    return [*qit_st.queries(published), ("classes", _classes(published))]
+
+
+def _classes(published: Published) -> str:
+    columns = published.manifest["columns"]
+    named = {"group_column": columns["group"], "count_column": columns["count"]}
+    return published.query("verification/class_qit_st/classes", {}, signature=signature(published.manifest), **named)
+
+
+def verify(published: Published) -> Report:
+    """Check a release from its tables alone: as a partition, and that its groups are of one class each."""
+    report = qit_st.verify(published)
+    (found,) = published.engine.rows(_classes(published))
+    parameters, r = published.manifest["parameters"], published.manifest["parameters"]["r"]
+    largest, mixed = found["largest_posterior"], bool(found["mixed_groups"])
+    # without a group of one class there is nothing to say, unless a repair mixed them all
+    holds: bool | None = mixed if largest is None else largest * r <= 1 + 1e-12
+    if holds and mixed:  # only a repair mixes classes; what it makes is proved by posteriors
+        holds = None if parameters["repair"] else False
+    shown = MIXED.format(**found) if mixed else largest
+    check = Check("classes", f"one signature a group, so no posterior above 1/{r:g}", shown, holds)
+    return Report((*report.checks, check), {**report.figures, "signatures": found["class_count"]})
+
+
+def verified(report: Report) -> dict[str, Any]:
+    """Return what the manifest says of the verification; a posterior would be a function of what is kept secret."""
+    return {name: found for name, found in qit_st.verified(report).items() if name != "posterior"}
+
+
+def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
+    """Return what is promised, as numbers: where groups mix classes under the paper's condition, that condition."""
+    parameters = manifest["parameters"]
+    return promised(parameters["r"], parameters["guarantee"], parameters["repair"])

@@ -1,0 +1,191 @@
+"""Verify a release of randomized values (SPLU-Gen): what its one table proves, and what only its source can."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from sqlanon.errors import ReleaseError
+from sqlanon.methods.splu import binomial
+from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.plan import Source
+from sqlanon.plans.roles import resolve_names
+from sqlanon.plans.templates import Sql, ident
+from sqlanon.verification.checks import (
+    Check,
+    Published,
+    Report,
+    compared_columns,
+    multiset_check,
+    multiset_query,
+    order_check,
+    order_queries,
+)
+
+TABLES = ("data",)
+FALSE_ALARM = 1e-6  # how often a sound release may fail the check of its published counts
+
+
+def check_manifest(manifest: Manifest, where: str) -> None:
+    """Refuse a manifest that does not say how each sensitive column was randomized."""
+    parameters, sensitive = manifest["parameters"], manifest["columns"]["sensitive"]
+    gammas = parameters.get("gamma")
+    numbers = [parameters.get(name) for name in ("epsilon", "alpha", "target_error")]
+    sound = isinstance(gammas, dict) and list(gammas) == sensitive
+    sound = sound and all(type(gamma) is int and 2 <= gamma < 2**31 for gamma in gammas.values())
+    sound = sound and all(type(number) in (int, float) and number > 0 for number in numbers)
+    if not sound or parameters.get("residue") not in ("drop", "keep") or parameters["epsilon"] >= 1:
+        raise ReleaseError(f"the manifest of {where} does not say how its sensitive columns were randomized")
+
+
+def check_types(published: Published) -> str | None:
+    """Find nothing wrong: any type of single values can be published."""
+    return None
+
+
+def published_columns(manifest: Manifest) -> dict[str, list[str]]:
+    """Return the published table's columns in order, as the manifest declares them."""
+    return {"data": [*manifest["columns"]["quasi"], *manifest["columns"]["sensitive"]]}
+
+
+def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
+    """Return the guarantee of each sensitive column, from gamma and the number of rows alone."""
+    parameters = manifest["parameters"]
+    return {
+        column: binomial.guarantee(
+            gamma,
+            rows,
+            parameters["epsilon"],
+            parameters["alpha"],
+            parameters["target_error"],
+            parameters["residue"],
+        )
+        for column, gamma in parameters["gamma"].items()
+    }
+
+
+def queries(published: Published) -> list[tuple[str, str]]:
+    """Return the names and texts of the queries that look at the table, in order."""
+    return order_queries(published, published_columns(published.manifest))
+
+
+def verify(published: Published) -> Report:
+    """Check a release from its table alone: its order, and that the manifest promises what gamma gives."""
+    found = {name: published.engine.rows(sql)[0] for name, sql in queries(published)}
+    rows = int(found["order of data"]["row_count"])
+    ordered = order_check(found, TABLES, "sorted by the published columns")
+    return Report((ordered, _gamma_check(published.manifest, rows)), {"rows": rows, "data_rows": rows})
+
+
+def _gamma_check(manifest: Manifest, rows: int) -> Check:
+    """Compare the promise with what gamma and the number of rows give; it is printed, not proved."""
+    gammas = manifest["parameters"]["gamma"]
+    whole = manifest["parameters"]["residue"] == "keep" or all(rows % gamma == 0 for gamma in gammas.values())
+    feasible = all(rows >= gamma for gamma in gammas.values())
+    said = manifest.get("guarantee")
+    agrees = not said or (feasible and said == guarantee(manifest, rows))
+    return Check(
+        "gamma",
+        "the promise that gamma gives, and whole decoy groups",
+        {"gamma": gammas, "promise": "as gamma gives" if agrees else "another", "whole_groups": whole},
+        agrees and whole and feasible,
+    )
+
+
+def verified(report: Report) -> dict[str, Any]:
+    """Return what the manifest says of the verification: that each check held; no figure of sensitive values."""
+    return {check.name: "holds" if check.holds else "not run" for check in report.checks}
+
+
+def against_queries(published: Published, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the names and texts of the queries that compare the release with its source."""
+    return [(name, sql) for name, _, sql in _compared(published, source, types)]
+
+
+def _compared(published: Published, source: Source, types: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    quasi = published.manifest["columns"]["quasi"]
+    yield "quasi_rows", "", multiset_query(published, "data", quasi, Sql("1"), source, types)
+    source = _taking_part(published.manifest, source, types)
+    for column in published.manifest["columns"]["sensitive"]:
+        people = compared_columns(published, "data", [*quasi, column], source, types)
+        *quasi_names, sensitive_name = people.names
+        given = {"published": people.published, "original": people.original}
+        sql = published.query(
+            "verification/randomized/retention", given, quasi_names=quasi_names, sensitive_name=sensitive_name
+        )
+        yield f"retention of {column}", column, sql
+        values = compared_columns(published, "data", [column], source, types)
+        given = {"published": values.published, "original": values.original}
+        yield (
+            f"published counts of {column}",
+            column,
+            published.query("verification/randomized/value_counts", given, value_names=values.names),
+        )
+
+
+def _taking_part(manifest: Manifest, source: Source, types: Mapping[str, str]) -> Source:
+    """Return the source without the rows that were left out for want of a value: they take part in no count."""
+    if manifest["parameters"].get("nulls") != "drop":
+        return source
+    names = resolve_names(list(types), manifest["columns"]["sensitive"])
+    known = " and ".join(f"{ident(name)} is not null" for name in names)
+    return replace(source, relation=Sql(f"(select * from {source.relation} where {known}) as known_row"))
+
+
+def verify_against(published: Published, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
+    """Check that quasi values are the source's, that rows keep their value as often as 1/gamma, and the counts.
+
+    retention: over people unique on their quasi values, within 4 standard errors of 1/gamma.
+    published_counts: every count within Binomial(gamma f, 1/gamma) of the source's count f.
+    """
+    gammas, dropped = published.manifest["parameters"]["gamma"], published.manifest["dropped_rows"]
+    drops = published.manifest["parameters"]["residue"] == "drop"
+    checks: list[Check] = []
+    retention: dict[str, tuple[int, int]] = {}
+    worst: dict[str, float] = {}
+    for name, column, sql in _compared(published, source, types):
+        rows = published.engine.rows(sql)
+        if name == "quasi_rows":
+            checks.append(multiset_check(name, rows[0], dropped))
+        elif name.startswith("retention"):
+            retention[column] = int(rows[0]["person_count"]), int(rows[0]["retained_count"])
+        else:
+            worst[column] = _least_probability(rows, gammas[column], gammas[column] - 1 if drops else 0)
+    return (*checks, _retention_check(retention, gammas), _counts_check(worst))
+
+
+def _retention_check(found: Mapping[str, tuple[int, int]], gammas: Mapping[str, int]) -> Check:
+    required = {column: f"1/{gammas[column]} within 4 standard errors" for column in found}
+    if not all(persons for persons, _ in found.values()):
+        return Check("retention", required, "nobody is unique on the quasi columns: cannot be told", None)
+    shares = {column: retained / persons for column, (persons, retained) in found.items()}
+    holds = all(
+        abs(retained - persons / gammas[column])
+        <= 4 * math.sqrt(persons * (1 - 1 / gammas[column]) / gammas[column]) + 1
+        for column, (persons, retained) in found.items()
+    )
+    return Check("retention", required, shares, holds)
+
+
+def _counts_check(worst: Mapping[str, float]) -> Check:
+    required = f"every count within its binomial: probability >= {FALSE_ALARM:g}, all values together"
+    return Check("published_counts", required, dict(worst), all(least >= FALSE_ALARM for least in worst.values()))
+
+
+def _least_probability(rows: list[dict[str, Any]], gamma: int, dropped: int) -> float:
+    """Return the least two-sided binomial probability of a published count, times the number of values.
+
+    Dropped rows may have had any value: the count before them is taken as near as they allow.
+    """
+    from scipy.stats import binom
+
+    least = 1.0
+    for row in rows:
+        shown, count = int(row["published_count"]), int(row["original_count"])
+        expected = min(max(shown, count - dropped), count)
+        if shown and not count:
+            return 0.0
+        trials = gamma * expected
+        tail = min(binom.cdf(shown, trials, 1 / gamma), binom.sf(shown - 1, trials, 1 / gamma))
+        least = min(least, 2 * float(tail) * len(rows))
+    return min(1.0, least)
