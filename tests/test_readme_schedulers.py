@@ -14,7 +14,7 @@ from sqlanon.publishing.store_macros import script
 from sqlanon.publishing.thresholds import FIGURES
 from tests.client import Client, new_database
 from tests.conftest import ROOT
-from tests.test_macros import PATIENTS
+from tests.publishing.test_store_macros import PATIENTS
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 KEY = "ab" * 32

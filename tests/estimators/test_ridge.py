@@ -15,8 +15,8 @@ from sqlanon.estimators import ESTIMATORS
 from sqlanon.estimators.ridge import left_out
 from sqlanon.plans.templates import Sql, ident
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
+from tests.estimation.qit_st.test_session import session_of
 from tests.oracles.ridge import posterior
-from tests.test_estimation import session_of
 
 COUNT = "select count(*) from release where"
 

@@ -9,7 +9,7 @@ import sqlanon
 from sqlanon.errors import UsageError
 from sqlanon.publishing.job_file import read_job
 from sqlanon.publishing.thresholds import FIGURES, threshold
-from tests.test_publish import killed, sql
+from tests.publishing.test_publish import killed, sql
 
 KEY = "ab" * 32
 JOB = """\

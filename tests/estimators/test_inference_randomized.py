@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.estimation.randomized.test_session import session_of
 from tests.oracles import decoys
-from tests.test_reconstruction import session_of
 
 ROWS, RELEASES = 3000, 60
 ASKED = (

@@ -4,7 +4,7 @@ import duckdb
 import pytest
 
 from tests.client import Client, new_database
-from tests.test_macros import PATIENTS
+from tests.publishing.test_store_macros import PATIENTS
 
 KEY = "ab" * 32
 ROLES = ["--quasi", "age,sex,zipcode", "--sensitive", "disease", "-l", 4]

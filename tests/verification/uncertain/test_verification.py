@@ -13,8 +13,8 @@ from sqlanon.engines.postgres import PostgresEngine
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.releases.release import open_release
 from tests.conftest import NASTY_NAMES, PAPERS
-from tests.test_verification import failed, rewritten
 from tests.uncertain_release import WEIGHTS, write_release
+from tests.verification.test_checks import failed, rewritten
 
 PAPER = PAPERS / "uncertain"
 ROLES = {"quasi": ["education", "age", "sex"], "sensitive": "disease", "k": 2, "l": 2, "threshold": 0.3}

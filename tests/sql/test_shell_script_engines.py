@@ -1,7 +1,7 @@
 """The same key gives the same release on every engine: scripts run for real and compared as multisets.
 
 Servers and Java take their time, so this runs where it is asked for:
-`SQLANON_TEST_ENGINES=postgres,spark,clickhouse pytest tests/test_second_engine.py`.
+`SQLANON_TEST_ENGINES=postgres,spark,clickhouse pytest tests/sql/test_shell_script_engines.py`.
 """
 
 import os
