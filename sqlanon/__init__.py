@@ -1,7 +1,9 @@
 """sqlanon anonymizes data where it lies: published privacy algorithms as SQL, run by DuckDB."""
 
-from sqlanon.api import anatomy, breach, open, robust, run, splu, uncertain
-from sqlanon.breach.associations import Breach
+from typing import TYPE_CHECKING, Any
+
+from sqlanon.api import anatomy, open, publish, robust, run, splu, uncertain
+from sqlanon.api import breach as breach
 from sqlanon.errors import (
     DataError,
     QueryError,
@@ -15,6 +17,9 @@ from sqlanon.errors import (
 from sqlanon.key import Key, PrivacyWarning
 from sqlanon.releases.release import Release
 from sqlanon.version import VERSION as __version__
+
+if TYPE_CHECKING:
+    from sqlanon.breach.associations import Breach
 
 __all__ = [
     "Breach",
@@ -33,8 +38,22 @@ __all__ = [
     "anatomy",
     "breach",
     "open",
+    "publish",
     "robust",
     "run",
     "splu",
     "uncertain",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+def __getattr__(name: str) -> Any:
+    """Load what only a breach analysis needs when it is asked for."""
+    if name == "Breach":
+        from sqlanon.breach.associations import Breach
+
+        return Breach
+    raise AttributeError(f"module 'sqlanon' has no attribute {name!r}")

@@ -1,10 +1,16 @@
 """Every exception of sqlanon, one tree; each kind carries the exit code of the command line."""
 
+from sqlanon.wording import spoken
+
 
 class SqlanonError(Exception):
     """Say what was asked, what was found and what to do, in one short message."""
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        """Return the message; options are named as the command line or Python writes them."""
+        return spoken(super().__str__())
 
 
 class UsageError(SqlanonError):

@@ -31,3 +31,21 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     return plain(value.item()) if hasattr(value, "item") else str(value)
+
+
+def words(value: object) -> str:
+    """Write a value in words: keys with their values, elements of a list between commas."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {words(item)}" for key, item in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(words, value))
+    return cell(value)
+
+
+def cell(value: object) -> str:
+    """Write one value as a table's cell shows it; nothing for None."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:,.4g}" if abs(value) < 10 else f"{value:,.1f}"
+    return str(value)

@@ -53,13 +53,13 @@ def uncertain() -> Plan:
 
 
 PLANS = {"anatomy": anatomy, "splu": splu, "robust": robust, "uncertain": uncertain}
-SAID = [(method, dialect) for method in PLANS for dialect in getattr(METHODS[method], "DIALECTS", DIALECTS)]
+SAID = [(method, dialect) for method in PLANS for dialect in (METHODS[method].dialects or DIALECTS)]
 
 
 @pytest.mark.parametrize(("method", "dialect"), SAID)
 def test_the_script_is_the_golden_one(method, dialect):
     path = GOLDEN / method / f"{dialect}.sql"
-    text = script(PLANS[method](), dialect, METHODS[method].PAPER)
+    text = script(PLANS[method](), dialect, METHODS[method].paper)
     if os.environ.get("UPDATE_GOLDEN"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

@@ -14,6 +14,7 @@ from sqlanon.cli.options import say
 from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.key import PrivacyWarning
 from sqlanon.version import VERSION
+from sqlanon.wording import speak
 
 
 @app.callback(invoke_without_command=True)
@@ -42,6 +43,7 @@ def main() -> None:
     """Run the command line; leave with 0, 2 (cannot be right), 3 (this data does not allow it) or 1 (a bug)."""
     logging.getLogger("sqlanon").addHandler(logging.NullHandler())
     warnings.showwarning = _show_warning
+    speak("command line")
     code = 0
     try:
         _refuse_broken_text(sys.argv[1:])

@@ -6,7 +6,6 @@ app = typer.Typer(
     name="sqlanon",
     help="Anonymize data where it lies: published privacy algorithms as SQL, run by DuckDB.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},

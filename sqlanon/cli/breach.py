@@ -7,12 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sqlanon.breach.analysis import Question, analyse, printed
-from sqlanon.breach.associations import check_file, check_limits, check_table
-from sqlanon.breach.explanation import explain
-from sqlanon.cli import display
 from sqlanon.cli.app import app
-from sqlanon.cli.breach_display import show_breach, show_explanation
 from sqlanon.cli.options import (
     DatabaseOption,
     Dsn,
@@ -25,7 +20,7 @@ from sqlanon.cli.options import (
     SqlOption,
     Temporary,
     Threads,
-    any_session,
+    open_engine,
     say,
 )
 
@@ -74,12 +69,18 @@ def breach(
     temp_directory: Temporary = None,
 ) -> None:
     """Tell how likely each secret association is to whoever has the published views."""
+    from sqlanon.breach.analysis import Question, analyse, printed
+    from sqlanon.breach.associations import check_file, check_limits, check_table
+    from sqlanon.breach.explanation import explain
+    from sqlanon.cli import display
+    from sqlanon.cli.breach_display import show_breach, show_explanation
+
     question = Question(base, tuple(view), secret, model.value)
     check_limits(threshold, cover)
     if out is not None:
         check_file(out.absolute(), overwrite)
     writes = into is not None and not sql
-    session = any_session(engine, database, writes, master, dsn, threads, memory_limit, temp_directory)
+    session = open_engine(engine, database, writes, master, dsn, threads, memory_limit, temp_directory)
     if sql:
         sys.stdout.write(printed(question, session))
         return

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlanon.breach.associations import BINS, SHOWN, Breach
 from sqlanon.cli import display
+from sqlanon.cli.console import to_stdout, visible
 
 WIDTH = 40
 NODES = 20
@@ -50,12 +51,12 @@ def show_explanation(found: Mapping[str, Any], how: display.Format) -> None:
     if how != "table":
         display.show_mapping(found, how)
         return
-    out = display.to_stdout()
+    out = to_stdout()
     pair = f"{found['id']}–{found['property']}"
     lines = [f"{pair}: cover {', '.join(found['cover'])}; components: {found['all_components']}"]
     for component in found["components"]:
         lines += _component_lines(component, pair)
-    out.print(display.visible("\n".join(lines)))
+    out.print(visible("\n".join(lines)))
 
 
 def _component_lines(component: Mapping[str, Any], pair: str) -> list[str]:

@@ -11,12 +11,9 @@ from typing import Annotated
 
 import typer
 
-from sqlanon.cli import display
 from sqlanon.cli.app import app
-from sqlanon.cli.options import Memory, Temporary, Threads, say, session
+from sqlanon.cli.options import EngineName, Memory, Temporary, Threads, open_engine, say
 from sqlanon.errors import SqlanonError
-from sqlanon.publishing import run_job
-from sqlanon.publishing.job_file import read_job
 
 
 class Log(StrEnum):
@@ -44,11 +41,16 @@ def run(
     Exit codes: 0 published; 2 the job cannot be right on any data; 3 this data does not allow it or a threshold
     is missed, and what stood at the target stands. A run that died leaves nothing; run it again.
     """
+    from sqlanon.cli import display
+    from sqlanon.publishing import run_job
+    from sqlanon.publishing.job_file import read_job
+
     with _json_lines() if log is Log.json else nullcontext(say) as tell:
         described = read_job(job)
         with run_job.secrets_hidden(described):
             write = described.into is not None and not check
-            engine = session(described.database, write, threads, memory_limit, temp_directory)
+            resources = (None, None, threads, memory_limit, temp_directory)
+            engine = open_engine(EngineName.duckdb, described.database, write, *resources)
         if check:
             run_job.check_job(described, engine)
             tell(f"{job} describes a job that fits its source")

@@ -3,15 +3,11 @@
 import sys
 from typing import Annotated
 
-import pandas as pd
 import typer
 
-from sqlanon.cli import display
 from sqlanon.cli.app import app
-from sqlanon.cli.options import DatabaseOption, Format, FormatOption, SqlOption, say, session
+from sqlanon.cli.options import DatabaseOption, EngineName, Format, FormatOption, SqlOption, open_engine, say
 from sqlanon.errors import UsageError
-from sqlanon.publishing import store_macros
-from sqlanon.sql.table_macro import described
 
 
 @app.command(epilog="Example: sqlanon macros --database hospital.duckdb")
@@ -30,12 +26,19 @@ def macros(
     columns and group_id from it, sorted by what you publish, or what anatomy_qit and anatomy_st yield under
     one key. The key stands in the session's variable sqlanon_key; whoever has it can undo the release.
     """
+    from sqlanon.publishing import store_macros
+
     if sql:
         sys.stdout.write(store_macros.script())
         return
     if database is None:
         raise UsageError("say which database the macros go into: --database FILE (or --sql to print them)")
-    engine = session(database, write=True)
+    import pandas as pd
+
+    from sqlanon.cli import display
+    from sqlanon.sql.table_macro import described
+
+    engine = open_engine(EngineName.duckdb, database, write=True)
     done = store_macros.drop(engine) if drop else store_macros.store(engine, overwrite)
     display.show_frame(pd.DataFrame(map(described, done), columns=["macro", "yields", "example"]), how.value)
     if drop:

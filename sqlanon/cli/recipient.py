@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from sqlanon.cli import display
 from sqlanon.cli.app import app
 from sqlanon.cli.options import (
     BackgroundOption,
@@ -23,10 +22,9 @@ from sqlanon.cli.options import (
     Temporary,
     Threads,
     Transition,
-    any_session,
+    open_engine,
     say,
 )
-from sqlanon.releases.release import open_release
 
 
 @app.command(
@@ -53,7 +51,10 @@ def verify(
     temp_directory: Temporary = None,
 ) -> None:
     """Prove from the published files what can be proved; exit 3 where something does not hold."""
-    chosen = any_session(engine, database, False, master, dsn, threads, memory_limit, temp_directory)
+    from sqlanon.cli import display
+    from sqlanon.releases.release import open_release
+
+    chosen = open_engine(engine, database, False, master, dsn, threads, memory_limit, temp_directory)
     opened = open_release(release, database, chosen)
     if sql:
         sys.stdout.write(opened.verification_sql(against, voters, background, r))
@@ -102,7 +103,10 @@ def estimate(
 
     Over uncertain data COUNT(*) is answered by what is certain, possible and expected.
     """
-    session = any_session(engine, database, False, master, dsn, threads, memory_limit, temp_directory)
+    from sqlanon.cli import display
+    from sqlanon.releases.release import open_release
+
+    session = open_engine(engine, database, False, master, dsn, threads, memory_limit, temp_directory)
     opened = open_release(release, database, session)
     chosen = None if estimator is None else estimator.value
     iteration = {

@@ -6,10 +6,8 @@ from typing import Annotated
 
 import typer
 
-from sqlanon.cli import display
 from sqlanon.cli.app import app
 from sqlanon.errors import UsageError
-from sqlanon.publishing import demo as demonstration
 
 
 @app.command(epilog="Example: sqlanon demo")
@@ -31,7 +29,11 @@ def demo(
 
 
 def _tour(folder: Path) -> None:
-    out = display.to_stdout()
+    from sqlanon.cli import display
+    from sqlanon.cli.console import to_stdout
+    from sqlanon.publishing import demo as demonstration
+
+    out = to_stdout()
     found = demonstration.tour(folder)
     manifest = found.release.manifest
     out.print("The publisher has a table of 4,000 invented patients and types")

@@ -2,13 +2,13 @@
 
 import logging
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError
 from sqlanon.key import Key
-from sqlanon.plans.plan import Check, Loop, Plan, Row
+from sqlanon.plans.plan import Check, Loop, Plan, Report, Row
 from sqlanon.plans.statement import Statement
 
 log = logging.getLogger("sqlanon")
@@ -20,29 +20,34 @@ def fresh_prefix() -> str:
 
 
 @contextmanager
-def carried_out(plan: Plan, engine: Engine, key: Key) -> Iterator[dict[str, Row]]:
+def carried_out(
+    plan: Plan, engine: Engine, key: Key, look: Callable[[str, Row], None] | None = None
+) -> Iterator[dict[str, Row]]:
     """Run the steps of `plan`; its relations stand inside the block and are forgotten after it.
 
-    Yields the rows of the plan's checks by name.
+    look: is shown the name and the row of every report as soon as it is there. Yields these rows by name.
     """
     relations = [str(plan.key)]
-    found: dict[str, Row] = {}
+    reports: dict[str, Row] = {}
     try:
         engine.keep_key(plan.key, key)
         for step in plan.steps:
-            if isinstance(step, Check):
-                log.info("checking %s", step.statement.name)
-                (row,) = engine.rows(step.statement.sql)
-                step.refuse(row)
-                found[step.statement.name] = row
+            if isinstance(step, Report):
+                name = step.statement.name
+                log.info("checking %s", name)
+                (reports[name],) = engine.rows(step.statement.sql)
+                if isinstance(step, Check):
+                    step.refuse(reports[name])
+                if look is not None:
+                    look(name, reports[name])
             elif isinstance(step, Loop):
                 relations += [statement.relation for statement in step.body]
-                found[step.left.statement.name] = _repeated(step, engine)
+                reports[step.left.statement.name] = _repeated(step, engine)
             else:
                 log.info("making %s", step.name)
                 relations.append(step.relation)
                 engine.create(step)
-        yield found
+        yield reports
     except BaseException:
         with suppress(SqlanonError):  # the first error is the one to tell
             engine.drop(relations)
@@ -62,6 +67,6 @@ def _repeated(loop: Loop, engine: Engine) -> Row:
         engine.drop([loop.state])
         engine.create(Statement(loop.name, f"select * from {loop.body[-1].relation}", "table", loop.state))
         engine.drop([statement.relation for statement in loop.body])
-    if row["left_over"]:
+    if row["left_over"] and isinstance(loop.left, Check):
         loop.left.refuse(row)
     return {**row, "turns": turn}

@@ -6,7 +6,7 @@ import pandas as pd
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix
-from sqlanon.plans.plan import Step, build, relation_name
+from sqlanon.plans.plan import relation_name, render_query
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, header
 
@@ -30,10 +30,8 @@ class Workspace:
 
     def text(self, template: str, given: Mapping[str, Sql], **values: object) -> str:
         """Render one template; the release's own parameters are added."""
-        step = Step(template, "query")
-        read = {name: value for name, value in self._values.items() if name in header(step.template).parameters}
-        (statement,) = build((step,), {**read, **values}, "", given)
-        return statement.sql  # type: ignore[union-attr]
+        read = {name: value for name, value in self._values.items() if name in header(template).parameters}
+        return render_query(template, {**read, **values}, given)
 
     def keep(self, name: str, sql: str) -> Sql:
         """Make a temporary table of the session's."""

@@ -1,10 +1,16 @@
-"""The one list of methods: a module, a template folder, a test and golden files, under one name each."""
+"""The one list of methods; each is one object, and everything that a user sees of it is read off that."""
 
-from types import ModuleType
+from typing import Any
 
-from sqlanon.methods import anatomy
-from sqlanon.methods.robust import plan as robust
-from sqlanon.methods.splu import plan as splu
-from sqlanon.methods.uncertain import plan as uncertain
+from sqlanon.methods.anatomy import ANATOMY
+from sqlanon.methods.base import Method
+from sqlanon.methods.robust.plan import ROBUST
+from sqlanon.methods.splu.plan import SPLU
+from sqlanon.methods.uncertain.plan import UNCERTAIN
 
-METHODS: dict[str, ModuleType] = {module.NAME: module for module in (anatomy, splu, robust, uncertain)}
+METHODS: dict[str, Method[Any]] = {
+    "anatomy": ANATOMY,
+    "splu": SPLU,
+    "robust": ROBUST,
+    "uncertain": UNCERTAIN,
+}

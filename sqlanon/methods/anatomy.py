@@ -5,49 +5,61 @@ with their counts. No value fills more than 1/l of a group, so that from QIT and
 person's value with confidence above 1/l.
 """
 
-from sqlanon.errors import UsageError
-from sqlanon.methods import grouping, macro_steps, qit_st
-from sqlanon.plans.plan import Plan, Request, Step
+from typing import Annotated, Required
+
+from sqlanon.methods import macro_steps, qit_st
+from sqlanon.methods.base import Method
+from sqlanon.methods.grouping import (
+    BLOCK,
+    Blocks,
+    check_persons,
+    check_values,
+    draw,
+    form_groups,
+    identify_rows,
+    order_values,
+    seat_rows,
+    select_rows,
+)
+from sqlanon.methods.kinds import Whole
+from sqlanon.methods.parameters import Parameter, Range
+from sqlanon.methods.qit_st import Grouped, publish_qit, publish_st
+from sqlanon.methods.request_options import SENSITIVE, RequestOptions
+from sqlanon.plans.plan import Request, Step
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.table_macro import Macro, worded
 
 NAME = "anatomy"
-PAPER = "Xiao and Tao, Anatomy: Simple and Effective Privacy Preservation, VLDB 2006"
-STEPS = (*grouping.STEPS, "qit", "st")
-TOO_SMALL = "l = {l} protects nobody; l is a whole number of at least 2"
+TOO_SMALL = "l = {value} protects nobody; l is a whole number of at least 2"
 
 
-def plan(
-    request: Request,
-    l: int,
-    block: int | None = grouping.GROUPS_PER_BLOCK,
-    prefix: str = "sqlanon_",
-    key: Sql | None = None,
-) -> Plan:
-    """Return the plan of an l-diverse release.
+class AnatomyOptions(RequestOptions, total=False):
+    """What `anatomy` takes."""
 
-    l: whole number >= 2, the least number of different sensitive values in a group.
-    block: groups per block of mixed values (accuracy against what several releases tell); None: one block.
-    Raises UsageError where l or block is out of range, or the roles are not Anatomy's.
-    """
-    if l < 2:
-        raise UsageError(TOO_SMALL.format(l=l))
-    qit_st.check(NAME, request, block)
+    sensitive: Required[Annotated[str, SENSITIVE]]
+    l: Required[
+        Annotated[
+            int,
+            Parameter(
+                Whole(),
+                "At least l different sensitive values in every group.",
+                flag="-l",
+                within=Range(TOO_SMALL, least=2),
+            ),
+        ]
+    ]
+    block: Annotated[Blocks, BLOCK]
+
+
+def design(request: Request, l: int, block: int | None) -> Grouped:
+    """Decide on groups of at least l rows with l different values."""
     attribute = qit_st.attribute(NAME, request, "l", l, block)
-    return qit_st.planned(
-        NAME,
-        request,
-        grouping.steps(request, attribute),
-        {"l": l, "block": qit_st.shown_block(block)},
-        {"l": l, "confidence": 1 / l},
-        prefix,
-        key,
-    )
+    return Grouped(request=request, attribute=attribute, promise={"l": l, "confidence": 1 / l})
 
 
 _SMALL = (
     Sql("coalesce(l < 2 or l <> floor(l), true)"),
-    worded(TOO_SMALL, {"l": "coalesce(cast(l as varchar), 'NULL')"}),
+    worded(TOO_SMALL, {"value": "coalesce(cast(l as varchar), 'NULL')"}),
 )
 _OPTIONS = (macro_steps.IDENTIFIER, macro_steps.NULLS, macro_steps.BLOCK)
 
@@ -79,4 +91,28 @@ MACROS = (
         (*macro_steps.GROUPING, Step("methods/macro_steps/st")),
         macro_steps.grouping_values(NAME, "l", False, [_SMALL]),
     ),
+)
+
+ANATOMY = Method(
+    name=NAME,
+    paper="Xiao and Tao, Anatomy: Simple and Effective Privacy Preservation, VLDB 2006",
+    form="qit_st",
+    options=AnatomyOptions,
+    design=design,
+    steps=(
+        select_rows,
+        check_values,
+        check_persons,
+        identify_rows,
+        draw,
+        order_values,
+        seat_rows,
+        form_groups,
+    ),
+    outputs=(publish_qit, publish_st),
+    sentence="Publish QIT and ST of an l-diverse partition (Anatomy).",
+    example="patients.parquet --quasi age,sex --sensitive disease -l 4 --out release",
+    compile_sentence="Print a script that publishes QIT and ST on another engine (no database is needed).",
+    compile_example="patients --quasi age --sensitive disease --id ssn -l 4 --dialect spark",
+    macros=MACROS,
 )

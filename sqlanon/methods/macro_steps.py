@@ -4,11 +4,12 @@ The templates of the algorithm are those of `grouping.py`; the folder `macro_ste
 a table whose columns are not known before is one column, `quasi_1`, of whole rows.
 """
 
-from sqlanon.methods import grouping
+from sqlanon.methods import feasibility, grouping
 from sqlanon.plans.plan import Step
 from sqlanon.plans.roles import NO_COLUMN, NO_QUASI, TWO_ROLES
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.table_macro import worded
+from sqlanon.wording import spoken
 
 # parameters as they are written; none is a column of a template
 TABLE, SENSITIVE, QUASI = "table_name", "sensitive_name", "quasi_names"
@@ -129,13 +130,13 @@ def data_refusals(parameter: str, size: str) -> list[Refusal]:
     largest = f"largest_count > row_count // {size}"
     return [
         *null_refusals(fields),
-        (Sql(f"row_count < {size}"), worded(grouping.TOO_FEW_ROWS, fields)),
+        (Sql(f"row_count < {size}"), worded(feasibility.TOO_FEW_ROWS, fields)),
         (
             Sql(f"{largest} and row_count // largest_count >= 2"),
-            worded(grouping.NOT_POSSIBLE + grouping.POSSIBLE_UP_TO, fields),
+            worded(feasibility.NOT_POSSIBLE + feasibility.POSSIBLE_UP_TO, fields),
         ),
-        (Sql(largest), worded(grouping.NOT_POSSIBLE + grouping.NEVER_POSSIBLE, fields)),
-        (Sql("len(id) > 0 and repeating_persons > 0"), worded(_in_sql(grouping.SEVERAL_ROWS), fields)),
+        (Sql(largest), worded(feasibility.NOT_POSSIBLE + feasibility.NEVER_POSSIBLE, fields)),
+        (Sql("len(id) > 0 and repeating_persons > 0"), worded(_in_sql(feasibility.SEVERAL_ROWS), fields)),
     ]
 
 
@@ -148,8 +149,8 @@ def column_fields() -> dict[str, str]:
 def null_refusals(fields: dict[str, str]) -> list[Refusal]:
     """Refuse NULL sensitive values unless `nulls` says what to do with them, and a table without rows."""
     return [
-        (Sql("nulls = 'refuse' and null_count > 0"), worded(_in_sql(grouping.NO_VALUE), fields)),
-        (Sql("row_count = 0"), worded(grouping.NO_ROWS, fields)),
+        (Sql("nulls = 'refuse' and null_count > 0"), worded(_in_sql(feasibility.NO_VALUE), fields)),
+        (Sql("row_count = 0"), worded(feasibility.NO_ROWS, fields)),
     ]
 
 
@@ -176,11 +177,7 @@ def _choices(parameter: str, *values: str) -> list[Refusal]:
 
 def _in_sql(words: str) -> str:
     """Name a macro's parameters where the command line names its options."""
-    return (
-        words.replace("--nulls value", "nulls := 'value'")
-        .replace("--nulls drop", "nulls := 'drop'")
-        .replace(", or say --rows-per-person many", ", or leave out id")
-    )
+    return spoken(words.replace(feasibility.LEAVE_OUT_ID, ", or leave out id"), "macro")
 
 
 def _spelled(parameter: str) -> str:

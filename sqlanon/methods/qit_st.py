@@ -1,73 +1,81 @@
 """QIT and ST: what is published of groups, whichever method made them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sqlanon.errors import UsageError
-from sqlanon.methods import grouping
-from sqlanon.plans.plan import Plan, Repeat, Request, Step, build, relation_name
+from sqlanon.methods.base import Design, Steps
+from sqlanon.methods.grouping import ONE_BLOCK, Attribute, Grouping
+from sqlanon.methods.internal_names import quasi_names
+from sqlanon.plans.plan import Request, Step
 from sqlanon.plans.roles import free_name
-from sqlanon.plans.templates import Sql
-
-OUTPUTS = (Step("methods/qit_st/qit"), Step("methods/qit_st/st"))
 
 
-def check(method: str, request: Request, block: int | None) -> None:
-    """Refuse several sensitive columns, and blocks that hold no group."""
-    if block is not None and block < 1:
-        raise UsageError(f"--block {block} holds no group; give a whole number of at least 1, or all")
+@dataclass(frozen=True, kw_only=True)
+class Grouped(Grouping):
+    """A design whose first phase ends in `grouped` (quasi_1 …, code, group_id) and `frequency` (code, sensitive)."""
+
+    promise: Mapping[str, object]
+
+    @property
+    def columns(self) -> Mapping[str, Any]:
+        """Return the roles of the published columns; names that we add give way to the user's."""
+        roles = self.request.roles
+        published = (*roles.quasi, *roles.sensitive)
+        return {
+            "quasi": list(roles.quasi),
+            "sensitive": list(roles.sensitive),
+            "group": free_name("group_id", published),
+            "count": free_name("count", published),
+        }
+
+    @property
+    def values(self) -> Mapping[str, object]:
+        """Return the names under which the columns are published."""
+        columns = self.columns
+        (sensitive,) = columns["sensitive"]
+        return {
+            "quasi": self.request.roles.quasi,
+            "sensitive": sensitive,
+            "group_column": columns["group"],
+            "count_column": columns["count"],
+        }
+
+    @property
+    def guarantee(self) -> Mapping[str, object]:
+        """Return what the groups promise."""
+        return self.promise
+
+
+def one_sensitive(method: str, request: Request) -> str:
+    """Return the one sensitive column; raise UsageError where there are several."""
     if len(request.roles.sensitive) != 1:
         raise UsageError(
             f"{method} publishes one sensitive column, {len(request.roles.sensitive)} were given:"
             f" {', '.join(map(repr, request.roles.sensitive))}"
         )
+    return request.roles.sensitive[0]
 
 
-def attribute(method: str, request: Request, parameter: str, size: int, block: int | None) -> grouping.Attribute:
+def attribute(method: str, request: Request, parameter: str, size: int, block: int | None) -> Attribute:
     """Return the one attribute that is grouped, in groups of at least `size` rows."""
-    (sensitive,) = request.roles.sensitive
-    return grouping.Attribute(
+    sensitive = one_sensitive(method, request)
+    return Attribute(
         column=sensitive,
         size=size,
         parameter=parameter,
         purpose=f"{method}/{sensitive}",
-        groups_per_block=block or grouping.ONE_BLOCK,
-        carried=grouping.quasi_names(request),
+        groups_per_block=block or ONE_BLOCK,
+        carried=quasi_names(request),
     )
 
 
-def planned(
-    method: str,
-    request: Request,
-    steps: Sequence[Step | Repeat],
-    parameters: Mapping[str, Any],
-    guarantee: Mapping[str, Any],
-    prefix: str,
-    key: Sql | None,
-) -> Plan:
-    """Return the plan whose steps end in `grouped` (quasi_1 …, code, group_id) and in `frequency` (code, sensitive)."""
-    (sensitive,) = request.roles.sensitive
-    published = (*request.roles.quasi, sensitive)
-    columns = {"group": free_name("group_id", published), "count": free_name("count", published)}
-    values = {
-        "quasi": request.roles.quasi,
-        "sensitive": sensitive,
-        "group_column": columns["group"],
-        "count_column": columns["count"],
-    }
-    secret = key if key is not None else relation_name(prefix, "key")
-    built = build((*steps, *OUTPUTS), values, prefix, {"key": secret})
-    return Plan(
-        method=method,
-        steps=built[: -len(OUTPUTS)],
-        outputs=built[-len(OUTPUTS) :],  # type: ignore[arg-type]
-        parameters={**parameters, "draws": request.draws, "nulls": request.nulls},
-        columns={"quasi": list(request.roles.quasi), "sensitive": [sensitive], **columns},
-        guarantee=guarantee,
-        key=secret,
-    )
+def publish_qit(design: Design) -> Steps:
+    """Return the step of the quasi-identifier table: exact quasi values and groups."""
+    return (Step("methods/qit_st/qit"),)
 
 
-def shown_block(block: int | None) -> int | str:
-    """Return what the manifest says of a block."""
-    return "all" if block is None else block
+def publish_st(design: Design) -> Steps:
+    """Return the step of the sensitive table: each group's values with their counts."""
+    return (Step("methods/qit_st/st"),)

@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlanon.version
 from sqlanon.errors import ReleaseError
-from sqlanon.plans.plan import Plan
+from sqlanon.plans.plan import Publication
 
 FORMAT = 1
 MOST_ROWS = 2**62
@@ -23,17 +23,19 @@ _REQUIRED = {
 }
 
 
-def new_manifest(plan: Plan, engine: str, files: Mapping[str, Any], dropped_rows: int) -> Manifest:
-    """Write down what the plan promised; `groups`, `rows` and `verified` follow from verification."""
+def new_manifest(
+    method: str, publication: Publication, engine: str, files: Mapping[str, Any], dropped_rows: int
+) -> Manifest:
+    """Write down what is promised; `groups`, `rows` and `verified` follow from verification."""
     return {
         "format": FORMAT,
-        "method": plan.method,
-        "parameters": dict(plan.parameters),
-        "columns": dict(plan.columns),
+        "method": method,
+        "parameters": dict(publication.parameters),
+        "columns": dict(publication.columns),
         "rows": 0,
         "groups": 0,
         "dropped_rows": dropped_rows,
-        "guarantee": dict(plan.guarantee),
+        "guarantee": dict(publication.guarantee),
         "verified": {},
         "files": dict(files),
         "engine": engine,

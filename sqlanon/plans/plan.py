@@ -1,8 +1,7 @@
 """A plan: what a method does, as named SELECTs and checks. Pure data; nothing here meets a database."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 
 from sqlanon.errors import TemplateError
@@ -67,12 +66,14 @@ class Guard:
 
 @dataclass(frozen=True)
 class Step:
-    """One template and the relation it yields; `refuse` reads the one row of a query and may raise.
+    """One template and the relation it yields, or, as a query, the one row that a check or a report looks at.
 
-    `guards` say the same as `refuse`, in order, for scripts that run without Python.
-    `values` are parameters of this step (and its like) alone. Where a method takes the same steps for several
-    attributes, `suffix` tells their relations apart, and `reads` names the relation behind an input where it
-    is not the latest of the input's own name.
+    refuse: reads a query's row and may raise, which makes the step a check; guards say the same, in order, for
+    scripts that run without Python. Any other query is a report. dropped: the column of a query's row that counts
+    rows which are not published; note: what to tell the publisher of the row, if anything. values: parameters of this
+    step (and its like) alone. Where a method takes the same
+    steps for several attributes, suffix tells their relations apart, and reads names the relation behind an input
+    where it is not the latest of the input's own name.
     """
 
     template: str
@@ -83,6 +84,8 @@ class Step:
     values: Mapping[str, object] = field(default_factory=dict)
     suffix: str = ""
     reads: Mapping[str, str] = field(default_factory=dict)
+    dropped: str = ""
+    note: Callable[[Row], str] | None = None
 
     @property
     def stem(self) -> str:
@@ -128,12 +131,24 @@ class Beside:
 
 
 @dataclass(frozen=True)
-class Check:
-    """A query of one row that decides whether the plan may go on."""
+class Report:
+    """A query of one row of figures.
+
+    dropped: its column that counts rows which are not published. note: what to tell the publisher of the row, empty for
+    nothing. guards: what a script refuses, where it is a check.
+    """
 
     statement: Statement
-    refuse: Callable[[Row], None]
+    dropped: str = ""
+    note: Callable[[Row], str] | None = None
     guards: tuple[Guard, ...] = ()
+
+
+@dataclass(frozen=True)
+class Check(Report):
+    """A report that decides whether the plan may go on: `refuse` raises where it may not."""
+
+    refuse: Callable[[Row], None] = field(kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -146,48 +161,86 @@ class Loop:
     name: str
     state: str
     body: tuple[Statement, ...]
-    left: Check
+    left: Report
     limit: int
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Statements, checks and loops in order, then the published tables.
+class KeptFile:
+    """A file that a report fills for the publisher alone: lines of values under their heads, as CSV."""
 
-    asides: what the publisher may keep beside the release, and what never becomes part of it. known: distributions,
-    as tables that were given or as queries, whose posteriors the finished release is looked at for. read: what
-    the plan reads beside the source, as it was named. saves: files that the plan itself writes for the publisher.
-    fitted: takes the rows of the checks by name and returns this plan as they make it, where a published table has
-    as many columns as the data asks for, or the manifest says what was learned. notes: what to tell the publisher;
+    report: str
+    heads: tuple[str, ...]
+    lines: Callable[[Row], Iterable[Sequence[Any]]]
+
+
+@dataclass(frozen=True)
+class Publication:
+    """The second phase of a plan: the published tables, and what the manifest says of them.
+
     learned: what the publisher may see and the manifest does not say.
     """
 
-    method: str
-    steps: tuple[Statement | Check | Loop, ...]
     outputs: tuple[Statement, ...]
     parameters: Mapping[str, object] = field(default_factory=dict)
     columns: Mapping[str, Any] = field(default_factory=dict)
     guarantee: Mapping[str, object] = field(default_factory=dict)
+    learned: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Statements, checks, reports and loops in order, then the published tables.
+
+    publication: the second phase as far as it is known before any row is read; publish: the same with the rows of the
+    reports by name, where a published table has as many columns as the data asks for.
+    kept_tables: tables that the publisher may keep beside the release, and that never become part of it; kept_files:
+    the same of reports. known: distributions, as tables that were given or as queries, whose posteriors the finished
+    release is looked at for. read: what the plan reads beside the source, as it was named.
+    """
+
+    method: str
+    steps: tuple["Statement | Report | Loop", ...]
+    publication: Publication
+    publish: Callable[[Mapping[str, Row]], Publication]
     key: Sql = field(default_factory=Sql)
-    asides: tuple[Statement, ...] = ()
+    kept_tables: tuple[Statement, ...] = ()
+    kept_files: tuple[KeptFile, ...] = ()
     known: tuple[Beside | Statement, ...] = ()
     read: tuple[object, ...] = ()
-    saves: tuple[Path, ...] = ()
-    fitted: "Callable[[Mapping[str, Row]], Plan] | None" = None
-    notes: tuple[str, ...] = ()
-    learned: Mapping[str, Any] = field(default_factory=dict)
+
+    def dropped_rows(self, reports: Mapping[str, Row]) -> int:
+        """Return how many rows are not published, as the reports count them."""
+        counting = [step for step in self.steps if isinstance(step, Report) and step.dropped]
+        return sum(int(reports[step.statement.name][step.dropped]) for step in counting)
+
+    def notes(self, reports: Mapping[str, Row]) -> list[str]:
+        """Return what the reports have to tell the publisher."""
+        telling = [step for step in self.steps if isinstance(step, Report)]
+        told = [step.note(reports[step.statement.name]) for step in telling if step.note is not None]
+        return [note for note in told if note]
+
+    @property
+    def outputs(self) -> tuple[Statement, ...]:
+        """Return the published tables as far as they are known before any row is read."""
+        return self.publication.outputs
+
+    @property
+    def parameters(self) -> Mapping[str, object]:
+        """Return what the manifest says of the parameters, as far as it is known before any row is read."""
+        return self.publication.parameters
 
     @property
     def statements(self) -> tuple[Statement, ...]:
         """Return every statement in the order in which it runs, checks included, a loop's once."""
-        return tuple(statement for step in self.steps for statement in statements_of(step)) + self.outputs
+        return tuple(one for step in self.steps for one in statements_of(step)) + self.publication.outputs
 
 
-def statements_of(step: Statement | Check | Loop) -> tuple[Statement, ...]:
+def statements_of(step: Statement | Report | Loop) -> tuple[Statement, ...]:
     """Return the statements of one step: a loop's query and one turn of it."""
     if isinstance(step, Loop):
         return (step.left.statement, *step.body)
-    return (step.statement,) if isinstance(step, Check) else (step,)
+    return (step.statement,) if isinstance(step, Report) else (step,)
 
 
 def relation_name(prefix: str, name: str) -> Sql:
@@ -195,12 +248,19 @@ def relation_name(prefix: str, name: str) -> Sql:
     return ident(f"{prefix}{name}")
 
 
+def render_query(template: str, values: Mapping[str, object], given: Mapping[str, Sql]) -> str:
+    """Render one template as a query; it takes what its header declares from `values` and from the relations given."""
+    (report,) = build((Step(template, "query"),), values, "", given)
+    assert isinstance(report, Report)
+    return report.statement.sql
+
+
 def build(
     steps: Sequence[Step | Repeat],
     values: Mapping[str, object],
     prefix: str,
     given: Mapping[str, Sql],
-) -> tuple[Statement | Check | Loop, ...]:
+) -> tuple[Statement | Report | Loop, ...]:
     """Render `steps`; each template takes what its header declares from `values` and from relations.
 
     `given` names relations that stand already (the key, the tables of a release).
@@ -219,7 +279,7 @@ class _Builder:
         self.values, self.prefix, self.relations = values, prefix, relations
         self.read: set[tuple[int, str]] = set()
 
-    def step(self, step: Step) -> Statement | Check:
+    def step(self, step: Step) -> Statement | Report:
         """Render one step; what it yields stands from now on."""
         head = header(step.template)
         inputs = {name: step.reads.get(name, name) for name in head.inputs}
@@ -238,7 +298,9 @@ class _Builder:
         if relation:
             self.relations[step.stem] = self.relations[step.name] = relation
         statement = Statement(step.name, sql, step.kind, str(relation), step.template)
-        return Check(statement, step.refuse, step.guards) if step.refuse else statement
+        if step.refuse is not None:
+            return Check(statement, step.dropped, step.note, step.guards, refuse=step.refuse)
+        return Report(statement, step.dropped, step.note) if step.kind == "query" else statement
 
     def loop(self, repeat: Repeat) -> Loop:
         """Render one turn; after it only the state stands, under its own name."""
@@ -248,8 +310,8 @@ class _Builder:
         body = tuple(self.step(step) for step in repeat.body)
         self.relations = before
         statements = tuple(step for step in body if isinstance(step, Statement))
-        asked = left if isinstance(left, Check) else Check(left, lambda row: None)
-        return Loop(repeat.name, str(self.relations[repeat.state]), statements, asked, repeat.limit)
+        assert isinstance(left, Report), "what is left is a query"
+        return Loop(repeat.name, str(self.relations[repeat.state]), statements, left, repeat.limit)
 
     def finish(self, steps: Sequence[Step | Repeat]) -> None:
         """Refuse values that no step has read."""

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sqlanon.errors import UsageError
+from sqlanon.wording import option
 
 NO_COLUMN = "no column {missing} in the source; its columns are {columns}"
-NO_QUASI = "name at least one quasi-identifier column with --quasi"
+NO_QUASI = "name at least one quasi-identifier column with " + option("quasi")
 TWO_ROLES = "column {column} stands in {one} and in {other}; a column has one role"
 
 
@@ -67,8 +68,8 @@ def checked_roles(quasi: tuple[str, ...], sensitive: tuple[str, ...], identifier
     if not quasi:
         raise UsageError(NO_QUASI)
     if not sensitive:
-        raise UsageError("name the sensitive column with --sensitive")
-    by_role = {"--quasi": quasi, "--sensitive": sensitive, "--id": identifier}
+        raise UsageError(f"name the sensitive column with {option('sensitive')}")
+    by_role = {option("quasi"): quasi, option("sensitive"): sensitive, option("id"): identifier}
     seen: dict[str, str] = {}
     for role, names in by_role.items():
         for name in names:

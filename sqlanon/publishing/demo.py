@@ -7,7 +7,8 @@ import pandas as pd
 
 from sqlanon.engines.duckdb import DuckDBEngine, connect
 from sqlanon.plans.templates import ident, render
-from sqlanon.publishing.publish import Asked, publish
+from sqlanon.publishing.publish import publish
+from sqlanon.publishing.release_request import ReleaseRequest
 from sqlanon.releases.release import Release, open_release
 from sqlanon.verification.checks import Report
 
@@ -37,7 +38,7 @@ def tour(folder: Path, l: int = 4) -> Tour:
     hospital.execute(f"create table patients as\n{patients}")
     for name in ("survey", "areas"):  # the same people in doubt, for whoever keeps the tour
         hospital.execute(f"create table {name} as\n{render(f'publishing/demo/{name}', patients=ident('patients'))}")
-    asked = Asked("anatomy", "patients", QUASI, ("disease",), ("ssn",))
+    asked = ReleaseRequest("anatomy", "patients", QUASI, ("disease",), ("ssn",))
     publish(asked, hospital, out=folder / "release", l=l, block=64)
     release = open_release(folder / "release")
     report = release.verify()

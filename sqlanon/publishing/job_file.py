@@ -1,27 +1,21 @@
 """Read a job file: the schema of a release that a file describes; every mistake is told with its line."""
 
-import inspect
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any
 
 from sqlanon.errors import UsageError
 from sqlanon.methods import METHODS
-from sqlanon.methods.uncertain.influence import Learn
-from sqlanon.plans.plan import Beside
+from sqlanon.methods.parameters import declared
+from sqlanon.methods.request_options import RequestOptions
 from sqlanon.publishing.thresholds import Threshold, threshold
 from sqlanon.publishing.yaml_nodes import MappingNode, Node, NodeReader, ScalarNode, SequenceNode, composed
 
-# parameters that every method has beside its own, and what they may say
-COMMON = {
-    "nulls": ("refuse", "value", "drop"),
-    "draws": ("keyed", "random"),
-    "rows_per_person": ("one", "many"),
-}
+ROLES = ("quasi", "sensitive", "id")
+SHARED = {name: known for name, known in declared(RequestOptions).items() if known.job and name not in ROLES}
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 
 
@@ -34,7 +28,7 @@ class Job:
     database: str | None
     roles: Mapping[str, tuple[str, ...]]
     parameters: Mapping[str, Any]
-    options: Mapping[str, str]
+    options: Mapping[str, Any]
     out: Path | None
     into: str | None
     overwrite: bool
@@ -113,47 +107,39 @@ class _Reader(NodeReader):
 
     def parameters(self, node: Node, method: str) -> tuple[dict[str, Any], dict[str, str]]:
         """Read the method's own parameters, and the options that every method has."""
-        own = method_parameters(method)
+        own = {name: known for name, known in METHODS[method].parameters.items() if known.job}
         needed = tuple(name for name, known in own.items() if known.required)
-        keys = self.mapping(node, "parameters", needed, tuple(name for name in (*own, *COMMON) if name not in needed))
-        values: dict[str, Any] = {}
-        options: dict[str, str] = {}
-        for name, value in keys.items():
-            if name in own:
-                values[name] = self.parameter(value, name, own[name])
-            else:
-                options[name] = self.choice(value, name, COMMON[name])
-        return values, options
+        allowed = tuple(name for name in (*own, *SHARED) if name not in needed)
+        given = self.mapping(node, "parameters", needed, allowed)
+        values = {name: (own | SHARED)[name].kind.load(self, value, name) for name, value in given.items()}
+        return (
+            {name: value for name, value in values.items() if name in own},
+            {name: value for name, value in values.items() if name not in own},
+        )
 
-    def parameter(self, node: Node, name: str, known: "Parameter") -> Any:
-        """Read one parameter; `all` stands for none where the method knows a number or none."""
-        if known.choices:
-            return self.choice(node, name, known.choices)
-        if "null" in known.kinds and "int" in known.kinds and isinstance(node, ScalarNode) and node.value == "all":
-            return None
-        if known.each and isinstance(node, MappingNode):  # one for each of several columns
-            pairs = self.pairs(node, name)
-            return {key.value: self.single(value, f"{name} of {key.value}", (known.each,)) for key, value in pairs}
-        if known.each and known.kinds == ("null",):
-            self.refuse(node, f"{name} is a mapping of columns")
-        if known.many:
-            nodes = node.value if isinstance(node, SequenceNode) else [node]
-            return tuple(self.one(each, name, known.many) for each in nodes)
-        return self.single(node, name, tuple(kind for kind in known.kinds if kind != "null"))
+    # -- what kinds of parameters read ---------------------------------------------------------
 
-    def one(self, node: Node, name: str, kind: str) -> Any:
-        """Read one of several: a table or a file beside the source, or a set of columns."""
-        if kind != "Beside":
-            return self.columns(node, name)
-        place = self.expanded(node, name)
-        return Beside(self.beside(place) if Path(place).suffix or os.sep in place else place)
+    def several(self, node: Node) -> list[Node]:
+        """Return the nodes of a list, or the one node."""
+        return list(node.value) if isinstance(node, SequenceNode) else [node]
 
-    def single(self, node: Node, name: str, kinds: tuple[str, ...]) -> Any:
-        """Read a number, a text, or a file beside the source; `learn` stands for what is learned from the data."""
-        if "Beside" not in kinds:
-            return self.typed(node, name, kinds)
-        path = self.expanded(node, name)
-        return Learn() if "Learn" in kinds and path == "learn" else Beside(self.beside(path), True, True)
+    def by_column(self, node: Node, name: str) -> dict[str, Node] | None:
+        """Return the nodes of a mapping, None where the node is none."""
+        return {key.value: value for key, value in self.pairs(node, name)} if isinstance(node, MappingNode) else None
+
+    def file(self, node: Node, name: str) -> str:
+        """Return the path of a file, relative to the job's folder."""
+        return self.beside(self.expanded(node, name))
+
+    def text_or_file(self, node: Node, name: str, word: str) -> str:
+        """Return `word` where it stands there, else the path of a file."""
+        text = self.expanded(node, name)
+        return text if text == word else self.beside(text)
+
+    def place(self, node: Node, name: str) -> str:
+        """Return the name of a table, or the path of a file: what has a suffix or lies in a folder is one."""
+        text = self.expanded(node, name)
+        return self.beside(text) if Path(text).suffix or os.sep in text else text
 
     def thresholds(self, node: Node) -> tuple[Threshold, ...]:
         """Read the thresholds."""
@@ -189,36 +175,3 @@ class _Reader(NodeReader):
     def beside(self, path: str) -> str:
         """Return a path relative to the job's folder; what lies elsewhere stays."""
         return path if "://" in path else os.path.normpath(self.path.parent / path)
-
-
-def _kind(hint: Any) -> str:
-    return str(getattr(hint, "__name__", hint))
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """What a parameter takes: values of some kinds, one of some choices, `each` of a kind by column, or `many`."""
-
-    required: bool
-    kinds: tuple[str, ...]
-    choices: tuple[str, ...]
-    each: str
-    many: str
-
-
-def method_parameters(method: str) -> dict[str, Parameter]:
-    """Return a method's own parameters, as its plan takes them."""
-    plan: Callable[..., Any] = METHODS[method].plan
-    hints = get_type_hints(plan)
-    found = {}
-    for name, parameter in inspect.signature(plan).parameters.items():
-        if name not in ("request", "prefix", "key"):
-            hint = hints[name]
-            choices = get_args(hint) if get_origin(hint) is Literal else ()
-            kinds = () if choices else (get_args(hint) if isinstance(hint, UnionType) else (hint,))
-            each = [get_args(kind)[1].__name__ for kind in kinds if get_origin(kind) is Mapping]
-            single = tuple("null" if kind is NoneType else kind.__name__ for kind in kinds if not get_origin(kind))
-            many = [_kind(get_args(kind)[0]) for kind in kinds if get_origin(kind) is Sequence]
-            required = parameter.default is inspect.Parameter.empty
-            found[name] = Parameter(required, single, choices, each[0] if each else "", many[0] if many else "")
-    return found

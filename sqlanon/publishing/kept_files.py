@@ -1,24 +1,72 @@
-"""What a publisher keeps beside a release, for nobody else: tables that a plan names as asides."""
+"""What a publisher keeps beside a release, for nobody else: tables and reports that a plan names."""
 
+import csv
+import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlanon.atomic_files import appearing
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, connect
-from sqlanon.errors import SqlanonError, TargetError
+from sqlanon.errors import SqlanonError, TargetError, UsageError
+from sqlanon.methods import METHODS
+from sqlanon.plans.plan import KeptFile, Plan, Row
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
+from sqlanon.publishing.release_request import ReleaseRequest
+from sqlanon.wording import option
 
 FORMATS = {".parquet": "format parquet, compression zstd", ".csv": "format csv, header true"}
 
 
-def check(paths: Sequence[Path], overwrite: bool, out: str | Path | None, read: Iterable[object]) -> None:
+@dataclass(frozen=True)
+class Kept:
+    """What is kept, and where: all tables and reports that the plan offers, or none of them."""
+
+    tables: tuple[tuple[Statement, Path], ...] = ()
+    reports: tuple[tuple[KeptFile, Path], ...] = ()
+
+    def write_report(self, name: str, row: Row) -> None:
+        """Write the file of a report as soon as its row is there, whatever comes of the release."""
+        for kept, path in self.reports:
+            if kept.report == name:
+                _write_lines(path, [kept.heads, *kept.lines(row)])
+
+    @contextmanager
+    def saved_tables(self, engine: Engine) -> Iterator[None]:
+        """Write each table beside its path, for its owner alone; they appear when the block ends well."""
+        with ExitStack() as stack:
+            for table, path in self.tables:
+                place = stack.enter_context(appearing(path, f"the release is there, but not {str(path)!r}"))
+                _write_table(engine, table, place, FORMATS[path.suffix.lower()])
+            yield
+
+
+def chosen(asked: ReleaseRequest, plan: Plan, paths: Sequence[Path], overwrite: bool, out: str | Path | None) -> Kept:
+    """Match the files that were asked for with what the plan offers; refuse those that would be lost or handed on."""
+    if not paths:
+        return Kept()
+    method = METHODS[asked.method]
+    offered = (*plan.kept_tables, *plan.kept_files)
+    if not offered and method.nothing_saved:
+        raise UsageError(method.nothing_saved)
+    if len(paths) != len(offered):
+        raise UsageError(f"{len(offered)} tables are learned from the data, and {len(paths)} files are to keep them")
+    if plan.kept_files and any(path.suffix.lower() != ".csv" for path in paths):
+        raise TargetError(f"a report is saved as CSV; name {str(paths[0])!r} .csv")
+    _check(paths, method.parameters[method.saved].mark, overwrite, out, (asked.source, *asked.files, *plan.read))
+    tables = tuple(zip(plan.kept_tables, paths, strict=False))
+    return Kept(tables, tuple(zip(plan.kept_files, paths[len(tables) :], strict=True)))
+
+
+def _check(paths: Sequence[Path], mark: str, overwrite: bool, out: str | Path | None, read: Iterable[object]) -> None:
     """Refuse paths that cannot be written, or where the file would be lost, or handed on.
 
-    out: the release's directory. read: what the run reads from, as it was named: texts that are paths of files.
+    mark: the option that named them. out: the release's directory. read: what the run reads from, as it was named:
+    texts that are paths of files.
     """
     places = [path.resolve() for path in paths]
     taken = {Path(text).resolve() for text in read if isinstance(text, str) and Path(text).exists()}
@@ -32,30 +80,32 @@ def check(paths: Sequence[Path], overwrite: bool, out: str | Path | None, read: 
         if place in taken:
             raise TargetError(f"{str(path)!r} is what this run reads; name another file")
         if os.path.lexists(path) and not (overwrite and path.is_file()):
-            raise TargetError(f"{str(path)!r} stands already; say --overwrite to replace a file")
+            raise TargetError(f"{str(path)!r} exists; choose another {mark} or say {option('overwrite', True)}")
     if len(set(places)) < len(places):
         raise TargetError("two files of one name were asked for")
 
 
-@contextmanager
-def saved(engine: Engine, asides: Sequence[Statement], paths: Sequence[Path]) -> Iterator[None]:
-    """Write each aside beside its path, for its owner alone; they appear when the block ends well."""
-    with ExitStack() as stack:
-        for aside, path in zip(asides, paths, strict=True):
-            place = stack.enter_context(appearing(path, f"the release is there, but not {str(path)!r}"))
-            _write(engine, aside, place, FORMATS[path.suffix.lower()])
-        yield
+def _write_lines(path: Path, lines: Iterable[Sequence[object]]) -> None:
+    """Write lines as CSV, readable by their owner alone."""
+    text = io.StringIO()
+    csv.writer(text, quoting=csv.QUOTE_MINIMAL, lineterminator="\n").writerows(lines)
+    words = f"cannot write {str(path)!r}"
+    try:
+        with appearing(path, words) as place:
+            place.write_text(text.getvalue(), encoding="utf-8", newline="")
+    except OSError as error:
+        raise TargetError(f"{words}: {error.strerror}") from None
 
 
-def _write(engine: Engine, aside: Statement, place: Path, how: str) -> None:
+def _write_table(engine: Engine, kept: Statement, place: Path, how: str) -> None:
     """Write one table into a file that is its owner's before anything is in it."""
     writer = engine if isinstance(engine, DuckDBEngine) else DuckDBEngine(connect())
     try:
         if writer is engine:
-            table = f"(\n{aside.sql}\n)"  # as it is: a frame takes NaN for no value
+            table = f"(\n{kept.sql}\n)"  # as it is: a frame takes NaN for no value
         else:
-            table = "aside"
-            writer.keep_frame(Sql(table), engine.frame(aside.sql))
+            table = "kept"
+            writer.keep_frame(Sql(table), engine.frame(kept.sql))
         if place.suffix.lower() == ".csv":
             _refuse_empty_texts(writer, table, place)
         writer.execute(
@@ -73,5 +123,5 @@ def _refuse_empty_texts(writer: DuckDBEngine, table: str, place: Path) -> None:
     """Refuse CSV for what it would read back as no value."""
     texts = [name for name, kind in writer.columns(f"select * from {table}").items() if kind == "VARCHAR"]
     empty = " or ".join(f"{ident(name)} = ''" for name in texts) or "false"
-    if writer.rows(f"select count(*) as found from {table} where {empty}")[0]["found"]:
+    if writer.rows(f"select count(*) as empty_texts from {table} where {empty}")[0]["empty_texts"]:
         raise TargetError(f"CSV takes an empty text for no value: save {place.stem}.parquet instead")

@@ -14,7 +14,8 @@ from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.key import Key
 from sqlanon.plans.manifest import Manifest
 from sqlanon.publishing.job_file import Job
-from sqlanon.publishing.publish import Asked, prepared, publish
+from sqlanon.publishing.publish import publish
+from sqlanon.publishing.release_request import ReleaseRequest, prepare
 from sqlanon.publishing.thresholds import require
 from sqlanon.releases.release import Release, open_release
 
@@ -27,11 +28,11 @@ def run_job(job: Job, engine: Engine) -> Release:
     Raises UsageError for what is not right on any data, DataError where this data does not allow it
     or a threshold is missed: nothing is visible then, and what stood at the target stands.
     """
-    asked = _asked(job)
+    request = _request(job)
     with secrets_hidden(job):
         before = _standing(job, engine)
         release = publish(
-            asked, engine, job.out, job.into, job.overwrite, accept=require(job.thresholds), **job.parameters
+            request, engine, job.out, job.into, job.overwrite, accept=require(job.thresholds), **job.parameters
         )
     release.notes = [_hidden(note, job.secrets) for note in release.notes]
     if before is not None:
@@ -41,22 +42,22 @@ def run_job(job: Job, engine: Engine) -> Release:
 
 def check_job(job: Job, engine: Engine) -> None:
     """Look at the source's columns, the roles and the parameters, and at nothing else."""
-    asked = _asked(job)
+    request = _request(job)
     with secrets_hidden(job):
-        prepared(asked, engine, fresh_prefix(), **job.parameters)
+        prepare(request, engine, fresh_prefix(), **job.parameters)
 
 
-def _asked(job: Job) -> Asked:
-    options: dict[str, Any] = {name: job.options[name] for name in ("nulls", "draws") if name in job.options}
-    return Asked(
+def _request(job: Job) -> ReleaseRequest:
+    return ReleaseRequest(
         job.method,
         job.source,
         job.roles["quasi"],
         job.roles["sensitive"],
         job.roles.get("id", ()),
+        nulls=job.options.get("nulls", "refuse"),
+        draws=job.options.get("draws", "keyed"),
         key=_key(job.key_env),
         many_rows_per_person=job.options.get("rows_per_person") == "many",
-        **options,
     )
 
 

@@ -33,7 +33,7 @@ L_DIVERSITY = Macro(
     },
 )
 
-MACROS = (*(macro for method in METHODS.values() for macro in method.MACROS), L_DIVERSITY)
+MACROS = (*(macro for method in METHODS.values() for macro in method.macros), L_DIVERSITY)
 
 
 def stored_macros(engine: Engine) -> dict[str, bool]:

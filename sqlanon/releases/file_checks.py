@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlanon.errors import ReleaseError
 from sqlanon.plans.manifest import Manifest
-from sqlanon.releases.forms import FORMS
+from sqlanon.releases.forms import form_of
 from sqlanon.releases.targets import MANIFEST, sha256, table_files
 from sqlanon.verification.checks import Check, Published, Report
 
@@ -26,7 +26,7 @@ def file_check(directory: Path | None, manifest: Manifest) -> Check:
     required = {name: said.get("sha256") for name, said in files.items()}
     found = {name: _digest(inside(directory, name)) for name in files}
     wrong = {name: found[name] for name in files if found[name] != required[name]}
-    tables = FORMS[manifest["method"]].verification.TABLES
+    tables = form_of(manifest).verification.TABLES
     wrong |= {f"{table}.parquet": "not in the manifest" for table in tables if not table_files(files, table)}
     if wrong:
         return Check("files", {name: required.get(name, "in the manifest") for name in wrong}, wrong, False)
@@ -48,7 +48,7 @@ def unlisted_files(directory: Path | None, manifest: Manifest) -> list[str]:
 
 def column_check(published: Published) -> Check:
     """Compare the tables' columns with those that the manifest declares, in order, and look at their types."""
-    whole_form = FORMS[published.manifest["method"]]
+    whole_form = form_of(published.manifest)
     form, allowed = whole_form.verification, whole_form.nested_columns(published.manifest)
     required = form.published_columns(published.manifest)
     types = {name: published.engine.columns(f"select * from {published.tables[name]}") for name in form.TABLES}
@@ -68,7 +68,7 @@ def _nested(kind: str) -> bool:
 def manifest_check(manifest: Manifest, report: Report) -> Check:
     """Compare what the manifest says of rows, groups and its promise with what the tables hold."""
     figures = report.figures
-    form = FORMS[manifest["method"]].verification
+    form = form_of(manifest).verification
     required: dict[str, Any] = {"rows": figures["rows"]}
     found: dict[str, Any] = {"rows": manifest["rows"]}
     if "groups" in figures:

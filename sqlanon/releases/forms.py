@@ -1,28 +1,29 @@
-"""The forms that a release takes, and what each offers: its tables, its verification, its answers."""
+"""The forms that a release takes, and what each offers: its verification, its answers, its summary."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from sqlanon.engines.base import Engine
-from sqlanon.estimation.qit_st import session as estimation
-from sqlanon.estimation.randomized import session as reconstruction
-from sqlanon.estimation.uncertain import session as possibility
+from sqlanon.methods import METHODS
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql
+from sqlanon.releases import summaries
+from sqlanon.releases.summaries import Summary, Table
 from sqlanon.verification import class_qit_st, qit_st, randomized
 from sqlanon.verification.checks import Check, Published, Report
 from sqlanon.verification.uncertain import true_counts
-from sqlanon.verification.uncertain import verification as uncertainty
+from sqlanon.verification.uncertain import verification as uncertain
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Session(Protocol):
     """Answer queries about one opened release."""
 
-    def answer(self, sql: str, estimator: str | None = ..., **options: Any) -> pd.DataFrame:
+    def answer(self, sql: str, estimator: str | None = ..., **options: Any) -> "pd.DataFrame":
         """Answer one query."""
 
     def statements(self, sql: str, estimator: str | None = ...) -> list[tuple[str, str]]:
@@ -47,18 +48,24 @@ class Verification(Protocol):
     verify_against: Callable[[Published, Source, Mapping[str, str]], tuple[Check, ...]]
 
 
+Opening = Callable[[Engine, Mapping[str, Sql], Manifest], Session]
+
+
 @dataclass(frozen=True)
 class Form:
-    """How a method's releases are verified and asked.
+    """How releases of one form are verified, asked and described.
 
+    session: opens one for questions. summary: what its publisher is shown, in words; tables: what is shown below it.
     groups: whether groups with exact values are published. nested: the roles of published columns that hold nested
     values. dialects: of the engines that read them, all where none is named. compared, compared_queries: what
     `verify --against` compares beside the tables.
     """
 
     verification: Verification
-    session: Callable[[Engine, Mapping[str, Sql], Manifest], Session]
-    groups: bool
+    session: Opening
+    summary: Summary
+    groups: bool = False
+    tables: Callable[[Mapping[str, Any]], list[Table]] = lambda manifest: []
     nested: tuple[str, ...] = ()
     dialects: tuple[str, ...] = ()
     compared: Callable[[Published, Source, Mapping[str, str]], Check] | None = None
@@ -69,17 +76,48 @@ class Form:
         return {manifest["columns"][role] for role in self.nested}
 
 
+# estimation is imported where a release is asked: numbers and statistics are slow to load, and publishing needs none
+def _groups_session(engine: Engine, tables: Mapping[str, Sql], manifest: Manifest) -> Session:
+    from sqlanon.estimation.qit_st.session import Session as Opened
+
+    return cast(Session, Opened(engine, tables, manifest))
+
+
+def _randomized_session(engine: Engine, tables: Mapping[str, Sql], manifest: Manifest) -> Session:
+    from sqlanon.estimation.randomized.session import Session as Opened
+
+    return cast(Session, Opened(engine, tables, manifest))
+
+
+def _uncertain_session(engine: Engine, tables: Mapping[str, Sql], manifest: Manifest) -> Session:
+    from sqlanon.estimation.uncertain.session import Session as Opened
+
+    return cast(Session, Opened(engine, tables, manifest))
+
+
 FORMS: dict[str, Form] = {
-    "anatomy": Form(qit_st, estimation.Session, groups=True),  # type: ignore[arg-type]
-    "robust": Form(class_qit_st, estimation.Session, groups=True),  # type: ignore[arg-type]
-    "splu": Form(randomized, reconstruction.Session, groups=False),  # type: ignore[arg-type]
+    "qit_st": Form(cast(Verification, qit_st), _groups_session, summaries.summarize_groups, groups=True),
+    "class_qit_st": Form(
+        cast(Verification, class_qit_st), _groups_session, summaries.summarize_class_groups, groups=True
+    ),
+    "randomized": Form(
+        cast(Verification, randomized),
+        _randomized_session,
+        summaries.summarize_randomized,
+        tables=summaries.randomized_tables,
+    ),
     "uncertain": Form(
-        uncertainty,  # type: ignore[arg-type]
-        possibility.Session,  # type: ignore[arg-type]
-        groups=False,
+        cast(Verification, uncertain),
+        _uncertain_session,
+        summaries.summarize_uncertain,
         nested=("alternatives",),
         dialects=("duckdb",),
         compared=true_counts.compared,
         compared_queries=true_counts.count_queries,
     ),
 }
+
+
+def form_of(manifest: Mapping[str, Any]) -> Form:
+    """Return the form of a release, by the method that its manifest names."""
+    return FORMS[METHODS[manifest["method"]].form]

@@ -15,12 +15,13 @@ from sqlanon.adversary import background_knowledge, voter_list
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, connect
 from sqlanon.errors import ReleaseError, UsageError, VerificationError
+from sqlanon.methods import METHODS
 from sqlanon.plans.manifest import Manifest, loaded
 from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases import file_checks
-from sqlanon.releases.forms import FORMS, Form, Session
+from sqlanon.releases.forms import Form, Session, form_of
 from sqlanon.releases.targets import MANIFEST, DirectoryTarget, Target, read_manifest, table_files
 from sqlanon.verification.checks import Check, Published, Report
 
@@ -53,7 +54,7 @@ class Release:
     @property
     def form(self) -> Form:
         """Return what a release of this method offers."""
-        return FORMS[self.manifest["method"]]
+        return form_of(self.manifest)
 
     @property
     def published(self) -> Published:
@@ -251,7 +252,7 @@ def published(
         tables[output.name] = target.write(output)
     log.info("verifying release")
     written = Published(engine, tables, manifest)
-    form = FORMS[manifest["method"]].verification
+    form = form_of(manifest).verification
     report = form.verify(written)
     if against is not None:
         report = replace(report, checks=(*report.checks, *form.verify_against(written, *against)))
@@ -301,9 +302,9 @@ def open_release(path: str | Path, database: str | None = None, engine: Engine |
 
 def _known(manifest: Manifest, where: str, engine: Engine) -> Manifest:
     """Refuse a method that this version lacks, and what its form does not understand: a manifest, an engine."""
-    if manifest["method"] not in FORMS:
+    if manifest["method"] not in METHODS:
         raise ReleaseError(f"{where} was made by the method {manifest['method']!r}, which this sqlanon does not know")
-    form = FORMS[manifest["method"]]
+    form = form_of(manifest)
     if form.dialects and engine.dialect not in form.dialects:
         raise UsageError(
             f"a release of {manifest['method']} holds lists, which are read with {', '.join(form.dialects)}, not with"
@@ -322,7 +323,7 @@ def _open_directory(directory: Path, engine: Engine) -> Release:
     except (OSError, UnicodeDecodeError):
         raise ReleaseError(f"{str(directory)!r} holds no readable {MANIFEST}: it is not a release") from None
     manifest = _known(loaded(text, str(directory)), str(directory), engine)
-    names = FORMS[manifest["method"]].verification.TABLES
+    names = form_of(manifest).verification.TABLES
     files = {name: table_files(manifest["files"], name) or [f"{name}.parquet"] for name in names}
     tables = {name: engine.parquet([directory / file for file in listed]) for name, listed in files.items()}
     return Release(engine, tables, manifest, directory)
@@ -332,6 +333,6 @@ def _open_schema(schema: str, engine: Engine) -> Release:
     if "manifest" not in (engine.tables(schema) or ()):
         raise ReleaseError(f"no release in the schema {schema!r}: it has no table manifest")
     manifest = _known(loaded(read_manifest(engine, schema), f"schema {schema}"), f"schema {schema}", engine)
-    names = FORMS[manifest["method"]].verification.TABLES
+    names = form_of(manifest).verification.TABLES
     tables = {name: Sql(f"{ident(schema)}.{ident(name)}") for name in names}
     return Release(engine, tables, manifest)

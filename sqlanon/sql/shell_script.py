@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from textwrap import indent
 
 from sqlanon.errors import TemplateError
-from sqlanon.plans.plan import Check, Guard, Loop, Plan
+from sqlanon.plans.plan import Guard, Loop, Plan, Report
 from sqlanon.plans.statement import Kind, Statement
 from sqlanon.plans.templates import header, literal
 from sqlanon.sql.translate import relation_name, translate
+from sqlanon.wording import spoken
 
 
 @dataclass(frozen=True)
@@ -160,10 +161,10 @@ def _key(plan: Plan, dialect: str) -> list[str]:
     return [f"{made}\n{read}" if shell.key else "", _stop(lengths, (wanted,), dialect)]
 
 
-def _said(step: Statement | Check | Loop, dialect: str) -> list[str]:
+def _said(step: Statement | Report | Loop, dialect: str) -> list[str]:
     if isinstance(step, Loop):
         return _unrolled(step, dialect)
-    if isinstance(step, Check):
+    if isinstance(step, Report):
         return _checked(step, dialect)
     return _made(step, SHELLS[dialect].keeping[step.kind], dialect)
 
@@ -194,7 +195,7 @@ def _made(statement: Statement, keeping: str, dialect: str) -> list[str]:
     return [create]
 
 
-def _checked(check: Check, dialect: str) -> list[str]:
+def _checked(check: Report, dialect: str) -> list[str]:
     """Stop where a guard says so; without guards, show the row to whoever runs the script."""
     if check.guards:
         return [f"{_told(check.statement)}\n{_stop(check.statement.sql, check.guards, dialect)}"]
@@ -203,7 +204,9 @@ def _checked(check: Check, dialect: str) -> list[str]:
 
 
 def _stop(sql: str, guards: tuple[Guard, ...], dialect: str) -> str:
-    cases = "\n".join(f"        when {guard.condition} then {literal(guard.message)}" for guard in guards)
+    cases = "\n".join(
+        f"        when {guard.condition} then {literal(spoken(guard.message, 'command line'))}" for guard in guards
+    )
     question = f"select\n    case\n{cases}\n    end as refusal\nfrom (\n{indent(sql, '    ')}\n) as looked_at"
     text = translate(question, dialect)
     if "$sqlanon$" in text:

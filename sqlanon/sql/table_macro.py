@@ -9,6 +9,7 @@ from sqlanon.errors import TemplateError
 from sqlanon.plans.plan import Step, build, statements_of
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
+from sqlanon.wording import spoken
 
 _KEEPING = {"table": "as materialized", "view": "as not materialized"}
 
@@ -58,7 +59,7 @@ def _expression(statement: Statement) -> str:
 def worded(text: str, fields: Mapping[str, str]) -> Sql:
     """Write a message with `{fields}` as SQL: its words as literals, its fields as expressions."""
     pieces = []
-    for words, field, _, _ in string.Formatter().parse(text):
+    for words, field, _, _ in string.Formatter().parse(spoken(text, "command line")):
         if words:
             pieces.append(str(literal(words)))
         if field is not None:

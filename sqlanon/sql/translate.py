@@ -13,9 +13,8 @@ from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
 
 from sqlanon.errors import TemplateError
+from sqlanon.sql.dialect_names import DIALECTS
 from sqlanon.sql.spellings import SPELLINGS
-
-DIALECTS = ("duckdb", "spark", "postgres", "snowflake", "bigquery", "trino", "clickhouse", "databricks")
 
 _BINARY = {"this", "expression"}
 _CASE_COUNTS = {"SHA256"}  # ClickHouse has no sha256

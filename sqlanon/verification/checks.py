@@ -8,7 +8,7 @@ import pandas as pd
 
 from sqlanon.engines.base import Engine
 from sqlanon.plans.manifest import Manifest
-from sqlanon.plans.plan import Source, Step, build
+from sqlanon.plans.plan import Source, render_query
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
 
@@ -64,9 +64,7 @@ class Published:
 
     def query(self, template: str, given: Mapping[str, Sql], **values: object) -> str:
         """Render one query over the published tables."""
-        step = Step(template, "query")
-        (statement,) = build((step,), values, "", {**self.tables, **given})
-        return statement.sql  # type: ignore[union-attr]
+        return render_query(template, values, {**self.tables, **given})
 
     def row(self, template: str, given: Mapping[str, Sql] | None = None, **values: object) -> dict[str, Any]:
         """Run a query of one row over the published tables."""

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sqlanon.errors import ReleaseError
-from sqlanon.methods.robust.class_grouping import GUARANTEES, promised
+from sqlanon.methods.robust.design import GUARANTEES, promise
 from sqlanon.plans.manifest import Manifest
 from sqlanon.verification import qit_st
 from sqlanon.verification.checks import Check, Published, Report
@@ -75,4 +75,4 @@ def verified(report: Report) -> dict[str, Any]:
 def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
     """Return what is promised, as numbers: where groups mix classes under the paper's condition, that condition."""
     parameters = manifest["parameters"]
-    return promised(parameters["r"], parameters["guarantee"], parameters["repair"])
+    return promise(parameters["r"], parameters["guarantee"], parameters["repair"])

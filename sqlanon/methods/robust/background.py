@@ -136,6 +136,7 @@ def steps(background: Background, suffix: str = "", show_values: bool = False) -
             "methods/robust/background/gaps",
             "query",
             refuse=_fitting(background, show_values),
+            note=_unknown_values,
             values=asked,
             suffix=suffix,
         ),
@@ -172,6 +173,13 @@ def _fitting(background: Background, show_values: bool) -> Callable[[Row], None]
             raise DataError(said)
 
     return refuse
+
+
+def _unknown_values(row: Row) -> str:
+    """Tell how many values the background lists that the data does not have: they may be spelt differently."""
+    if not row["unknown_values"]:
+        return ""
+    return f"{row['unknown_values']} of {row['listed_values']} values of a background are none of the data's"
 
 
 def _probability(names: Iterable[str], published: Columns) -> str:

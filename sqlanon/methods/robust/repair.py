@@ -6,30 +6,38 @@ holds), in every background by itself, and where the group lacks its value. One 
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from sqlanon.methods import grouping
+from sqlanon.methods.base import Steps
+from sqlanon.methods.internal_names import quasi_names, tie_names
 from sqlanon.methods.robust import background
 from sqlanon.methods.robust.background import Background
-from sqlanon.plans.plan import Repeat, Request, Step
-
-STEPS = ("waiting", "kept_tally", "class_value", "class_prior", "neighbour", "host", "repair", "repaired")
-TURN = ("offered", "merged", "accepted_exact", "accepted_delta", "placed")
+from sqlanon.methods.robust.class_grouping import ClassGrouping
+from sqlanon.plans.plan import Repeat, Step
 
 
-def steps(
-    request: Request,
-    signature: Sequence[str],
-    backgrounds: Sequence[Background],
-    r: float,
-    guarantee: str,
-    turns: int,
-) -> tuple[Step | Repeat, ...]:
+@dataclass(frozen=True, kw_only=True)
+class Repair(ClassGrouping):
+    """A class-first grouping that may be repaired.
+
+    promised: what proves that no posterior is above 1/r: exact, or the paper's condition (delta). turns: how many other
+    classes each row that is left over may ask for a group; 0 repairs nothing.
+    """
+
+    promised: str
+    turns: int = 0
+
+
+def repair_groups(design: Repair) -> Steps:
     """Return the steps from `grouped` to a `grouped` that holds more rows, after at most `turns` turns."""
-    carried = {"carried": grouping.quasi_names(request)}
-    priors, made = _priors(signature, backgrounds)
+    if not design.turns:
+        return ()
+    request, r, guarantee, turns = design.request, design.r, design.promised, design.turns
+    carried = {"carried": quasi_names(request)}
+    priors, made = _priors(design.signature, design.backgrounds)
     asked: dict[str, object] = {"priors": priors}
     return (
-        Step("methods/robust/repair/waiting", values={**carried, "ties": grouping.ties(request)}),
+        Step("methods/robust/repair/waiting", values={**carried, "ties": tie_names(request)}),
         *made,
         Step("methods/robust/repair/neighbour", values=asked),
         Step("methods/robust/repair/host"),

@@ -11,12 +11,14 @@ does not hold (γ = 10, f = 100, ε = 0.09: 0.0012 against 0.37); the exact tail
 import math
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from typing import Any, cast
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlanon.errors import UsageError
+from sqlanon.wording import option
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 EPSILON, ALPHA, TARGET_ERROR = 0.3, 3, 0.1
 SEARCHED_AT_ONCE = 4096
@@ -28,6 +30,8 @@ def off(count: int, gamma: int, epsilon: float, at_least: bool = False, larger: 
 
     larger: how many of the value's f groups hold γ + 1 rows instead of γ.
     """
+    import numpy as np
+
     if not larger:
         return float(_outside([count], gamma, epsilon, at_least)[0])
     low, high = _close(count, epsilon, at_least)
@@ -43,7 +47,7 @@ def small_sums(alpha: int, gamma: int, epsilon: float, larger: int = 0) -> float
     """
     _check(gamma, epsilon)
     if alpha < 1:
-        raise UsageError(f"--alpha {alpha} names no count; give a whole number of at least 1")
+        raise UsageError(f"{option('alpha', alpha)} names no count; give a whole number of at least 1")
     cases = ((count, some) for count in range(1, alpha + 1) for some in range(min(count, larger) + 1))
     return min(off(count, gamma, epsilon, larger=some) for count, some in cases)
 
@@ -53,9 +57,11 @@ def large_sums(gamma: int, epsilon: float, target_error: float) -> int:
 
     Chebyshev settles all counts from (1 - 1/γ)/(ε² T_E) on; the search goes downwards from there.
     """
+    import numpy as np
+
     _check(gamma, epsilon)
     if not 0 < target_error < 1:
-        raise UsageError(f"--target-error {target_error} is no probability between 0 and 1")
+        raise UsageError(f"{option('target_error', target_error)} is no probability between 0 and 1")
     exact = Decimal(str(epsilon)) ** 2 * Decimal(str(target_error)) * gamma
     last = math.ceil((gamma - 1) / exact)
     while last > 0:
@@ -132,7 +138,7 @@ def _check(gamma: int, epsilon: float) -> None:
     if gamma < 2:
         raise UsageError(f"gamma = {gamma} randomizes nothing; gamma is a whole number of at least 2")
     if not 0 < epsilon < 1:
-        raise UsageError(f"--epsilon {epsilon} is no relative error between 0 and 1")
+        raise UsageError(f"{option('epsilon', epsilon)} is no relative error between 0 and 1")
 
 
 def _close(count: int, epsilon: float, at_least: bool) -> tuple[int, int]:
@@ -144,18 +150,20 @@ def _close(count: int, epsilon: float, at_least: bool) -> tuple[int, int]:
     return math.ceil(low), math.floor(high)
 
 
-def _outside(counts: Sequence[int], gamma: int, epsilon: float, at_least: bool) -> NDArray[np.float64]:
+def _outside(counts: Sequence[int], gamma: int, epsilon: float, at_least: bool) -> "NDArray[np.float64]":
     """Return the probability of both tails for each count."""
+    import numpy as np
     from scipy.special import bdtr, bdtrc
 
     ends = np.array([_close(count, epsilon, at_least) for count in counts]).reshape(-1, 2)
     trials = np.asarray(counts) * gamma
     below = np.where(ends[:, 0] > 0, bdtr(np.maximum(ends[:, 0] - 1, 0), trials, 1 / gamma), 0.0)
-    return cast(NDArray[np.float64], below + bdtrc(ends[:, 1], trials, 1 / gamma))
+    return cast("NDArray[np.float64]", below + bdtrc(ends[:, 1], trials, 1 / gamma))
 
 
-def _probabilities(trials: int, gamma: int, most: int) -> NDArray[np.float64]:
+def _probabilities(trials: int, gamma: int, most: int) -> "NDArray[np.float64]":
     """Return Pr(x) of Binomial(trials, 1/γ) for x = 0 … most."""
+    import numpy as np
     from scipy.special import gammaln
 
     x = np.arange(most + 1, dtype=float)

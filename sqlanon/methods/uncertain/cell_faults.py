@@ -7,15 +7,21 @@ values outside their hierarchy, and stars where a star stands for what is suppre
 from collections.abc import Callable, Sequence
 
 from sqlanon.errors import DataError, UsageError
-from sqlanon.methods import grouping
+from sqlanon.methods.feasibility import NO_ROWS
 from sqlanon.methods.uncertain.columns import Column, Reading
 from sqlanon.plans.plan import Guard, Row, Step
+from sqlanon.wording import option
 
 _EMPTY = "{count} cells of {column} have nothing, or NULL, among their alternatives; write what they can be"
-_CROWDED = "{count} cells of {column} have more than {most} alternatives; raise --max-alternatives, or leave them out"
+_CROWDED = (
+    "{count} cells of {column} have more than {most} alternatives; raise "
+    + option("max_alternatives")
+    + ", or leave them out"
+)
 _STARS = (
-    "{count} cells of {column} hold *, which stands for what is suppressed; say --undiverse merge, or write another"
-    " value into the source"
+    "{count} cells of {column} hold *, which stands for what is suppressed; say "
+    + option("undiverse", "merge")
+    + ", or write another value into the source"
 )
 _BRACES = {
     "unmatched": "{count} cells of {column} open a brace or close one without the other; write alternatives as"
@@ -27,7 +33,7 @@ _BRACES = {
 }
 _NO_HIERARCHY = (
     "{count} cells of {column!r} are uncertain, and nothing says what their alternatives have in common:"
-    " give --hierarchy {column}=FILE"
+    " give " + option("hierarchy", "{column}=FILE")
 )
 
 
@@ -38,7 +44,7 @@ def cells(reading: Reading) -> Step:
     sensitive = repr(reading.sensitive.name)
     guards = [
         Guard("null_count > 0", f"rows have no value in the sensitive column {sensitive}"),
-        Guard("row_count = 0", grouping.NO_ROWS),
+        Guard("row_count = 0", NO_ROWS),
     ]
     for number, column in enumerate(lists, start=1):
         guards.append(Guard(f"empty_{number} > 0", _EMPTY.format(count="some", column=repr(column.name))))
@@ -56,10 +62,11 @@ def _refuse_cells(reading: Reading, lists: Sequence[Column]) -> Callable[[Row], 
         if row["null_count"]:
             raise DataError(
                 f"{row['null_count']} rows have no value in the sensitive column {reading.sensitive.name!r}; say"
-                " --nulls drop (leave them out, which tells who had none to somebody who knows who was in the table)"
+                f" {option('nulls', 'drop')} (leave them out, which tells who had none to somebody who"
+                " knows who was in the table)"
             )
         if not row["row_count"]:
-            raise DataError(grouping.NO_ROWS)
+            raise DataError(NO_ROWS)
         for number, column in enumerate(lists, start=1):
             if row[f"empty_{number}"]:
                 raise DataError(_EMPTY.format(count=row[f"empty_{number}"], column=repr(column.name)))
@@ -108,7 +115,7 @@ def refuse_tuples(reading: Reading) -> Callable[[Row], None]:
         if row["crowded_tuples"]:
             raise DataError(
                 f"{row['crowded_tuples']} tuples have more than {reading.most} alternative rows; raise"
-                " --max-alternatives, or leave them out"
+                f" {option('max_alternatives')}, or leave them out"
             )
         for number, name in enumerate(named, start=1):
             if row[f"differing_{number}"]:

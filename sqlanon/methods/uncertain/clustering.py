@@ -11,36 +11,16 @@ from decimal import Decimal
 from typing import Literal
 
 from sqlanon.errors import DataError
-from sqlanon.methods.grouping import NO_ROWS, TOO_FEW_ROWS
+from sqlanon.methods.feasibility import NO_ROWS, TOO_FEW_ROWS
 from sqlanon.methods.uncertain import dimensions as attributes
 from sqlanon.methods.uncertain import refinement
 from sqlanon.methods.uncertain.dimensions import Dimension, Level
 from sqlanon.plans.plan import Guard, Repeat, Row, Step
 from sqlanon.plans.templates import Sql
+from sqlanon.wording import option
 
 Undiverse = Literal["merge", "suppress"]
 
-STEPS = (
-    "value",
-    "importance",
-    "measured",
-    "feasibility",
-    "category",
-    "level",
-    "coded",
-    "extent",
-    "point",
-    "arrangement",
-    "clustering",
-    "held",
-    "cluster_value",
-    "judged",
-    "failing",
-    "merged",
-    "judged_again",
-    "clustered",
-    "quality",
-)
 CARRIED = ("row_number", "sensitive_count", "cell_code")  # what a row keeps to the end: by which it is judged
 WORD_DIGITS = 18  # a whole number holds as many
 MOST_BRANCHES = 1_000_000  # that a sort tells apart at one level; with more, neighbours are taken together
@@ -53,9 +33,17 @@ TOO_MANY_WEIGHTS = (
 )
 ALIKE = (
     "every row holds the same {value_count} sensitive values, and one of them weighs no less than the threshold:"
-    " no cluster can be diverse; raise --threshold above its weight, or say --undiverse suppress"
+    " no cluster can be diverse; raise "
+    + option("threshold")
+    + " above its weight, or say "
+    + option("undiverse", "suppress")
 )
-STILL_FAILING = "{left_over} clusters are not diverse after all merges; lower -L or raise --threshold"
+STILL_FAILING = (
+    "{left_over} clusters are not diverse after all merges; lower "
+    + option("l", flag="-L")
+    + " or raise "
+    + option("threshold")
+)
 
 
 @dataclass(frozen=True)
@@ -277,7 +265,19 @@ def _diverse(asked: Clustering) -> tuple[Step | Repeat, ...]:
 
 def _quality(asked: Clustering) -> Step:
     values = {**attributes.distance(asked.dimensions), "most_rows": MOST_ROWS, "most_pairs": MOST_PAIRS}
-    return Step("methods/uncertain/clustering/quality", "query", refuse=lambda row: None, values=values)
+    return Step("methods/uncertain/clustering/quality", "query", values=values, note=_quality_note)
+
+
+def _quality_note(row: Row) -> str:
+    words = f"{row['cluster_count']} clusters of {row['row_count']} rows, the largest of {row['largest_cluster']}"
+    if row["objective"] is not None:
+        words += (
+            f"; objective {row['objective']:.4g} (mean of rows times largest distance), largest distance"
+            f" {row['largest_diameter']:.4g}"
+        )
+    if row["measured_clusters"] < row["cluster_count"]:
+        words += f" in the {row['measured_clusters']} clusters that were measured"
+    return f"quality: {words}; {row['suppressed_rows']} rows suppressed"
 
 
 def _still_failing(row: Row) -> None:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from sqlanon.errors import UsageError
-from sqlanon.methods import grouping
+from sqlanon.methods.internal_names import identifier_names, quasi_names, tie_names
 from sqlanon.methods.uncertain.hierarchy import Hierarchy, read_hierarchy
 from sqlanon.plans.plan import Beside, Request
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, render
+from sqlanon.wording import option
 
 MOST_ALTERNATIVES = 16
 
@@ -93,12 +94,12 @@ class Reading:
     @property
     def singles(self) -> tuple[str, ...]:
         """Return what is a tuple's own and no alternative: identifiers, the label."""
-        return (*grouping.identifier_names(self.request), *(["label"] if self.label is not None else []))
+        return (*identifier_names(self.request), *(["label"] if self.label is not None else []))
 
     @property
     def row_columns(self) -> tuple[str, ...]:
         """Return the columns that tell rows apart and pass through to the release."""
-        return ("row_number", "draw", *grouping.ties(self.request), *(["label"] if self.label is not None else []))
+        return ("row_number", "draw", *tie_names(self.request), *(["label"] if self.label is not None else []))
 
 
 def probe(
@@ -122,7 +123,7 @@ def read_source(
     hierarchies: Mapping[str, Beside],
 ) -> Reading:
     """Decide from the source's types what each attribute's cells hold."""
-    label, tie = _beside_roles(request, "--label", label), _beside_roles(request, "--alternative-of", tie)
+    label, tie = _beside_roles(request, "label", label), _beside_roles(request, "alternative_of", tie)
     trees = _trees(request, hierarchies)
     texts = _text_types(request, alternatives, trees)
     listed = {**request.source.lists, **texts}
@@ -131,7 +132,7 @@ def read_source(
         kind = listed.get(name, request.types.get(name, "VARCHAR"))
         return Column(name, internal, number, kind, name in listed or tie is not None, trees.get(name))
 
-    named = zip(request.roles.quasi, grouping.quasi_names(request), strict=True)
+    named = zip(request.roles.quasi, quasi_names(request), strict=True)
     return Reading(
         request,
         tuple(column(name, internal, number) for number, (name, internal) in enumerate(named, start=1)),
@@ -144,21 +145,23 @@ def read_source(
     )
 
 
-def _beside_roles(request: Request, option: str, name: str | None) -> str | None:
-    """Return a column that an option names as the source spells it; it holds single values and has no other role."""
+def _beside_roles(request: Request, parameter: str, name: str | None) -> str | None:
+    """Return a column that a parameter names as the source spells it; it holds single values and has no other role."""
     if name is None:
         return None
     if request.types:
         (name,) = resolve_names(list(request.types), [name])
     if request.types.get(name) == "NESTED":
-        raise UsageError(f"column {name!r} holds nested values; {option} takes a column of single values")
+        raise UsageError(f"column {name!r} holds nested values; {option(parameter)} takes a column of single values")
     roles = request.roles
-    taken = {"--quasi": roles.quasi, "--sensitive": roles.sensitive}
-    if option == "--label":
-        taken["--id"] = roles.identifier
+    taken = {"quasi": roles.quasi, "sensitive": roles.sensitive}
+    if parameter == "label":
+        taken["id"] = roles.identifier
     for role, columns in taken.items():
         if name.lower() in (column.lower() for column in columns):
-            raise UsageError(f"column {name!r} stands in {role} and in {option}; a column has one role")
+            raise UsageError(
+                f"column {name!r} stands in {option(role)} and in {option(parameter)}; a column has one role"
+            )
     return name
 
 
@@ -174,7 +177,7 @@ def _resolved(quasi: tuple[str, ...], hierarchies: Mapping[str, Beside]) -> dict
     found: dict[str, Beside] = {}
     for name, beside in hierarchies.items():
         if name.lower() not in spelled:
-            raise UsageError(f"a hierarchy is given for {name!r}, which --quasi does not name")
+            raise UsageError(f"a hierarchy is given for {name!r}, which {option('quasi')} does not name")
         if spelled[name.lower()] in found:
             raise UsageError(f"a hierarchy is given twice for {spelled[name.lower()]!r}")
         found[spelled[name.lower()]] = beside
@@ -197,8 +200,6 @@ def _text_types(request: Request, alternatives: Written, trees: Mapping[str, Hie
     """Return the type of the alternatives of every text column whose cells may stand in braces."""
     if alternatives != "braces":
         return {}
-    if alternatives not in ("lists", "braces"):
-        raise UsageError(f"--alternatives {alternatives!r} is neither lists nor braces")
     found = {name: "VARCHAR" for name in (*request.roles.quasi, *request.roles.sensitive) if _is_text(request, name)}
     for number, name in enumerate(_braced(request, alternatives, trees), start=1):
         said = {

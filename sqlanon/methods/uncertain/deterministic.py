@@ -4,21 +4,21 @@ A cell holds several alternatives as a list, or as text in braces; a row may be 
 Everything after these steps is over single values: the templates are `sql_templates/methods/uncertain/deterministic/`.
 """
 
-from sqlanon.methods import grouping
+from sqlanon.methods.grouping import leave_out_nulls
+from sqlanon.methods.internal_names import identifier_names
 from sqlanon.methods.uncertain.cell_faults import braces, cells, refuse_outside, refuse_tuples
 from sqlanon.methods.uncertain.columns import Column, Kind, Reading
 from sqlanon.methods.uncertain.hierarchy import SHOWN, Hierarchy
-from sqlanon.plans.plan import Guard, Step, relation_name
+from sqlanon.plans.plan import Guard, Repeat, Step, relation_name
 from sqlanon.plans.templates import Sql
 
 SENSITIVE = "_sensitive"  # what tells the sensitive attribute's relations from the quasi-identifiers'
 
 
-def opening(reading: Reading) -> tuple[Step, ...]:
+def opening(reading: Reading) -> tuple[Step | Repeat, ...]:
     """Return the steps that end in `population`: one row per person, uncertain cells as lists, checked."""
-    request = reading.request
     internal = [column.internal for column in reading.columns]
-    steps = [_source(reading)]
+    steps: list[Step | Repeat] = [_source(reading)]
     rows = "source"
     if reading.texts:
         names = {column.name: column.internal for column in reading.columns}
@@ -34,21 +34,14 @@ def opening(reading: Reading) -> tuple[Step, ...]:
     if reading.tie is not None:
         steps += _folded(reading, rows)
         rows = "folded"
-    read = {"source": rows}
-    if request.nulls == "drop":
-        known = {"sensitive_columns": ["sensitive"]}
-        steps.append(Step("methods/grouping/known", "view", yields="population", reads=read, values=known))
-        steps.append(Step("methods/grouping/dropped", "query", refuse=lambda row: None, reads=read))
-    else:
-        steps.append(Step("methods/grouping/everyone", "view", yields="population", reads=read))
-    return (*steps, cells(reading))
+    return (*steps, *leave_out_nulls(reading.request, ("sensitive",), rows), cells(reading))
 
 
 def _source(reading: Reading) -> Step:
     request = reading.request
     roles, source = request.roles, request.source
     named = [(column.name, column.internal) for column in reading.columns]
-    named += zip(roles.identifier, grouping.identifier_names(request), strict=True)
+    named += zip(roles.identifier, identifier_names(request), strict=True)
     named += [(name, ours) for name, ours in ((reading.label, "label"), (reading.tie, "tie")) if name is not None]
     selected = [(source.expression(name), ours) for name, ours in named]
     selected.append((source.numbering or Sql("row_number() over ()"), "row_number"))

@@ -4,19 +4,15 @@ A line holds a sensitive value, its influence t_ij in [0, 1] for every quasi-ide
 [0, 1], unlike every other's. It is given by somebody who knows the field, or learned and then corrected.
 """
 
-import csv
-import io
 import math
-import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from sqlanon.atomic_files import appearing
-from sqlanon.errors import TargetError, UsageError
+from sqlanon.errors import UsageError
+from sqlanon.methods.kinds import JobReader, Kind, parameter_table
 from sqlanon.plans.literal_table import constants
-from sqlanon.plans.plan import Guard, Row, Step, relation_name
+from sqlanon.plans.plan import Beside, Guard, Row, Step, relation_name
 from sqlanon.plans.roles import Roles, free_name
 from sqlanon.plans.templates import Sql
 
@@ -25,34 +21,28 @@ SHOWN = 20  # faults that a message names
 
 @dataclass(frozen=True)
 class Learn:
-    """Ask for a matrix learned from the data; `path`: where it is saved for its expert, None for nowhere."""
+    """Ask for a matrix that is learned from the data."""
 
-    path: Path | None = None
-    overwrite: bool = False
 
-    def refuse_existing(self) -> None:
-        """Raise TargetError where saving would not work or would replace a file unasked."""
-        if self.path is None:
-            return
-        if self.path.suffix.lower() != ".csv":
-            raise TargetError(f"the influence matrix is saved as CSV; name {str(self.path)!r} .csv")
-        if self.path.is_dir() or not self.path.absolute().parent.is_dir():
-            raise TargetError(f"cannot save the influence matrix to {str(self.path)!r}: it is no path of a file")
-        if os.path.lexists(self.path) and not self.overwrite:
-            raise TargetError(f"{str(self.path)!r} exists; choose another --save-influence or say --overwrite")
+LEARN = Learn()
 
-    def keep(self, heads: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
-        """Write the matrix as CSV, readable by its owner alone: it names every sensitive value."""
-        if self.path is None:
-            return
-        text = io.StringIO()
-        csv.writer(text, quoting=csv.QUOTE_MINIMAL, lineterminator="\n").writerows([heads, *lines])
-        words = f"cannot write {str(self.path)!r}"
-        try:
-            with appearing(self.path, words) as place:
-                place.write_text(text.getvalue(), encoding="utf-8", newline="")
-        except OSError as error:
-            raise TargetError(f"{words}: {error.strerror}") from None
+
+class MatrixTable(Kind):
+    """The table of a matrix, or `learn`."""
+
+    recorded = False
+
+    def read(self, option: str, given: Any) -> Beside | Learn:
+        """Read `learn` or a file's name."""
+        return LEARN if given == "learn" else parameter_table(given)
+
+    def check(self, name: str, value: Any) -> Beside | Learn:
+        """Take `learn`, or a table of any kind."""
+        return LEARN if isinstance(value, str) and value == "learn" else parameter_table(value)
+
+    def load(self, reader: JobReader, node: Any, name: str) -> Beside | Learn:
+        """Read `learn` or a file beside the job."""
+        return self.read(name, reader.text_or_file(node, name, "learn"))
 
 
 @dataclass(frozen=True)
@@ -171,18 +161,9 @@ def learned(numbers: Sequence[Sql], prefix: str) -> tuple[Step, ...]:
     return (*steps, Step("methods/uncertain/influence/learned", yields="influence", values={"associations": found}))
 
 
-def facts(roles: Roles, learn: Learn | None) -> Step:
-    """Return the query of what the data decides: the weights, and the most alternatives of a sensitive value.
-
-    A learned matrix is saved here, where its expert wants it: whatever comes of the release.
-    """
-    columns = {"influence_columns": names(len(roles.quasi))}
-
-    def look(row: Row) -> None:
-        if learn is not None:
-            learn.keep(heads(roles), lines(row))
-
-    return Step("methods/uncertain/influence/facts", "query", refuse=look, values=columns)
+def facts(roles: Roles) -> Step:
+    """Return the report of what the data decides: the weights, and the most alternatives of a sensitive value."""
+    return Step("methods/uncertain/influence/facts", "query", values={"influence_columns": names(len(roles.quasi))})
 
 
 def lines(row: Row) -> list[list[Any]]:

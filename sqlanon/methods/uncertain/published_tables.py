@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sqlanon.methods import grouping
+from sqlanon.methods.internal_names import quasi_names
 from sqlanon.methods.uncertain.clustering import Undiverse
 from sqlanon.methods.uncertain.columns import Reading
 from sqlanon.plans.plan import Step
@@ -52,7 +52,7 @@ def manifest_columns(reading: Reading, names: Names) -> dict[str, Any]:
 
 def shown(reading: Reading, undiverse: Undiverse) -> list[Step]:
     """Return the steps that put rows and clusters together, suppress, and number the groups."""
-    quasi = grouping.quasi_names(reading.request)
+    quasi = quasi_names(reading.request)
     counts = [f"alternatives_{column.number}" for column in reading.counted]
     fields = [(f"alternatives_{c.number}", str(c.number + 1), c.name) for c in reading.counted]
     label = ["label"] if reading.label is not None else []

@@ -9,7 +9,6 @@ from sqlanon.methods.uncertain import dimensions as attributes
 from sqlanon.methods.uncertain.dimensions import Dimension
 from sqlanon.plans.plan import Repeat, Step
 
-STEPS = ("refining", "unsettled", "spread", "hold", "offer", "candidate", "gain", "swap", "refined")
 REACH = 3  # clusters on either side
 LEAST_GAIN = 1e-9  # of |e| * diameter: below it rounding could swap two rows for ever
 

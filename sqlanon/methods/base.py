@@ -1,0 +1,199 @@
+"""What a method is: a name, a paper, parameters, and the steps that run, declared as one object.
+
+A method never holds a connection: it turns a request into a Plan, so that its SQL can be read without a database.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, Self, TypeVar, cast
+
+from sqlanon.errors import UsageError
+from sqlanon.methods.parameters import Parameter, declared, types_of
+from sqlanon.methods.request_options import RequestOptions
+from sqlanon.plans.plan import Beside, KeptFile, Plan, Publication, Repeat, Request, Row, Step, build, relation_name
+from sqlanon.plans.statement import Statement
+from sqlanon.plans.templates import Sql
+from sqlanon.sql.table_macro import Macro
+
+Steps = tuple[Step | Repeat, ...]
+Reports = Mapping[str, Row]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """What a method decided before any row is read: from this its steps are made.
+
+    request: what was asked. prefix: what the names of its relations begin with.
+    """
+
+    request: Request
+    prefix: str = "sqlanon_"
+
+    @property
+    def values(self) -> Mapping[str, object]:
+        """Return the template parameters that all steps share."""
+        return {}
+
+    @property
+    def columns(self) -> Mapping[str, Any]:
+        """Return the published columns by their roles, as the manifest says them."""
+        return {}
+
+    @property
+    def guarantee(self) -> Mapping[str, object]:
+        """Return what the release promises, as numbers."""
+        return {}
+
+    @property
+    def recorded(self) -> Mapping[str, Mapping[str, object]]:
+        """Return what the manifest says in the place of a parameter, where it is not the value as it was given."""
+        return {}
+
+    @property
+    def known(self) -> tuple[Beside | Statement, ...]:
+        """Return the distributions whose posteriors the finished release is looked at for."""
+        return ()
+
+    @property
+    def tables_read(self) -> tuple[Beside, ...]:
+        """Return the tables that the plan reads beside the source."""
+        return ()
+
+    @property
+    def kept_tables(self) -> tuple[Statement, ...]:
+        """Return the tables that the publisher may keep."""
+        return ()
+
+    @property
+    def kept_files(self) -> tuple[KeptFile, ...]:
+        """Return the reports that the publisher may keep as files."""
+        return ()
+
+    @property
+    def learned(self) -> Mapping[str, Any]:
+        """Return what the publisher may see and the manifest does not say."""
+        return {}
+
+    def fitted(self, reports: Reports) -> Self:
+        """Return the design as the reports of the first phase make it."""
+        return self
+
+
+D = TypeVar("D", bound=Design)
+
+
+@dataclass(frozen=True)
+class Method(Generic[D]):
+    """A published system as this project runs it.
+
+    steps: functions of the design, in the order in which their steps run; one that has nothing to do returns none.
+    outputs: the same for the published tables, in a second phase that may read the reports of the first. design: checks
+    the parameters with the request and decides; raises UsageError. form: the kind of release that it publishes.
+    options: the TypedDict that declares its parameters. sentence, example, compile_sentence, compile_example: what the
+    command line says of it. macros: its table macros. dialects: the only ones it can be said in, dialects_why: why.
+    takes_lists: whether columns may hold lists. probe: the query that it wants the source asked first, if any.
+    reads_source: whether a compiled script depends on the types of the source's columns. saved: the parameter that
+    names files for what the publisher may keep, nothing_saved: what is said where there is nothing to keep.
+    """
+
+    name: str
+    paper: str
+    form: str
+    options: type
+    design: Callable[..., D]
+    steps: tuple[Callable[[D], Steps], ...]
+    outputs: tuple[Callable[[D], Steps], ...]
+    sentence: str
+    example: str
+    compile_sentence: str
+    compile_example: str
+    macros: tuple[Macro, ...] = ()
+    dialects: tuple[str, ...] = ()
+    dialects_why: str = ""
+    takes_lists: bool = False
+    probe: Callable[..., str] | None = None
+    reads_source: bool = False
+    saved: str = ""
+    nothing_saved: str = ""
+    _declared: dict[str, Parameter] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Read the declaration once."""
+        object.__setattr__(self, "_declared", declared(self.options))
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """Return the method's own parameters, by name."""
+        shared = {*RequestOptions.__annotations__, "sensitive"}
+        return {name: known for name, known in self._declared.items() if name not in shared}
+
+    @property
+    def arguments(self) -> dict[str, Parameter]:
+        """Return everything that its function takes beside connection and source: roles first, then its own."""
+        first = {name: self._declared[name] for name in ("quasi", "sensitive")}
+        return {**first, **self.parameters, **self._declared}
+
+    @property
+    def types(self) -> dict[str, Any]:
+        """Return the Python types of the arguments."""
+        return types_of(self.options)
+
+    def refuse_dialect(self, dialect: str) -> None:
+        """Raise UsageError for a dialect in which the method cannot be said."""
+        if self.dialects and dialect not in self.dialects:
+            raise UsageError(f"{self.name} runs on {', '.join(self.dialects)}, not on {dialect}: {self.dialects_why}")
+
+    def plan(self, request: Request, prefix: str = "sqlanon_", key: Sql | None = None, **given: Any) -> Plan:
+        """Return the plan of a release.
+
+        given: the method's own parameters; what is missing has its default. key: the relation of the key.
+        Raises UsageError where a parameter is out of range, or the roles are not the method's.
+        """
+        values = {name: given.get(name, known.default) for name, known in self.parameters.items()}
+        for name, known in self.parameters.items():
+            known.check(values[name])
+        decided = {name: value for name, value in values.items() if name != self.saved}
+        design = replace(self.design(request, **decided), prefix=prefix)
+        secret = key if key is not None else relation_name(prefix, "key")
+        steps, publication = self._built(design, secret, values)
+        return Plan(
+            method=self.name,
+            steps=steps,
+            publication=publication,
+            publish=lambda reports: self._published(design, reports, secret, values, publication),
+            key=secret,
+            kept_tables=design.kept_tables,
+            kept_files=design.kept_files,
+            known=design.known,
+            read=tuple(table.named for table in design.tables_read),
+        )
+
+    def _built(self, design: D, secret: Sql, values: Mapping[str, Any]) -> tuple[Any, Publication]:
+        """Render the steps of both phases; a template of the second may read what the first made."""
+        first = [step for function in self.steps for step in function(design)]
+        second = [step for function in self.outputs for step in function(design)]
+        built = build((*first, *second), design.values, design.prefix, {"key": secret})
+        publication = Publication(
+            outputs=cast(tuple[Statement, ...], built[len(first) :]),
+            parameters=self._recorded(design, values),
+            columns=design.columns,
+            guarantee=design.guarantee,
+            learned=design.learned,
+        )
+        return built[: len(first)], publication
+
+    def _published(
+        self, design: D, reports: Reports, secret: Sql, values: Mapping[str, Any], expected: Publication
+    ) -> Publication:
+        fitted = design.fitted(reports)
+        return expected if fitted == design else self._built(fitted, secret, values)[1]
+
+    def _recorded(self, design: D, values: Mapping[str, Any]) -> dict[str, object]:
+        """Return the manifest's `parameters`: the method's own numbers, never paths."""
+        recorded: dict[str, object] = {}
+        for name, known in self.parameters.items():
+            if name in design.recorded:
+                recorded |= design.recorded[name]
+            elif known.kind.recorded:
+                recorded[name] = known.kind.shown(values[name])
+        return recorded | {"draws": design.request.draws, "nulls": design.request.nulls}

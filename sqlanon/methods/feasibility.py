@@ -1,0 +1,109 @@
+"""What data is refused before anything is drawn: the messages, and the conditions for scripts without a driver."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlanon.errors import DataError
+from sqlanon.plans.plan import Guard, Row
+from sqlanon.wording import option
+
+# said by the command line, by Python, and by macros in a database
+NO_VALUE = (
+    "{null_count} rows have no value in the sensitive column {column}; say "
+    + option("nulls", "value")
+    + " (NULL is a value like any other) or "
+    + option("nulls", "drop")
+    + " (leave them out, which tells who had none to somebody who knows who was in the table)"
+)
+NO_ROWS = "the source has no rows to publish"
+TOO_FEW_ROWS = "{parameter} = {size} needs at least {size} rows; the source has {row_count}"
+NOT_POSSIBLE = (
+    "{parameter} = {size} is not possible: the most frequent value of {column}{value}"
+    " stands in {largest_count} of {row_count} rows ({share}), and {parameter} = {size} allows {allowed}; "
+)
+POSSIBLE_UP_TO = "the largest {parameter} that works is {feasible}"
+NEVER_POSSIBLE = "no {parameter} of at least 2 works on this column"
+LEAVE_OUT_ID = ", or say " + option("rows_per_person", "many")
+SEVERAL_ROWS = (
+    "{repeating_persons} persons have more than one row ({row_count} rows of"
+    " {person_count} persons): the guarantee is per row, and the groups of one person's"
+    " rows intersect; publish one row per person" + LEAVE_OUT_ID
+)
+
+
+@dataclass(frozen=True)
+class Size:
+    """The size of a group of one sensitive column, and how it is called.
+
+    column: the published name. parameter: what `size` is called in messages (l, gamma). refuse_nulls: whether NULL is
+    refused. show_values: whether messages may name values.
+    """
+
+    column: str
+    parameter: str
+    size: int
+    refuse_nulls: bool
+    show_values: bool
+
+
+def refuse_several_rows(row: Row) -> None:
+    """Raise DataError where a person has more than one row."""
+    if row["repeating_persons"]:
+        raise DataError(SEVERAL_ROWS.format(**row))
+
+
+def refuse_missing(row: Row, column: str, refuse_nulls: bool) -> None:
+    """Raise DataError where rows have no sensitive value, or there are none."""
+    if refuse_nulls and row["null_count"]:
+        raise DataError(NO_VALUE.format(null_count=row["null_count"], column=repr(column)))
+    if not row["row_count"]:
+        raise DataError(NO_ROWS)
+
+
+def missing_guards(column: str, refuse_nulls: bool) -> tuple[Guard, ...]:
+    """Return what `refuse_missing` refuses, for a script."""
+    missing = Guard("null_count > 0", f"rows have no value in the sensitive column {column!r}")
+    return (*([missing] if refuse_nulls else []), Guard("row_count = 0", NO_ROWS))
+
+
+def refuse_infeasible(asked: Size) -> Callable[[Row], None]:
+    """Return what raises DataError where rows with `size` different values cannot be found for all: c_v > N / size."""
+
+    def refuse(row: Row) -> None:
+        refuse_missing(row, asked.column, asked.refuse_nulls)
+        count, largest = row["row_count"], row["largest_count"]
+        if asked.size > count:
+            raise DataError(TOO_FEW_ROWS.format(parameter=asked.parameter, size=asked.size, row_count=count))
+        if largest > count // asked.size:
+            raise DataError(_infeasible(asked, row))
+
+    return refuse
+
+
+def infeasible_guards(asked: Size) -> tuple[Guard, ...]:
+    """Return what `refuse_infeasible` refuses, without figures, for a script."""
+    size, parameter, column = asked.size, asked.parameter, repr(asked.column)
+    return (
+        *missing_guards(asked.column, asked.refuse_nulls),
+        Guard(f"row_count < {size}", f"{parameter} = {size} needs at least {size} rows"),
+        Guard(
+            f"largest_count > row_count // {size}",
+            f"{parameter} = {size} is not possible: a value of {column} stands in more than 1/{size} of the rows",
+        ),
+    )
+
+
+def _infeasible(asked: Size, row: Row) -> str:
+    count, largest = row["row_count"], row["largest_count"]
+    feasible = count // largest
+    return (NOT_POSSIBLE + (POSSIBLE_UP_TO if feasible >= 2 else NEVER_POSSIBLE)).format(
+        parameter=asked.parameter,
+        size=asked.size,
+        column=repr(asked.column),
+        value=f" ({row['largest_value']!r})" if asked.show_values else "",
+        largest_count=largest,
+        row_count=count,
+        share=f"{largest / count:.1%}",
+        allowed=count // asked.size,
+        feasible=feasible,
+    )

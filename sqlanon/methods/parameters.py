@@ -1,0 +1,126 @@
+"""What a parameter of a method is, said once: its kind, default, range and help.
+
+From one declaration come the options of the command line, the arguments of the Python function, the keys of a job
+file, the `parameters` of release.json, and what each refuses. A method declares its parameters as a TypedDict whose
+fields are `Annotated[type, Parameter(…)]`: the type is for whoever writes Python, the Parameter for everything else.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Required, get_args, get_origin, get_type_hints
+
+from sqlanon.errors import UsageError
+from sqlanon.methods.kinds import Kind
+from sqlanon.wording import option
+
+
+class _Required:
+    def __repr__(self) -> str:
+        return "required"
+
+
+REQUIRED = _Required()
+
+
+@dataclass(frozen=True)
+class Range:
+    """What values lie in it, and what is said of any other: `words`, with the fields {value} and {option}.
+
+    least, most: ends that belong to it; above, below: ends that do not. beyond: words of their own for values past the
+    upper end. The value that stands for none (None) lies in every range.
+    """
+
+    words: str
+    least: float | None = None
+    above: float | None = None
+    most: float | None = None
+    below: float | None = None
+    beyond: str = ""
+
+    def fault(self, value: Any) -> str:
+        """Return the words for a value that lies outside, empty for one inside."""
+        if (self.least is not None and not value >= self.least) or (self.above is not None and not value > self.above):
+            return self.words
+        past = (self.most is not None and value > self.most) or (self.below is not None and not value < self.below)
+        return (self.beyond or self.words) if past else ""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """Declare one parameter.
+
+    kind: how its values are read from each surface. help: one line. default: REQUIRED where there is none. flag: the
+    command line's option where it is not `--name`. within: the values that any data could meet. compiled, job: whether
+    a compiled script and a job file take it.
+    """
+
+    kind: Kind
+    help: str
+    default: Any = REQUIRED
+    flag: str = ""
+    within: Range | None = None
+    compiled: bool = True
+    job: bool = True
+    name: str = ""
+
+    @property
+    def option(self) -> str:
+        """Return the option as the command line writes it."""
+        return self.flag or f"--{self.name.replace('_', '-')}"
+
+    @property
+    def mark(self) -> str:
+        """Return the option as messages hold it."""
+        return option(self.name, flag=self.flag)
+
+    @property
+    def required(self) -> bool:
+        """Return whether it has to be given."""
+        return self.default is REQUIRED
+
+    def check(self, value: Any) -> None:
+        """Raise UsageError where no data could meet the value."""
+        fault = self.within.fault(value) if self.within is not None and value is not None else ""
+        if fault:
+            raise UsageError(fault.format(value=value, option=self.mark))
+
+
+def declared(options: type) -> dict[str, Parameter]:
+    """Return the parameters that a TypedDict declares, by name, in its order."""
+    return {name: replace(parameter, name=name) for name, (_, parameter) in _annotated(options).items()}
+
+
+def types_of(options: type) -> dict[str, Any]:
+    """Return the types that a TypedDict declares, by name."""
+    return {name: kind for name, (kind, _) in _annotated(options).items()}
+
+
+def _annotated(options: type) -> dict[str, tuple[Any, Parameter]]:
+    found = {}
+    for name, hint in get_type_hints(options, include_extras=True).items():
+        inner = get_args(hint)[0] if get_origin(hint) is Required else hint
+        assert get_origin(inner) is Annotated, f"{options.__name__}.{name} declares no Parameter"
+        kind, parameter = get_args(inner)
+        found[name] = (kind, parameter)
+    return found
+
+
+def checked(parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return Python's values as methods take them, defaults added; refuse what is missing, unknown or of another kind.
+
+    Raises UsageError.
+    """
+    unknown = sorted(set(given) - set(parameters))
+    if unknown:
+        raise UsageError(f"no parameter {unknown[0]!r}; there are {', '.join(parameters)}")
+    missing = [name for name, known in parameters.items() if known.required and name not in given]
+    if missing:
+        raise TypeError(f"missing keyword arguments: {', '.join(missing)}")
+    return read_given(parameters, given, lambda known, value: known.kind.check(known.name, value))
+
+
+def read_given(
+    parameters: Mapping[str, Parameter], given: Mapping[str, Any], read: Callable[[Parameter, Any], Any]
+) -> dict[str, Any]:
+    """Return every parameter's value: what was given, as `read` reads it, or the default."""
+    return {name: read(known, given[name]) if name in given else known.default for name, known in parameters.items()}

@@ -1,0 +1,132 @@
+"""What r-robust publishing decides before any row is read: what the adversary knows, and what is promised."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from sqlanon.errors import UsageError
+from sqlanon.methods import qit_st
+from sqlanon.methods.internal_names import quasi_names
+from sqlanon.methods.robust.background import Background, Columns, declared, learned
+from sqlanon.methods.robust.class_grouping import signature
+from sqlanon.methods.robust.repair import Repair
+from sqlanon.plans.plan import Beside, Request, relation_name
+from sqlanon.plans.roles import free_name, split_columns
+from sqlanon.plans.statement import Statement
+from sqlanon.plans.templates import Sql, render
+from sqlanon.wording import option
+
+NAME = "robust"
+MOST_SUPPRESSED = 0.01
+MOST_TURNS = 1000
+Guarantee = Literal["exact", "delta"]
+GUARANTEES = get_args(Guarantee)
+NO_BACKGROUND = (
+    f"say what the adversary knows: {option('background', 'FILE')} (a distribution per signature), or"
+    f" {option('background_from', 'COLUMNS')} (learned from the data)"
+)
+WITHOUT_DATABASE = (
+    "compile reads no data, and a background is data: name its columns with "
+    + option("background_from")
+    + "; the groups are made of its columns alone, so they are the same"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Robustness(Repair):
+    """The design of an r-robust release; tables: the backgrounds that were given as tables."""
+
+    tables: tuple[Beside, ...]
+
+    @property
+    def recorded(self) -> Mapping[str, Mapping[str, object]]:
+        """Return the size of the groups, and the sets of columns that the adversary knows distributions over."""
+        sets = [list(one.attributes) for one in self.backgrounds]
+        return {"background": {"l": self.attribute.size, "backgrounds": sets}}
+
+    @property
+    def tables_read(self) -> tuple[Beside, ...]:
+        """Return the backgrounds that are tables."""
+        return self.tables
+
+    @property
+    def known(self) -> tuple[Beside | Statement, ...]:
+        """Return the backgrounds that prove the groups: class by class they prove themselves, repaired they do not."""
+        return (*self.tables, *self.kept_tables) if self.turns else ()
+
+    @property
+    def kept_tables(self) -> tuple[Statement, ...]:
+        """Return the learned distributions as the publisher may keep them, in the form of a background's table."""
+        population = relation_name(self.prefix, "population")
+        return tuple(
+            _kept(number, one, population)
+            for number, one in enumerate(self.backgrounds, start=1)
+            if one.relation is None
+        )
+
+
+def design(
+    request: Request,
+    r: float,
+    background: Sequence[Beside],
+    background_from: Sequence[Sequence[str]],
+    guarantee: str,
+    max_suppressed: float,
+    repair: int,
+    block: int | None,
+) -> Robustness:
+    """Decide on the classes. Raises UsageError where no background is named, or one fits no published columns."""
+    attribute = qit_st.attribute(NAME, request, "r", math.ceil(r), block)
+    backgrounds = _backgrounds(request, background, background_from)
+    return Robustness(
+        request=request,
+        attribute=attribute,
+        promise=promise(r, guarantee, repair),
+        r=r,
+        signature=signature(request, backgrounds),
+        backgrounds=backgrounds,
+        most_suppressed=max_suppressed,
+        early=not repair,
+        promised=guarantee,
+        turns=repair,
+        tables=tuple(background),
+    )
+
+
+def promise(r: float, guarantee: str, repair: int) -> dict[str, object]:
+    """Return what a release promises; the paper's condition promises no posterior where groups mix classes."""
+    return {"r": r, "condition": "delta"} if guarantee == "delta" and repair else {"r": r, "posterior": 1 / r}
+
+
+def _backgrounds(
+    request: Request, tables: Sequence[Beside], attribute_sets: Sequence[Sequence[str]]
+) -> tuple[Background, ...]:
+    """Match what the adversary knows with the published columns."""
+    (sensitive,) = request.roles.sensitive
+    types = {**request.types, **request.source.casts}
+    quasi = zip(request.roles.quasi, quasi_names(request), strict=True)
+    published = Columns(
+        {column: (name, types.get(column, "")) for column, name in quasi}, (sensitive, types.get(sensitive, ""))
+    )
+    backgrounds = []
+    for table in tables:
+        if table.source is None:
+            raise UsageError(WITHOUT_DATABASE)
+        backgrounds.append(declared(table.named, table.source, table.types, published))
+    backgrounds += [learned(split_columns(texts, request.roles.quasi), published) for texts in attribute_sets]
+    if not backgrounds:
+        raise UsageError(NO_BACKGROUND)
+    return tuple(backgrounds)
+
+
+def _kept(number: int, one: Background, population: Sql) -> Statement:
+    counted = render("methods/robust/background/learned", population=population, attributes=one.columns)
+    sql = render(
+        "methods/robust/kept",
+        background=Sql(f"(\n{counted}\n)"),
+        attributes=one.attributes,
+        sensitive=one.sensitive,
+        probability=free_name("probability", (*one.attributes, one.sensitive)),
+    )
+    return Statement(f"background_{number}", sql, "query")

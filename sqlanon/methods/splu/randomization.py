@@ -1,0 +1,202 @@
+"""How sensitive attributes are randomized one after the other: decoy groups, a value drawn from each, the residue.
+
+An attribute's decoy groups hold gamma rows with gamma different values, and each row publishes the value of a slot of
+its group, drawn evenly: P(v published | v) = 1/gamma.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlanon.errors import UsageError
+from sqlanon.methods.base import Steps
+from sqlanon.methods.grouping import (
+    ONE_BLOCK,
+    Attribute,
+    Grouping,
+    check_values,
+    draw,
+    order_values_of,
+    seat_rows_of,
+)
+from sqlanon.methods.internal_names import identity_names, quasi_names, sensitive_names, tie_names
+from sqlanon.plans.plan import Request, Step
+from sqlanon.plans.roles import resolve_names
+from sqlanon.wording import option
+
+TOO_SMALL = "gamma = {gamma} for {column} hides nothing; gamma is a whole number of at least 2"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Randomization(Grouping):
+    """A design that randomizes attributes in turn; `attribute` is the first. drops: whether a residue is left out."""
+
+    attributes: tuple[Attribute, ...]
+    drops: bool
+
+    @property
+    def columns(self) -> Mapping[str, Any]:
+        """Return the roles of the published columns."""
+        return {"quasi": list(self.request.roles.quasi), "sensitive": list(self.request.roles.sensitive)}
+
+    @property
+    def recorded(self) -> Mapping[str, Mapping[str, object]]:
+        """Return gamma by column, and what became of the residue."""
+        gammas = {attribute.column: attribute.size for attribute in self.attributes}
+        return {"gamma": {"gamma": gammas}, "residue": {"residue": "drop" if self.drops else "keep"}}
+
+    def of(self, number: int) -> "Randomization":
+        """Return the same design with another attribute as the one that is grouped."""
+        return replace(self, attribute=self.attributes[number])
+
+
+def design(
+    request: Request,
+    gamma: int | Mapping[str, int],
+    residue: str | None,
+    epsilon: float,
+    alpha: int,
+    target_error: float,
+    block: int | None,
+) -> Randomization:
+    """Decide on the attributes' decoy groups; epsilon, alpha and target_error are for the guarantee alone."""
+    gammas = _gammas(request, gamma)
+    attributes = _attributes(request, gammas, block or ONE_BLOCK)
+    drops = _drops_residue(gammas, residue)
+    return Randomization(request=request, attribute=attributes[0], attributes=attributes, drops=drops)
+
+
+def check_all_values(design: Randomization) -> Steps:
+    """Return the steps that count every attribute's values and refuse what cannot be grouped."""
+    return tuple(step for number in range(len(design.attributes)) for step in check_values(design.of(number)))
+
+
+def randomize(design: Randomization) -> Steps:
+    """Return the steps that randomize one attribute after the other."""
+    return tuple(step for number in range(len(design.attributes)) for step in _randomize_one(design, number))
+
+
+def publish_data(design: Randomization) -> Steps:
+    """Return the step of the one published table: exact quasi values, drawn sensitive values."""
+    roles = design.request.roles
+    shown = [
+        *zip(quasi_names(design.request), roles.quasi, strict=True),
+        *((_published(number), column) for number, column in enumerate(roles.sensitive)),
+    ]
+    return (Step("methods/splu/data", values={"shown": shown}),)
+
+
+def _gammas(request: Request, gamma: int | Mapping[str, int]) -> dict[str, int]:
+    """Return gamma by sensitive column, in the order of the columns."""
+    columns = request.roles.sensitive
+    gammas = _gamma_by_column(columns, gamma) if isinstance(gamma, Mapping) else dict.fromkeys(columns, gamma)
+    for column, size in gammas.items():
+        if size < 2:
+            raise UsageError(TOO_SMALL.format(gamma=size, column=repr(column)))
+    return gammas
+
+
+def _gamma_by_column(columns: tuple[str, ...], gamma: Mapping[str, int]) -> dict[str, int]:
+    foreign = [name for name in gamma if name.lower() not in {column.lower() for column in columns}]
+    if foreign:
+        raise UsageError(
+            f"gamma is given for {foreign[0]!r}, which is not sensitive; {option('sensitive')} names"
+            f" {', '.join(map(repr, columns))}"
+        )
+    named = dict(zip(resolve_names(columns, gamma), gamma.values(), strict=True))
+    missing = [column for column in columns if column not in named]
+    if missing:
+        advice = option("gamma", f"{missing[0]}=10")
+        raise UsageError(f"no gamma is given for {missing[0]!r}; say {advice}, or one for all")
+    if len(named) < len(gamma):
+        raise UsageError("gamma is given twice for one attribute")
+    return {column: named[column] for column in columns}
+
+
+def _drops_residue(gammas: Mapping[str, int], residue: str | None) -> bool:
+    alike = len(set(gammas.values())) == 1
+    if residue == "drop" and not alike:
+        raise UsageError(
+            f"{option('residue', 'drop')} needs one gamma for all attributes; with several say"
+            f" {option('residue', 'keep')}"
+        )
+    return alike if residue is None else residue == "drop"
+
+
+def _attributes(request: Request, gammas: Mapping[str, int], groups_per_block: int) -> tuple[Attribute, ...]:
+    """Return the attributes; each carries what the ones after it need."""
+    internal = sensitive_names(request)
+    last = len(internal) - 1
+    return tuple(
+        Attribute(
+            column=column,
+            size=gammas[column],
+            parameter="gamma",
+            purpose=f"splu/{column}",
+            groups_per_block=groups_per_block,
+            carried=(
+                *quasi_names(request),
+                *(_published(before) for before in range(number)),
+                *internal[number + 1 :],
+                *(identity_names(request) if number < last else ()),
+                "slot_draw",
+            ),
+            internal=internal[number],
+            draws=("draw", "slot_draw"),
+            suffix=f"_{number + 1}" if last else "",
+        )
+        for number, column in enumerate(request.roles.sensitive)
+    )
+
+
+def _published(number: int) -> str:
+    return f"published_{number + 1}"
+
+
+def _randomize_one(design: Randomization, number: int) -> Steps:
+    """Return the steps that randomize one attribute; the next one's value takes the name `sensitive`."""
+    one, attributes = design.of(number), design.attributes
+    suffix, carried = one.attribute.suffix, one.attribute.carried
+    after = {attributes[number + 1].internal: "sensitive"} if number + 1 < len(attributes) else {}
+    drops = design.drops and number == 0
+    rows, counted = "kept" if drops else "drawn", f"{suffix}_randomized"
+    kept = [(name, after.get(name, name)) for name in carried if name != "slot_draw"]
+    tally = Step(
+        "methods/grouping/tally",
+        suffix=counted,
+        reads={"population": rows},
+        values={"sensitive_column": "sensitive"},
+    )
+    return (
+        *draw(one),
+        *(_drop_residue(one) if drops else ()),
+        tally,
+        *order_values_of(one, f"tally{counted}"),
+        *seat_rows_of(one, rows, "sensitive"),
+        Step("methods/splu/decoy_group", suffix=suffix, values={"carried": carried}),
+        Step(
+            "methods/splu/randomized",
+            suffix=suffix,
+            values={"kept_columns": kept, "published_column": _published(number)},
+        ),
+        *(_hand_on(design, number) if after else ()),
+    )
+
+
+def _drop_residue(one: Randomization) -> Steps:
+    """Return the steps that leave N mod gamma rows out: evenly drawn, whatever their values."""
+    attribute = one.attribute
+    passing = (name for name in attribute.carried if name not in attribute.draws)
+    columns = (*passing, "sensitive", *tie_names(one.request), *attribute.draws)
+    return (
+        Step("methods/splu/lot", values={"group_size": attribute.size}),
+        Step("methods/splu/residue"),
+        Step("methods/splu/left_out", "query", dropped="dropped_rows"),
+        Step("methods/splu/kept", "view", values={"kept_rows_columns": columns}),
+    )
+
+
+def _hand_on(design: Randomization, number: int) -> Steps:
+    """Let the next attribute read what this one made as its population."""
+    name = "identified" if identity_names(design.request) == ("identity",) else "population"
+    return (Step("methods/splu/next_population", "view", yields=name, suffix=f"_{number + 2}"),)

@@ -1,0 +1,163 @@
+"""What a release of uncertain rows decides before any row is read, and what the data decides about it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from sqlanon.errors import UsageError
+from sqlanon.methods.base import Reports
+from sqlanon.methods.grouping import ONE_BLOCK, Attribute, Grouping
+from sqlanon.methods.internal_names import quasi_names, tie_names
+from sqlanon.methods.qit_st import one_sensitive
+from sqlanon.methods.uncertain import influence as influences
+from sqlanon.methods.uncertain.clustering import Clustering, Undiverse
+from sqlanon.methods.uncertain.columns import Column, Order, Reading, Written, read_source
+from sqlanon.methods.uncertain.dimensions import Dimension
+from sqlanon.methods.uncertain.influence import LEARN, Learn
+from sqlanon.methods.uncertain.published_tables import Names, manifest_columns, published_names
+from sqlanon.plans.plan import Beside, KeptFile, Request, Row
+from sqlanon.wording import option
+
+NAME = "uncertain"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uncertain(Grouping):
+    """The design of a release of uncertain rows.
+
+    reading: how the source is read. clustering: what is asked of the clusters. influence: the matrix's table, or LEARN.
+    alternatives, order: as they were asked for. tables: what is read beside the source. width: how many columns of
+    sensitive alternatives are published. facts: their report, where the first phase has run.
+    """
+
+    reading: Reading
+    clustering: Clustering
+    influence: Beside | Learn
+    alternatives: Written
+    order: Order
+    tables: tuple[Beside, ...]
+    width: int
+    facts: Row | None = None
+
+    @property
+    def names(self) -> Names:
+        """Return the names of the published columns."""
+        return published_names(self.reading, self.width)
+
+    @property
+    def columns(self) -> Mapping[str, Any]:
+        """Return the published columns by their roles."""
+        return manifest_columns(self.reading, self.names)
+
+    @property
+    def guarantee(self) -> Mapping[str, object]:
+        """Return K, L and the weight from which on a value is grave."""
+        return {"k": self.clustering.k, "l": self.clustering.l, "threshold": self.clustering.threshold}
+
+    @property
+    def recorded(self) -> Mapping[str, Mapping[str, object]]:
+        """Return what the manifest says of how the source was read; the weights where they are known."""
+        trees = {one.name: one.hierarchy.pairs for one in self.reading.quasi if one.hierarchy is not None}
+        types = {one.name: one.type for one in self.reading.quasi}
+        weights = {} if self.facts is None else {"weights": self.weights}
+        return {
+            "max_alternatives": {"max_alternatives": self.reading.most},
+            "alternative_of": {"alternative_of": self.reading.tie},
+            "hierarchy": {"hierarchies": trees, "types": types, **weights},
+            "label": {},
+        }
+
+    @property
+    def weights(self) -> list[dict[str, object]]:
+        """Return each sensitive value's weight."""
+        assert self.facts is not None
+        return [{"value": line[0], "weight": line[-1]} for line in influences.lines(self.facts)]
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """Return the names of an influence file's columns."""
+        return influences.heads(self.request.roles)
+
+    @property
+    def tables_read(self) -> tuple[Beside, ...]:
+        """Return the hierarchies, and the matrix where it was given."""
+        return self.tables
+
+    @property
+    def kept_files(self) -> tuple[KeptFile, ...]:
+        """Return the learned matrix, which its expert wants whatever comes of the release."""
+        return (KeptFile("facts", self.heads, influences.lines),) if self.influence is LEARN else ()
+
+    @property
+    def learned(self) -> Mapping[str, Any]:
+        """Return the learned matrix, for the publisher alone."""
+        if self.facts is None or self.influence is not LEARN:
+            return {}
+        return {"influence": [self.heads, *influences.lines(self.facts)]}
+
+    def fitted(self, reports: Reports) -> Self:
+        """Return the design with as many sensitive columns as the data has alternatives, and its weights."""
+        facts = reports["facts"]
+        return replace(self, width=facts["most_alternatives"], facts=facts)
+
+
+def design(
+    request: Request,
+    k: int,
+    l: int,
+    threshold: float,
+    influence: Beside | Learn,
+    undiverse: Undiverse,
+    refine: int,
+    max_alternatives: int,
+    order_alternatives: Order,
+    alternatives: Written,
+    alternative_of: str | None,
+    hierarchy: Mapping[str, Beside],
+    label: str | None,
+) -> Uncertain:
+    """Decide how the source is read and what is asked of the clusters.
+
+    Raises UsageError where a hierarchy or the matrix cannot be right on any data.
+    """
+    sensitive = one_sensitive(NAME, request)
+    _refuse_nulls(request)
+    reading = read_source(request, alternatives, alternative_of, max_alternatives, label, order_alternatives, hierarchy)
+    labels = ["label"] if reading.label is not None else []
+    given = () if isinstance(influence, Learn) else (influence,)
+    return Uncertain(
+        request=request,
+        attribute=Attribute(
+            column=sensitive,
+            size=k,
+            parameter="K",
+            purpose=f"{NAME}/{sensitive}",
+            groups_per_block=ONE_BLOCK,
+            carried=(*quasi_names(request), "row_number", *labels),
+        ),
+        reading=reading,
+        clustering=Clustering(
+            tuple(map(_dimension, reading.quasi)), k, l, threshold, undiverse, refine, ("draw", *tie_names(request))
+        ),
+        influence=influence,
+        alternatives=alternatives,
+        order=order_alternatives,
+        tables=(*hierarchy.values(), *given),
+        width=len(reading.places),
+    )
+
+
+def _refuse_nulls(request: Request) -> None:
+    if request.nulls == "value":
+        raise UsageError(
+            f"{option('nulls', 'value')} is not for uncertain: NULL has no weight, and in ST it says that there is no"
+            f" further alternative; say {option('nulls', 'drop')}, or write a value of its own into the source"
+        )
+
+
+def _dimension(column: Column) -> Dimension:
+    if column.hierarchy is not None:
+        return Dimension(column.internal, "hierarchy", column.hierarchy.height, f"hierarchy_{column.number}")
+    if column.kind == "category":
+        return Dimension(column.internal, "category")
+    return Dimension(column.internal, "number", number=column.read)

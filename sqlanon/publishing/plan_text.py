@@ -1,0 +1,83 @@
+"""What would run, as text: the statements of a plan in order, and the script of a method for another engine."""
+
+from pathlib import Path
+from typing import Any
+
+from sqlanon.engines.base import Engine
+from sqlanon.errors import UsageError
+from sqlanon.methods import METHODS
+from sqlanon.plans.plan import Loop, Plan, Report, Request, Source
+from sqlanon.plans.roles import checked_roles, split_columns
+from sqlanon.plans.statement import Statement
+from sqlanon.plans.templates import Sql, ident, literal
+from sqlanon.publishing.release_request import ReleaseRequest, prepare
+from sqlanon.sql.shell_script import script
+
+PREFIX = "sqlanon_"  # of relations in texts; a run's own are drawn
+
+
+def statements_text(plan: Plan, engine: Engine, out: str | Path | None, into: str | None) -> str:
+    """Return what publishing would run, in order, as text."""
+    texts = [plan_text(plan, engine)]
+    for output in plan.outputs:
+        if into is not None:
+            relation = f"{ident(into)}.{ident(output.name)}"
+            written = engine.text(Statement(output.name, output.sql, "table", relation), lasting=True)
+        else:
+            written = engine.written(output.sql, Path(out or ".") / f"{output.name}.parquet")
+        texts.append(f"-- {output.name}\n{written};")
+    return "\n\n".join(texts) + "\n"
+
+
+def plan_text(plan: Plan, engine: Engine) -> str:
+    """Return the statements of a plan as they run before anything is written, in order."""
+    texts = [text for step in plan.steps for text in _step_text(step, engine)]
+    key = f"-- key (bound, never shown)\ncreate temporary table {plan.key} (secret varchar);"
+    return "\n\n".join([key, f"insert into {plan.key} values (?);", *texts])
+
+
+def _step_text(step: Statement | Report | Loop, engine: Engine) -> list[str]:
+    if isinstance(step, Loop):
+        (left,) = _step_text(step.left, engine)
+        turn = [text for statement in step.body for text in _step_text(statement, engine)]
+        after = f"{step.body[-1].relation} takes the place of {step.state}"
+        last = f"-- {step.name}: {after}; again from left_over on, while it is above 0, at most {step.limit} turns"
+        return [left, *turn, last]
+    statement = step.statement if isinstance(step, Report) else step
+    return [f"-- {statement.name}\n{engine.text(statement)};"]
+
+
+def compiled(asked: ReleaseRequest, dialect: str, engine: Engine | None = None, **parameters: Any) -> str:
+    """Return the method's script for another engine; no database is needed, columns are taken as given.
+
+    engine: where the source stands, for a method whose script depends on the types of its columns.
+    """
+    method = METHODS[asked.method]
+    method.refuse_dialect(dialect)
+    if engine is not None:
+        plan, _ = prepare(asked, engine, PREFIX, asked.identity_elsewhere, **parameters)
+        return script(plan, dialect, method.paper)
+    roles = checked_roles(*(split_columns(names) for names in (asked.quasi, asked.sensitive, asked.identifier)))
+    request = Request(
+        Source(_table_elsewhere(str(asked.source), dialect)),
+        roles,
+        nulls=asked.nulls,
+        draws=asked.draws,
+        identity=asked.identity_elsewhere,
+        many_rows_per_person=asked.many_rows_per_person,
+    )
+    return script(method.plan(request, prefix=PREFIX, **parameters), dialect, method.paper)
+
+
+def _table_elsewhere(text: str, dialect: str) -> Sql:
+    """Return the reference to a table of another engine, its dotted parts quoted one by one."""
+    if text.lower().endswith(".parquet") or "/" in text:
+        if dialect == "duckdb":
+            return Sql(f"read_parquet({literal(text)})")
+        if dialect in ("spark", "databricks"):
+            return Sql(f"{ident('parquet')}.{ident(text)}")
+        raise UsageError(f"{dialect} publishes from a table, not from the file {text!r}; load it, then name the table")
+    parts = text.split(".")
+    if not all(parts):
+        raise UsageError(f"{text!r} is not the name of a table")
+    return Sql(".".join(ident(part) for part in parts))

@@ -1,0 +1,108 @@
+"""A release as it was asked for, and how the source, the roles and the tables beside it become a plan."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlanon.engines.base import Engine
+from sqlanon.errors import UsageError
+from sqlanon.key import Key
+from sqlanon.methods import METHODS
+from sqlanon.plans.plan import Beside, Draws, Identity, Nulls, Plan, Request, Source
+from sqlanon.plans.roles import resolve_roles
+from sqlanon.plans.templates import ident
+
+
+@dataclass(frozen=True)
+class ReleaseRequest:
+    """A release as it was asked for, before any database was looked at; files: what else the run reads."""
+
+    method: str
+    source: object
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    identifier: tuple[str, ...] = ()
+    nulls: Nulls = "refuse"
+    draws: Draws = "keyed"
+    key: Key | None = None
+    many_rows_per_person: bool = False
+    show_values: bool = False
+    files: tuple[str, ...] = ()
+
+    @property
+    def identity(self) -> Identity:
+        """Return how rows are told apart: a key of our own needs a number only, and that is cheapest."""
+        return "number" if self.key is None or not self.key.given else self.identity_elsewhere
+
+    @property
+    def identity_elsewhere(self) -> Identity:
+        """Return how rows are told apart where the key is another's: as they are, whatever numbers them."""
+        return "identifier" if self.identifier and not self.many_rows_per_person else "row"
+
+
+def request_of(
+    arguments: Mapping[str, Any], method: str, source: object, files: tuple[str, ...] = ()
+) -> ReleaseRequest:
+    """Return the request of a method's declared arguments."""
+    return ReleaseRequest(
+        method=method,
+        source=source,
+        quasi=arguments["quasi"],
+        sensitive=arguments["sensitive"],
+        identifier=arguments["id"],
+        nulls=arguments["nulls"],
+        draws=arguments["draws"],
+        key=arguments.get("key"),
+        many_rows_per_person=arguments.get("rows_per_person") == "many",
+        show_values=arguments.get("show_values", False),
+        files=files,
+    )
+
+
+def prepare(
+    asked: ReleaseRequest, engine: Engine, prefix: str, identity: Identity | None = None, **parameters: Any
+) -> tuple[Plan, tuple[Source, Mapping[str, str]]]:
+    """Resolve the source and the roles; return the plan, and the source with its columns' types.
+
+    identity: how rows are told apart; what serves the key best if None.
+    """
+    method = METHODS[asked.method]
+    method.refuse_dialect(engine.dialect)
+    source, types = engine.source(asked.source)
+    roles = resolve_roles(list(types), asked.quasi, asked.sensitive, asked.identifier)
+    lists = source.lists if method.takes_lists else {}
+    for name in roles.all:
+        if types[name] == "NESTED" and (name not in lists or name in roles.identifier):
+            raise UsageError(f"column {name!r} holds nested values; roles take columns of single values")
+    request = Request(
+        source,
+        roles,
+        nulls=asked.nulls,
+        draws=asked.draws,
+        identity=identity or asked.identity,
+        many_rows_per_person=asked.many_rows_per_person,
+        show_values=asked.show_values,
+        types=types,
+    )
+    values = {name: _look_up(value, engine) for name, value in parameters.items()}
+    if method.probe is not None and (question := method.probe(request, **values)):
+        request = replace(request, probed=engine.rows(question)[0])
+    return method.plan(request, prefix=prefix, **values), (source, types)
+
+
+def _look_up(value: Any, engine: Engine) -> Any:
+    """Look up the tables that parameters name beside the source, alone, in a tuple or in a mapping."""
+    if isinstance(value, Beside):
+        source, types = engine.source(value.named, value.as_text)
+        columns = _selected(types, value.as_text)
+        rows = tuple(engine.rows(f"select {columns} from {source.relation}")) if value.fetched else ()
+        return replace(value, source=source, types=types, rows=rows)
+    if isinstance(value, tuple):
+        return tuple(_look_up(one, engine) for one in value)
+    if isinstance(value, Mapping):
+        return {name: _look_up(one, engine) for name, one in value.items()}
+    return value
+
+
+def _selected(types: Mapping[str, str], as_text: bool) -> str:
+    return ", ".join(f"cast({ident(name)} as varchar) as {ident(name)}" for name in types) if as_text else "*"
