@@ -160,7 +160,7 @@ class Method(Generic[D]):
             method=self.name,
             steps=steps,
             publication=publication,
-            publish=lambda reports: self._published(design, reports, secret, values, publication),
+            fit=lambda reports: self._fitted(design, reports, secret, values, publication),
             key=secret,
             kept_tables=design.kept_tables,
             kept_files=design.kept_files,
@@ -182,7 +182,7 @@ class Method(Generic[D]):
         )
         return built[: len(first)], publication
 
-    def _published(
+    def _fitted(
         self, design: D, reports: Reports, secret: Sql, values: Mapping[str, Any], expected: Publication
     ) -> Publication:
         fitted = design.fitted(reports)

@@ -192,7 +192,7 @@ class Publication:
 class Plan:
     """Statements, checks, reports and loops in order, then the published tables.
 
-    publication: the second phase as far as it is known before any row is read; publish: the same with the rows of the
+    publication: the second phase as far as it is known before any row is read; fit: the same with the rows of the
     reports by name, where a published table has as many columns as the data asks for.
     kept_tables: tables that the publisher may keep beside the release, and that never become part of it; kept_files:
     the same of reports. known: distributions, as tables that were given or as queries, whose posteriors the finished
@@ -202,12 +202,16 @@ class Plan:
     method: str
     steps: tuple["Statement | Report | Loop", ...]
     publication: Publication
-    publish: Callable[[Mapping[str, Row]], Publication]
+    fit: Callable[[Mapping[str, Row]], Publication] | None = None
     key: Sql = field(default_factory=Sql)
     kept_tables: tuple[Statement, ...] = ()
     kept_files: tuple[KeptFile, ...] = ()
     known: tuple[Beside | Statement, ...] = ()
     read: tuple[object, ...] = ()
+
+    def published(self, reports: Mapping[str, Row]) -> Publication:
+        """Return the second phase as the reports make it."""
+        return self.publication if self.fit is None else self.fit(reports)
 
     def dropped_rows(self, reports: Mapping[str, Row]) -> int:
         """Return how many rows are not published, as the reports count them."""

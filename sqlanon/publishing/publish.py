@@ -51,7 +51,7 @@ def publish(
     kept = kept_files.chosen(asked, plan, kept_paths(asked, parameters), overwrite, out)
     key = asked.key or Key.fresh()
     with engine.snapshot(), carried_out(plan, engine, key, kept.write_report) as reports:
-        publication = plan.publish(reports)
+        publication = plan.published(reports)
         manifest = new_manifest(plan.method, publication, engine.name, {}, plan.dropped_rows(reports))
         with kept.saved_tables(engine), target:
             known = _known(plan, engine)

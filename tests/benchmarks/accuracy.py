@@ -26,8 +26,7 @@ from sqlanon.engines.runner import carried_out
 from sqlanon.estimation.qit_st.session import Session
 from sqlanon.estimators import ESTIMATORS
 from sqlanon.key import Key
-from sqlanon.methods import anatomy
-from sqlanon.methods.robust import plan as robust
+from sqlanon.methods import METHODS
 from sqlanon.plans.plan import Request, Source
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.templates import Sql, ident, literal
@@ -43,15 +42,15 @@ def published(con: duckdb.DuckDBPyConnection, relation: str, quasi, sensitive, s
     engine = DuckDBEngine(con)
     request = Request(Source(Sql(relation), numbering=Sql("rowid")), Roles(tuple(quasi), (sensitive,)))
     if backgrounds:
-        plan = robust.plan(request, size, background_from=backgrounds, max_suppressed=0.02, prefix=prefix)
+        plan = METHODS["robust"].plan(request, r=size, background_from=backgrounds, max_suppressed=0.02, prefix=prefix)
     else:
-        plan = anatomy.plan(request, size, prefix=prefix)
+        plan = METHODS["anatomy"].plan(request, l=size, prefix=prefix)
     with carried_out(plan, engine, Key.fresh()) as found:
         for output in plan.outputs:
             engine.create(replace(output, relation=f'"kept_{prefix}{output.name}"'))
-        dropped = sum(int(row["dropped_rows"]) for row in found.values() if "dropped_rows" in row)
+        dropped = plan.dropped_rows(found)
     tables = {output.name: Sql(f'"kept_{prefix}{output.name}"') for output in plan.outputs}
-    manifest = {"method": plan.method, "columns": dict(plan.columns), "parameters": dict(plan.parameters)}
+    manifest = {"method": plan.method, "columns": dict(plan.publication.columns), "parameters": dict(plan.parameters)}
     return Session(engine, tables, manifest | {"dropped_rows": dropped})
 
 

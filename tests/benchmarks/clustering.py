@@ -27,8 +27,8 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.runner import carried_out
 from sqlanon.key import Key
 from sqlanon.methods.uncertain.hierarchy import read_hierarchy
-from sqlanon.plans.plan import Beside, Check, Loop, Plan
-from sqlanon.publishing.publish import Asked, prepared
+from sqlanon.plans.plan import Beside, Check, Loop, Plan, Publication
+from sqlanon.publishing.release_request import ReleaseRequest, prepare
 from tests.oracles.k_member import Attribute, distances, greedy, merged, objective
 from tests.workloads import uncertain
 
@@ -64,10 +64,10 @@ def plan(
     **parameters: Any,
 ) -> Plan:
     """Return the plan of a release of `source`."""
-    asked = Asked("uncertain", source, tuple(quasi), ("occupation",), nulls="drop")
+    asked = ReleaseRequest("uncertain", source, tuple(quasi), ("occupation",), nulls="drop")
     hierarchy = {name: Beside(str(path), fetched=True, as_text=True) for name, path in trees.items()}
     beside = {"influence": Beside("influence", fetched=True, as_text=True), "hierarchy": hierarchy}
-    return prepared(asked, engine, PREFIX, k=K, l=L, **beside, **parameters)[0]
+    return prepare(asked, engine, PREFIX, k=K, l=L, **beside, **parameters)[0]
 
 
 def clusters(con: duckdb.DuckDBPyConnection, engine: DuckDBEngine, made: Plan) -> tuple[list[Any], list[list[int]]]:
@@ -152,7 +152,7 @@ def taken(made: Plan, engine: DuckDBEngine, last: str) -> tuple[float, float]:
     names = [step.name if isinstance(step, Loop) else _name(step) for step in made.steps]
     steps = made.steps[: names.index(last) + 1]
     wall, used = time.perf_counter(), time.process_time()
-    with carried_out(Plan(made.method, steps, (), key=made.key), engine, Key.fresh()):
+    with carried_out(Plan(made.method, steps, Publication(()), key=made.key), engine, Key.fresh()):
         return time.perf_counter() - wall, time.process_time() - used
 
 
@@ -178,7 +178,7 @@ def timing(generator: Path, size: int, repeat: int) -> None:
             levels = [[value, *(f"{name} {step}: {value // step}" for step in steps), "*"] for value in range(count)]
             with trees[name].open("w", encoding="utf-8", newline="") as file:
                 csv.writer(file).writerows([[f"level_{level}" for level in range(len(levels[0]))], *levels])
-        groups = prepared(Asked("anatomy", "rows", CENSUS, ("occupation",)), engine, PREFIX, l=K)[0]
+        groups = prepare(ReleaseRequest("anatomy", "rows", CENSUS, ("occupation",)), engine, PREFIX, l=K)[0]
         plans = {
             "Anatomy's groups": (groups, "grouped"),
             "clusters": (plan(engine, "rows", CENSUS, {}, threshold=0.02), "clustered"),

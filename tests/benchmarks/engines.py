@@ -149,13 +149,14 @@ class Reading(SparkEngine):
 
 def plans(session: Any, source: Path, folder: Path) -> None:
     """Print, for 4 and 8 shuffle partitions, the steps in which one partition takes everything."""
-    from sqlanon.publishing.publish import Asked, publish
+    from sqlanon.publishing.publish import publish
+    from sqlanon.publishing.release_request import ReleaseRequest
 
     for partitions in (4, 8):
         session.conf.set("spark.sql.shuffle.partitions", str(partitions))
         engine = Reading(session)
         Reading.found = []
-        asked = Asked("anatomy", str(source), tuple(QUASI), ("occupation",))
+        asked = ReleaseRequest("anatomy", str(source), tuple(QUASI), ("occupation",))
         publish(asked, engine, folder / f"plans_{partitions}", l=10)
         for name, how in dict.fromkeys(Reading.found):
             print(f"{partitions} partitions: {name}: {how}")

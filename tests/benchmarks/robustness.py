@@ -22,7 +22,7 @@ import sqlanon
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.runner import carried_out
 from sqlanon.key import Key
-from sqlanon.publishing.publish import Asked, prepared
+from sqlanon.publishing.release_request import ReleaseRequest, prepare
 
 QUASI = ["age", "sex", "education", "marital_status", "race", "class_of_worker", "country_of_birth"]
 SETS = {"sex": ["sex"], "education": ["education"], "both": ["sex,education"]}
@@ -72,8 +72,8 @@ def timed(generator: Path, rows: int, repeat: int) -> None:
 
     def grouped(method: str, **parameters: object) -> float:
         start = time.monotonic()
-        plan, _ = prepared(
-            Asked(method, "census_like_rows", GENERATED, ("occupation",)), engine, "timed_", **parameters
+        plan, _ = prepare(
+            ReleaseRequest(method, "census_like_rows", GENERATED, ("occupation",)), engine, "timed_", **parameters
         )
         with engine.snapshot(), carried_out(plan, engine, Key.fresh()):
             return time.monotonic() - start

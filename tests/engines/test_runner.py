@@ -9,7 +9,7 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.runner import carried_out
 from sqlanon.errors import DataError
 from sqlanon.key import Key
-from sqlanon.plans.plan import Check, Guard, Loop, Plan
+from sqlanon.plans.plan import Check, Guard, Loop, Plan, Publication
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.publishing.publish import plan_text
@@ -30,7 +30,7 @@ def a_plan(limit: int) -> Plan:
     turn = Statement("next", f"select number // 2 as number from {NUMBER}", "table", NEXT)
     loop = Loop("halves", NUMBER, (turn,), Check(left, refuse, (Guard("left_over > 0", TOO_MANY),)), limit)
     output = Statement("data", f"select count(*) as rows, max(number) as most from {NUMBER}", "table", '"t_data"')
-    return Plan("halving", (start, loop), (output,), key=Sql('"t_key"'))
+    return Plan("halving", (start, loop), Publication((output,)), key=Sql('"t_key"'))
 
 
 def test_a_loop_ends_when_none_is_left(con, caplog):

@@ -41,7 +41,7 @@ def test_the_only_man_of_the_papers_table_finds_no_company(con):
         sqlanon.robust(con, PATIENTS, **asked)
     assert str(refused.value) == (
         "r = 2 is not possible: 1 of 4 rows (25.00%) find no group of 2 rows with different values of 'disease' and one"
-        " signature, and --max-suppressed allows 1%; most of them have the signature (Male) with 1 (1 signatures leave"
+        " signature, and max_suppressed allows 1%; most of them have the signature (Male) with 1 (1 signatures leave"
         " rows over); no r above 1 works with these backgrounds; name fewer attributes, or allow more"
     )
 
@@ -191,7 +191,7 @@ def test_a_learned_background_can_be_kept_and_read_again(con, tmp_path):
         second = sqlanon.robust(con, "people", background=str(kept), **asked)
         assert first.table("st").fetchall() == second.table("st").fetchall()
         assert first.manifest["parameters"] == second.manifest["parameters"]
-        with pytest.raises(sqlanon.TargetError, match="stands already; say --overwrite"):
+        with pytest.raises(sqlanon.TargetError, match="exists; choose another save_background or say overwrite=True"):
             sqlanon.robust(con, "people", background_from="sex", save_background=kept, **asked)
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
@@ -208,7 +208,7 @@ def test_what_is_kept_lies_in_no_release_and_replaces_nothing_that_is_read(con, 
         ("release/kept.parquet", "lies in the release"),
         ("people.parquet", "is what this run reads"),
         ("known.csv", "is what this run reads"),
-        ("folder.csv", "stands already"),
+        ("folder.csv", "exists; choose another"),
     ):
         (tmp_path / "release").mkdir(exist_ok=True)
         with pytest.raises(sqlanon.TargetError, match=message):

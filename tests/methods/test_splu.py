@@ -11,7 +11,7 @@ import sqlanon
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.runner import carried_out
 from sqlanon.key import Key
-from sqlanon.methods.splu import plan as splu
+from sqlanon.methods import METHODS
 from sqlanon.plans.plan import Request
 from sqlanon.plans.roles import Roles
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
@@ -30,7 +30,7 @@ def decoy_groups(con, gamma, residue=None, key=KEY, identity="identifier"):
     """Run the plan and return the rows (value, group) of its decoy groups, which are never published."""
     engine = DuckDBEngine(con)
     request = Request(engine.source("t")[0], Roles(("q",), ("s",), ("person",)), identity=identity)
-    plan = splu.plan(request, gamma, residue)
+    plan = METHODS["splu"].plan(request, gamma=gamma, residue=residue)
     with carried_out(plan, engine, Key.of(key)):
         return con.execute(
             "select f.sensitive, d.group_id, d.group_rows"
@@ -78,7 +78,7 @@ def test_the_residue_is_drawn_evenly_whatever_its_value(con):
     for key in range(80):
         engine = DuckDBEngine(con)
         request = Request(engine.source("t")[0], Roles(("q",), ("s",), ("person",)), identity="identifier")
-        plan = splu.plan(request, 3)
+        plan = METHODS["splu"].plan(request, gamma=3)
         with carried_out(plan, engine, Key.of(f"{key:064x}")) as found:
             assert found["left_out"]["dropped_rows"] == 2
             kept = con.execute("select s from t except all select sensitive from sqlanon_kept").fetchall()
@@ -153,7 +153,7 @@ def test_position_and_files_tell_nothing_of_value_or_group(con, tmp_path):
         ({"gamma": 5, "sensitive": ["s", "S"]}, sqlanon.UsageError, "named twice"),
         ({"gamma": 5, "sensitive": ["s", "q"]}, sqlanon.UsageError, "a column has one role"),
         ({"gamma": {"s": 5, "u": 4}, "sensitive": ["s", "u"], "residue": "drop"}, sqlanon.UsageError, "one gamma"),
-        ({"gamma": 5, "residue": "x"}, sqlanon.UsageError, "neither 'drop' nor 'keep'"),
+        ({"gamma": 5, "residue": "x"}, sqlanon.UsageError, "none of drop, keep"),
         ({"gamma": "5"}, sqlanon.UsageError, "not a whole number"),
         ({"gamma": 5, "epsilon": 1.5}, sqlanon.UsageError, "between 0 and 1"),
     ],

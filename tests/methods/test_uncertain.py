@@ -14,7 +14,7 @@ import sqlanon
 from sqlanon.methods.uncertain.influence import Learn
 from sqlanon.plans.literal_table import constants
 from sqlanon.plans.templates import ident, render
-from sqlanon.publishing.publish import Asked, prepared
+from sqlanon.publishing.release_request import ReleaseRequest, prepare
 from sqlanon.sql.translate import DIALECTS
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
 from tests.oracles.generalized import determined
@@ -354,7 +354,7 @@ def test_a_learned_matrix_is_association_and_rarity(con, tmp_path):
     again = sqlanon.uncertain(con, "t", influence=saved, key=KEY, **asked)
     assert again.manifest["parameters"]["weights"] == release.manifest["parameters"]["weights"]
     assert "influence" not in json.dumps(release.manifest) and str(tmp_path) not in json.dumps(again.manifest)
-    with pytest.raises(sqlanon.TargetError, match="exists; choose another --save-influence or say --overwrite"):
+    with pytest.raises(sqlanon.TargetError, match="exists; choose another save_influence or say overwrite=True"):
         sqlanon.uncertain(con, "t", influence="learn", save_influence=saved, **asked)
     sqlanon.uncertain(con, "t", influence="learn", save_influence=saved, overwrite=True, **asked)
     with pytest.raises(sqlanon.TargetError, match="no path of a file"):
@@ -583,7 +583,7 @@ def test_a_quasi_column_called_weight(con):
         ("{Master}, {Ph.D}", "quotes and braces inside braces are not read; use lists"),
         ('{"Master, Ph.D"}', "quotes and braces inside braces are not read; use lists"),
         ("{Master, 'Ph.D'}", "quotes and braces inside braces are not read; use lists"),
-        ("{Bachelor, Master, Ph.D}", "1 cells of 'education' have more than 2 alternatives; raise --max-alternatives"),
+        ("{Bachelor, Master, Ph.D}", "1 cells of 'education' have more than 2 alternatives; raise max_alternatives"),
     ],
 )
 def test_braces_that_are_none(con, cell, words):
@@ -601,7 +601,7 @@ def test_braces_that_are_none(con, cell, words):
         ("sex", ["F", "M"], "1 cells of 'sex' are uncertain, and nothing says what their alternatives have in common"),
         ("disease", [], "1 cells of 'disease' have nothing, or NULL, among their alternatives"),
         ("disease", ["flu", None], "1 cells of 'disease' have nothing, or NULL, among their alternatives"),
-        ("disease", None, "1 rows have no value in the sensitive column 'disease'; say --nulls drop"),
+        ("disease", None, "1 rows have no value in the sensitive column 'disease'; say nulls=\"drop\""),
     ],
 )
 def test_lists_that_are_none(con, column, cell, words):
@@ -667,7 +667,7 @@ def test_alternative_rows_are_folded(con):
         ((None, "y", "Master", 1, "M", "flu"), "1 rows have no value in 'num', which ties alternative rows together"),
         (("t2", "z", "Master", 1, "M", "flu"), "1 tuples have alternative rows that differ in 'note': a label or an"),
         (("t2", None, "Master", 1, "M", "flu"), "1 tuples have alternative rows that differ in 'note': a label or an"),
-        (("t1", "x", "Ph.D", 1, "M", "flu"), "1 tuples have more than 2 alternative rows; raise --max-alternatives"),
+        (("t1", "x", "Ph.D", 1, "M", "flu"), "1 tuples have more than 2 alternative rows; raise max_alternatives"),
         (("t2", "y", "Ph.D", 1, None, "flu"), "1 cells of 'sex' have nothing, or NULL, among their alternatives"),
         (("t2", "y", "Ph.D", 1, "M", None), "1 cells of 'disease' have nothing, or NULL, among their alternatives"),
         (("t2", "y", "Ph.D", 1, "F", "flu"), "1 cells of 'sex' are uncertain, and nothing says"),
@@ -709,17 +709,17 @@ def test_one_identifier_for_all_alternatives_of_a_row(con):
     [
         ({"k": 1}, "-k 1 groups nobody with others"),
         ({"l": 1}, "-L 1 asks for no difference"),
-        ({"threshold": 0}, "--threshold 0.0 is not above 0 and at most 1"),
-        ({"threshold": 1.1}, "--threshold 1.1 is not above 0 and at most 1"),
-        ({"threshold": float("nan")}, "--threshold nan is not above 0"),
-        ({"refine": -1}, "--refine -1 is not a number of turns"),
-        ({"max_alternatives": 0}, "--max-alternatives 0 is not a whole number from 1 to 1000"),
-        ({"nulls": "value"}, "--nulls value is not for uncertain: NULL has no weight"),
+        ({"threshold": 0}, "threshold 0 is not above 0 and at most 1"),
+        ({"threshold": 1.1}, "threshold 1.1 is not above 0 and at most 1"),
+        ({"threshold": float("nan")}, "threshold = nan is not a number"),
+        ({"refine": -1}, "refine -1 is not a number of turns"),
+        ({"max_alternatives": 0}, "max_alternatives 0 is not a whole number from 1 to 1000"),
+        ({"nulls": "value"}, "nulls=\"value\" is not for uncertain: NULL has no weight"),
         ({"sensitive": ["disease", "num"]}, "uncertain publishes one sensitive column, 2 were given"),
-        ({"label": "age"}, "column 'age' stands in --quasi and in --label; a column has one role"),
-        ({"label": "disease"}, "column 'disease' stands in --sensitive and in --label"),
-        ({"label": "num", "id": "num"}, "column 'num' stands in --id and in --label"),
-        ({"alternative_of": "sex"}, "column 'sex' stands in --quasi and in --alternative-of"),
+        ({"label": "age"}, "column 'age' stands in quasi and in label; a column has one role"),
+        ({"label": "disease"}, "column 'disease' stands in sensitive and in label"),
+        ({"label": "num", "id": "num"}, "column 'num' stands in id and in label"),
+        ({"alternative_of": "sex"}, "column 'sex' stands in quasi and in alternative_of"),
         ({"label": "nobody"}, "no column 'nobody' in the source"),
         ({"save_influence": "x.csv"}, "save_influence keeps what influence='learn' finds"),
         ({"hierarchy": "education.csv"}, "hierarchy is a mapping of column names to tables"),
@@ -912,9 +912,9 @@ def test_jobs_that_are_none(uncertain_shell, old, new, words):
 
 @pytest.mark.parametrize("engine", ["spark", "postgres"])
 def test_other_engines_are_refused_before_they_do_anything(engine):
-    asked = Asked("uncertain", "people", ("age",), ("disease",))
+    asked = ReleaseRequest("uncertain", "people", ("age",), ("disease",))
     with pytest.raises(sqlanon.UsageError, match=f"uncertain runs on duckdb, not on {engine}: lists of alternatives"):
-        prepared(asked, SimpleNamespace(dialect=engine), "p_", k=2, l=2, threshold=0.3, influence=Learn())
+        prepare(asked, SimpleNamespace(dialect=engine), "p_", k=2, l=2, threshold=0.3, influence=Learn())
 
 
 def test_other_dialects_are_refused_with_the_reason(shell):

@@ -12,7 +12,7 @@ from sqlanon.engines.runner import carried_out
 from sqlanon.errors import DataError, UsageError
 from sqlanon.key import Key
 from sqlanon.methods.robust import background
-from sqlanon.plans.plan import Plan, Step, build
+from sqlanon.plans.plan import Plan, Publication, Step, build
 from sqlanon.plans.templates import Sql, ident, literal
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
 from tests.oracles.permanent import completed
@@ -25,7 +25,7 @@ def found(con, known, show_values=False):
     """Return the whole prior as {(signature, value): probability}."""
     given_ = {"population": Sql('"population"'), "tally": Sql('"tally"')}
     steps = build((*background.steps(known, "_1", show_values), background.prior(known, "_1")), {}, "t_", given_)
-    plan = Plan("background", steps, (), key=Sql('"t_key"'))
+    plan = Plan("background", steps, Publication(()), key=Sql('"t_key"'))
     engine = DuckDBEngine(con)
     with carried_out(plan, engine, Key.fresh()):
         rows = con.execute(f"select * from {steps[-1].relation}").fetchall()

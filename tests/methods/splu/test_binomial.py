@@ -105,10 +105,10 @@ def test_the_table_says_what_does_not_hold():
     ("call", "said"),
     [
         (lambda: binomial.guarantee(1, 100), "gamma = 1"),
-        (lambda: binomial.guarantee(5, 100, epsilon=0), "--epsilon 0"),
-        (lambda: binomial.guarantee(5, 100, epsilon=1.5), "--epsilon 1.5"),
-        (lambda: binomial.guarantee(5, 100, alpha=0), "--alpha 0"),
-        (lambda: binomial.guarantee(5, 100, target_error=1), "--target-error 1"),
+        (lambda: binomial.guarantee(5, 100, epsilon=0), "epsilon=0"),
+        (lambda: binomial.guarantee(5, 100, epsilon=1.5), "epsilon=1.5"),
+        (lambda: binomial.guarantee(5, 100, alpha=0), "alpha=0"),
+        (lambda: binomial.guarantee(5, 100, target_error=1), "target_error=1"),
     ],
 )
 def test_thresholds_out_of_range_are_refused(call, said):

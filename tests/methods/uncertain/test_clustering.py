@@ -15,7 +15,7 @@ from sqlanon.errors import DataError
 from sqlanon.key import Key
 from sqlanon.methods.uncertain.clustering import MOST_TURNS, PATIENT_TURNS, Clustering, steps
 from sqlanon.methods.uncertain.dimensions import Dimension
-from sqlanon.plans.plan import Plan, build
+from sqlanon.plans.plan import Plan, Publication, build
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.shell_script import script
@@ -95,7 +95,7 @@ def plan(asked):
     """Return the plan of clusters alone."""
     trees = {one.relation: Sql(f'"{one.relation}"') for one in asked.dimensions if one.relation}
     given = {name: Sql(f'"{name}"') for name in ("determined", "alternative", "influence")}
-    return Plan("uncertain", build(steps(asked), {}, "t_", {**given, **trees}), (), key=Sql('"t_key"'))
+    return Plan("uncertain", build(steps(asked), {}, "t_", {**given, **trees}), Publication(()), key=Sql('"t_key"'))
 
 
 def clustered(con, asked):
@@ -421,7 +421,7 @@ def test_a_script_refuses_the_same_and_merges_as_well(con, values, changed, mess
     asked = Clustering(**{"dimensions": lined(con, values), "k": 2, "l": 2, "threshold": 0.05, "refine": 1, **changed})
     steps = plan(asked).steps
     output = Statement("grouped", "select cluster, count(*) as n from t_clustered group by cluster", "table", '"t_out"')
-    text = script(Plan("uncertain", steps, (output,), key=Sql('"t_key"')), "duckdb")
+    text = script(Plan("uncertain", steps, Publication((output,)), key=Sql('"t_key"')), "duckdb")
     con.execute(f"set variable sqlanon_key = '{'ab' * 32}'").fetchall()
     if message:
         with pytest.raises(duckdb.Error, match=message):
