@@ -5,6 +5,7 @@
 
 import os
 import re
+import secrets
 import shlex
 import shutil
 import subprocess
@@ -43,8 +44,11 @@ def tour(kept_tour, tmp_path):
 
 
 def printed(tour: Shell, command: Command) -> str:
-    """Run a command in the tour and return what it prints; `cat FILE` makes the file that it shows."""
-    words = shlex.split(command.line)
+    """Run a command in the tour and return what a terminal shows; `cat FILE` makes the file that it shows.
+
+    Of a command that answers and succeeds that is the answer: what it says beside it is left out.
+    """
+    words = shlex.split(command.line.replace("$(openssl rand -hex 32)", secrets.token_hex(32)))
     given = {}
     while re.match(r"[A-Z_]+=", words[0]):
         name, _, value = words.pop(0).partition("=")
@@ -59,7 +63,7 @@ def printed(tour: Shell, command: Command) -> str:
         done = subprocess.run(command.line, shell=True, cwd=tour.folder, capture_output=True, text=True, check=True)
         return done.stdout
     done = tour(*words[1:], **given)
-    return done.stdout if done.returncode == 0 and done.stdout else done.stderr
+    return done.stdout if done.returncode == 0 and done.stdout else done.stdout + done.stderr
 
 
 def run_python(tour: Shell, text: str) -> None:
@@ -137,6 +141,10 @@ def test_lines_of_prose_fit_a_screen(name):
 def test_links_lead_somewhere(name):
     for target in re.findall(r"\]\(([^)#]+)\)", text_of(name)):
         assert (DOCUMENTS[name].parent / target).exists(), target
+
+
+def test_every_method_has_a_guide():
+    assert set(METHODS) <= set(GUIDES)
 
 
 def test_readme_lists_every_guide():
