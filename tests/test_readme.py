@@ -95,7 +95,8 @@ def test_every_block_runs_and_prints_what_is_shown(tour, name):
                 changed[command.start, command.end] = documents.anew(output, command.shown)
                 if not os.environ.get("UPDATE_README"):
                     assert documents.shape(output) == documents.shape(command.shown), command.line
-    documents.rewrite(name, changed)
+    if changed:
+        documents.rewrite(name, changed)
 
 
 def inline_commands() -> list[str]:
