@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 _FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(["sqlanon.cli"])
+_FORKS.set_forkserver_preload(["sqlanon.cli", "scipy.stats"])  # scipy.stats takes a second
 
 
 def _child(arguments: list[str], folder: str, environment: dict[str, str], out: str, err: str) -> None:

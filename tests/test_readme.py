@@ -1,74 +1,155 @@
-"""What the README shows is what a user sees: its commands run, its outputs have the shape shown."""
+"""What README and the guides show is what a user sees: commands run and print what is shown.
 
+`UPDATE_README=1` writes the outputs anew whose shape has changed.
+"""
+
+import os
 import re
+import secrets
 import shlex
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
+import typer
 
+from sqlanon.cli import app
 from sqlanon.methods import METHODS
 from sqlanon.sql.translate import DIALECTS
+from tests import documents
 from tests.command import Shell
-from tests.conftest import ROOT
+from tests.documents import DOCUMENTS, GUIDES, Command, blocks, commands, text_of
 
-README = (ROOT / "README.md").read_text()
-CONSOLE = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
-PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-
-
-def shape(text):
-    """Return text with numbers, hashes and padding made alike: draws differ from run to run."""
-    text = re.sub(r"\b[0-9a-f]{8}…", "#", text)
-    text = re.sub(r"\d[\d,]*(\.\d+)?(e-\d+)?", "#", text)
-    return [" ".join(line.split()) for line in text.strip().splitlines()]
+NAMED_FILE = re.compile(r"# (\w+\.\w+)\n")  # the first line of a block that is a file
+TRUE = re.compile(r"^(\S.*\S)  # True$", re.MULTILINE)
+METHOD_ROW = re.compile(r"^\| \[?`(\w+)`\]?.*\|.*\|.* \d{4} \|$", re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
-def tour(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("readme")
+def kept_tour(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("kept")
     (folder / "tmp").mkdir()
     assert Shell(folder)("demo", "--keep", "tour").returncode == 0
-    (folder / "tour" / "tmp").mkdir()
-    return Shell(folder / "tour")
+    return folder / "tour"
 
 
-def test_every_console_block_runs_and_prints_what_is_shown(tour):
-    ran = 0
-    for block in CONSOLE:
-        command, _, shown = block.partition("\n")
-        words = shlex.split(command.removeprefix("$ "))
-        if words[0] != "sqlanon":
-            assert words[:2] == ["pip", "install"]
-            continue
-        done = tour(*words[1:])
-        printed = done.stdout if done.returncode == 0 else done.stderr
-        assert shape(printed) == shape(shown), command
-        ran += 1
-    assert ran >= 4
+@pytest.fixture
+def tour(kept_tour, tmp_path):
+    """Return a runner in a copy of the tour, so that documents do not depend on one another."""
+    folder = tmp_path / "tour"
+    shutil.copytree(kept_tour, folder)
+    (folder / "tmp").mkdir()
+    return Shell(folder)
 
 
-def test_the_inline_compile_example_runs(tour):
-    command = re.findall(r"`sqlanon (compile .*?)`", README)[0]
-    assert tour(*shlex.split(command)).returncode == 0
-    assert all(f"`{dialect}`" in README for dialect in DIALECTS)
+def printed(tour: Shell, command: Command) -> str:
+    """Run a command in the tour and return what a terminal shows; `cat FILE` makes the file that it shows.
+
+    Of a command that answers and succeeds that is the answer: what it says beside it is left out.
+    """
+    words = shlex.split(command.line.replace("$(openssl rand -hex 32)", secrets.token_hex(32)))
+    given = {}
+    while re.match(r"[A-Z_]+=", words[0]):
+        name, _, value = words.pop(0).partition("=")
+        given[name] = value
+    if words[0] == "cat":
+        (tour.folder / words[1]).write_text(command.shown)
+        return command.shown
+    if words[0] != "sqlanon":
+        assert words[0] == "openssl", "only known commands run here"
+        if shutil.which(words[0]) is None:
+            pytest.skip(f"needs the command {words[0]}")
+        done = subprocess.run(command.line, shell=True, cwd=tour.folder, capture_output=True, text=True, check=True)
+        return done.stdout
+    done = tour(*words[1:], **given)
+    return done.stdout if done.returncode == 0 and done.stdout else done.stdout + done.stderr
 
 
-def test_the_python_block_runs(tour, monkeypatch):
-    monkeypatch.chdir(tour.folder)
-    if not (tour.folder / "ward").exists():
-        tour("publish", "anatomy", "patients", "--database", "hospital.duckdb", "--quasi", "age,sex,zipcode",
-             "--sensitive", "disease", "--id", "ssn", "-l", "4", "--out", "ward")  # fmt: skip
-    names = {}
-    for block in PYTHON:
-        exec(compile(block, "README", "exec"), names)
-    assert names["release"].verify(against="patients").holds
-    names["con"].close()
+def run_python(tour: Shell, text: str) -> None:
+    """Run a block in the tour's folder; an expression beside `# True` has to be so."""
+    code = TRUE.sub(r"assert \1", text)
+    before, names = Path.cwd(), {}
+    os.chdir(tour.folder)
+    try:
+        exec(compile(code, "document", "exec"), names)
+    finally:
+        os.chdir(before)
+        if "con" in names:
+            names["con"].close()
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_block_runs_and_prints_what_is_shown(tour, name):
+    changed = {}
+    for block in blocks(name):
+        if block.language == "python":
+            run_python(tour, block.text)
+        if named := NAMED_FILE.match(block.text):
+            (tour.folder / named[1]).write_text(block.text)
+        for command in commands(block) if block.language == "console" else ():
+            if command.line.startswith("pip install "):  # the test of the package builds and installs it
+                continue
+            output = printed(tour, command)
+            if not documents.agrees(output, command.shown):
+                changed[command.start, command.end] = documents.anew(output, command.shown)
+                if not os.environ.get("UPDATE_README"):
+                    assert documents.shape(output) == documents.shape(command.shown), command.line
+    if changed:
+        documents.rewrite(name, changed)
+
+
+def inline_commands() -> list[str]:
+    spans = {span for name in DOCUMENTS for span in re.findall(r"`sqlanon ([a-z][^`]*)`", text_of(name))}
+    return sorted(spans)
+
+
+@pytest.mark.parametrize("line", inline_commands())
+def test_a_command_in_a_sentence_can_be_typed(line):
+    """Its verb and its options exist and take what stands there; `…` stands for what a reader fills in."""
+    words = shlex.split(line)
+    command, context = typer.main.get_command(app), None
+    while hasattr(command, "commands") and words and words[0] in command.commands:
+        context = typer.Context(command, parent=context, info_name=command.name)
+        command = command.commands[words.pop(0)]
+    options = {option for parameter in command.params for option in parameter.opts}
+    assert {word for word in words if word.startswith("-")} <= options
+    if words and "…" not in words:  # a verb alone is its name
+        command.make_context(command.name, words, parent=context)
+
+
+def test_the_dialects_are_all_named():
+    assert all(f"`{dialect}`" in text_of("compile") for dialect in DIALECTS)
 
 
 def test_the_table_of_methods_is_the_list_of_methods():
-    rows = re.findall(r"^\| `(\w+)` \|.*\|.*\| .* \d{4} \|$", README, re.MULTILINE)
-    assert rows == list(METHODS)
+    assert METHOD_ROW.findall(text_of("README")) == list(METHODS)
 
 
-def test_links_lead_somewhere():
-    for target in re.findall(r"\]\(([^)#]+)\)", README):
-        assert (ROOT / target).exists(), target
+def test_readme_is_read_in_five_minutes():
+    lines = text_of("README").splitlines()
+    assert len(lines) <= 180
+    (last,) = [number for number, line in enumerate(lines, 1) if METHOD_ROW.match(line)][-1:]
+    assert last < 60
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_lines_of_prose_fit_a_screen(name):
+    assert [line for line in documents.prose(name) if len(line) > 120] == []
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_links_lead_somewhere(name):
+    for target in re.findall(r"\]\(([^)#]+)\)", text_of(name)):
+        assert (DOCUMENTS[name].parent / target).exists(), target
+
+
+def test_every_method_has_a_guide():
+    assert set(METHODS) <= set(GUIDES)
+
+
+def test_readme_lists_every_guide():
+    text = text_of("README")
+    listed = re.findall(r"\]\((sqlanon/[^)#]+\.md)\)", text)
+    assert {(DOCUMENTS["README"].parent / path) for path in listed} == set(GUIDES.values())
+    assert all(f"[`{topic}`]" in text for topic in GUIDES)

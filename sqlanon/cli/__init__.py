@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from sqlanon.cli import breach, jobs, macros, methods, recipient, tour  # noqa: F401 - each adds its verbs
+from sqlanon.cli import breach, guide, jobs, macros, methods, recipient, tour  # noqa: F401 - each adds its verbs
 from sqlanon.cli.app import app
 from sqlanon.cli.options import say
 from sqlanon.errors import SqlanonError, UsageError

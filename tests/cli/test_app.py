@@ -20,6 +20,7 @@ VERBS = [
     ["run"],
     ["demo"],
     ["breach"],
+    ["guide"],
 ]
 
 

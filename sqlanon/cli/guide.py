@@ -1,0 +1,58 @@
+"""The verb for the longer texts: guide."""
+
+import difflib
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sqlanon.cli.app import app
+from sqlanon.errors import UsageError
+
+PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def topics() -> dict[str, Path]:
+    """Return the guides by topic, in alphabetical order: they lie beside the code that they describe."""
+    return {path.stem: path for path in sorted(PACKAGE.rglob("*.md"), key=lambda path: path.stem)}
+
+
+@app.command(epilog="Example: sqlanon guide anatomy")
+def guide(
+    topic: Annotated[str | None, typer.Argument(help="The guide to read; without one, all are listed.")] = None,
+) -> None:
+    """Show a guide: what a method promises, how a verb is used, with examples that run."""
+    guides = topics()
+    if topic is None:
+        width = max(map(len, guides))
+        sys.stdout.writelines(f"{name:{width}}  {subject(path)}\n" for name, path in guides.items())
+        return
+    if topic not in guides:
+        raise UsageError(_unknown(topic, list(guides)))
+    _show(guides[topic].read_text(encoding="utf-8"))
+
+
+def subject(path: Path) -> str:
+    """Return the first line of a guide after its heading: one sentence that says what it is about."""
+    _, *lines = path.read_text(encoding="utf-8").splitlines()
+    return next(line for line in lines if line)
+
+
+def _unknown(topic: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(topic.lower(), known, n=1)
+    nearest = f"; the nearest is {near[0]!r}" if near else ""
+    return f"there is no guide {topic!r}{nearest}; the guides are {', '.join(known)}"
+
+
+def _show(text: str) -> None:
+    """Print Markdown: rendered on a terminal, as it stands into a pipe or a file."""
+    from rich.console import Console
+
+    console = Console()
+    if not console.is_terminal:
+        sys.stdout.write(text)
+        return
+    from rich.markdown import Markdown
+
+    console.print(Markdown(text))

@@ -1,0 +1,73 @@
+"""The guides in the terminal: every one is listed, printed as it stands, rendered on a terminal."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from sqlanon.cli import guide
+from tests.command import Shell
+
+TOPICS = guide.topics()
+
+
+@pytest.fixture
+def shell(tmp_path):
+    (tmp_path / "tmp").mkdir()
+    return Shell(tmp_path)
+
+
+def test_without_a_topic_every_guide_is_a_line(shell):
+    done = shell("guide")
+    assert done.returncode == 0
+    lines = [line.split(maxsplit=1) for line in done.stdout.splitlines()]
+    assert lines == [[topic, guide.subject(path)] for topic, path in TOPICS.items()]
+    assert sorted(TOPICS) == [topic for topic, _ in lines]
+
+
+def test_no_two_guides_share_a_topic():
+    assert len(TOPICS) == len(list(guide.PACKAGE.rglob("*.md")))
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_a_guide_begins_with_a_heading_and_a_sentence(topic):
+    heading, blank, sentence, after, *_ = TOPICS[topic].read_text(encoding="utf-8").splitlines()
+    assert heading.startswith("# ")
+    assert (blank, after) == ("", "")
+    assert re.fullmatch(r"[A-Z][^`*\[]*\.", sentence)
+    assert len(topic) + len(sentence) < 100
+
+
+def test_a_pipe_gets_the_text_as_it_stands(shell):
+    for topic in ("anatomy", "jobs"):
+        assert shell("guide", topic).stdout == TOPICS[topic].read_text(encoding="utf-8")
+
+
+def test_a_terminal_gets_it_rendered(shell):
+    shown = shell("guide", "anatomy", FORCE_COLOR="1", COLUMNS="90").stdout
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    assert plain != shown
+    assert "```" not in plain
+    assert "sqlanon publish anatomy" in plain
+    assert max(map(len, plain.splitlines())) <= 90
+
+
+@pytest.mark.parametrize(("asked", "nearest"), [("anatomi", "anatomy"), ("VERIFY", "verify"), ("job", "jobs")])
+def test_an_unknown_topic_is_met_with_the_nearest_and_all(shell, asked, nearest):
+    done = shell("guide", asked)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"there is no guide {asked!r}; the nearest is {nearest!r}; the guides are " in done.stderr
+    assert all(topic in done.stderr for topic in TOPICS)
+
+
+def test_a_topic_that_is_near_nothing_is_met_with_all(shell):
+    done = shell("guide", "\x1b[31mzzzz")
+    assert done.returncode == 2
+    assert "nearest" not in done.stderr
+    assert "\x1b" not in done.stderr
+
+
+def test_what_renders_is_imported_by_whoever_renders():
+    code = "import sys, sqlanon.cli.guide; print('rich.markdown' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
