@@ -18,8 +18,8 @@ from sqlanon.methods.uncertain.dimensions import Dimension
 from sqlanon.plans.plan import Plan, build
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.shell_script import script
-from sqlanon.sql.translate import check_portable
+from sqlanon.sql.portable import parse_portable
+from sqlanon.sql.shell_script import write_script
 from tests.benchmarks.clustering import ratios
 from tests.cluster import Cluster, binaries
 from tests.conftest import real_data
@@ -421,7 +421,7 @@ def test_a_script_refuses_the_same_and_merges_as_well(con, values, changed, mess
     asked = Clustering(**{"dimensions": lined(con, values), "k": 2, "l": 2, "threshold": 0.05, "refine": 1, **changed})
     steps = plan(asked).steps
     output = Statement("grouped", "select cluster, count(*) as n from t_clustered group by cluster", "table", '"t_out"')
-    text = script(Plan("uncertain", steps, (output,), key=Sql('"t_key"')), "duckdb")
+    text = write_script(Plan("uncertain", steps, (output,), key=Sql('"t_key"')), "duckdb")
     con.execute(f"set variable sqlanon_key = '{'ab' * 32}'").fetchall()
     if message:
         with pytest.raises(duckdb.Error, match=message):
@@ -466,7 +466,7 @@ def test_statements_are_known_to_engines_of_ours_and_hold_nothing_of_the_data(co
     a_table(con, 50)
     assert [statement.sql for statement in plan(asked).statements] == before
     for sql in before:
-        check_portable(sql, run=True)
+        parse_portable(sql, run=True)
 
 
 def test_postgres_makes_the_same_clusters(con):

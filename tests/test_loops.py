@@ -13,7 +13,7 @@ from sqlanon.plans.plan import Check, Guard, Loop, Plan
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.publishing.publish import plan_text
-from sqlanon.sql.shell_script import script
+from sqlanon.sql.shell_script import write_script
 
 NUMBER, NEXT = '"t_number"', '"t_next"'
 TOO_MANY = "numbers above 1 are left over"
@@ -61,7 +61,7 @@ def test_a_printed_loop_says_when_it_ends(con):
 
 @pytest.mark.parametrize(("limit", "refused"), [(5, False), (4, True)])
 def test_a_script_unrolls_a_loop(limit, refused):
-    text = script(a_plan(limit), "duckdb")
+    text = write_script(a_plan(limit), "duckdb")
     assert text.count("create temporary table") == 2 + 2 * limit
     run = duckdb.connect()
     run.execute(f"set variable sqlanon_key = '{'ab' * 32}'").fetchall()

@@ -11,7 +11,7 @@ from sqlanon.cli.app import app
 from sqlanon.cli.options import DatabaseOption, Format, FormatOption, SqlOption, say, session
 from sqlanon.errors import UsageError
 from sqlanon.publishing import store_macros
-from sqlanon.sql.table_macro import described
+from sqlanon.sql.table_macro import describe_macro
 
 
 @app.command(epilog="Example: sqlanon macros --database hospital.duckdb")
@@ -37,7 +37,7 @@ def macros(
         raise UsageError("say which database the macros go into: --database FILE (or --sql to print them)")
     engine = session(database, write=True)
     done = store_macros.drop(engine) if drop else store_macros.store(engine, overwrite)
-    display.show_frame(pd.DataFrame(map(described, done), columns=["macro", "yields", "example"]), how.value)
+    display.show_frame(pd.DataFrame(map(describe_macro, done), columns=["macro", "yields", "example"]), how.value)
     if drop:
         say(f"dropped {len(done)} macros from {database}")
         return

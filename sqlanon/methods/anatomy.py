@@ -9,7 +9,7 @@ from sqlanon.errors import UsageError
 from sqlanon.methods import grouping, macro_steps, qit_st
 from sqlanon.plans.plan import Plan, Request, Step
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.table_macro import Macro, worded
+from sqlanon.sql.table_macro import Macro, write_message
 
 NAME = "anatomy"
 PAPER = "Xiao and Tao, Anatomy: Simple and Effective Privacy Preservation, VLDB 2006"
@@ -47,7 +47,7 @@ def plan(
 
 _SMALL = (
     Sql("coalesce(l < 2 or l <> floor(l), true)"),
-    worded(TOO_SMALL, {"l": "coalesce(cast(l as varchar), 'NULL')"}),
+    write_message(TOO_SMALL, {"l": "coalesce(cast(l as varchar), 'NULL')"}),
 )
 _OPTIONS = (macro_steps.IDENTIFIER, macro_steps.NULLS, macro_steps.BLOCK)
 

@@ -20,7 +20,7 @@ from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.publishing.kept_files import check, saved
 from sqlanon.releases.release import Release, open_release, published
 from sqlanon.releases.targets import DirectoryTarget, SchemaTarget, SessionTarget, Target
-from sqlanon.sql.shell_script import script
+from sqlanon.sql.shell_script import write_script
 from sqlanon.verification.checks import Report
 
 
@@ -239,7 +239,7 @@ def compiled(asked: Asked, dialect: str, engine: Engine | None = None, **paramet
     _refuse_elsewhere(method, dialect)
     if engine is not None:
         plan, _ = prepared(asked, engine, "sqlanon_", _identity_elsewhere(asked), **parameters)
-        return script(plan, dialect, method.PAPER)
+        return write_script(plan, dialect, method.PAPER)
     roles = checked_roles(*(split_columns(names) for names in (asked.quasi, asked.sensitive, asked.identifier)))
     request = Request(
         Source(_table_elsewhere(str(asked.source), dialect)),
@@ -249,7 +249,7 @@ def compiled(asked: Asked, dialect: str, engine: Engine | None = None, **paramet
         identity=_identity_elsewhere(asked),
         many_rows_per_person=asked.many_rows_per_person,
     )
-    return script(method.plan(request, prefix="sqlanon_", **parameters), dialect, method.PAPER)
+    return write_script(method.plan(request, prefix="sqlanon_", **parameters), dialect, method.PAPER)
 
 
 def _table_elsewhere(text: str, dialect: str) -> Sql:

@@ -14,7 +14,7 @@ from sqlanon.methods.splu import binomial
 from sqlanon.plans.plan import Plan, Request, Step, build, relation_name
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.table_macro import Macro, worded
+from sqlanon.sql.table_macro import Macro, write_message
 
 NAME = "splu"
 PAPER = "Fu, Wang, Wong, Wang and Jiang, SPLU-Gen: small sum privacy and large sum utility, 2014"
@@ -194,7 +194,7 @@ def _renamed(request: Request, number: int, after: Mapping[str, str]) -> list[St
 
 _SMALL = (
     Sql("coalesce(gamma < 2 or gamma <> floor(gamma), true)"),
-    worded(
+    write_message(
         TOO_SMALL,
         {"gamma": "coalesce(cast(gamma as varchar), 'NULL')", "column": macro_steps.column_fields()["column"]},
     ),
