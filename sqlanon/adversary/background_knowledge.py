@@ -37,7 +37,7 @@ def knowledge(published: Published, tables: Sequence[object]) -> list[Knowledge]
 
     Raises UsageError where one is not there or has other columns than a background has.
     """
-    found = [(named, *published.engine.source(named)) for named in tables]
+    found = [(named, *published.engine.find_source(named)) for named in tables]
     return matched(published, found)
 
 

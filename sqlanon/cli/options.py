@@ -9,7 +9,7 @@ import typer
 
 from sqlanon.cli import display
 from sqlanon.engines.base import Engine
-from sqlanon.engines.connect import opened
+from sqlanon.engines.connect import open_engine
 from sqlanon.engines.duckdb import DuckDBEngine, connect
 from sqlanon.errors import UsageError
 from sqlanon.estimators import NAMES
@@ -269,7 +269,7 @@ def any_session(
     """Open the engine that was named; a DSN that stands nowhere else is read from SQLANON_DSN."""
     if engine is EngineName.postgres and dsn is None:
         dsn = os.environ.get("SQLANON_DSN")
-    return opened(engine.value, database, write, master, dsn, threads, memory, temporary)
+    return open_engine(engine.value, database, write, master, dsn, threads, memory, temporary)
 
 
 def chosen_key(key: str | None, key_file: Path | None) -> Key | None:

@@ -20,13 +20,13 @@ def fresh_prefix() -> str:
 
 
 @contextmanager
-def carried_out(plan: Plan, engine: Engine, key: Key) -> Iterator[dict[str, Row]]:
+def run_plan(plan: Plan, engine: Engine, key: Key) -> Iterator[dict[str, Row]]:
     """Run the steps of `plan`; its relations stand inside the block and are forgotten after it.
 
     Yields the rows of the plan's checks by name.
     """
-    relations = [str(plan.key)]
-    found: dict[str, Row] = {}
+    relations = [str(plan.key)]  # to be forgotten: each is noted before it is made, for making it may fail
+    check_rows: dict[str, Row] = {}
     try:
         engine.keep_key(plan.key, key)
         for step in plan.steps:
@@ -34,23 +34,23 @@ def carried_out(plan: Plan, engine: Engine, key: Key) -> Iterator[dict[str, Row]
                 log.info("checking %s", step.statement.name)
                 (row,) = engine.rows(step.statement.sql)
                 step.refuse(row)
-                found[step.statement.name] = row
+                check_rows[step.statement.name] = row
             elif isinstance(step, Loop):
                 relations += [statement.relation for statement in step.body]
-                found[step.left.statement.name] = _repeated(step, engine)
+                check_rows[step.left.statement.name] = _run_loop(step, engine)
             else:
                 log.info("making %s", step.name)
                 relations.append(step.relation)
                 engine.create(step)
-        yield found
-    except BaseException:
+        yield check_rows
+    except BaseException:  # an interrupted run leaves no microdata in the caller's session either
         with suppress(SqlanonError):  # the first error is the one to tell
             engine.drop(relations)
         raise
     engine.drop(relations)
 
 
-def _repeated(loop: Loop, engine: Engine) -> Row:
+def _run_loop(loop: Loop, engine: Engine) -> Row:
     """Run a loop's turns; return the last row of its query, with the number of `turns`."""
     for turn in range(loop.limit + 1):
         (row,) = engine.rows(loop.left.statement.sql)
@@ -59,6 +59,7 @@ def _repeated(loop: Loop, engine: Engine) -> Row:
             break
         for statement in loop.body:
             engine.create(statement)
+        # SQL cannot rename temporary tables alike everywhere: the turn's last table is copied under the state's name
         engine.drop([loop.state])
         engine.create(Statement(loop.name, f"select * from {loop.body[-1].relation}", "table", loop.state))
         engine.drop([statement.relation for statement in loop.body])

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.runner import carried_out, fresh_prefix
+from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.errors import TargetError, UsageError
 from sqlanon.key import Key, PrivacyWarning
 from sqlanon.methods import METHODS
@@ -50,7 +50,7 @@ def prepared(
     """
     method = METHODS[asked.method]
     _refuse_elsewhere(method, engine.dialect)
-    source, types = engine.source(asked.source)
+    source, types = engine.find_source(asked.source)
     roles = resolve_roles(list(types), asked.quasi, asked.sensitive, asked.identifier)
     listed = source.lists if getattr(method, "TAKES_LISTS", False) else {}
     for name in roles.all:
@@ -83,7 +83,7 @@ def _refuse_elsewhere(method: ModuleType, dialect: str) -> None:
 def _found(value: Any, engine: Engine) -> Any:
     """Look up the tables that parameters name beside the source, alone, in a tuple or in a mapping."""
     if isinstance(value, Beside):
-        source, types = engine.source(value.named, value.as_text)
+        source, types = engine.find_source(value.named, value.as_text)
         rows = (
             tuple(engine.rows(f"select {_read(types, value.as_text)} from {source.relation}")) if value.fetched else ()
         )
@@ -138,7 +138,7 @@ def publish(
     plan, against = prepared(asked, engine, fresh_prefix(), **parameters)
     target = _target(engine, out, into, overwrite)
     kept = _kept(asked, plan, save, overwrite, out)
-    with engine.snapshot(), carried_out(plan, engine, asked.key or Key.fresh()) as found:
+    with engine.snapshot(), run_plan(plan, engine, asked.key or Key.fresh()) as found:
         plan = plan.fitted(found) if plan.fitted else plan
         dropped = sum(int(row["dropped_rows"]) for row in found.values() if "dropped_rows" in row)
         manifest = new_manifest(plan, engine.name, {}, dropped)
@@ -225,7 +225,7 @@ def statements(
             relation = f"{ident(into)}.{ident(output.name)}"
             written[output.name] = engine.text(Statement(output.name, output.sql, "table", relation), lasting=True)
         else:
-            written[output.name] = engine.written(output.sql, Path(out or ".") / f"{output.name}.parquet")
+            written[output.name] = engine.parquet_text(output.sql, Path(out or ".") / f"{output.name}.parquet")
     texts = [plan_text(plan, engine)] + [f"-- {name}\n{text};" for name, text in written.items()]
     return "\n\n".join(texts) + "\n"
 

@@ -92,14 +92,14 @@ class Release:
         report = form.verify(self.published)
         checks = (*checks, file_checks.manifest_check(self.manifest, report), *report.checks)
         if against is not None:
-            source = self.engine.source(against)
+            source = self.engine.find_source(against)
             checks = (*checks, *form.verify_against(self.published, *source))
             checks += (self.form.compared(self.published, *source),) if self.form.compared else ()
         unlisted = file_checks.unlisted_files(self.directory, self.manifest)
         figures = {**report.figures, **({"unlisted_files": unlisted} if unlisted else {})}
         frame = None
         if voters is not None:
-            frame = voter_list.presence(self._grouped("look voters up in"), *self.engine.source(voters))
+            frame = voter_list.presence(self._grouped("look voters up in"), *self.engine.find_source(voters))
             figures = {**figures, "presence": voter_list.presence_figures(frame)}
         found = Report(checks, figures, frame)
         if not tables:
@@ -140,11 +140,13 @@ class Release:
         background_knowledge.check_r(r, tables)
         texts = form.queries(self.published)
         if against is not None:
-            source = self.engine.source(against)
+            source = self.engine.find_source(against)
             texts += form.against_queries(self.published, *source)
             texts += self.form.compared_queries(self.published, *source) if self.form.compared_queries else []
         if voters is not None:
-            texts.append(voter_list.presence_query(self._grouped("look voters up in"), *self.engine.source(voters)))
+            texts.append(
+                voter_list.presence_query(self._grouped("look voters up in"), *self.engine.find_source(voters))
+            )
         statements = [Statement(name, sql, "query") for name, sql in texts]
         if tables:
             statements += background_knowledge.queries(self._grouped(_AGAINST), tables)
@@ -324,7 +326,7 @@ def _open_directory(directory: Path, engine: Engine) -> Release:
     manifest = _known(loaded(text, str(directory)), str(directory), engine)
     names = FORMS[manifest["method"]].verification.TABLES
     files = {name: table_files(manifest["files"], name) or [f"{name}.parquet"] for name in names}
-    tables = {name: engine.parquet([directory / file for file in listed]) for name, listed in files.items()}
+    tables = {name: engine.read_parquet([directory / file for file in listed]) for name, listed in files.items()}
     return Release(engine, tables, manifest, directory)
 
 

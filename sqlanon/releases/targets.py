@@ -67,7 +67,7 @@ class DirectoryTarget:
         """Write one Parquet file or several; return SQL that reads them in the order of their names."""
         written = self.engine.write_parquet(output.sql, self._exchange.new / f"{output.name}.parquet")
         self._written |= written
-        return self.engine.parquet(sorted(written))
+        return self.engine.read_parquet(sorted(written))
 
     def files(self, rows: Mapping[str, int]) -> dict[str, Any]:
         """Return rows, bytes and sha256 of each file."""

@@ -84,7 +84,7 @@ def order_queries(
     listed = []
     for name, line in shown.items():
         template = "verification/checks/strict_order" if name in all_differ else "verification/checks/row_order"
-        stored = {"published": published.engine.stored(published.tables[name])}
+        stored = {"published": published.engine.in_stored_order(published.tables[name])}
         listed.append((f"order of {name}", published.query(template, stored, line_columns=line)))
         if published.engine.in_parts:
             asked = {"line_columns": line, "file_column": FILE_COLUMN, "all_differ": name in all_differ}

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.runner import carried_out
+from sqlanon.engines.runner import run_plan
 from sqlanon.estimation.qit_st.session import Session
 from sqlanon.estimators import ESTIMATORS
 from sqlanon.key import Key
@@ -46,7 +46,7 @@ def published(con: duckdb.DuckDBPyConnection, relation: str, quasi, sensitive, s
         plan = robust.plan(request, size, background_from=backgrounds, max_suppressed=0.02, prefix=prefix)
     else:
         plan = anatomy.plan(request, size, prefix=prefix)
-    with carried_out(plan, engine, Key.fresh()) as found:
+    with run_plan(plan, engine, Key.fresh()) as found:
         for output in plan.outputs:
             engine.create(replace(output, relation=f'"kept_{prefix}{output.name}"'))
         dropped = sum(int(row["dropped_rows"]) for row in found.values() if "dropped_rows" in row)

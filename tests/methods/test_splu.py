@@ -9,7 +9,7 @@ import pytest
 
 import sqlanon
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.runner import carried_out
+from sqlanon.engines.runner import run_plan
 from sqlanon.key import Key
 from sqlanon.methods.splu import plan as splu
 from sqlanon.plans.plan import Request
@@ -29,9 +29,9 @@ def table(con, rows, values=13):
 def decoy_groups(con, gamma, residue=None, key=KEY, identity="identifier"):
     """Run the plan and return the rows (value, group) of its decoy groups, which are never published."""
     engine = DuckDBEngine(con)
-    request = Request(engine.source("t")[0], Roles(("q",), ("s",), ("person",)), identity=identity)
+    request = Request(engine.find_source("t")[0], Roles(("q",), ("s",), ("person",)), identity=identity)
     plan = splu.plan(request, gamma, residue)
-    with carried_out(plan, engine, Key.of(key)):
+    with run_plan(plan, engine, Key.of(key)):
         return con.execute(
             "select f.sensitive, d.group_id, d.group_rows"
             " from sqlanon_decoy_group d join sqlanon_frequency f using (code)"
@@ -77,9 +77,9 @@ def test_the_residue_is_drawn_evenly_whatever_its_value(con):
     dropped = collections.Counter()
     for key in range(80):
         engine = DuckDBEngine(con)
-        request = Request(engine.source("t")[0], Roles(("q",), ("s",), ("person",)), identity="identifier")
+        request = Request(engine.find_source("t")[0], Roles(("q",), ("s",), ("person",)), identity="identifier")
         plan = splu.plan(request, 3)
-        with carried_out(plan, engine, Key.of(f"{key:064x}")) as found:
+        with run_plan(plan, engine, Key.of(f"{key:064x}")) as found:
             assert found["left_out"]["dropped_rows"] == 2
             kept = con.execute("select s from t except all select sensitive from sqlanon_kept").fetchall()
             dropped.update(value for (value,) in kept)
