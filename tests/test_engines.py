@@ -482,7 +482,7 @@ def test_spark_groups_class_by_class_as_duckdb_does(spark, source, classes, tmp_
 def test_spark_sees_files_and_rows_that_lie_in_another_order(spark, source, tmp_path):
     from sqlanon.plans.templates import Sql
     from sqlanon.verification import qit_st
-    from sqlanon.verification.checks import Published
+    from sqlanon.verification.checks import PublishedTables
 
     con = duckdb.connect()
     lines = "select i // 2 as q, i // 2 as group_id from range(8) t(i)"
@@ -500,7 +500,7 @@ def test_spark_sees_files_and_rows_that_lie_in_another_order(spark, source, tmp_
         con.execute(f"copy (from laid offset {seam}) to '{paths[1]}'").fetchall()
         tables = {"qit": Sql(engine.read_parquet(paths)), "st": Sql(engine.read_parquet([st]))}
         spark.catalog.clearCache()
-        (check, *_) = qit_st.verify(Published(engine, tables, manifest)).checks
+        (check, *_) = qit_st.verify(PublishedTables(engine, tables, manifest)).checks
         assert check.found == ("sorted" if not misplaced else {"misplaced rows of qit": misplaced} | check.found)
         assert check.holds is (not misplaced)
 

@@ -8,7 +8,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix
 from sqlanon.plans.plan import Step, build, relation_name
 from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import Sql, header
+from sqlanon.plans.templates import Sql, template_header
 
 MOST_ASKED = 256  # remembered queries over the sensitive values
 
@@ -31,7 +31,9 @@ class Workspace:
     def text(self, template: str, given: Mapping[str, Sql], **values: object) -> str:
         """Render one template; the release's own parameters are added."""
         step = Step(template, "query")
-        read = {name: value for name, value in self._values.items() if name in header(step.template).parameters}
+        read = {
+            name: value for name, value in self._values.items() if name in template_header(step.template).parameters
+        }
         (statement,) = build((step,), {**read, **values}, "", given)
         return statement.sql  # type: ignore[union-attr]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from sqlanon.atomic_files import appearing
+from sqlanon.atomic_files import write_atomically
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, connect
 from sqlanon.errors import SqlanonError, TargetError
@@ -42,7 +42,7 @@ def saved(engine: Engine, asides: Sequence[Statement], paths: Sequence[Path]) ->
     """Write each aside beside its path, for its owner alone; they appear when the block ends well."""
     with ExitStack() as stack:
         for aside, path in zip(asides, paths, strict=True):
-            place = stack.enter_context(appearing(path, f"the release is there, but not {str(path)!r}"))
+            place = stack.enter_context(write_atomically(path, f"the release is there, but not {str(path)!r}"))
             _write(engine, aside, place, FORMATS[path.suffix.lower()])
         yield
 

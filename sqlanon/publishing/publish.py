@@ -18,8 +18,11 @@ from sqlanon.plans.roles import checked_roles, resolve_roles, split_columns
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.publishing.kept_files import check, saved
-from sqlanon.releases.release import Release, open_release, published
-from sqlanon.releases.targets import DirectoryTarget, SchemaTarget, SessionTarget, Target
+from sqlanon.releases.database_targets import SchemaTarget, SessionTarget
+from sqlanon.releases.directory_target import DirectoryTarget
+from sqlanon.releases.release import Release, open_release
+from sqlanon.releases.targets import Target
+from sqlanon.releases.verified_write import write_verified
 from sqlanon.sql.shell_script import write_script
 from sqlanon.verification.checks import Report
 
@@ -143,7 +146,7 @@ def publish(
         dropped = sum(int(row["dropped_rows"]) for row in found.values() if "dropped_rows" in row)
         manifest = new_manifest(plan, engine.name, {}, dropped)
         with saved(engine, kept, save), target:
-            made = published(engine, target, plan.outputs, manifest, against, accept, _known(plan, engine))
+            made = write_verified(engine, target, plan.outputs, manifest, against, accept, _known(plan, engine))
     manifest, tables, report = made
     release = open_release(out) if out is not None else Release(engine, tables, manifest)
     release.sql = plan_text(plan, engine)

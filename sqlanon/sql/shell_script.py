@@ -5,7 +5,7 @@ from textwrap import indent
 from sqlanon.errors import TemplateError
 from sqlanon.plans.plan import Check, Guard, Loop, Plan
 from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import header, literal
+from sqlanon.plans.templates import literal, template_header
 from sqlanon.sql.shells import SHELLS
 from sqlanon.sql.translate import quote_relation, translate
 
@@ -126,7 +126,7 @@ def _drop_relations(plan: Plan, dialect: str) -> str:
 
 
 def _describe(statement: Statement) -> str:
-    sentence = header(statement.template).sentence if statement.template else ""
+    sentence = template_header(statement.template).sentence if statement.template else ""
     first = sentence.partition(". ")[0].removesuffix(".")
     return _comment(f"{statement.name}: {first}" if first else statement.name)
 

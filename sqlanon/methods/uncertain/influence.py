@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlanon.atomic_files import appearing
+from sqlanon.atomic_files import write_atomically
 from sqlanon.errors import TargetError, UsageError
-from sqlanon.plans.literal_table import constants
+from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.plan import Guard, Row, Step, relation_name
 from sqlanon.plans.roles import Roles, free_name
 from sqlanon.plans.templates import Sql
@@ -49,7 +49,7 @@ class Learn:
         csv.writer(text, quoting=csv.QUOTE_MINIMAL, lineterminator="\n").writerows([heads, *lines])
         words = f"cannot write {str(self.path)!r}"
         try:
-            with appearing(self.path, words) as place:
+            with write_atomically(self.path, words) as place:
                 place.write_text(text.getvalue(), encoding="utf-8", newline="")
         except OSError as error:
             raise TargetError(f"{words}: {error.strerror}") from None
@@ -134,7 +134,7 @@ def given(matrix: Matrix, quasi_count: int) -> tuple[Step, ...]:
     }
     weightless = Guard("missing is not null", "some sensitive values have no weight in the influence file")
     return (
-        constants("matrix", columns, {}),
+        constant_table("matrix", columns, {}),
         Step("methods/uncertain/influence/weightless", "query", refuse=_refuse_weightless, guards=(weightless,)),
         Step("methods/uncertain/influence/influence"),
     )
