@@ -20,7 +20,7 @@ ASIDE = ".sqlanon-aside-"  # folders for what a publisher keeps beside a release
 
 
 class OwnedFolder:
-    """A folder of this run alone, named `<stem><token>`; it goes when the run closes it or dies."""
+    """A folder of this run alone, named `<stem><token>`; the run removes it, or a later one that finds it dead."""
 
     def __init__(self, parent: Path, stem: str) -> None:
         """Make and lock the folder; raise TargetError where `parent` is not writable."""

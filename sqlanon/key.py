@@ -14,7 +14,7 @@ LONGEST_KEY_TEXT = 65_536  # letters of a key file that are read
 
 
 class PrivacyWarning(UserWarning):
-    """Something was done as asked that weakens a release."""
+    """Warn of what was done as the user asked, and weakens the release."""
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ def posterior_queries(published: PublishedTables, tables: Sequence[object]) -> l
 def examine_backgrounds(
     published: PublishedTables, backgrounds: Sequence[MatchedBackground], r: float, rows: int
 ) -> list[dict[str, Any]]:
-    """Return for each background what it makes of the release: `background`, `attributes`, figures of `Exposure`.
+    """Return for each background the figures of its `Exposure`, with its name (`background`) and its `attributes`.
 
     r: rows are counted whose largest posterior is above 1/r. The groups of QIT and ST, `rows` rows, fit each other.
     Raises UsageError where a table is no distribution, DataError where it does not fit the release.

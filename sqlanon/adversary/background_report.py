@@ -1,4 +1,4 @@
-"""Add to a release's verification what an adversary makes of it who knows distributions of the sensitive value."""
+"""Add to a release's verification the posteriors of adversaries who know distributions of the sensitive value."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What the groups of a release give away to a known distribution: every row's largest posterior, counted up."""
+"""The largest posterior of every row of a release under a known distribution, counted up by size of group."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -70,7 +70,7 @@ class Priors:
 
 @dataclass
 class Exposure:
-    """Count up what groups give away, seen against the limit 1/r."""
+    """Count rows by their largest posterior, and how many are above the limit 1/r."""
 
     r: float
     sizes: dict[tuple[int, str], dict[str, Any]] = field(default_factory=dict)

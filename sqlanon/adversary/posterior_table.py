@@ -1,4 +1,4 @@
-"""Say to people what adversaries who know distributions make of a release."""
+"""The posteriors of a release as a table for people to read."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,11 +7,12 @@ SEVERAL_BACKGROUNDS = "each background by itself: who combines them is met only 
 
 
 def posterior_table(exposure: Mapping[str, Any], promise: str) -> tuple[str, list[str], list[list[object]], list[str]]:
-    """Return a title, heads, rows and closing lines that say to people what one background makes of a release.
+    """Return a title, heads, rows and closing lines for the posteriors that one background allows.
 
     exposure: the figures of one `Exposure`, with its background's name and attributes. promise: in words, what was
     promised or asked.
     """
+    # where the largest posterior is a bound, the truth may be lower: the sentence says "at most"
     known, bound = ", ".join(exposure["attributes"]), exposure["largest_by"] == "bound"
     title = (
         f"{promise}, an adversary who knows {exposure['background']}'s distribution (by {known}) reaches"

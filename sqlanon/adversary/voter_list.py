@@ -1,4 +1,4 @@
-"""Presence: what somebody with a list of people gets out of a release of groups."""
+"""Presence: what an adversary with a list of people learns from a release of groups."""
 
 import math
 from collections.abc import Mapping

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Engine(Protocol):
-    """Run statements in one database session; nothing it makes outlives the session unless asked.
+    """Run statements in one database session; what it makes ends with the session unless it is `lasting`.
 
     places: where a release can go (`directory`, `schema`, `session`); in_process: whether a whole table is
     cheap to fetch, so that it may be held in memory; in_parts: whether a table's rows lie in several files,
@@ -83,7 +83,7 @@ class Engine(Protocol):
         """Return SQL that reads Parquet files of ours, in this order."""
 
     def in_stored_order(self, relation: Sql) -> Sql:
-        """Return what reads a published table in the order in which its rows lie, by `lag(…) over ()`."""
+        """Return SQL that reads a published table; `lag(…) over ()` sees its rows in the order in which they lie."""
 
     # -- schemas and transactions
 

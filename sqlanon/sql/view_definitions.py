@@ -115,8 +115,8 @@ def _qualifiers(select: exp.Select, base: Base, words: Wording) -> set[str]:
     if isinstance(table, exp.Subquery):
         words.refuse("a subquery")
     if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
-        shown = table.sql("duckdb", comments=False) if table is not None else "SELECT without FROM"
-        words.refuse(shown, f"read FROM {_name_base(base)}")
+        source_text = table.sql("duckdb", comments=False) if table is not None else "SELECT without FROM"
+        words.refuse(source_text, f"read FROM {_name_base(base)}")
     extra = [key for key, value in table.args.items() if value and key not in {"this", "alias", "db", "catalog"}]
     if extra:
         words.refuse(f"{extra[0].upper()} in FROM")

@@ -1,6 +1,6 @@
 """What a verification is made of: checks, their report, and the published tables that they read."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ ROUNDING = 1e-12  # what rounding may add to a posterior of exactly 1/r
 
 @dataclass(frozen=True)
 class Check:
-    """One property of a release: what is required, what was found, whether it holds (None: not run)."""
+    """One property of a release: what is required, what was found, and whether it holds (None: not run)."""
 
     name: str
     required: object
@@ -44,6 +44,11 @@ class Report:
     def holds(self) -> bool:
         """Return whether no check failed."""
         return all(check.holds is not False for check in self.checks)
+
+    def manifest_entries(self, without: Collection[str]) -> dict[str, Any]:
+        """Return what was found by each check, and the figures but those that the manifest has elsewhere."""
+        entries = {check.name: check.found for check in self.checks}
+        return entries | {name: figure for name, figure in self.figures.items() if name not in without}
 
     def failed(self) -> str:
         """Return the failed checks in words."""

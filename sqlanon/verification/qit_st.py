@@ -12,6 +12,7 @@ from sqlanon.verification.multisets import multiset_check, multiset_query
 from sqlanon.verification.row_order import order_check, order_queries
 
 TABLES = ("qit", "st")
+COUNTS = ("rows", "groups", "qit_rows", "st_rows")  # figures that the manifest has outside of `verified`
 WHOLE_NUMBER_TYPES = (
     "TINYINT",
     "SMALLINT",
@@ -120,10 +121,7 @@ def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
 
 def verified_figures(report: Report) -> dict[str, Any]:
     """Return what the manifest says of the verification: every figure comes from the published tables."""
-    counted = ("rows", "groups", "qit_rows", "st_rows")
-    return {check.name: check.found for check in report.checks} | {
-        name: figure for name, figure in report.figures.items() if name not in counted
-    }
+    return report.manifest_entries(without=COUNTS)
 
 
 def against_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:

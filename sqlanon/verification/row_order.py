@@ -21,7 +21,7 @@ def order_queries(
     """
     queries = []
     for table, columns in sort_columns.items():
-        template = "verification/row_order/strict_order" if table in all_differ else "verification/checks/row_order"
+        template = "verification/row_order/strict_order" if table in all_differ else "verification/row_order/row_order"
         stored = {"published": published.engine.in_stored_order(published.tables[table])}
         queries.append((f"order of {table}", published.query(template, stored, line_columns=columns)))
         if published.engine.in_parts:  # each file is looked at by itself; here the last line of one meets the next's

@@ -144,7 +144,7 @@ class DuckDBEngine:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Let times be written in UTC: a row's identity is text, and a key's draws are the same in every zone.
+        """Write times in UTC inside: a row's identity is text, and a key's draws are the same in every zone.
 
         One process at a time writes to a DuckDB file, and statements commit as they run.
         """

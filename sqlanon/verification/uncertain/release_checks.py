@@ -7,7 +7,7 @@ from sqlanon.methods.uncertain.read_manifest import described
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import Check, PublishedTables, Report
-from sqlanon.verification.qit_st import is_whole_number
+from sqlanon.verification.qit_st import COUNTS, TABLES, is_whole_number
 from sqlanon.verification.row_order import order_check, order_queries
 from sqlanon.verification.uncertain.release_relations import keep_tree_nodes, unfold_marks, write_tree_nodes
 from sqlanon.verification.uncertain.source_comparison import against_queries, verify_against
@@ -25,9 +25,7 @@ __all__ = [
     "verify_against",
 ]
 
-TABLES = ("qit", "st")
 MARKS_TYPE = 'STRUCT("attribute" VARCHAR, count INTEGER)[]'
-COUNTS = ("rows", "groups", "qit_rows", "st_rows")
 
 
 def check_manifest(manifest: Manifest, where: str) -> None:
@@ -163,6 +161,4 @@ def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
 
 def verified_figures(report: Report) -> dict[str, Any]:
     """Return what the manifest says of the verification: every figure comes from the published tables."""
-    return {check.name: check.found for check in report.checks} | {
-        name: figure for name, figure in report.figures.items() if name not in COUNTS
-    }
+    return report.manifest_entries(without=COUNTS)
