@@ -20,36 +20,39 @@ ASIDE = ".sqlanon-aside-"  # folders for what a publisher keeps beside a release
 
 
 class OwnedFolder:
-    """A folder of this run alone, named `<stem><token>`; it goes when the run closes it or dies."""
+    """A folder of this run alone, named `<stem><token>`; the run removes it, or a later one that finds it dead."""
 
     def __init__(self, parent: Path, stem: str) -> None:
         """Make and lock the folder; raise TargetError where `parent` is not writable."""
+        # a name that nobody can guess: in /tmp a guessed one could be taken before us
         self.path = parent / f"{stem}{secrets.token_hex(8)}"
         try:
             self.path.mkdir(mode=0o700)
-            self._lock = _locked(self.path)
+            self._lock_file = _lock(self.path)
         except OSError as error:
             raise TargetError(f"cannot write to {str(parent)!r}: {error.strerror}") from None
 
     def close(self) -> None:
         """Remove the folder and everything in it."""
         shutil.rmtree(self.path, ignore_errors=True)
-        self._lock.close()
+        self._lock_file.close()
 
 
 def dead_folders(parent: Path, stem: str) -> list[tuple[Path, IO[str]]]:
     """Find and lock the folders that dead runs left in `parent`; the living keep their locks."""
-    found = []
+    # of several runs that look at once, the lock lets one clean up
+    dead = []
     for path in parent.iterdir() if parent.is_dir() else ():
         if not path.name.startswith(stem) or not _TOKEN.fullmatch(path.name[len(stem) :]):
             continue
+        # in a folder that others write to, a stranger may have laid a link or a folder of this name
         if path.is_symlink() or not path.is_dir() or not _ours(path):
             continue
         try:
-            found.append((path, _locked(path)))
+            dead.append((path, _lock(path)))
         except OSError:  # its run lives, or it is another user's
             continue
-    return found
+    return dead
 
 
 def _ours(path: Path) -> bool:
@@ -66,10 +69,11 @@ def remove_dead_folders(parent: Path, stem: str) -> None:
 
 
 @contextmanager
-def appearing(path: Path, words: str) -> Iterator[Path]:
+def write_atomically(path: Path, failure: str) -> Iterator[Path]:
     """Yield an empty file beside `path`, readable for its owner alone, that takes the path when the block ends well.
 
-    What dead runs left of such files goes first. Raises TargetError, beginning with `words`, where it cannot take it.
+    What dead runs left of such files goes first. Raises TargetError, beginning with `failure`, where it cannot take
+    the path.
     """
     remove_dead_folders(path.parent, ASIDE)
     folder = OwnedFolder(path.parent, ASIDE)
@@ -83,18 +87,18 @@ def appearing(path: Path, words: str) -> Iterator[Path]:
         try:
             place.replace(path)
         except OSError as error:
-            raise TargetError(f"{words}: {error.strerror}") from None
+            raise TargetError(f"{failure}: {error.strerror}") from None
     finally:
         folder.close()
 
 
-class Exchange:
-    """Fill `new` beside `target`, then let it take the target's place in one rename."""
+class DirectoryExchange:
+    """Fill the folder `new` beside `target`, then let it take the target's place in one rename."""
 
     def __init__(self, target: Path) -> None:
         """Clean up after dead runs for the same target, then make the folder."""
         self.target = target
-        recover(target)
+        recover_directory(target)
         self._folder = OwnedFolder(target.parent, _stem(target))
         self.new = self._folder.path / "new"
         self.new.mkdir()
@@ -103,8 +107,10 @@ class Exchange:
         """Let `new` appear as the target; of an old target only the files in `replaced` go."""
         folder = self._folder.path
         try:
+            # on disk before the rename: after a power cut a directory must not stand with empty files in it
             for path in (*self.new.iterdir(), self.new):
                 _flush(path)
+            # two renames, for a directory cannot replace another: in between, `previous` tells what to put back
             if self.target.exists():
                 (folder / "replaced").write_text("\n".join(sorted(replaced)), encoding="utf-8")
                 self.target.rename(folder / "previous")
@@ -113,17 +119,17 @@ class Exchange:
         except OSError as error:
             raise TargetError(f"cannot write {str(self.target)!r}: {error.strerror}") from None
         finally:
-            _settle(folder, self.target)
+            _settle_exchange(folder, self.target)
 
     def close(self) -> None:
         """Remove what is left of the run."""
         self._folder.close()
 
 
-def recover(target: Path) -> None:
+def recover_directory(target: Path) -> None:
     """Clean up after dead runs for `target`; put back a target that one of them had set aside."""
     for path, lock in dead_folders(target.parent, _stem(target)):
-        _settle(path, target)
+        _settle_exchange(path, target)
         shutil.rmtree(path, ignore_errors=True)
         lock.close()
 
@@ -132,7 +138,7 @@ def _stem(target: Path) -> str:
     return f".{target.name}.sqlanon-"
 
 
-def _settle(folder: Path, target: Path) -> None:
+def _settle_exchange(folder: Path, target: Path) -> None:
     """Undo or finish an exchange that was begun: no target is lost, no foreign file goes."""
     previous = folder / "previous"
     if not previous.is_dir():
@@ -142,12 +148,13 @@ def _settle(folder: Path, target: Path) -> None:
         return
     listed = folder / "replaced"
     replaced = set(listed.read_text(encoding="utf-8").split("\n")) if listed.is_file() else set()
+    # what the release's manifest did not name is its owner's, and moves on into the new one
     for path in previous.iterdir():
         if path.name not in replaced and not (target / path.name).exists():
             path.rename(target / path.name)
 
 
-def _locked(folder: Path) -> IO[str]:
+def _lock(folder: Path) -> IO[str]:
     lock = (folder / "lock").open("w", encoding="utf-8")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -10,18 +10,18 @@ from pathlib import Path
 
 from sqlanon.errors import UsageError
 
-LONGEST = 65_536  # letters of a key file that are read
+LONGEST_KEY_TEXT = 65_536  # letters of a key file that are read
 
 
 class PrivacyWarning(UserWarning):
-    """Something was done as asked that weakens a release."""
+    """Warn of what was done as the user asked, and weakens the release."""
 
 
 @dataclass(frozen=True)
 class Key:
     """Hold 256 bits as 64 hex digits; `repr`, logs and tracebacks never show them."""
 
-    text: str = field(repr=False)
+    text: str = field(repr=False)  # a traceback shows the repr of locals in some tools
     given: bool = False
 
     @classmethod
@@ -43,19 +43,20 @@ class Key:
             PrivacyWarning,
             stacklevel=2,
         )
+        # a command line's bytes that are no UTF-8 arrive as surrogates
         return cls(hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest(), given=True)
 
     @classmethod
     def from_file(cls, path: str | Path) -> "Key":
         """Read a key from a file; only its text counts, not the white space around it."""
         try:
-            if not Path(path).is_file():
+            if not Path(path).is_file():  # a device could be read for ever
                 raise OSError(errno.EINVAL, "it is no regular file")
             with Path(path).open(encoding="utf-8") as file:
-                return cls.of(file.read(LONGEST))
+                return cls.of(file.read(LONGEST_KEY_TEXT))
         except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"cannot read the key file {str(path)!r}: {_reason(error)}") from None
+            raise UsageError(f"cannot read the key file {str(path)!r}: {_read_failure(error)}") from None
 
 
-def _reason(error: Exception) -> str:
+def _read_failure(error: Exception) -> str:
     return getattr(error, "strerror", None) or "it is not text"

@@ -3,12 +3,14 @@
 import datetime
 import decimal
 from collections.abc import Mapping
-from typing import Any
+from math import isnan
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd
 
 
-def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+def records(frame: "pd.DataFrame") -> list[dict[str, Any]]:
     """Return a frame's rows as plain values: numbers, text, ISO dates, None for NULL."""
     columns = {name: [plain(value) for value in frame[name].tolist()] for name in frame.columns}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
@@ -16,13 +18,16 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 def plain(value: Any) -> Any:
     """Return one value as JSON has it."""
-    if value is None or value is pd.NaT or value is pd.NA or (isinstance(value, float) and value != value):  # noqa: PLR0124
+    # pandas' missing values are known by name: importing it is slow, and NaT passes for a date
+    if value is None or type(value).__name__ in ("NaTType", "NAType") or (isinstance(value, float) and isnan(value)):
         return None
     if isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
+        # JSON has no infinity
         return value if abs(value) != float("inf") else str(value)
     if isinstance(value, decimal.Decimal):
+        # sums of whole numbers come as decimals
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
@@ -30,6 +35,7 @@ def plain(value: Any) -> Any:
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
+    # numpy's numbers and pandas' timestamps; anything else is told as its text
     return plain(value.item()) if hasattr(value, "item") else str(value)
 
 

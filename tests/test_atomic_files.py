@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sqlanon import atomic_files
-from sqlanon.atomic_files import Exchange, OwnedFolder, recover, remove_dead_folders
+from sqlanon.atomic_files import DirectoryExchange, OwnedFolder, recover_directory, remove_dead_folders
 from sqlanon.errors import TargetError
 
 
@@ -22,7 +22,7 @@ def names(folder):
 
 
 def test_a_committed_exchange_leaves_the_target_alone_in_its_place(tmp_path):
-    exchange = filled(Exchange(tmp_path / "release"))
+    exchange = filled(DirectoryExchange(tmp_path / "release"))
     assert not (tmp_path / "release").exists()
     exchange.commit(frozenset())
     exchange.close()
@@ -31,7 +31,7 @@ def test_a_committed_exchange_leaves_the_target_alone_in_its_place(tmp_path):
 
 
 def test_an_abandoned_exchange_leaves_nothing(tmp_path):
-    filled(Exchange(tmp_path / "release")).close()
+    filled(DirectoryExchange(tmp_path / "release")).close()
     assert names(tmp_path) == []
 
 
@@ -40,7 +40,7 @@ def test_foreign_files_of_an_old_target_stay(tmp_path):
     target.mkdir()
     for name in ("qit.parquet", "old.parquet", "mine.txt"):
         (target / name).write_text("old")
-    exchange = filled(Exchange(target))
+    exchange = filled(DirectoryExchange(target))
     exchange.commit(frozenset({"qit.parquet", "old.parquet"}))
     exchange.close()
     assert names(target) == ["mine.txt", "qit.parquet", "release.json"]
@@ -56,9 +56,9 @@ def test_death_at_every_moment_of_a_replacement(tmp_path, moment):
     (target / "mine.txt").write_text("mine")
     program = (
         "import os, pathlib, sys\n"
-        "from sqlanon.staging import Exchange\n"
+        "from sqlanon.atomic_files import DirectoryExchange\n"
         f"target, left = pathlib.Path({str(target)!r}), {moment}\n"
-        "exchange = Exchange(target)\n"
+        "exchange = DirectoryExchange(target)\n"
         "(exchange.new / 'qit.parquet').write_text('new')\n"
         "rename = pathlib.Path.rename\n"
         "def dying(self, other):\n"
@@ -73,15 +73,15 @@ def test_death_at_every_moment_of_a_replacement(tmp_path, moment):
     )
     died = subprocess.run([sys.executable, "-c", program], check=False).returncode == 9
     assert died == (moment < 3)
-    recover(target)
+    recover_directory(target)
     assert names(tmp_path) == ["release"]
     assert names(target) == ["mine.txt", "qit.parquet"]
     assert (target / "qit.parquet").read_text() == ("old" if moment < 2 else "new")
 
 
 def test_living_runs_keep_their_folders(tmp_path):
-    living = filled(Exchange(tmp_path / "release"))
-    other = Exchange(tmp_path / "release")
+    living = filled(DirectoryExchange(tmp_path / "release"))
+    other = DirectoryExchange(tmp_path / "release")
     assert living.new.is_dir()
     other.close()
     living.commit(frozenset())
@@ -116,7 +116,7 @@ def test_a_place_that_cannot_be_written(tmp_path):
 
 
 def test_a_rename_that_fails_is_told(tmp_path, monkeypatch):
-    exchange = filled(Exchange(tmp_path / "release"))
+    exchange = filled(DirectoryExchange(tmp_path / "release"))
     monkeypatch.setattr(atomic_files, "_flush", lambda path: Path("gone").stat())
     with pytest.raises(TargetError, match="cannot write"):
         exchange.commit(frozenset())

@@ -9,7 +9,7 @@ from sqlanon.methods import METHODS
 from sqlanon.plans.plan import Beside, Plan, Request, Source
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.shell_script import script
+from sqlanon.sql.shell_script import write_script
 from sqlanon.sql.translate import DIALECTS
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -59,7 +59,7 @@ SAID = [(method, dialect) for method in PLANS for dialect in (METHODS[method].di
 @pytest.mark.parametrize(("method", "dialect"), SAID)
 def test_the_script_is_the_golden_one(method, dialect):
     path = GOLDEN / method / f"{dialect}.sql"
-    text = script(PLANS[method](), dialect, METHODS[method].paper)
+    text = write_script(PLANS[method](), dialect, METHODS[method].paper)
     if os.environ.get("UPDATE_GOLDEN"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

@@ -9,7 +9,7 @@ import duckdb
 
 from sqlanon.plans.roles import free_name
 from sqlanon.plans.templates import ident, literal
-from sqlanon.releases.targets import sha256
+from sqlanon.releases.targets import file_sha256
 
 ALTERNATIVES = "struct(attribute varchar, count integer)[]"
 EDUCATION = [
@@ -127,7 +127,7 @@ def _table(con, folder, name, columns, rows, order):
 
 
 def _described(path, rows):
-    return {"rows": rows, "bytes": path.stat().st_size, "sha256": sha256(path)}
+    return {"rows": rows, "bytes": path.stat().st_size, "sha256": file_sha256(path)}
 
 
 if __name__ == "__main__":

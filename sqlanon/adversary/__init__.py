@@ -1,1 +1,1 @@
-"""What somebody who knows more than the release infers from it."""
+"""What an adversary who knows more than the release infers from it."""

@@ -1,17 +1,19 @@
-"""What the groups of a release give away to a known distribution: every row's largest posterior, counted up."""
+"""The largest posterior of every row of a release under a known distribution, counted up by size of group."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sqlanon.adversary.posterior import Array, Mask, Whole, is_exact, posteriors
 from sqlanon.adversary.posterior_bounds import bounds, meets_delta
+from sqlanon.verification.checks import ROUNDING
 
-SLACK = 1e-12  # what rounding may add to a posterior of exactly 1/r
-SEVERAL = "each background by itself: who combines them is met only by one over all their columns"
-METHODS = ("one signature", "exact", "bound")
+if TYPE_CHECKING:
+    import pandas as pd
+
+POSTERIOR_METHODS = ("one signature", "exact", "bound")
 _AT_ONCE = 2**22  # priors of groups looked up together
 
 
@@ -22,6 +24,11 @@ class Holding:
     group: Whole
     item: Whole
     count: Whole
+
+    @classmethod
+    def from_frame(cls, frame: "pd.DataFrame") -> "Holding":
+        """Take a frame with the columns group_id, item and row_count."""
+        return cls(*(_whole_numbers(frame[name]) for name in ("group_id", "item", "row_count")))
 
     def sorted(self) -> "Holding":
         """Return the lines by group, and in a group by falling count and item: equal groups look alike."""
@@ -39,19 +46,31 @@ class Priors:
         self._keys, self._listed = keys[order], probability[order]
         self._share, self._totals = share, totals
 
+    @classmethod
+    def from_frames(cls, listed: "pd.DataFrame", share: "pd.DataFrame", tally: "pd.DataFrame") -> "Priors":
+        """Take the priors that a background lists, each signature's share, and each value's rows, in any order."""
+        return cls(
+            _whole_numbers(listed["signature_number"]),
+            _whole_numbers(listed["value_number"]),
+            listed["probability"].to_numpy(dtype=float),
+            share["share"].to_numpy(dtype=float)[np.argsort(_whole_numbers(share["signature_number"]))],
+            _whole_numbers(tally["row_count"])[np.argsort(_whole_numbers(tally["value_number"]))],
+        )
+
     def of(self, signatures: Whole, values: Whole) -> Array:
         """Return the priors G × s × k of groups that hold these signatures (G × s) and values (G × k)."""
-        wanted = signatures[:, :, None] * len(self._totals) + values[:, None, :]
+        keys = signatures[:, :, None] * len(self._totals) + values[:, None, :]
+        # what a signature's listed priors leave over is shared out among the other values as they occur in the release
         rest = self._share[signatures][:, :, None] * self._totals[values][:, None, :]
         if not len(self._keys):
             return rest
-        place = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
-        return np.where(self._keys[place] == wanted, self._listed[place], rest)
+        place = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        return np.where(self._keys[place] == keys, self._listed[place], rest)
 
 
 @dataclass
 class Exposure:
-    """Count up what groups give away, seen against the limit 1/r."""
+    """Count rows by their largest posterior, and how many are above the limit 1/r."""
 
     r: float
     sizes: dict[tuple[int, str], dict[str, Any]] = field(default_factory=dict)
@@ -61,7 +80,8 @@ class Exposure:
 
     def add(self, signatures: Holding, values: Holding, priors: Priors) -> None:
         """Add groups; both holdings hold the same groups, each with as many rows as values."""
-        for held, given in _alike(signatures.sorted(), values.sorted()):
+        # groups that look alike have the same posteriors: they are computed once and counted `often` times
+        for held, given in _group_by_shape(signatures.sorted(), values.sorted()):
             group, often = np.unique(np.concatenate((*held, *given), axis=1), axis=0, return_counts=True)
             wide, many = held[0].shape[1], given[0].shape[1]
             most = max(1, _AT_ONCE // (wide * many))
@@ -72,21 +92,22 @@ class Exposure:
 
     def _add(self, priors: Array, rows: Whole, counts: Whole, often: Whole) -> None:
         """Add groups with as many different signatures and values; `often` counts each group's equals."""
-        limit = 1 / self.r + SLACK
+        limit = 1 / self.r + ROUNDING
         self.off_delta += int(often[~meets_delta(priors, self.r, counts, rows)].sum())
         self.prior_above += int((often[:, None] * rows * (priors.max(axis=2) > limit)).sum())
-        found, contradicted, method = _posteriors(priors, rows, counts)
+        largest, contradicted, method = _largest_posteriors(priors, rows, counts)
         self.contradicted += int(often[contradicted].sum())
         size = rows.sum(axis=1)
-        largest, above = found.max(axis=1), (rows * (found > limit)).sum(axis=1)
+        worst, above = largest.max(axis=1), (rows * (largest > limit)).sum(axis=1)
         for kind in np.unique(np.stack((size, method)), axis=1).T:
             some = (size == kind[0]) & (method == kind[1])
             line = self.sizes.setdefault(
-                (int(kind[0]), METHODS[kind[1]]), {"groups": 0, "rows": 0, "largest_posterior": 0.0, "rows_above": 0}
+                (int(kind[0]), POSTERIOR_METHODS[kind[1]]),
+                {"groups": 0, "rows": 0, "largest_posterior": 0.0, "rows_above": 0},
             )
             line["groups"] += int(often[some].sum())
             line["rows"] += int((often * size)[some].sum())
-            line["largest_posterior"] = max(line["largest_posterior"], float(largest[some].max()))
+            line["largest_posterior"] = max(line["largest_posterior"], float(worst[some].max()))
             line["rows_above"] += int((often * above)[some].sum())
 
     def figures(self) -> dict[str, Any]:
@@ -96,12 +117,15 @@ class Exposure:
         worst = max(sizes, key=lambda line: line["largest_posterior"], default=None)
         return {
             "largest_posterior": worst["largest_posterior"] if worst else 0.0,
-            "largest_by": worst["method"] if worst else METHODS[0],
+            "largest_by": worst["method"] if worst else POSTERIOR_METHODS[0],
             "limit": 1 / self.r,
             "rows": rows,
             "rows_above": above,
             "share_above": above / rows if rows else 0.0,
-            **{f"rows_{by.replace(' ', '_')}": sum(x["rows"] for x in sizes if x["method"] == by) for by in METHODS},
+            **{
+                f"rows_{by.replace(' ', '_')}": sum(x["rows"] for x in sizes if x["method"] == by)
+                for by in POSTERIOR_METHODS
+            },
             "rows_prior_above": self.prior_above,
             "groups": sum(line["groups"] for line in sizes),
             "groups_off_delta": self.off_delta,
@@ -110,7 +134,7 @@ class Exposure:
         }
 
 
-def _alike(signatures: Holding, values: Holding) -> Iterator[tuple[tuple[Whole, Whole], tuple[Whole, Whole]]]:
+def _group_by_shape(signatures: Holding, values: Holding) -> Iterator[tuple[tuple[Whole, Whole], tuple[Whole, Whole]]]:
     """Yield groups with as many different signatures and values: items and counts, a line a group."""
     first, wide = _starts(signatures)
     second, many = _starts(values)
@@ -127,25 +151,25 @@ def _starts(held: Holding) -> tuple[Whole, Whole]:
     return start, length
 
 
-def _posteriors(priors: Array, rows: Whole, counts: Whole) -> tuple[Array, Mask, Whole]:
+def _largest_posteriors(priors: Array, rows: Whole, counts: Whole) -> tuple[Array, Mask, Whole]:
     """Return each signature's largest posterior (G × s), which groups are contradicted, and how it was found."""
-    found = np.empty(rows.shape)
+    largest = np.empty(rows.shape)
     contradicted: Mask = priors.max(axis=1).min(axis=1) <= 0
-    if rows.shape[1] == 1:  # rows that the adversary cannot tell apart
+    if rows.shape[1] == 1:  # rows that nobody can tell apart: p(t : x) = c_x / N, whatever the priors
         return counts.max(axis=1, keepdims=True) / rows, contradicted, np.zeros(len(rows), dtype=np.int64)
-    method = np.full(len(rows), METHODS.index("exact"))
+    method = np.full(len(rows), POSTERIOR_METHODS.index("exact"))
     for some in _of_one_shape(np.concatenate((rows, counts), axis=1)):
         held, given = rows[some[0]].tolist(), counts[some[0]].tolist()
         if is_exact(held, given, len(some)):
-            told = posteriors(priors[some], given, held)
-            found[some], contradicted[some] = told.probability.max(axis=2), told.contradicted
+            exact = posteriors(priors[some], given, held)
+            largest[some], contradicted[some] = exact.probability.max(axis=2), exact.contradicted
         else:
-            method[some] = METHODS.index("bound")
-    large = np.flatnonzero(method == METHODS.index("bound"))
+            method[some] = POSTERIOR_METHODS.index("bound")
+    large = np.flatnonzero(method == POSTERIOR_METHODS.index("bound"))
     if len(large):
-        told = bounds(priors[large], counts[large], rows[large])
-        found[large], contradicted[large] = told.probability.max(axis=2), told.contradicted
-    return found, contradicted, method
+        bound = bounds(priors[large], counts[large], rows[large])
+        largest[large], contradicted[large] = bound.probability.max(axis=2), bound.contradicted
+    return largest, contradicted, method
 
 
 def _of_one_shape(shapes: Whole) -> list[Whole]:
@@ -154,33 +178,6 @@ def _of_one_shape(shapes: Whole) -> list[Whole]:
     return np.split(np.argsort(which.ravel(), kind="stable"), np.cumsum(length)[:-1])
 
 
-def table(found: Mapping[str, Any], promise: str) -> tuple[str, list[str], list[list[object]], list[str]]:
-    """Return a title, heads, rows and closing lines that say to people what one background makes of a release.
-
-    promise: in words, what was promised or asked.
-    """
-    known, bound = ", ".join(found["attributes"]), found["largest_by"] == "bound"
-    title = (
-        f"{promise}, an adversary who knows {found['background']}'s distribution (by {known}) reaches"
-        f" {'at most ' if bound else ''}{_percent(found['largest_posterior'])}"
-    )
-    heads = ["group size", "groups", "rows", "largest posterior", f"rows above {_percent(found['limit'])}", "method"]
-    names = ("size", "groups", "rows", "largest_posterior", "rows_above", "method")
-    rows = [[line[name] for name in names] for line in found["sizes"]]
-    closing = [
-        f"{found['rows_above']:,} of {found['rows']:,} rows ({found['share_above']:.1%}) are above"
-        f" {_percent(found['limit'])}; {found['rows_prior_above']:,} have a prior above it already",
-        f"{found['groups_off_delta']:,} of {found['groups']:,} groups miss the paper's delta condition;"
-        f" {found['groups_contradicted']:,} contradict the distribution",
-    ]
-    if found["unknown_values"]:
-        closing.append(f"{found['unknown_values']:,} values that the table lists stand nowhere in the release")
-    if found["rows_bound"]:
-        closing.append(
-            f"{found['rows_bound']:,} rows are in groups too large for exact posteriors: theirs are upper bounds"
-        )
-    return title, heads, rows, closing
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.4g} %"
+def _whole_numbers(column: "pd.Series[Any]") -> Whole:
+    # engines hand numbers over as objects or floats where their own type is wider
+    return column.to_numpy(dtype=np.int64)

@@ -62,22 +62,24 @@ def posteriors(priors: Array, counts: Sequence[int] | None = None, rows: Sequenc
     counts = (1,) * values if counts is None else tuple(int(count) for count in counts)
     if sum(rows) != sum(counts) or len(rows) != signatures or len(counts) != values or min((*rows, *counts)) < 1:
         raise ValueError(f"{rows} rows do not share values that occur {counts} times, with priors {priors.shape}")
-    scaled, unlikely = considered(priors)
+    scaled, unlikely = equalize_impossible(priors)
     turned = _states(counts) < _states(rows)  # rows and values play the same part: fewer states win
     if turned:
         scaled, rows, counts = scaled.transpose(0, 2, 1), counts, rows
+    # p(t : x) = E[rows of t's signature that have x] / rows of that signature, all of them being alike
     expected = np.empty(scaled.shape)
     for some in _portions(size, max(1, _AT_ONCE // _states(rows))):
         expected[some] = _expected(scaled[some], rows, counts)
     if turned:
         expected, rows = expected.transpose(0, 2, 1), counts
+    # not >: a weight that is no number must not pass for a possible one
     impossible = ~(expected.sum(axis=(1, 2)) > 0)
-    found = np.minimum(expected / np.asarray(rows)[:, None], 1)
-    found[impossible] = 1
-    return Posteriors(found, impossible | unlikely)
+    probability = np.minimum(expected / np.asarray(rows)[:, None], 1)
+    probability[impossible] = 1
+    return Posteriors(probability, impossible | unlikely)
 
 
-def considered(priors: Array) -> tuple[Array, Mask]:
+def equalize_impossible(priors: Array) -> tuple[Array, Mask]:
     """Return priors in which values that no row can have are equally likely, and the groups that have such values."""
     unlikely: Mask = priors.max(axis=1) <= 0
     return np.where(unlikely[:, None, :], 1.0, priors), np.asarray(unlikely.any(axis=1))
@@ -86,29 +88,33 @@ def considered(priors: Array) -> tuple[Array, Mask]:
 def _expected(priors: Array, rows: tuple[int, ...], counts: tuple[int, ...]) -> Array:
     """Return how many rows of each signature are expected to have each value; 0 where no world has a weight."""
     weight, total = _weights(_scaled(priors, rows, counts), rows, counts)
-    found: Array = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
+    expected: Array = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
+    # a world's weight is a product of up to N priors: where it leaves a double's range, a wider type is taken
     small = np.flatnonzero(total < _SMALL)
     if len(small):
         weight, total = _weights(_scaled(priors[small].astype(np.longdouble), rows, counts), rows, counts)
-        found[..., small] = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
-    return found.transpose(2, 0, 1)
+        expected[..., small] = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
+    return expected.transpose(2, 0, 1)
 
 
 def _weights(priors: Array, rows: tuple[int, ...], counts: tuple[int, ...]) -> tuple[Array, Array]:
     """Return the weight of the worlds that give each value to each signature (s × k × G), and of all worlds (G)."""
     groups, signatures, values = priors.shape
     factor = np.ascontiguousarray(priors.transpose(1, 2, 0))
-    given = np.repeat(np.arange(values), counts)
+    values_in_turn = np.repeat(np.arange(values), counts)
+    # values are given one after another; a state says how many rows of each signature have got theirs
     levels = _transitions(rows)
     forward = np.zeros((_states(rows), groups), dtype=priors.dtype)
     forward[0] = 1
-    for value, level in zip(given, levels, strict=True):
+    for value, level in zip(values_in_turn, levels, strict=True):
         for signature, (before, after) in enumerate(level):
             forward[after] += forward[before] * factor[signature, value]
+    # forward: weight of the ways from no row to a state; backward: from a state to all rows. A step's worlds weigh
+    # forward[before] · p(s : x) · backward[after]
     backward = np.zeros_like(forward)
     backward[-1] = 1
     weight = np.zeros((signatures, values, groups), dtype=priors.dtype)
-    for value, level in zip(given[::-1], reversed(levels), strict=True):
+    for value, level in zip(values_in_turn[::-1], reversed(levels), strict=True):
         for signature, (before, after) in enumerate(level):
             worlds = backward[after] * factor[signature, value]
             backward[before] += worlds
@@ -122,23 +128,25 @@ def _transitions(rows: tuple[int, ...]) -> list[list[tuple[Whole, Whole]]]:
     shape = tuple(count + 1 for count in rows)
     done = np.indices(shape).reshape(len(rows), -1)
     level = done.sum(axis=0)
+    # states are numbered like the cells of an array of this shape: one more row of a signature is one stride further
     strides = [math.prod(shape[place + 1 :]) for place in range(len(shape))]
     levels = []
     for given in range(sum(rows)):
         here = np.flatnonzero(level == given)
-        open_ = [here[done[place, here] < count] for place, count in enumerate(rows)]
-        levels.append([(before, before + stride) for before, stride in zip(open_, strides, strict=True)])
+        waiting = [here[done[place, here] < count] for place, count in enumerate(rows)]
+        levels.append([(before, before + stride) for before, stride in zip(waiting, strides, strict=True)])
     return levels
 
 
 def _scaled(priors: Array, rows: tuple[int, ...], counts: tuple[int, ...]) -> Array:
     """Divide lines and columns by their sums in turn: no posterior changes, and no product leaves a double's range."""
-    found = priors
+    # a factor for a whole line or column is in the weight of every world alike: it cancels in p(t : x)
+    scaled = priors
     for _ in range(_SCALINGS):
         for axis, weights in ((2, np.asarray(counts)), (1, np.asarray(rows)[:, None])):
-            total = (found * weights).sum(axis=axis, keepdims=True)
-            found = np.divide(found, total, out=np.zeros_like(found), where=total > 0)
-    return found
+            total = (scaled * weights).sum(axis=axis, keepdims=True)
+            scaled = np.divide(scaled, total, out=np.zeros_like(scaled), where=total > 0)
+    return scaled
 
 
 def _states(counts: Sequence[int]) -> int:

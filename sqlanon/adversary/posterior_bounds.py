@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.csgraph import maximum_flow
 
-from sqlanon.adversary.posterior import Array, Mask, Posteriors, Whole, considered
+from sqlanon.adversary.posterior import Array, Mask, Posteriors, Whole, equalize_impossible
 
 MOST_PAIRS = 2**16  # pairs of signatures times values of a group for which the sharper bound is computed
 _AT_ONCE = 2**21  # numbers of an array
@@ -29,19 +29,19 @@ def bounds(priors: Array, counts: ArrayLike | None = None, rows: ArrayLike | Non
     size, signatures, values = priors.shape
     count = np.broadcast_to(np.asarray(1 if counts is None else counts, dtype=np.int64), (size, values))
     held = np.broadcast_to(np.asarray(1 if rows is None else rows, dtype=np.int64), (size, signatures))
-    known, unlikely = considered(priors)
-    found = np.empty(priors.shape)
+    known, unlikely = equalize_impossible(priors)
+    bound = np.empty(priors.shape)
     sharp = signatures * signatures * values <= MOST_PAIRS
     most = max(1, _AT_ONCE // (signatures * values * (signatures if sharp else 1)))
     for start in range(0, size, most):
         some = slice(start, start + most)
-        found[some] = _ranges(known[some], count[some], held[some])
+        bound[some] = _ranges(known[some], count[some], held[some])
         if sharp:
-            found[some] = np.minimum(found[some], _exchanges(known[some], count[some], held[some]))
-    found[known == 0] = 0
+            bound[some] = np.minimum(bound[some], _exchanges(known[some], count[some], held[some]))
+    bound[known == 0] = 0
     impossible = _impossible(known, count, held)
-    found[impossible] = 1  # as `posteriors` has it
-    return Posteriors(found, impossible | unlikely)
+    bound[impossible] = 1  # as `posteriors` has it
+    return Posteriors(bound, impossible | unlikely)
 
 
 def _ranges(priors: Array, counts: Whole, rows: Whole) -> Array:
@@ -50,12 +50,13 @@ def _ranges(priors: Array, counts: Whole, rows: Whole) -> Array:
     range_ = priors.max(axis=1) / np.where(positive, priors, np.inf).min(axis=1)
     with np.errstate(over="ignore"):
         change = range_ * np.maximum(_largest_other(range_), 1)
+    # neither rows that cannot have x, nor values that t cannot have, take part in an exchange
     zeros = np.einsum("gsk,gk->gs", ~positive, counts)
     without = np.einsum("gsk,gs->gk", ~positive, rows)
     exchanged = rows.sum(axis=1)[:, None, None] - counts[:, None, :] - zeros[:, :, None] - without[:, None, :]
     count = counts[:, None, :]
-    found: Array = count / (count + np.maximum(exchanged, 0) / change[:, None, :])
-    return found
+    bound: Array = count / (count + np.maximum(exchanged, 0) / change[:, None, :])
+    return bound
 
 
 def _exchanges(priors: Array, counts: Whole, rows: Whole) -> Array:
@@ -65,6 +66,7 @@ def _exchanges(priors: Array, counts: Whole, rows: Whole) -> Array:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         received = np.where(mine > 0, np.minimum(other / mine, 1e300), 0)  # f_u(x) / f_t(x)
         lost = np.where(other > 0, np.minimum(mine / other, 1e300), np.inf)  # f_t(y) / f_u(y)
+    # q_u = f_u(x) / f_t(x) · min over y of f_t(y) / f_u(y); t exchanges with every row but itself
     partners = np.repeat(rows[:, None, :], len(signatures), axis=1)
     partners[:, signatures, signatures] -= 1
     due = rows.sum(axis=1)[:, None] - counts
@@ -75,8 +77,8 @@ def _exchanges(priors: Array, counts: Whole, rows: Whole) -> Array:
         part = _least(_times(received, _least_other(lost)), partners, due[:, None, :] - zeros[:, :, None])
         exchanged = np.maximum(exchanged, part)
     count = counts[:, None, :]
-    found: Array = count / (count + exchanged)
-    return found
+    bound: Array = count / (count + exchanged)
+    return bound
 
 
 def _times(received: Array, lost: Array) -> Array:
@@ -91,13 +93,14 @@ def _least(change: Array, partners: Whole, due: Whole) -> Array:
         many = np.broadcast_to(partners[:, :, :, None], change.shape)
         whole: Array = np.multiply(many, change, out=np.zeros_like(change), where=many > 0).sum(axis=2)
         return whole
+    # in rising order, each stands for `many` rows, of which only those up to the `due`-th are summed
     order = np.argsort(change, axis=2)
     sorted_ = np.take_along_axis(change, order, axis=2)
     many = np.take_along_axis(np.broadcast_to(partners[:, :, :, None], change.shape), order, axis=2)
     before = np.cumsum(many, axis=2) - many
     taken = np.clip(due[:, :, None, :] - before, 0, many)
-    found: Array = np.multiply(taken, sorted_, out=np.zeros_like(sorted_), where=taken > 0).sum(axis=2)
-    return found
+    total: Array = np.multiply(taken, sorted_, out=np.zeros_like(sorted_), where=taken > 0).sum(axis=2)
+    return total
 
 
 def _largest_other(numbers: Array) -> Array:
@@ -109,13 +112,14 @@ def _least_other(numbers: Array, none: float = np.inf) -> Array:
     """Return for each place of the last axis the least number at another place, `none` where there is none."""
     if numbers.shape[-1] == 1:
         return np.full_like(numbers, none)
+    # at the place of the least it is the second least, at every other place the least
     first = np.argmin(numbers, axis=-1)[..., None]
     least = np.take_along_axis(numbers, first, axis=-1)
     others = numbers.copy()
     np.put_along_axis(others, first, np.inf, axis=-1)
-    found = np.repeat(least, numbers.shape[-1], axis=-1)
-    np.put_along_axis(found, first, others.min(axis=-1, keepdims=True), axis=-1)
-    return found
+    least_elsewhere = np.repeat(least, numbers.shape[-1], axis=-1)
+    np.put_along_axis(least_elsewhere, first, others.min(axis=-1, keepdims=True), axis=-1)
+    return least_elsewhere
 
 
 def _impossible(priors: Array, counts: Whole, rows: Whole) -> Mask:
@@ -124,6 +128,7 @@ def _impossible(priors: Array, counts: Whole, rows: Whole) -> Mask:
     A flow goes from every signature, as much as it has rows, to the values it can have, as often as they occur.
     """
     impossible = np.zeros(len(priors), dtype=bool)
+    # where every prior is positive, every world has a weight
     doubtful = np.flatnonzero((priors == 0).any(axis=(1, 2)))
     if not len(doubtful):
         return impossible
@@ -136,6 +141,7 @@ def _impossible(priors: Array, counts: Whole, rows: Whole) -> Mask:
     tails = np.concatenate((np.zeros(lines.size, dtype=np.int64), lines[group, signature], columns.ravel()))
     heads = np.concatenate((lines.ravel(), columns[group, value], np.ones(columns.size, dtype=np.int64)))
     room = np.concatenate((held.ravel(), np.minimum(held[group, signature], count[group, value]), count.ravel()))
+    # one network for all groups: node 0 is the source, node 1 the sink, then each group's signatures and values
     network = sparse.csr_array((room.astype(np.int32), (tails, heads)), shape=(places.max() + 1,) * 2)
     flow = maximum_flow(network, 0, 1).flow
     passed = np.asarray(flow[[0], :].todense()).ravel()[lines].sum(axis=1)
@@ -145,8 +151,8 @@ def _impossible(priors: Array, counts: Whole, rows: Whole) -> Mask:
 
 def deviation(priors: Array) -> Array:
     """Return the paper's Δ_max of G groups, G × k: the largest prior of each value less the least."""
-    found: Array = priors.max(axis=1) - priors.min(axis=1)
-    return found
+    spread: Array = priors.max(axis=1) - priors.min(axis=1)
+    return spread
 
 
 def ceiling(largest: ArrayLike, size: ArrayLike, r: float) -> Array:
@@ -157,6 +163,7 @@ def ceiling(largest: ArrayLike, size: ArrayLike, r: float) -> Array:
     f, n = np.broadcast_arrays(np.asarray(largest, dtype=float), np.asarray(size, dtype=float))
     free = (f < 1) & (f > 0)
     odds = np.divide(f, 1 - f, out=np.zeros(f.shape), where=free)
+    # below r rows nothing is met: the ceiling is put under every deviation
     return np.where(free, (n - r) * f / np.where(free, odds * (r - 1) + n - 1, 1), np.where(n < r, -1.0, 0.0))
 
 

@@ -113,7 +113,7 @@ def prepared(question: Question, engine: Engine, prefix: str = "") -> Analysis:
         raise UsageError(f"no model {question.model!r}; there are {', '.join(MODELS)}")
     if not question.views:
         raise UsageError('name the published views, each with --view "SELECT columns FROM base"')
-    source, types = engine.source(question.base)
+    source, types = engine.find_source(question.base)
     base = Base.of(list(types), question.base)
     views = tuple(read_view(sql, base, number) for number, sql in enumerate(question.views, start=1))
     graph = connect(views, read_secret(question.secret, base))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from sqlanon.breach.connectivity import Graph, Part
 from sqlanon.plans.plan import Source, relation_name
 from sqlanon.plans.statement import Kind, Statement
-from sqlanon.plans.templates import Sql, header, render
+from sqlanon.plans.templates import Sql, render, template_header
 from sqlanon.sql.view_definitions import Condition
 
 COLUMNS = ("id", "property", "m", "n", "cover", "probability", "error_bound", "note")
@@ -44,7 +44,7 @@ class Layout:
 
     def render(self, template: str, **values: object) -> str:
         """Render a template of `breach/`; inputs that are not given are the relations of their names."""
-        inputs = header(f"breach/{template}").inputs
+        inputs = template_header(f"breach/{template}").inputs
         given = {name: self.relations[name] for name in inputs if name not in values}
         return render(f"breach/{template}", **given, **values)
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sqlanon.adversary import exposure
+from sqlanon.adversary.posterior_table import SEVERAL_BACKGROUNDS, posterior_table
 from sqlanon.cli.console import to_stderr, visible
 from sqlanon.plain_values import cell, plain, records, words
 from sqlanon.releases.forms import form_of
@@ -121,9 +121,9 @@ def show_report(report: Report, how: Format) -> None:
     if report.presence is not None:
         show_frame(report.presence, how)
     for found in report.posterior:
-        _show_titled(*exposure.table(found, report.promise))
+        _show_titled(*posterior_table(found, report.promise))
     if len(report.posterior) > 1:
-        sys.stdout.write(f"\n{exposure.SEVERAL}\n")
+        sys.stdout.write(f"\n{SEVERAL_BACKGROUNDS}\n")
 
 
 def _short(value: object) -> str:

@@ -36,11 +36,11 @@ def macros(
     import pandas as pd
 
     from sqlanon.cli import display
-    from sqlanon.sql.table_macro import described
+    from sqlanon.sql.table_macro import describe_macro
 
     engine = open_engine(EngineName.duckdb, database, write=True)
     done = store_macros.drop(engine) if drop else store_macros.store(engine, overwrite)
-    display.show_frame(pd.DataFrame(map(described, done), columns=["macro", "yields", "example"]), how.value)
+    display.show_frame(pd.DataFrame(map(describe_macro, done), columns=["macro", "yields", "example"]), how.value)
     if drop:
         say(f"dropped {len(done)} macros from {database}")
         return

@@ -94,11 +94,11 @@ def open_engine(
     temporary: str | None = None,
 ) -> "Engine":
     """Open the engine that was named; a DSN that stands nowhere else is read from SQLANON_DSN."""
-    from sqlanon.engines.connect import opened
+    from sqlanon.engines import connect
 
     if engine is EngineName.postgres and dsn is None:
         dsn = os.environ.get("SQLANON_DSN")
-    return opened(engine.value, database, write, master, dsn, threads, memory, temporary)
+    return connect.open_engine(engine.value, database, write, master, dsn, threads, memory, temporary)
 
 
 def chosen_key(key: str | None, key_file: Path | None) -> Key | None:

@@ -6,18 +6,19 @@ All SQL comes in DuckDB's dialect and with DuckDB's type names; an engine transl
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlanon.key import Key
 from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 class Engine(Protocol):
-    """Run statements in one database session; nothing it makes outlives the session unless asked.
+    """Run statements in one database session; what it makes ends with the session unless it is `lasting`.
 
     places: where a release can go (`directory`, `schema`, `session`); in_process: whether a whole table is
     cheap to fetch, so that it may be held in memory; in_parts: whether a table's rows lie in several files,
@@ -32,7 +33,7 @@ class Engine(Protocol):
 
     # -- sources and relations
 
-    def source(self, text: object, as_text: bool = False) -> tuple[Source, Mapping[str, str]]:
+    def find_source(self, text: object, as_text: bool = False) -> tuple[Source, Mapping[str, str]]:
         """Find a source; return its SQL and its columns with their types, in order.
 
         as_text: where a file's types would be guessed, take its values as they are written, its first line as names.
@@ -47,7 +48,7 @@ class Engine(Protocol):
     def keep_key(self, relation: Sql, key: Key) -> None:
         """Put the key into a one-row relation (`secret`), as a bound parameter, never as a literal."""
 
-    def keep_frame(self, relation: Sql, frame: pd.DataFrame) -> None:
+    def keep_frame(self, relation: Sql, frame: "pd.DataFrame") -> None:
         """Put a small table of the driver's into a relation."""
 
     def drop(self, relations: Sequence[str]) -> None:
@@ -58,7 +59,7 @@ class Engine(Protocol):
     def rows(self, sql: str) -> list[dict[str, Any]]:
         """Run one SELECT and fetch every row; values keep their types."""
 
-    def frame(self, sql: str) -> pd.DataFrame:
+    def frame(self, sql: str) -> "pd.DataFrame":
         """Run one SELECT and fetch it as columns."""
 
     def columns(self, sql: str) -> dict[str, str]:
@@ -69,7 +70,7 @@ class Engine(Protocol):
 
     # -- files
 
-    def written(self, sql: str, path: Path) -> str:
+    def parquet_text(self, sql: str, path: Path) -> str:
         """Return what `write_parquet` runs."""
 
     def write_parquet(self, sql: str, path: Path) -> dict[Path, int]:
@@ -78,11 +79,11 @@ class Engine(Protocol):
         Returns the files with their rows; they are sorted in the order of their names.
         """
 
-    def parquet(self, paths: Sequence[Path]) -> Sql:
+    def read_parquet(self, paths: Sequence[Path]) -> Sql:
         """Return SQL that reads Parquet files of ours, in this order."""
 
-    def stored(self, relation: Sql) -> Sql:
-        """Return what reads a published table in the order in which its rows lie, by `lag(…) over ()`."""
+    def in_stored_order(self, relation: Sql) -> Sql:
+        """Return SQL that reads a published table; `lag(…) over ()` sees its rows in the order in which they lie."""
 
     # -- schemas and transactions
 

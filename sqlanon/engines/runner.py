@@ -20,14 +20,14 @@ def fresh_prefix() -> str:
 
 
 @contextmanager
-def carried_out(
+def run_plan(
     plan: Plan, engine: Engine, key: Key, look: Callable[[str, Row], None] | None = None
 ) -> Iterator[dict[str, Row]]:
     """Run the steps of `plan`; its relations stand inside the block and are forgotten after it.
 
     look: is shown the name and the row of every report as soon as it is there. Yields these rows by name.
     """
-    relations = [str(plan.key)]
+    relations = [str(plan.key)]  # to be forgotten: each is noted before it is made, for making it may fail
     reports: dict[str, Row] = {}
     try:
         engine.keep_key(plan.key, key)
@@ -42,20 +42,20 @@ def carried_out(
                     look(name, reports[name])
             elif isinstance(step, Loop):
                 relations += [statement.relation for statement in step.body]
-                reports[step.left.statement.name] = _repeated(step, engine)
+                reports[step.left.statement.name] = _run_loop(step, engine)
             else:
                 log.info("making %s", step.name)
                 relations.append(step.relation)
                 engine.create(step)
         yield reports
-    except BaseException:
+    except BaseException:  # an interrupted run leaves no microdata in the caller's session either
         with suppress(SqlanonError):  # the first error is the one to tell
             engine.drop(relations)
         raise
     engine.drop(relations)
 
 
-def _repeated(loop: Loop, engine: Engine) -> Row:
+def _run_loop(loop: Loop, engine: Engine) -> Row:
     """Run a loop's turns; return the last row of its query, with the number of `turns`."""
     for turn in range(loop.limit + 1):
         (row,) = engine.rows(loop.left.statement.sql)
@@ -64,6 +64,7 @@ def _repeated(loop: Loop, engine: Engine) -> Row:
             break
         for statement in loop.body:
             engine.create(statement)
+        # SQL cannot rename temporary tables alike everywhere: the turn's last table is copied under the state's name
         engine.drop([loop.state])
         engine.create(Statement(loop.name, f"select * from {loop.body[-1].relation}", "table", loop.state))
         engine.drop([statement.relation for statement in loop.body])

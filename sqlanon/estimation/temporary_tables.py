@@ -8,7 +8,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix
 from sqlanon.plans.plan import relation_name, render_query
 from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import Sql, header
+from sqlanon.plans.templates import Sql, template_header
 
 MOST_ASKED = 256  # remembered queries over the sensitive values
 
@@ -30,7 +30,7 @@ class Workspace:
 
     def text(self, template: str, given: Mapping[str, Sql], **values: object) -> str:
         """Render one template; the release's own parameters are added."""
-        read = {name: value for name, value in self._values.items() if name in header(template).parameters}
+        read = {name: value for name, value in self._values.items() if name in template_header(template).parameters}
         return render_query(template, {**read, **values}, given)
 
     def keep(self, name: str, sql: str) -> Sql:

@@ -27,7 +27,7 @@ from sqlanon.methods.qit_st import Grouped, publish_qit, publish_st
 from sqlanon.methods.request_options import SENSITIVE, RequestOptions
 from sqlanon.plans.plan import Request, Step
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.table_macro import Macro, worded
+from sqlanon.sql.table_macro import Macro, write_message
 
 NAME = "anatomy"
 TOO_SMALL = "l = {value} protects nobody; l is a whole number of at least 2"
@@ -59,7 +59,7 @@ def design(request: Request, l: int, block: int | None) -> Grouped:
 
 _SMALL = (
     Sql("coalesce(l < 2 or l <> floor(l), true)"),
-    worded(TOO_SMALL, {"value": "coalesce(cast(l as varchar), 'NULL')"}),
+    write_message(TOO_SMALL, {"value": "coalesce(cast(l as varchar), 'NULL')"}),
 )
 _OPTIONS = (macro_steps.IDENTIFIER, macro_steps.NULLS, macro_steps.BLOCK)
 

@@ -8,7 +8,7 @@ from sqlanon.methods import feasibility, grouping
 from sqlanon.plans.plan import Step
 from sqlanon.plans.roles import NO_COLUMN, NO_QUASI, TWO_ROLES
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.table_macro import worded
+from sqlanon.sql.table_macro import write_message
 from sqlanon.wording import spoken
 
 # parameters as they are written; none is a column of a template
@@ -108,11 +108,11 @@ def column_refusals(names: str, role: str) -> list[Refusal]:
     )
     listed = {"missing": _listed(missing), "columns": _listed("names")}
     both = {"column": _quoted(_spelled(SENSITIVE)), "one": f"'{role}'", "other": "'--sensitive'"}
-    none = [(Sql(f"len({lowered}) = 0"), worded(NO_QUASI, {}))] if names == QUASI else []
+    none = [(Sql(f"len({lowered}) = 0"), write_message(NO_QUASI, {}))] if names == QUASI else []
     return [
         *none,
-        (Sql(f"len({missing}) > 0"), worded(NO_COLUMN, listed)),
-        (Sql(f"list_contains({lowered}, lower({SENSITIVE}))"), worded(TWO_ROLES, both)),
+        (Sql(f"len({missing}) > 0"), write_message(NO_COLUMN, listed)),
+        (Sql(f"list_contains({lowered}, lower({SENSITIVE}))"), write_message(TWO_ROLES, both)),
         *_choices("nulls", "refuse", "value", "drop"),
     ]
 
@@ -130,13 +130,13 @@ def data_refusals(parameter: str, size: str) -> list[Refusal]:
     largest = f"largest_count > row_count // {size}"
     return [
         *null_refusals(fields),
-        (Sql(f"row_count < {size}"), worded(feasibility.TOO_FEW_ROWS, fields)),
+        (Sql(f"row_count < {size}"), write_message(feasibility.TOO_FEW_ROWS, fields)),
         (
             Sql(f"{largest} and row_count // largest_count >= 2"),
-            worded(feasibility.NOT_POSSIBLE + feasibility.POSSIBLE_UP_TO, fields),
+            write_message(feasibility.NOT_POSSIBLE + feasibility.POSSIBLE_UP_TO, fields),
         ),
-        (Sql(largest), worded(feasibility.NOT_POSSIBLE + feasibility.NEVER_POSSIBLE, fields)),
-        (Sql("len(id) > 0 and repeating_persons > 0"), worded(_in_sql(feasibility.SEVERAL_ROWS), fields)),
+        (Sql(largest), write_message(feasibility.NOT_POSSIBLE + feasibility.NEVER_POSSIBLE, fields)),
+        (Sql("len(id) > 0 and repeating_persons > 0"), write_message(_in_sql(feasibility.SEVERAL_ROWS), fields)),
     ]
 
 
@@ -149,20 +149,20 @@ def column_fields() -> dict[str, str]:
 def null_refusals(fields: dict[str, str]) -> list[Refusal]:
     """Refuse NULL sensitive values unless `nulls` says what to do with them, and a table without rows."""
     return [
-        (Sql("nulls = 'refuse' and null_count > 0"), worded(_in_sql(feasibility.NO_VALUE), fields)),
-        (Sql("row_count = 0"), worded(feasibility.NO_ROWS, fields)),
+        (Sql("nulls = 'refuse' and null_count > 0"), write_message(_in_sql(feasibility.NO_VALUE), fields)),
+        (Sql("row_count = 0"), write_message(feasibility.NO_ROWS, fields)),
     ]
 
 
 def _key_refusal(draws: bool) -> list[Refusal]:
     held = "coalesce(regexp_full_match(cast(getvariable('sqlanon_key') as varchar), '[0-9a-fA-F]{64}'), false)"
     keyed, advice = ("draws = 'keyed' and ", "; or say draws := 'random'") if draws else ("", "")
-    return [(Sql(f"{keyed}not {held}"), worded(NO_KEY + advice, {}))]
+    return [(Sql(f"{keyed}not {held}"), write_message(NO_KEY + advice, {}))]
 
 
 def _no_block() -> Refusal:
     fields = {"blocks": "coalesce(cast(groups_per_block as varchar), 'NULL')"}
-    return Sql("coalesce(groups_per_block < 1, true)"), worded(NO_BLOCK, fields)
+    return Sql("coalesce(groups_per_block < 1, true)"), write_message(NO_BLOCK, fields)
 
 
 def _choices(parameter: str, *values: str) -> list[Refusal]:
@@ -172,7 +172,7 @@ def _choices(parameter: str, *values: str) -> list[Refusal]:
         "value": f"coalesce(cast({parameter} as varchar), 'NULL')",
         "choices": "'" + ", ".join(values) + "'",
     }
-    return [(Sql(f"{parameter} is null or {parameter} not in {listed}"), worded(NO_SUCH_CHOICE, fields))]
+    return [(Sql(f"{parameter} is null or {parameter} not in {listed}"), write_message(NO_SUCH_CHOICE, fields))]
 
 
 def _in_sql(words: str) -> str:

@@ -6,7 +6,7 @@ from sqlanon.plans.plan import Step
 from sqlanon.plans.templates import Sql
 
 
-def constants(
+def constant_table(
     name: str,
     required: Mapping[str, tuple[str, Sequence[object]]],
     optional: Mapping[str, Sequence[str | None]],
@@ -14,21 +14,23 @@ def constants(
 ) -> Step:
     """Return the step that yields the table `name`: required columns with their types, optional texts or NULL."""
     listed = {column: [*map(str, values)] for column, (_, values) in required.items()}
+    # one text per column, split in SQL: a list of thousands of literals is slow to parse; NULL travels as an empty text
     texts = {column: [value or "" for value in values] for column, values in optional.items()}
-    between = _separator([value for values in (*listed.values(), *texts.values()) for value in values])
+    separator = _free_separator([value for values in (*listed.values(), *texts.values()) for value in values])
     values = {
-        "separator": between,
-        "required": [(column, between.join(listed[column]), Sql(kind)) for column, (kind, _) in required.items()],
-        "optional": [(column, between.join(values)) for column, values in texts.items()],
+        "separator": separator,
+        "required": [(column, separator.join(listed[column]), Sql(kind)) for column, (kind, _) in required.items()],
+        "optional": [(column, separator.join(values)) for column, values in texts.items()],
     }
     return Step("plans/literal_table/constants", yields=name, suffix=suffix, values=values)
 
 
-def _separator(values: Sequence[str]) -> str:
+def _free_separator(values: Sequence[str]) -> str:
     """Return a text that stands in no value: a bar, or a number between bars."""
     whole = "\n".join(values)
-    found, number = " | ", 0
-    while found in whole or found.strip() in whole:
+    separator, number = " | ", 0
+    # without its spaces as well: two values that end and begin with its bars would join to it
+    while separator in whole or separator.strip() in whole:
         number += 1
-        found = f" |{number}| "
-    return found
+        separator = f" |{number}| "
+    return separator

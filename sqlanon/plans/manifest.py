@@ -10,7 +10,7 @@ from sqlanon.errors import ReleaseError
 from sqlanon.plans.plan import Publication
 
 FORMAT = 1
-MOST_ROWS = 2**62
+MOST_ROWS = 2**62  # sums of two counts stay within a bigint
 Manifest = dict[str, Any]
 _REQUIRED = {
     "format": int,
@@ -44,13 +44,16 @@ def new_manifest(
     }
 
 
-def dumped(manifest: Manifest) -> str:
+def manifest_text(manifest: Manifest) -> str:
     """Return the manifest as text, keys in their order."""
     return json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def loaded(text: str, where: str) -> Manifest:
-    """Read a manifest; refuse what is not one, or one of a later format."""
+def parse_manifest(text: str, where: str) -> Manifest:
+    """Read a manifest; raise ReleaseError for what is none, or for one of a later format.
+
+    where: what the errors call the place it was found in. Every value of it is a stranger's.
+    """
     try:
         manifest = json.loads(text)
     except (ValueError, RecursionError):
@@ -59,11 +62,11 @@ def loaded(text: str, where: str) -> Manifest:
         raise ReleaseError(f"the manifest of {where} is not an object")
     for key, kind in _REQUIRED.items():
         if not isinstance(manifest.get(key), kind) or isinstance(manifest[key], bool):
-            raise ReleaseError(f"the manifest of {where} has no {key}")
+            raise ReleaseError(f"the manifest of {where} has no {key}")  # true and false are int in Python
     _check_columns(manifest["columns"], where)
     if manifest["format"] < 1 or not all(0 <= manifest[name] < MOST_ROWS for name in ("rows", "dropped_rows")):
         raise ReleaseError(f"the manifest of {where} counts what no table holds")
-    if not all(isinstance(said, dict) for said in manifest["files"].values()):
+    if not all(isinstance(entry, dict) for entry in manifest["files"].values()):
         raise ReleaseError(f"the manifest of {where} does not describe its files")
     if manifest["format"] > FORMAT:
         raise ReleaseError(
@@ -79,5 +82,6 @@ def _check_columns(columns: Manifest, where: str) -> None:
     names = [name for listed in lists for name in (listed if isinstance(listed, list) else [None])] + added
     if not all(lists) or not all(isinstance(name, str) and name and "\0" not in name for name in names):
         raise ReleaseError(f"the manifest of {where} does not name its columns")
+    # DuckDB takes names that differ in case for one
     if len({str(name).lower() for name in names}) < len(names):
         raise ReleaseError(f"the manifest of {where} names a column twice")

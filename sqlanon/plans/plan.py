@@ -7,7 +7,7 @@ from typing import Any, Literal
 from sqlanon.errors import TemplateError
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.statement import Kind, Statement
-from sqlanon.plans.templates import Sql, header, ident, render
+from sqlanon.plans.templates import Sql, ident, render, template_header
 
 Row = Mapping[str, Any]
 Nulls = Literal["refuse", "value", "drop"]
@@ -285,7 +285,7 @@ class _Builder:
 
     def step(self, step: Step) -> Statement | Report:
         """Render one step; what it yields stands from now on."""
-        head = header(step.template)
+        head = template_header(step.template)
         inputs = {name: step.reads.get(name, name) for name in head.inputs}
         known = {**self.values, **step.values}
         missing = [name for name in inputs.values() if name not in self.relations]

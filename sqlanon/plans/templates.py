@@ -34,11 +34,12 @@ def literal(value: object) -> Sql:
         return value
     if value is None:
         return Sql("null")
-    if isinstance(value, bool):
+    if isinstance(value, bool):  # before int, of which it is a kind
         return Sql("true" if value else "false")
     if isinstance(value, int | Decimal):
         return Sql(str(value))
     if isinstance(value, float):
+        # bare digits would be a decimal; infinity and NaN have no bare form at all
         return Sql(f"cast('{value!r}' as double)")
     if isinstance(value, str) and "\0" not in value:
         return Sql("'" + value.replace("'", "''") + "'")
@@ -46,6 +47,7 @@ def literal(value: object) -> Sql:
 
 
 def _finalize(value: object) -> object:
+    # an undefined value goes on to StrictUndefined, whose error names it
     if isinstance(value, Markup | jinja2.Undefined):
         return value
     raise TemplateError(f"a value entered SQL without a quoting filter: {value!r}")
@@ -64,13 +66,14 @@ def template_root() -> Path:
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(template_root()),
-        autoescape=True,
+        autoescape=True,  # only with it is the output of a macro marked as safe, and taken by `finalize`
         finalize=_finalize,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=False,
     )
+    # no filter, test or global but these: `join`, `replace` and others would pass on text as safe
     environment.filters = {"ident": ident, "literal": literal, "sql": Sql}
     environment.tests = {}
     environment.globals = {}
@@ -92,7 +95,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 @cache
-def header(template: str) -> Header:
+def template_header(template: str) -> Header:
     """Read the header of `template` (a path without `.sql.j2`)."""
     path = template_root() / f"{template}.sql.j2"
     if not path.is_file():
@@ -111,7 +114,7 @@ def header(template: str) -> Header:
     )
 
 
-def variables(template: str) -> set[str]:
+def template_variables(template: str) -> set[str]:
     """Return the names that `template` reads, as Jinja sees them."""
     environment = _environment()
     text = (template_root() / f"{template}.sql.j2").read_text(encoding="utf-8")
@@ -125,7 +128,8 @@ def template_names() -> list[str]:
     return sorted(path.removesuffix(".sql.j2") for path in paths if not path.startswith("_macros/"))
 
 
-def _checked(template: str, values: Iterable[str], declared: Sequence[str]) -> None:
+def _check_values(template: str, values: Iterable[str], declared: Sequence[str]) -> None:
+    # a value that is given and not used is a template that forgot a condition
     given = set(values)
     if given != set(declared):
         missing, unused = set(declared) - given, given - set(declared)
@@ -134,7 +138,7 @@ def _checked(template: str, values: Iterable[str], declared: Sequence[str]) -> N
 
 def render(template: str, **values: object) -> str:
     """Render `template` to one SELECT; a missing or an unused value is an error."""
-    declared = header(template)
-    _checked(template, values, declared.inputs + declared.parameters)
+    declared = template_header(template)
+    _check_values(template, values, declared.inputs + declared.parameters)
     text = str(_environment().get_template(f"{template}.sql.j2").render(**values))
     return text.strip()

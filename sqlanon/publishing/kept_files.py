@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlanon.atomic_files import appearing
+from sqlanon.atomic_files import write_atomically
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, connect
 from sqlanon.errors import SqlanonError, TargetError, UsageError
@@ -40,7 +40,7 @@ class Kept:
         """Write each table beside its path, for its owner alone; they appear when the block ends well."""
         with ExitStack() as stack:
             for table, path in self.tables:
-                place = stack.enter_context(appearing(path, f"the release is there, but not {str(path)!r}"))
+                place = stack.enter_context(write_atomically(path, f"the release is there, but not {str(path)!r}"))
                 _write_table(engine, table, place, FORMATS[path.suffix.lower()])
             yield
 
@@ -91,7 +91,7 @@ def _write_lines(path: Path, lines: Iterable[Sequence[object]]) -> None:
     csv.writer(text, quoting=csv.QUOTE_MINIMAL, lineterminator="\n").writerows(lines)
     words = f"cannot write {str(path)!r}"
     try:
-        with appearing(path, words) as place:
+        with write_atomically(path, words) as place:
             place.write_text(text.getvalue(), encoding="utf-8", newline="")
     except OSError as error:
         raise TargetError(f"{words}: {error.strerror}") from None

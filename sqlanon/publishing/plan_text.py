@@ -11,7 +11,7 @@ from sqlanon.plans.roles import checked_roles, split_columns
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.publishing.release_request import ReleaseRequest, prepare
-from sqlanon.sql.shell_script import script
+from sqlanon.sql.shell_script import write_script
 
 PREFIX = "sqlanon_"  # of relations in texts; a run's own are drawn
 
@@ -24,7 +24,7 @@ def statements_text(plan: Plan, engine: Engine, out: str | Path | None, into: st
             relation = f"{ident(into)}.{ident(output.name)}"
             written = engine.text(Statement(output.name, output.sql, "table", relation), lasting=True)
         else:
-            written = engine.written(output.sql, Path(out or ".") / f"{output.name}.parquet")
+            written = engine.parquet_text(output.sql, Path(out or ".") / f"{output.name}.parquet")
         texts.append(f"-- {output.name}\n{written};")
     return "\n\n".join(texts) + "\n"
 
@@ -56,7 +56,7 @@ def compiled(asked: ReleaseRequest, dialect: str, engine: Engine | None = None, 
     method.refuse_dialect(dialect)
     if engine is not None:
         plan, _ = prepare(asked, engine, PREFIX, asked.identity_elsewhere, **parameters)
-        return script(plan, dialect, method.paper)
+        return write_script(plan, dialect, method.paper)
     roles = checked_roles(*(split_columns(names) for names in (asked.quasi, asked.sensitive, asked.identifier)))
     request = Request(
         Source(_table_elsewhere(str(asked.source), dialect)),
@@ -66,7 +66,7 @@ def compiled(asked: ReleaseRequest, dialect: str, engine: Engine | None = None, 
         identity=asked.identity_elsewhere,
         many_rows_per_person=asked.many_rows_per_person,
     )
-    return script(method.plan(request, prefix=PREFIX, **parameters), dialect, method.paper)
+    return write_script(method.plan(request, prefix=PREFIX, **parameters), dialect, method.paper)
 
 
 def _table_elsewhere(text: str, dialect: str) -> Sql:

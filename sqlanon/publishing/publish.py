@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.runner import carried_out, fresh_prefix
+from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.errors import TargetError, UsageError
 from sqlanon.key import Key, PrivacyWarning
 from sqlanon.methods import METHODS
@@ -17,8 +17,11 @@ from sqlanon.plans.templates import Sql
 from sqlanon.publishing import kept_files
 from sqlanon.publishing.plan_text import plan_text
 from sqlanon.publishing.release_request import ReleaseRequest, prepare
-from sqlanon.releases.release import Release, open_release, published
-from sqlanon.releases.targets import DirectoryTarget, SchemaTarget, SessionTarget, Target
+from sqlanon.releases.database_targets import SchemaTarget, SessionTarget
+from sqlanon.releases.directory_target import DirectoryTarget
+from sqlanon.releases.release import Release, open_release
+from sqlanon.releases.targets import Target
+from sqlanon.releases.verified_write import write_verified
 from sqlanon.verification.checks import Report
 from sqlanon.wording import option
 
@@ -50,12 +53,12 @@ def publish(
     target = _target(engine, out, into, overwrite)
     kept = kept_files.chosen(asked, plan, kept_paths(asked, parameters), overwrite, out)
     key = asked.key or Key.fresh()
-    with engine.snapshot(), carried_out(plan, engine, key, kept.write_report) as reports:
+    with engine.snapshot(), run_plan(plan, engine, key, kept.write_report) as reports:
         publication = plan.published(reports)
         manifest = new_manifest(plan.method, publication, engine.name, {}, plan.dropped_rows(reports))
         with kept.saved_tables(engine), target:
             known = _known(plan, engine)
-            written = published(engine, target, publication.outputs, manifest, against, accept, known)
+            written = write_verified(engine, target, publication.outputs, manifest, against, accept, known)
     manifest, tables, report = written
     release = open_release(out) if out is not None else Release(engine, tables, manifest)
     release.sql = plan_text(plan, engine)

@@ -68,7 +68,7 @@ def prepare(
     """
     method = METHODS[asked.method]
     method.refuse_dialect(engine.dialect)
-    source, types = engine.source(asked.source)
+    source, types = engine.find_source(asked.source)
     roles = resolve_roles(list(types), asked.quasi, asked.sensitive, asked.identifier)
     lists = source.lists if method.takes_lists else {}
     for name in roles.all:
@@ -93,7 +93,7 @@ def prepare(
 def _look_up(value: Any, engine: Engine) -> Any:
     """Look up the tables that parameters name beside the source, alone, in a tuple or in a mapping."""
     if isinstance(value, Beside):
-        source, types = engine.source(value.named, value.as_text)
+        source, types = engine.find_source(value.named, value.as_text)
         columns = _selected(types, value.as_text)
         rows = tuple(engine.rows(f"select {columns} from {source.relation}")) if value.fetched else ()
         return replace(value, source=source, types=types, rows=rows)

@@ -12,9 +12,8 @@ from sqlanon.plans.templates import Sql
 from sqlanon.releases import summaries
 from sqlanon.releases.summaries import Summary, Table
 from sqlanon.verification import class_qit_st, qit_st, randomized
-from sqlanon.verification.checks import Check, Published, Report
-from sqlanon.verification.uncertain import true_counts
-from sqlanon.verification.uncertain import verification as uncertain
+from sqlanon.verification.checks import Check, PublishedTables, Report
+from sqlanon.verification.uncertain import release_checks, true_counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,14 +37,14 @@ class Verification(Protocol):
 
     TABLES: tuple[str, ...]
     check_manifest: Callable[[Manifest, str], None]
-    check_types: Callable[[Published], str | None]
+    check_types: Callable[[PublishedTables], str | None]
     published_columns: Callable[[Manifest], dict[str, list[str]]]
-    queries: Callable[[Published], list[tuple[str, str]]]
-    verify: Callable[[Published], Report]
+    queries: Callable[[PublishedTables], list[tuple[str, str]]]
+    verify: Callable[[PublishedTables], Report]
     guarantee: Callable[[Manifest, int], dict[str, Any]]
-    verified: Callable[[Report], dict[str, Any]]
-    against_queries: Callable[[Published, Source, Mapping[str, str]], list[tuple[str, str]]]
-    verify_against: Callable[[Published, Source, Mapping[str, str]], tuple[Check, ...]]
+    verified_figures: Callable[[Report], dict[str, Any]]
+    against_queries: Callable[[PublishedTables, Source, Mapping[str, str]], list[tuple[str, str]]]
+    verify_against: Callable[[PublishedTables, Source, Mapping[str, str]], tuple[Check, ...]]
 
 
 Opening = Callable[[Engine, Mapping[str, Sql], Manifest], Session]
@@ -68,8 +67,8 @@ class Form:
     tables: Callable[[Mapping[str, Any]], list[Table]] = lambda manifest: []
     nested: tuple[str, ...] = ()
     dialects: tuple[str, ...] = ()
-    compared: Callable[[Published, Source, Mapping[str, str]], Check] | None = None
-    compared_queries: Callable[[Published, Source, Mapping[str, str]], list[tuple[str, str]]] | None = None
+    compared: Callable[[PublishedTables, Source, Mapping[str, str]], Check] | None = None
+    compared_queries: Callable[[PublishedTables, Source, Mapping[str, str]], list[tuple[str, str]]] | None = None
 
     def nested_columns(self, manifest: Manifest) -> set[str]:
         """Return the names of the published columns that hold nested values."""
@@ -107,12 +106,12 @@ FORMS: dict[str, Form] = {
         tables=summaries.randomized_tables,
     ),
     "uncertain": Form(
-        cast(Verification, uncertain),
+        cast(Verification, release_checks),
         _uncertain_session,
         summaries.summarize_uncertain,
         nested=("alternatives",),
         dialects=("duckdb",),
-        compared=true_counts.compared,
+        compared=true_counts.compare_counts,
         compared_queries=true_counts.count_queries,
     ),
 }

@@ -11,6 +11,7 @@ from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.wording import spoken
 
+# without these words DuckDB decides by itself, and a random or expensive step could run once per reader
 _KEEPING = {"table": "as materialized", "view": "as not materialized"}
 
 
@@ -56,8 +57,9 @@ def _expression(statement: Statement) -> str:
     return f"{statement.relation} {_KEEPING[statement.kind]} (\n{indent(statement.sql, '    ')}\n)"
 
 
-def worded(text: str, fields: Mapping[str, str]) -> Sql:
+def write_message(text: str, fields: Mapping[str, str]) -> Sql:
     """Write a message with `{fields}` as SQL: its words as literals, its fields as expressions."""
+    # the words come from our own constants: fields are SQL, never a user's text
     pieces = []
     for words, field, _, _ in string.Formatter().parse(spoken(text, "command line")):
         if words:
@@ -67,6 +69,6 @@ def worded(text: str, fields: Mapping[str, str]) -> Sql:
     return Sql(" || ".join(pieces))
 
 
-def described(macro: Macro) -> dict[str, str]:
+def describe_macro(macro: Macro) -> dict[str, str]:
     """Return what a user should know of a macro."""
     return {"macro": macro.signature, "yields": macro.sentence, "example": macro.example}

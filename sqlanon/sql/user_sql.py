@@ -39,8 +39,9 @@ class Wording:
         raise QueryError(f"{what} {self.ending}; {advice or self.grammar}")
 
 
-def statement(sql: str, words: Wording, clauses: Collection[str]) -> exp.Select:
+def parse_select(sql: str, words: Wording, clauses: Collection[str]) -> exp.Select:
     """Parse one SELECT that has no clause but `clauses`; raise QueryError, naming the piece, for anything else."""
+    # no engine can be sent either, and its driver's error would be no sentence
     if any("\ud800" <= letter <= "\udfff" for letter in sql):
         words.refuse("a text with half a character (a lone surrogate)")
     if "\0" in sql:
@@ -67,11 +68,11 @@ def statement(sql: str, words: Wording, clauses: Collection[str]) -> exp.Select:
 
 def _check_tokens(sql: str, words: Wording) -> None:
     """Refuse what the parser would not keep apart: other statements, and operators that the tree renames."""
-    read = sqlglot.tokenize(sql, read="duckdb")
-    if read and read[0].text.upper() not in {"SELECT", "FROM", "WITH", "("}:
-        words.refuse(f"a {read[0].text.upper()} statement")
+    tokens = sqlglot.tokenize(sql, read="duckdb")
+    if tokens and tokens[0].text.upper() not in {"SELECT", "FROM", "WITH", "("}:
+        words.refuse(f"a {tokens[0].text.upper()} statement")
     quoted = (TokenType.STRING, TokenType.IDENTIFIER)
-    lost = [token.text for token in read if token.text in LOST_OPERATORS and token.token_type not in quoted]
+    lost = [token.text for token in tokens if token.text in LOST_OPERATORS and token.token_type not in quoted]
     if lost:
         words.refuse(f"the operator {lost[0]}", "use regexp_matches(text, pattern), LIKE or power(x, y)")
 
@@ -87,9 +88,9 @@ def conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
         yield node
 
 
-def replaced(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+def replace_nodes(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
     """Copy a tree with `change` applied from the top; a node that was changed is not looked into."""
-    holder = exp.Paren(this=node.copy())
+    holder = exp.Paren(this=node.copy())  # a node can only be replaced inside another
     waiting = [holder.this]
     while waiting:
         inner = waiting.pop()
@@ -98,48 +99,50 @@ def replaced(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr
             waiting.extend(inner.iter_expressions())
         else:
             inner.replace(changed)
-    return holder.this  # type: ignore[no-any-return]
+    changed_tree: exp.Expr = holder.this
+    return changed_tree
 
 
-def split(sql: Sql, name: Callable[[str, Sql], str | None]) -> tuple[Sql, frozenset[str]]:
+def name_column_pieces(sql: Sql, name: Callable[[str, Sql], str | None]) -> tuple[Sql, frozenset[str]]:
     """Put names in the place of the largest pieces that read one column; return what is left, and the columns read.
 
-    sql: an expression that `text` wrote. name: takes a column and a piece that reads it alone; None leaves it.
+    sql: what `write_expression` wrote. name: takes a column and a piece that reads it alone; None leaves it.
     """
     tree = sqlglot.parse_one(str(sql), read="duckdb")  # plain text: pieces of marked text would be escaped again
 
-    def named(inner: exp.Expr) -> exp.Expr:
+    def name_piece(inner: exp.Expr) -> exp.Expr:
         columns = _columns(inner)
         if len(columns) != 1 or isinstance(inner, exp.If | exp.Identifier):
             return inner
         (column,) = columns
-        found = name(column, text(inner))
-        return inner if found is None else exp.column(found)
+        chosen = name(column, write_expression(inner))
+        return inner if chosen is None else exp.column(chosen)
 
-    return text(replaced(tree, named)), frozenset(_columns(tree))
+    return write_expression(replace_nodes(tree, name_piece)), frozenset(_columns(tree))
 
 
 def _columns(node: exp.Expr) -> set[str]:
     return {column.name for column in node.find_all(exp.Column)}
 
 
-def text(node: exp.Expr) -> Sql:
+def write_expression(node: exp.Expr) -> Sql:
     """Write a checked tree; brackets around it, for it will stand beside others."""
     sql = node.sql("duckdb", identify=True, comments=False, normalize_functions="lower")
     return Sql(sql if isinstance(node, exp.Column) else f"({sql})")
 
 
-def check(root: exp.Expr, words: Wording) -> None:
+def check_expression(root: exp.Expr, words: Wording) -> None:
     """Refuse every node that is not in the allow-list, by its name."""
     for node in root.walk():
         kind = type(node).__name__
+        # before the allow-list: an aggregate deserves its own advice
         if isinstance(node, exp.AggFunc):
             words.refuse(
-                f"{_shown(node)} inside an expression",
+                f"{_name_node(node)} inside an expression",
                 "an aggregate (COUNT(*), SUM, AVG) stands alone in SELECT",
             )
         if kind not in NODES or (kind == "Anonymous" and node.name.lower() not in NAMED_FUNCTIONS):
-            words.refuse(_shown(node), f"{words.grammar}; expressions are made of {FUNCTIONS} functions")
+            words.refuse(_name_node(node), f"{words.grammar}; expressions are made of {FUNCTIONS} functions")
         _check_words(node, words)
         _check_brackets(node, words)
 
@@ -162,6 +165,7 @@ def _check_escape(node: exp.Escape, words: Wording) -> None:
     mark, pattern = node.expression, node.this.expression
     if not isinstance(mark, exp.Literal) or not mark.is_string or len(mark.name) > 1:
         words.refuse("this ESCAPE", "ESCAPE takes one character")
+    # DuckDB would fail on such a pattern only when it runs
     if mark.name and isinstance(pattern, exp.Literal):
         ends = len(pattern.name) - len(pattern.name.rstrip(mark.name))
         if ends % 2:
@@ -171,6 +175,7 @@ def _check_escape(node: exp.Escape, words: Wording) -> None:
 def _check_brackets(node: exp.Expr, words: Wording) -> None:
     """Refuse chains whose reading differs between parsers, such as a = b IS NULL or a + b || c."""
     kind = type(node).__name__
+    # sqlglot and DuckDB disagree on which operator binds tighter: the tree would be another than the user's
     for child in (type(inner).__name__ for inner in node.iter_expressions()):
         if kind in COMPARISONS - {"Not", "Escape"} and child in COMPARISONS:
             words.refuse("a chain of comparisons without brackets", "put brackets around each comparison")
@@ -178,7 +183,7 @@ def _check_brackets(node: exp.Expr, words: Wording) -> None:
             words.refuse("|| beside arithmetic without brackets", "put brackets around each operation")
 
 
-def _shown(node: exp.Expr) -> str:
+def _name_node(node: exp.Expr) -> str:
     if type(node).__name__ in NODE_NAMES:
         return NODE_NAMES[type(node).__name__]
     if isinstance(node, exp.Anonymous):

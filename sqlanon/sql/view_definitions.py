@@ -12,8 +12,9 @@ from sqlglot import exp
 
 from sqlanon.errors import QueryError
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.sql.user_sql import Wording, check, conjuncts, replaced, statement, text
+from sqlanon.sql.user_sql import Wording, check_expression, conjuncts, parse_select, replace_nodes, write_expression
 
+# what names a file is no name that FROM could use
 _PATH = re.compile(r"/|\.(csv|tsv|txt|parquet|parq|pq|json|jsonl|ndjson|gz|zst)\Z", re.IGNORECASE)
 VIEW = "a view is SELECT [DISTINCT] columns FROM base"
 SECRET = "a secret is SELECT id, property FROM base [WHERE condition]"
@@ -38,12 +39,12 @@ class Condition:
     def over(self, names: Mapping[str, str]) -> Sql:
         """Write the condition over other names of its columns."""
 
-        def renamed(node: exp.Expr) -> exp.Expr:
+        def rename(node: exp.Expr) -> exp.Expr:
             if isinstance(node, exp.Column):
                 return exp.column(names[self._spelled[node.name.lower()]])
             return node
 
-        return text(replaced(self._tree, renamed))
+        return write_expression(replace_nodes(self._tree, rename))
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Base:
         is_name = isinstance(source, str) and not _PATH.search(source)
         return cls(tuple(columns), (str(source),) if is_name else ())
 
-    def spelled(self) -> dict[str, str]:
+    def spelling(self) -> dict[str, str]:
         """Return the columns as the base spells them by their names without case."""
         return {name.lower(): name for name in self.columns}
 
@@ -102,7 +103,7 @@ def read_secret(sql: str, base: Base) -> Secret:
 
 def _select(sql: str, words: Wording, clauses: Collection[str]) -> exp.Select:
     try:
-        return statement(sql, words, clauses)
+        return parse_select(sql, words, clauses)
     except RecursionError:
         raise QueryError(f"{words.subject} is nested too deeply; write it with fewer brackets") from None
 
@@ -114,36 +115,38 @@ def _qualifiers(select: exp.Select, base: Base, words: Wording) -> set[str]:
     if isinstance(table, exp.Subquery):
         words.refuse("a subquery")
     if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
-        shown = table.sql("duckdb", comments=False) if table is not None else "SELECT without FROM"
-        words.refuse(shown, f"read FROM {_called(base)}")
+        source_text = table.sql("duckdb", comments=False) if table is not None else "SELECT without FROM"
+        words.refuse(source_text, f"read FROM {_name_base(base)}")
     extra = [key for key, value in table.args.items() if value and key not in {"this", "alias", "db", "catalog"}]
     if extra:
         words.refuse(f"{extra[0].upper()} in FROM")
     parts = [part.name for part in table.parts]
     allowed = {"base", *(name.lower() for name in base.names)}
+    # a base that was named as schema.table may stand in FROM by its last part
     allowed |= {name.rpartition(".")[2] for name in allowed if len(name.split(".")) <= 3}
     if ".".join(parts).lower() not in allowed:
-        raise QueryError(f"{words.subject} reads {'.'.join(parts)!r}; there is one table to read: {_called(base)}")
+        raise QueryError(f"{words.subject} reads {'.'.join(parts)!r}; there is one table to read: {_name_base(base)}")
     alias = table.args.get("alias")
     if alias is not None and alias.columns:
         words.refuse("renaming columns in FROM")
+    # an alias hides the table's own name, in every engine
     return {alias.name.lower()} if alias is not None else {parts[-1].lower()}
 
 
-def _called(base: Base) -> str:
+def _name_base(base: Base) -> str:
     return " or ".join(dict.fromkeys(("base", *(str(ident(name)) for name in base.names))))
 
 
 def _column(node: exp.Expr, base: Base, qualifiers: set[str], words: Wording) -> str:
-    """Return the base column that an item or a piece of a condition is."""
+    """Return the base's column that a node names; refuse an expression."""
     inner = node.this if isinstance(node, exp.Alias) else node
     if not isinstance(inner, exp.Column) or not isinstance(inner.this, exp.Identifier) or inner.args.get("db"):
         words.refuse(
             node.sql("duckdb", comments=False), f"{words.grammar}, and its columns are plain, named one by one"
         )
     if inner.table and inner.table.lower() not in qualifiers:
-        words.refuse(f"the table {inner.table!r}", f"the one table is {_called(base)}")
-    name = base.spelled().get(inner.name.lower())
+        words.refuse(f"the table {inner.table!r}", f"the one table is {_name_base(base)}")
+    name = base.spelling().get(inner.name.lower())
     if name is None:
         known = ", ".join(repr(column) for column in base.columns)
         raise QueryError(f"{words.subject} names {inner.name!r}, no column of the base; its columns are {known}")
@@ -151,6 +154,6 @@ def _column(node: exp.Expr, base: Base, qualifiers: set[str], words: Wording) ->
 
 
 def _condition(node: exp.Expr, base: Base, qualifiers: set[str], words: Wording) -> Condition:
-    check(node, words)
+    check_expression(node, words)
     columns = frozenset(_column(column, base, qualifiers, words) for column in node.find_all(exp.Column))
-    return Condition(columns, node, base.spelled())
+    return Condition(columns, node, base.spelling())

@@ -1,4 +1,8 @@
-"""Verify a release whose groups were made class by class: what a partition proves, and the posterior it allows."""
+"""Verify a release whose groups were made class by class: what a partition proves, and the posterior it allows.
+
+A class holds the rows of one signature, which no background tells apart. In a group of one class the posterior of a
+value is its share of the group (Wong et al. 2010), so the tables alone prove that none is above 1/r.
+"""
 
 from typing import Any
 
@@ -6,7 +10,7 @@ from sqlanon.errors import ReleaseError
 from sqlanon.methods.robust.design import GUARANTEES, promise
 from sqlanon.plans.manifest import Manifest
 from sqlanon.verification import qit_st
-from sqlanon.verification.checks import Check, Published, Report
+from sqlanon.verification.checks import ROUNDING, Check, PublishedTables, Report
 
 TABLES = qit_st.TABLES
 check_types = qit_st.check_types
@@ -41,35 +45,35 @@ def signature(manifest: Manifest) -> list[str]:
     return [column for column in manifest["columns"]["quasi"] if column in read]
 
 
-def queries(published: Published) -> list[tuple[str, str]]:
+def queries(published: PublishedTables) -> list[tuple[str, str]]:
     """Return the names and texts of the queries that prove a release from its tables, in order."""
-    return [*qit_st.queries(published), ("classes", _classes(published))]
+    return [*qit_st.queries(published), ("classes", _class_query(published))]
 
 
-def _classes(published: Published) -> str:
+def _class_query(published: PublishedTables) -> str:
     columns = published.manifest["columns"]
     named = {"group_column": columns["group"], "count_column": columns["count"]}
     return published.query("verification/class_qit_st/classes", {}, signature=signature(published.manifest), **named)
 
 
-def verify(published: Published) -> Report:
+def verify(published: PublishedTables) -> Report:
     """Check a release from its tables alone: as a partition, and that its groups are of one class each."""
     report = qit_st.verify(published)
-    (found,) = published.engine.rows(_classes(published))
+    (classes,) = published.engine.rows(_class_query(published))
     parameters, r = published.manifest["parameters"], published.manifest["parameters"]["r"]
-    largest, mixed = found["largest_posterior"], bool(found["mixed_groups"])
+    largest, mixed = classes["largest_posterior"], bool(classes["mixed_groups"])
     # without a group of one class there is nothing to say, unless a repair mixed them all
-    holds: bool | None = mixed if largest is None else largest * r <= 1 + 1e-12
+    holds: bool | None = mixed if largest is None else largest * r <= 1 + ROUNDING
     if holds and mixed:  # only a repair mixes classes; what it makes is proved by posteriors
         holds = None if parameters["repair"] else False
-    shown = MIXED.format(**found) if mixed else largest
-    check = Check("classes", f"one signature a group, so no posterior above 1/{r:g}", shown, holds)
-    return Report((*report.checks, check), {**report.figures, "signatures": found["class_count"]})
+    told = MIXED.format(**classes) if mixed else largest
+    check = Check("classes", f"one signature a group, so no posterior above 1/{r:g}", told, holds)
+    return Report((*report.checks, check), {**report.figures, "signatures": classes["class_count"]})
 
 
-def verified(report: Report) -> dict[str, Any]:
+def verified_figures(report: Report) -> dict[str, Any]:
     """Return what the manifest says of the verification; a posterior would be a function of what is kept secret."""
-    return {name: found for name, found in qit_st.verified(report).items() if name != "posterior"}
+    return {name: figure for name, figure in qit_st.verified_figures(report).items() if name != "posterior"}
 
 
 def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:

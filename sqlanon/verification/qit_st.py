@@ -7,18 +7,24 @@ from sqlanon.errors import ReleaseError
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.verification.checks import (
-    Check,
-    Published,
-    Report,
-    multiset_check,
-    multiset_query,
-    order_check,
-    order_queries,
-)
+from sqlanon.verification.checks import Check, PublishedTables, Report
+from sqlanon.verification.multisets import multiset_check, multiset_query
+from sqlanon.verification.row_order import order_check, order_queries
 
 TABLES = ("qit", "st")
-WHOLE_NUMBER = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "INT", "UBIGINT", "UINTEGER", "INT8", "INT4")
+COUNTS = ("rows", "groups", "qit_rows", "st_rows")  # figures that the manifest has outside of `verified`
+WHOLE_NUMBER_TYPES = (
+    "TINYINT",
+    "SMALLINT",
+    "INTEGER",
+    "BIGINT",
+    "HUGEINT",
+    "INT",
+    "UBIGINT",
+    "UINTEGER",
+    "INT8",
+    "INT4",
+)
 
 
 def check_manifest(manifest: Manifest, where: str) -> None:
@@ -39,28 +45,28 @@ def published_columns(manifest: Manifest) -> dict[str, list[str]]:
     }
 
 
-def check_types(published: Published) -> str | None:
+def check_types(published: PublishedTables) -> str | None:
     """Say what is wrong with the types of the tables: groups and counts are whole numbers, alike in both."""
     columns = published.manifest["columns"]
-    qit, st = (published.engine.columns(f"select * from {published.tables[name]}") for name in TABLES)
+    qit, st = published.columns("qit"), published.columns("st")
     group, count = columns["group"], columns["count"]
-    if not (whole(qit[group]) and whole(st[group]) and whole(st[count])):
+    if not (is_whole_number(qit[group]) and is_whole_number(st[group]) and is_whole_number(st[count])):
         return f"{group!r} is {qit[group]} in qit and {st[group]} in st, {count!r} is {st[count]}: not whole numbers"
     return None
 
 
-def whole(kind: str) -> bool:
+def is_whole_number(kind: str) -> bool:
     """Tell whether a column of this type holds whole numbers."""
-    return kind.upper() in WHOLE_NUMBER
+    return kind.upper() in WHOLE_NUMBER_TYPES
 
 
-def queries(published: Published) -> list[tuple[str, str]]:
+def queries(published: PublishedTables) -> list[tuple[str, str]]:
     """Return the names and texts of the queries that prove a release from its tables, in order."""
     columns = published.manifest["columns"]
     named = {"group_column": columns["group"], "count_column": columns["count"]}
-    shown = published_columns(published.manifest)
+    table_columns = published_columns(published.manifest)
     # ST has one line per group and value: two lines that agree so far are a fault, whatever their counts
-    lines = {"qit": shown["qit"], "st": shown["st"][:-1]}
+    lines = {"qit": table_columns["qit"], "st": table_columns["st"][:-1]}
     return [
         ("groups", published.query("verification/qit_st/groups", {}, **named, l=published.manifest["parameters"]["l"])),
         ("sizes", published.query("verification/qit_st/sizes", {}, **named)),
@@ -68,18 +74,19 @@ def queries(published: Published) -> list[tuple[str, str]]:
     ]
 
 
-def verify(published: Published) -> Report:
+def verify(published: PublishedTables) -> Report:
     """Check a release from its tables alone: order, sizes, diversity, confidence."""
-    found = {name: published.engine.rows(sql)[0] for name, sql in queries(published)}
+    answers = {name: published.engine.rows(sql)[0] for name, sql in queries(published)}
     l = published.manifest["parameters"]["l"]
-    groups = found["groups"]
-    rows = {name: found[f"order of {name}"]["row_count"] for name in TABLES}
-    faults = {name: int(found["sizes"][name]) for name in ("unequal_groups", "wrong_counts")}
-    distinct = groups["least_distinct"] or 0
+    groups = answers["groups"]
+    rows = {name: answers[f"order of {name}"]["row_count"] for name in TABLES}
+    faults = {name: int(answers["sizes"][name]) for name in ("unequal_groups", "wrong_counts")}
+    distinct = groups["least_distinct"] or 0  # NULL where there is no group
     checks = (
-        order_check(found, TABLES, "sorted by the published columns, every value once in a group"),
+        order_check(answers, TABLES, "sorted by the published columns, every value once in a group"),
         Check("sizes", "every group as large in QIT as in ST", faults, not any(faults.values())),
         Check("diversity", f">= {l}", groups["least_distinct"], distinct >= l),
+        # whoever knows a person's group infers a value with probability c_v / n, its share of the group's n rows
         Check(
             "confidence",
             f"<= 1/{l}",
@@ -87,10 +94,11 @@ def verify(published: Published) -> Report:
             not groups["unsafe_groups"] and rows["st"] > 0,
         ),
     )
-    return Report(checks, _figures(groups, l, rows))
+    return Report(checks, _partition_figures(groups, l, rows))
 
 
-def _figures(groups: Mapping[str, Any], l: int, rows: Mapping[str, int]) -> dict[str, Any]:
+def _partition_figures(groups: Mapping[str, Any], l: int, rows: Mapping[str, int]) -> dict[str, Any]:
+    # RCE = sum over rows of (1 - c_v/n)^2 + sum over w != v of (c_w/n)^2 >= N (1 - 1/l) for every l-diverse partition
     bound = groups["row_count"] * (l - 1) / l
     return {
         "rows": groups["row_count"],
@@ -111,15 +119,12 @@ def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
     return {"l": l, "confidence": 1 / l}
 
 
-def verified(report: Report) -> dict[str, Any]:
+def verified_figures(report: Report) -> dict[str, Any]:
     """Return what the manifest says of the verification: every figure comes from the published tables."""
-    counted = ("rows", "groups", "qit_rows", "st_rows")
-    return {check.name: check.found for check in report.checks} | {
-        name: figure for name, figure in report.figures.items() if name not in counted
-    }
+    return report.manifest_entries(without=COUNTS)
 
 
-def against_queries(published: Published, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
+def against_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the names and texts of the queries that compare the release with its source."""
     columns = published.manifest["columns"]
     count = ident(columns["count"])
@@ -129,7 +134,7 @@ def against_queries(published: Published, source: Source, types: Mapping[str, st
     ]
 
 
-def verify_against(published: Published, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
+def verify_against(published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
     """Check that the published values are the source's, as multisets, up to the dropped rows."""
     dropped = published.manifest["dropped_rows"]
     return tuple(

@@ -6,21 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from sqlanon.errors import ReleaseError
-from sqlanon.methods.splu import binomial
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.verification.checks import (
-    Check,
-    Published,
-    Report,
-    compared_columns,
-    multiset_check,
-    multiset_query,
-    order_check,
-    order_queries,
-)
+from sqlanon.verification.checks import Check, PublishedTables, Report
+from sqlanon.verification.multisets import align_columns, multiset_check, multiset_query
+from sqlanon.verification.row_order import order_check, order_queries
 
 TABLES = ("data",)
 FALSE_ALARM = 1e-6  # how often a sound release may fail the check of its published counts
@@ -38,7 +30,7 @@ def check_manifest(manifest: Manifest, where: str) -> None:
         raise ReleaseError(f"the manifest of {where} does not say how its sensitive columns were randomized")
 
 
-def check_types(published: Published) -> str | None:
+def check_types(published: PublishedTables) -> str | None:
     """Find nothing wrong: any type of single values can be published."""
     return None
 
@@ -50,6 +42,8 @@ def published_columns(manifest: Manifest) -> dict[str, list[str]]:
 
 def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
     """Return the guarantee of each sensitive column, from gamma and the number of rows alone."""
+    from sqlanon.methods.splu import binomial  # numpy is slow to import
+
     parameters = manifest["parameters"]
     return {
         column: binomial.guarantee(
@@ -64,16 +58,16 @@ def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
     }
 
 
-def queries(published: Published) -> list[tuple[str, str]]:
+def queries(published: PublishedTables) -> list[tuple[str, str]]:
     """Return the names and texts of the queries that look at the table, in order."""
     return order_queries(published, published_columns(published.manifest))
 
 
-def verify(published: Published) -> Report:
+def verify(published: PublishedTables) -> Report:
     """Check a release from its table alone: its order, and that the manifest promises what gamma gives."""
-    found = {name: published.engine.rows(sql)[0] for name, sql in queries(published)}
-    rows = int(found["order of data"]["row_count"])
-    ordered = order_check(found, TABLES, "sorted by the published columns")
+    answers = {name: published.engine.rows(sql)[0] for name, sql in queries(published)}
+    rows = int(answers["order of data"]["row_count"])
+    ordered = order_check(answers, TABLES, "sorted by the published columns")
     return Report((ordered, _gamma_check(published.manifest, rows)), {"rows": rows, "data_rows": rows})
 
 
@@ -82,8 +76,8 @@ def _gamma_check(manifest: Manifest, rows: int) -> Check:
     gammas = manifest["parameters"]["gamma"]
     whole = manifest["parameters"]["residue"] == "keep" or all(rows % gamma == 0 for gamma in gammas.values())
     feasible = all(rows >= gamma for gamma in gammas.values())
-    said = manifest.get("guarantee")
-    agrees = not said or (feasible and said == guarantee(manifest, rows))
+    promise = manifest.get("guarantee")  # a new release has none before it is verified
+    agrees = not promise or (feasible and promise == guarantee(manifest, rows))
     return Check(
         "gamma",
         "the promise that gamma gives, and whole decoy groups",
@@ -92,38 +86,35 @@ def _gamma_check(manifest: Manifest, rows: int) -> Check:
     )
 
 
-def verified(report: Report) -> dict[str, Any]:
+def verified_figures(report: Report) -> dict[str, Any]:
     """Return what the manifest says of the verification: that each check held; no figure of sensitive values."""
     return {check.name: "holds" if check.holds else "not run" for check in report.checks}
 
 
-def against_queries(published: Published, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
+def against_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the names and texts of the queries that compare the release with its source."""
-    return [(name, sql) for name, _, sql in _compared(published, source, types)]
+    return [(name, sql) for name, _, sql in _comparisons(published, source, types)]
 
 
-def _compared(published: Published, source: Source, types: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+def _comparisons(
+    published: PublishedTables, source: Source, types: Mapping[str, str]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the name of each query, the sensitive column that it is about, and its text."""
     quasi = published.manifest["columns"]["quasi"]
     yield "quasi_rows", "", multiset_query(published, "data", quasi, Sql("1"), source, types)
-    source = _taking_part(published.manifest, source, types)
+    source = _without_unknown(published.manifest, source, types)
     for column in published.manifest["columns"]["sensitive"]:
-        people = compared_columns(published, "data", [*quasi, column], source, types)
+        people = align_columns(published, "data", [*quasi, column], source, types)
         *quasi_names, sensitive_name = people.names
-        given = {"published": people.published, "original": people.original}
-        sql = published.query(
-            "verification/randomized/retention", given, quasi_names=quasi_names, sensitive_name=sensitive_name
-        )
+        named = {"quasi_names": quasi_names, "sensitive_name": sensitive_name}
+        sql = published.query("verification/randomized/retention", people.relations, **named)
         yield f"retention of {column}", column, sql
-        values = compared_columns(published, "data", [column], source, types)
-        given = {"published": values.published, "original": values.original}
-        yield (
-            f"published counts of {column}",
-            column,
-            published.query("verification/randomized/value_counts", given, value_names=values.names),
-        )
+        values = align_columns(published, "data", [column], source, types)
+        sql = published.query("verification/randomized/value_counts", values.relations, value_names=values.names)
+        yield f"published counts of {column}", column, sql
 
 
-def _taking_part(manifest: Manifest, source: Source, types: Mapping[str, str]) -> Source:
+def _without_unknown(manifest: Manifest, source: Source, types: Mapping[str, str]) -> Source:
     """Return the source without the rows that were left out for want of a value: they take part in no count."""
     if manifest["parameters"].get("nulls") != "drop":
         return source
@@ -132,18 +123,19 @@ def _taking_part(manifest: Manifest, source: Source, types: Mapping[str, str]) -
     return replace(source, relation=Sql(f"(select * from {source.relation} where {known}) as known_row"))
 
 
-def verify_against(published: Published, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
+def verify_against(published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
     """Check that quasi values are the source's, that rows keep their value as often as 1/gamma, and the counts.
 
     retention: over people unique on their quasi values, within 4 standard errors of 1/gamma.
     published_counts: every count within Binomial(gamma f, 1/gamma) of the source's count f.
     """
     gammas, dropped = published.manifest["parameters"]["gamma"], published.manifest["dropped_rows"]
+    # up to gamma - 1 rows beyond a multiple of gamma were left out; whose values they had, the release does not tell
     drops = published.manifest["parameters"]["residue"] == "drop"
     checks: list[Check] = []
     retention: dict[str, tuple[int, int]] = {}
     worst: dict[str, float] = {}
-    for name, column, sql in _compared(published, source, types):
+    for name, column, sql in _comparisons(published, source, types):
         rows = published.engine.rows(sql)
         if name == "quasi_rows":
             checks.append(multiset_check(name, rows[0], dropped))
@@ -154,15 +146,16 @@ def verify_against(published: Published, source: Source, types: Mapping[str, str
     return (*checks, _retention_check(retention, gammas), _counts_check(worst))
 
 
-def _retention_check(found: Mapping[str, tuple[int, int]], gammas: Mapping[str, int]) -> Check:
-    required = {column: f"1/{gammas[column]} within 4 standard errors" for column in found}
-    if not all(persons for persons, _ in found.values()):
+def _retention_check(retention: Mapping[str, tuple[int, int]], gammas: Mapping[str, int]) -> Check:
+    required = {column: f"1/{gammas[column]} within 4 standard errors" for column in retention}
+    if not all(persons for persons, _ in retention.values()):
         return Check("retention", required, "nobody is unique on the quasi columns: cannot be told", None)
-    shares = {column: retained / persons for column, (persons, retained) in found.items()}
+    shares = {column: retained / persons for column, (persons, retained) in retention.items()}
+    # retained ~ Binomial(n, p) with p = 1/gamma: |retained - n p| <= 4 sqrt(n p (1 - p)), and 1 for small n
     holds = all(
         abs(retained - persons / gammas[column])
         <= 4 * math.sqrt(persons * (1 - 1 / gammas[column]) / gammas[column]) + 1
-        for column, (persons, retained) in found.items()
+        for column, (persons, retained) in retention.items()
     )
     return Check("retention", required, shares, holds)
 
@@ -181,11 +174,12 @@ def _least_probability(rows: list[dict[str, Any]], gamma: int, dropped: int) -> 
 
     least = 1.0
     for row in rows:
-        shown, count = int(row["published_count"]), int(row["original_count"])
-        expected = min(max(shown, count - dropped), count)
-        if shown and not count:
+        seen, count = int(row["published_count"]), int(row["original_count"])
+        if seen and not count:  # a value that nobody had
             return 0.0
-        trials = gamma * expected
-        tail = min(binom.cdf(shown, trials, 1 / gamma), binom.sf(shown - 1, trials, 1 / gamma))
+        remaining = min(max(seen, count - dropped), count)
+        # the f groups that hold a value have gamma f rows, each of which publishes it with probability 1/gamma
+        trials = gamma * remaining
+        tail = min(binom.cdf(seen, trials, 1 / gamma), binom.sf(seen - 1, trials, 1 / gamma))
         least = min(least, 2 * float(tail) * len(rows))
     return min(1.0, least)

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon.adversary import background_knowledge, exposure
+from sqlanon.adversary import background_knowledge
+from sqlanon.adversary.posterior_table import posterior_table
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import DataError, SqlanonError, UsageError
 from sqlanon.plans.templates import Sql, ident
@@ -223,7 +224,7 @@ def test_groups_too_large_for_exact_posteriors_are_bounded_and_said_to_be(con):
     (found,) = report.posterior
     assert (found["largest_by"], found["rows_bound"], found["rows_exact"]) == ("bound", 25, 0)
     assert 1 / 25 < found["largest_posterior"] <= 1 / 10 and judged(report).holds
-    title, _, lines, closing = exposure.table(found, report.promise)
+    title, _, lines, closing = posterior_table(found, report.promise)
     assert "reaches at most" in title and lines[0][-1] == "bound" and "25 rows are in groups too large" in closing[-1]
 
 

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.runner import carried_out
+from sqlanon.engines.runner import run_plan
 from sqlanon.estimation.qit_st.session import Session
 from sqlanon.estimators import ESTIMATORS
 from sqlanon.key import Key
@@ -45,7 +45,7 @@ def published(con: duckdb.DuckDBPyConnection, relation: str, quasi, sensitive, s
         plan = METHODS["robust"].plan(request, r=size, background_from=backgrounds, max_suppressed=0.02, prefix=prefix)
     else:
         plan = METHODS["anatomy"].plan(request, l=size, prefix=prefix)
-    with carried_out(plan, engine, Key.fresh()) as found:
+    with run_plan(plan, engine, Key.fresh()) as found:
         for output in plan.outputs:
             engine.create(replace(output, relation=f'"kept_{prefix}{output.name}"'))
         dropped = plan.dropped_rows(found)

@@ -24,7 +24,7 @@ import duckdb
 import numpy as np
 
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.runner import carried_out
+from sqlanon.engines.runner import run_plan
 from sqlanon.key import Key
 from sqlanon.methods.uncertain.hierarchy import read_hierarchy
 from sqlanon.plans.plan import Beside, Check, Loop, Plan, Publication
@@ -73,7 +73,7 @@ def plan(
 def clusters(con: duckdb.DuckDBPyConnection, engine: DuckDBEngine, made: Plan) -> tuple[list[Any], list[list[int]]]:
     """Run a plan; return the deterministic rows and the clusters as lists of their places."""
     quasi = ", ".join(f"quasi_{place}" for place in range(1, len(QUASI) + 1))
-    with carried_out(made, engine, Key("0f" * 32, given=True)):
+    with run_plan(made, engine, Key("0f" * 32, given=True)):
         found = con.execute(
             f"select cluster, {quasi} from {PREFIX}determined as determined"
             f" join {PREFIX}clustered as clustered using (row_number) order by row_number"
@@ -152,7 +152,7 @@ def taken(made: Plan, engine: DuckDBEngine, last: str) -> tuple[float, float]:
     names = [step.name if isinstance(step, Loop) else _name(step) for step in made.steps]
     steps = made.steps[: names.index(last) + 1]
     wall, used = time.perf_counter(), time.process_time()
-    with carried_out(Plan(made.method, steps, Publication(()), key=made.key), engine, Key.fresh()):
+    with run_plan(Plan(made.method, steps, Publication(()), key=made.key), engine, Key.fresh()):
         return time.perf_counter() - wall, time.process_time() - used
 
 

@@ -20,7 +20,7 @@ import duckdb
 
 import sqlanon
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.runner import carried_out
+from sqlanon.engines.runner import run_plan
 from sqlanon.key import Key
 from sqlanon.publishing.release_request import ReleaseRequest, prepare
 
@@ -75,7 +75,7 @@ def timed(generator: Path, rows: int, repeat: int) -> None:
         plan, _ = prepare(
             ReleaseRequest(method, "census_like_rows", GENERATED, ("occupation",)), engine, "timed_", **parameters
         )
-        with engine.snapshot(), carried_out(plan, engine, Key.fresh()):
+        with engine.snapshot(), run_plan(plan, engine, Key.fresh()):
             return time.monotonic() - start
 
     grouped("anatomy", l=5)  # warm-up

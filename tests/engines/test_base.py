@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import sqlanon
-from sqlanon.engines.connect import engine_of, opened
+from sqlanon.engines.connect import engine_of, open_engine
 from sqlanon.errors import DataError, QueryError, SourceError, TargetError, UsageError
 from sqlanon.plans.templates import ident
 from tests import cluster
@@ -482,7 +482,7 @@ def test_spark_groups_class_by_class_as_duckdb_does(spark, source, classes, tmp_
 def test_spark_sees_files_and_rows_that_lie_in_another_order(spark, source, tmp_path):
     from sqlanon.plans.templates import Sql
     from sqlanon.verification import qit_st
-    from sqlanon.verification.checks import Published
+    from sqlanon.verification.checks import PublishedTables
 
     con = duckdb.connect()
     lines = "select i // 2 as q, i // 2 as group_id from range(8) t(i)"
@@ -498,9 +498,9 @@ def test_spark_sees_files_and_rows_that_lie_in_another_order(spark, source, tmp_
         con.execute(f"create or replace table laid as {lines} order by {order}").fetchall()
         con.execute(f"copy (from laid limit {seam}) to '{paths[0]}'").fetchall()
         con.execute(f"copy (from laid offset {seam}) to '{paths[1]}'").fetchall()
-        tables = {"qit": Sql(engine.parquet(paths)), "st": Sql(engine.parquet([st]))}
+        tables = {"qit": Sql(engine.read_parquet(paths)), "st": Sql(engine.read_parquet([st]))}
         spark.catalog.clearCache()
-        (check, *_) = qit_st.verify(Published(engine, tables, manifest)).checks
+        (check, *_) = qit_st.verify(PublishedTables(engine, tables, manifest)).checks
         assert check.found == ("sorted" if not misplaced else {"misplaced rows of qit": misplaced} | check.found)
         assert check.holds is (not misplaced)
 
@@ -562,8 +562,8 @@ def test_options_of_another_engine_are_refused(shell):
 @pytest.mark.parametrize(("engine", "library"), [("spark", "pyspark"), ("postgres", "psycopg")])
 def test_a_missing_extra_says_what_to_type(engine, library):
     code = (
-        f"import sys; sys.modules[{library!r}] = None\nfrom sqlanon.sessions import opened\n"
-        f"from sqlanon.errors import UsageError\ntry: opened({engine!r})\nexcept UsageError as error: print(error)"
+        f"import sys; sys.modules[{library!r}] = None\nfrom sqlanon.engines.connect import open_engine\n"
+        f"from sqlanon.errors import UsageError\ntry: open_engine({engine!r})\nexcept UsageError as error: print(error)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.count("\n") == 1 and f"pip install 'sqlanon[{engine}]'" in run.stdout
@@ -572,5 +572,5 @@ def test_a_missing_extra_says_what_to_type(engine, library):
 def test_what_is_no_connection_is_refused():
     with pytest.raises(UsageError, match="a dict is no connection of duckdb, spark, postgres"):
         engine_of({})
-    assert opened("duckdb").dialect == "duckdb"
+    assert open_engine("duckdb").dialect == "duckdb"
     assert Path(__file__).is_file()

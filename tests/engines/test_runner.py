@@ -6,14 +6,14 @@ import duckdb
 import pytest
 
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.runner import carried_out
+from sqlanon.engines.runner import run_plan
 from sqlanon.errors import DataError
 from sqlanon.key import Key
 from sqlanon.plans.plan import Check, Guard, Loop, Plan, Publication
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.publishing.publish import plan_text
-from sqlanon.sql.shell_script import script
+from sqlanon.sql.shell_script import write_script
 
 NUMBER, NEXT = '"t_number"', '"t_next"'
 TOO_MANY = "numbers above 1 are left over"
@@ -35,7 +35,7 @@ def a_plan(limit: int) -> Plan:
 
 def test_a_loop_ends_when_none_is_left(con, caplog):
     engine, plan = DuckDBEngine(con), a_plan(20)
-    with caplog.at_level(logging.INFO, "sqlanon"), carried_out(plan, engine, Key.fresh()) as found:
+    with caplog.at_level(logging.INFO, "sqlanon"), run_plan(plan, engine, Key.fresh()) as found:
         assert found["left"] == {"left_over": 0, "turns": 5}
         assert engine.rows(plan.outputs[0].sql) == [{"rows": 40, "most": 1}]
         assert engine.rows("select table_name as name from duckdb_tables() order by all") == [
@@ -49,7 +49,7 @@ def test_a_loop_ends_when_none_is_left(con, caplog):
 
 def test_a_loop_that_reaches_its_limit_refuses_and_leaves_nothing(con):
     engine = DuckDBEngine(con)
-    with pytest.raises(DataError, match="9 numbers above 1"), carried_out(a_plan(4), engine, Key.fresh()):
+    with pytest.raises(DataError, match="9 numbers above 1"), run_plan(a_plan(4), engine, Key.fresh()):
         pass
     assert engine.rows("select * from duckdb_tables()") == []
 
@@ -61,7 +61,7 @@ def test_a_printed_loop_says_when_it_ends(con):
 
 @pytest.mark.parametrize(("limit", "refused"), [(5, False), (4, True)])
 def test_a_script_unrolls_a_loop(limit, refused):
-    text = script(a_plan(limit), "duckdb")
+    text = write_script(a_plan(limit), "duckdb")
     assert text.count("create temporary table") == 2 + 2 * limit
     run = duckdb.connect()
     run.execute(f"set variable sqlanon_key = '{'ab' * 32}'").fetchall()

@@ -9,7 +9,7 @@ import pytest
 
 import sqlanon
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.runner import carried_out
+from sqlanon.engines.runner import run_plan
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
 from sqlanon.plans.plan import Request
@@ -31,7 +31,7 @@ def decoy_groups(con, gamma, residue=None, key=KEY, identity="identifier"):
     engine = DuckDBEngine(con)
     request = Request(engine.source("t")[0], Roles(("q",), ("s",), ("person",)), identity=identity)
     plan = METHODS["splu"].plan(request, gamma=gamma, residue=residue)
-    with carried_out(plan, engine, Key.of(key)):
+    with run_plan(plan, engine, Key.of(key)):
         return con.execute(
             "select f.sensitive, d.group_id, d.group_rows"
             " from sqlanon_decoy_group d join sqlanon_frequency f using (code)"
@@ -79,7 +79,7 @@ def test_the_residue_is_drawn_evenly_whatever_its_value(con):
         engine = DuckDBEngine(con)
         request = Request(engine.source("t")[0], Roles(("q",), ("s",), ("person",)), identity="identifier")
         plan = METHODS["splu"].plan(request, gamma=3)
-        with carried_out(plan, engine, Key.of(f"{key:064x}")) as found:
+        with run_plan(plan, engine, Key.of(f"{key:064x}")) as found:
             assert found["left_out"]["dropped_rows"] == 2
             kept = con.execute("select s from t except all select sensitive from sqlanon_kept").fetchall()
             dropped.update(value for (value,) in kept)
@@ -189,7 +189,7 @@ def test_names_and_values_of_every_kind(con):
 
 def test_the_macro_is_the_release_with_its_residue_kept(con):
     table(con, 1003)
-    for macro in splu.MACROS:
+    for macro in METHODS["splu"].macros:
         con.execute(macro.sql).fetchall()
     con.execute(f"set variable sqlanon_key = '{KEY}'").fetchall()
     rows = con.execute("select q, s from splu_release('t', 's', 5, id := ['person']) order by all").fetchall()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon.methods.uncertain.influence import Learn
-from sqlanon.plans.literal_table import constants
+from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.templates import ident, render
 from sqlanon.publishing.release_request import ReleaseRequest, prepare
 from sqlanon.sql.translate import DIALECTS
@@ -504,7 +504,7 @@ def test_what_generalizes_to_a_root_called_star_is_not_suppressed(con, tmp_path)
 @given(st.lists(st.text(" |12'\n", min_size=1, max_size=7), min_size=1, max_size=6), st.integers(0, 5))
 def test_constants_come_back_as_they_went_in(con, values, missing):
     optional = [None if place == missing else value for place, value in enumerate(values)]
-    step = constants(
+    step = constant_table(
         "given", {"value": ("varchar", values), "weight": ("double", [0.1] * len(values))}, {"o": optional}
     )
     found = con.execute(render(step.template, **step.values)).fetchall()
@@ -714,7 +714,7 @@ def test_one_identifier_for_all_alternatives_of_a_row(con):
         ({"threshold": float("nan")}, "threshold = nan is not a number"),
         ({"refine": -1}, "refine -1 is not a number of turns"),
         ({"max_alternatives": 0}, "max_alternatives 0 is not a whole number from 1 to 1000"),
-        ({"nulls": "value"}, "nulls=\"value\" is not for uncertain: NULL has no weight"),
+        ({"nulls": "value"}, 'nulls="value" is not for uncertain: NULL has no weight'),
         ({"sensitive": ["disease", "num"]}, "uncertain publishes one sensitive column, 2 were given"),
         ({"label": "age"}, "column 'age' stands in quasi and in label; a column has one role"),
         ({"label": "disease"}, "column 'disease' stands in sensitive and in label"),

@@ -12,7 +12,16 @@ from jinja2 import nodes
 
 from sqlanon.errors import TemplateError
 from sqlanon.plans import templates
-from sqlanon.plans.templates import Sql, header, ident, literal, render, template_names, template_root, variables
+from sqlanon.plans.templates import (
+    Sql,
+    ident,
+    literal,
+    render,
+    template_header,
+    template_names,
+    template_root,
+    template_variables,
+)
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
 
 NAMES = template_names()
@@ -30,7 +39,7 @@ WANTED = {"ident": NAME, "literal": CONSTANT}
 
 def dummies(name: str) -> dict[str, object]:
     """Return values of the shapes that the template's text asks for: SQL, names, constants, lists of them."""
-    tree, head = parsed(f"{name}.sql.j2"), header(name)
+    tree, head = parsed(f"{name}.sql.j2"), template_header(name)
     found: dict[str, object] = {"limit": [CONSTANT]}  # at most one
     loops = [*tree.find_all(nodes.For), *loops_of_macros(tree)]
     for listed in {loop.iter.name for loop in loops if isinstance(loop.iter, nodes.Name)}:
@@ -98,7 +107,7 @@ def dummy_use(loop: nodes.For, target: str) -> object:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_has_a_header(name):
-    head = header(name)
+    head = template_header(name)
     assert head.sentence.endswith((".", "?", ".)")) and head.sentence[0].isupper()
     assert head.output
     text = (template_root() / f"{name}.sql.j2").read_text(encoding="utf-8")
@@ -108,7 +117,7 @@ def test_has_a_header(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_declares_exactly_what_it_reads(name):
-    head = header(name)
+    head = template_header(name)
     declared = head.inputs + head.parameters
     assert len(declared) == len(set(declared))
     imported = {
@@ -116,7 +125,7 @@ def test_declares_exactly_what_it_reads(name):
         for node in parsed(f"{name}.sql.j2").find_all(nodes.FromImport)
         for alias in node.names
     }
-    assert variables(name) - imported == set(declared)
+    assert template_variables(name) - imported == set(declared)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -193,10 +202,10 @@ def folder(tmp_path, monkeypatch):
     """Put templates of the test's own in the place of the project's."""
     monkeypatch.setattr(templates, "template_root", lambda: tmp_path)
     templates._environment.cache_clear()
-    header.cache_clear()
+    template_header.cache_clear()
     yield tmp_path
     templates._environment.cache_clear()
-    header.cache_clear()
+    template_header.cache_clear()
 
 
 HEAD = "{# A test.\n   inputs: source\n   parameters: value\n   output: one #}\n"

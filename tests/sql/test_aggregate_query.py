@@ -4,14 +4,14 @@ import duckdb
 import pytest
 
 from sqlanon.errors import QueryError
-from sqlanon.sql.aggregate_query import parse
+from sqlanon.sql.query_reader import parse_query
 
 QUASI = ("age", "Sex", "group id", "count", "born")
 SENSITIVE = "disease"
 
 
 def asked(sql):
-    return parse(sql, QUASI, SENSITIVE)
+    return parse_query(sql, QUASI, SENSITIVE)
 
 
 REFUSED = {
@@ -206,7 +206,7 @@ def test_nothing_of_the_users_text_is_pasted():
 
 
 def test_several_sensitive_columns_are_numbered_and_those_read_are_told():
-    query = parse(
+    query = parse_query(
         "select count(*) from release where Job = 'x' and age > 1 and (sex = 'M' or job <> pay) and pay = job",
         ("age", "sex"),
         ("pay", "job", "town"),
@@ -215,5 +215,5 @@ def test_several_sensitive_columns_are_numbered_and_those_read_are_told():
     assert query.conditions[0].sql == "(\"sensitive_2\" = 'x')"
     assert query.parts == ('("sensitive_2" <> "sensitive_1")',)
     assert query.touched == (0, 1)
-    assert parse("select count(*) from release", ("age",), ("pay", "job")).touched == ()
-    assert parse("select sum(job) from release", ("age",), ("pay", "job")).touched == (1,)
+    assert parse_query("select count(*) from release", ("age",), ("pay", "job")).touched == ()
+    assert parse_query("select sum(job) from release", ("age",), ("pay", "job")).touched == (1,)

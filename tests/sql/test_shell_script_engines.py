@@ -19,7 +19,7 @@ from sqlanon.methods import METHODS
 from sqlanon.plans.plan import Plan, Request, Source
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.sql.shell_script import script
+from sqlanon.sql.shell_script import write_script
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
 
 KEY = "ab" * 32
@@ -73,7 +73,7 @@ def comparable(rows) -> list[str]:
 
 def expected(con, plan: Plan) -> list[list[str]]:
     con.execute(f"set variable sqlanon_key = '{KEY}'")
-    con.execute(script(plan, "duckdb"))
+    con.execute(write_script(plan, "duckdb"))
     found = [comparable(con.execute(f"from {output.relation}").fetchall()) for output in plan.outputs]
     for output in plan.outputs:
         con.execute(f"drop table {output.relation}")
@@ -233,7 +233,7 @@ def clean(engine):
 
 @pytest.mark.parametrize("plan", GIVEN.values(), ids=GIVEN)
 def test_the_same_key_gives_the_same_release(engine, source, plan):
-    engine.run(script(plan, engine.dialect), KEY.upper())
+    engine.run(write_script(plan, engine.dialect), KEY.upper())
     found = [comparable(engine.rows(output.relation)) for output in plan.outputs]
     assert found == expected(source[0], plan)
 
@@ -241,9 +241,9 @@ def test_the_same_key_gives_the_same_release(engine, source, plan):
 @pytest.mark.parametrize("plan", REFUSED.values(), ids=REFUSED)
 def test_what_the_data_does_not_allow_is_refused(engine, plan):
     with pytest.raises(engine.error, match=r"rows have no value|needs at least 301 rows|l = 13 is not possible"):
-        engine.run(script(plan, engine.dialect), KEY)
+        engine.run(write_script(plan, engine.dialect), KEY)
 
 
 def test_without_a_key_nothing_runs(engine):
     with pytest.raises(engine.error, match="the key is missing: hand over 64 hex digits"):
-        engine.run(script(GIVEN["identifier"], engine.dialect), None)
+        engine.run(write_script(GIVEN["identifier"], engine.dialect), None)

@@ -11,9 +11,11 @@ from sqlanon.methods import METHODS
 from sqlanon.plans.plan import Check, Plan, Request, Source
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.shell_script import SHELLS, script
+from sqlanon.sql.portable import parse_portable
+from sqlanon.sql.shell_script import write_script
+from sqlanon.sql.shells import SHELLS
 from sqlanon.sql.spellings import SPELLINGS
-from sqlanon.sql.translate import DIALECTS, check_portable, relation_name, translate
+from sqlanon.sql.translate import DIALECTS, quote_relation, translate
 
 KEY = "ab" * 32
 OTHERS = [dialect for dialect in DIALECTS if dialect != "duckdb"]
@@ -33,7 +35,7 @@ STATEMENTS = {statement.sql: statement.template for plan in PLANS for statement 
 
 @pytest.mark.parametrize("sql", STATEMENTS, ids=STATEMENTS.values())
 def test_templates_of_grouping_and_anatomy_travel(sql):
-    check_portable(sql)
+    parse_portable(sql)
 
 
 @pytest.mark.parametrize("sql", STATEMENTS, ids=STATEMENTS.values())
@@ -69,7 +71,7 @@ def test_translations_parse_back(sql, dialect):
 )
 def test_what_is_not_known_to_travel_is_refused(sql, found):
     with pytest.raises(TemplateError, match=found):
-        check_portable(sql)
+        parse_portable(sql)
 
 
 HASH = "select sha256(word) as digest from words"
@@ -186,7 +188,7 @@ def test_every_name_is_quoted_and_keeps_its_letters():
     sql = 'select key.rank, "hash", hash as "Ünïq ""X""", block from "Key" as key'
     expected = 'select "key"."rank", "hash", "hash" as "Ünïq ""X""", "block" from "Key" as "key"'
     assert translate(sql, "snowflake").split() == expected.split()
-    assert relation_name('"a""`b"', "spark") == '`a"``b`'
+    assert quote_relation('"a""`b"', "spark") == '`a"``b`'
 
 
 def test_windows_say_nothing_of_nulls():
@@ -199,7 +201,7 @@ def test_a_dialect_that_is_not_there():
     with pytest.raises(TemplateError, match="no dialect 'oracle'; there are duckdb, spark"):
         translate("select 1 as one", "oracle")
     with pytest.raises(TemplateError, match="no dialect 'oracle'"):
-        script(PLANS[0], "oracle")
+        write_script(PLANS[0], "oracle")
 
 
 def test_the_lists_of_dialects_agree():
@@ -212,7 +214,7 @@ def test_the_lists_of_dialects_agree():
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("plan", PLANS[::2], ids=[f"{identity}-{draws}" for identity, draws in WAYS])
 def test_scripts_parse_back(plan, dialect):
-    statements = sqlglot.parse(script(plan, dialect), read=dialect)
+    statements = sqlglot.parse(write_script(plan, dialect), read=dialect)
     created = [statement for statement in statements if statement and statement.key == "create"]
     dropped = [statement for statement in statements if statement and statement.key == "drop"]
     assert len(created) >= len(plan.outputs) + 8
@@ -222,7 +224,7 @@ def test_scripts_parse_back(plan, dialect):
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_scripts_tell_what_they_do(dialect):
-    text = script(a_plan(), dialect, "Some Paper, 2006")
+    text = write_script(a_plan(), dialect, "Some Paper, 2006")
     assert text.startswith(f"-- sqlanon anatomy for {dialect}: l = 3, block = 64, draws = keyed, nulls = value\n")
     assert "-- Some Paper, 2006\n" in text
     assert "openssl rand -hex 32" in text
@@ -234,7 +236,7 @@ def test_scripts_tell_what_they_do(dialect):
 def test_a_check_without_guards_is_shown():
     plan = a_plan()
     steps = tuple(replace(step, guards=()) if isinstance(step, Check) else step for step in plan.steps)
-    text = script(replace(plan, steps=steps), "duckdb")
+    text = write_script(replace(plan, steps=steps), "duckdb")
     assert text.count("-- LOOK AT THIS ROW before you hand anything on") == 2
     assert "is not possible" not in text
 
@@ -245,7 +247,7 @@ def test_names_that_a_shell_would_read_are_refused(name):
     plan = METHODS["anatomy"].plan(Request(Source(Sql('"t"'), numbering=Sql("1")), roles), l=2)
     refusing = {"a$sqlanon$b": "postgres", "${sqlanon.key}": "spark"}[name]
     with pytest.raises(TemplateError, match="a name holds"):
-        script(plan, refusing)
+        write_script(plan, refusing)
 
 
 @pytest.fixture
@@ -279,7 +281,7 @@ def test_the_script_runs_as_it_is_and_gives_the_same_release(patients, identity,
     plan = a_plan(identity, nulls=nulls)
     expected = as_run(patients, plan)
     patients.execute(f"set variable sqlanon_key = '{KEY.upper()}'")
-    patients.execute(script(plan, "duckdb"))
+    patients.execute(write_script(plan, "duckdb"))
     found = [patients.execute(f"from {output.relation} order by all").fetchall() for output in plan.outputs]
     assert found == expected
     assert patients.execute("select name from (show tables) order by name").fetchall() == [
@@ -300,7 +302,7 @@ def test_the_script_runs_as_it_is_and_gives_the_same_release(patients, identity,
 def test_the_script_refuses_what_the_data_does_not_allow_and_leaves_nothing(patients, plan, message):
     patients.execute(f"set variable sqlanon_key = '{KEY}'")
     with pytest.raises(duckdb.Error, match=message):
-        patients.execute(script(plan, "duckdb"))
+        patients.execute(write_script(plan, "duckdb"))
     patients.execute("rollback")
     assert patients.execute("select name from (show tables)").fetchall() == [("patients",)]
 
@@ -309,11 +311,11 @@ def test_the_script_refuses_several_rows_of_a_person_and_no_rows(patients):
     patients.execute(f"set variable sqlanon_key = '{KEY}'")
     patients.execute("insert into patients select * from patients limit 1")
     with pytest.raises(duckdb.Error, match="persons have more than one row"):
-        patients.execute(script(a_plan(), "duckdb"))
+        patients.execute(write_script(a_plan(), "duckdb"))
     patients.execute("rollback")
     patients.execute("delete from patients")
     with pytest.raises(duckdb.Error, match="the source has no rows to publish"):
-        patients.execute(script(a_plan(), "duckdb"))
+        patients.execute(write_script(a_plan(), "duckdb"))
 
 
 @pytest.mark.parametrize("key", [None, "", "short", KEY + "0"])
@@ -321,4 +323,4 @@ def test_the_script_refuses_to_run_without_a_key(patients, key):
     if key is not None:
         patients.execute("set variable sqlanon_key = " + repr(key))
     with pytest.raises(duckdb.Error, match="the key is missing: hand over 64 hex digits"):
-        patients.execute(script(a_plan(), "duckdb"))
+        patients.execute(write_script(a_plan(), "duckdb"))

@@ -7,7 +7,7 @@ import duckdb
 import pytest
 
 import sqlanon
-from sqlanon.releases.targets import sha256
+from sqlanon.releases.targets import file_sha256
 from tests.conftest import PAPERS
 
 ROLES = {"quasi": ["age", "sex", "zipcode"], "sensitive": "disease", "id": "ssn", "l": 4}
@@ -28,7 +28,7 @@ def rewritten(release, name, sql, keep_manifest=False):
     new.rename(path)
     if not keep_manifest:
         manifest = json.loads((release.directory / "release.json").read_text())
-        manifest["files"][path.name]["sha256"] = sha256(path)
+        manifest["files"][path.name]["sha256"] = file_sha256(path)
         (release.directory / "release.json").write_text(json.dumps(manifest))
     return sqlanon.open(release.directory)
 

@@ -14,7 +14,7 @@ from sqlanon.estimation.qit_st.tables import Loaded
 from sqlanon.estimation.qit_st.uniform_run import UniformAsking
 from sqlanon.estimators import estimator_of
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.aggregate_query import parse
+from sqlanon.sql.query_reader import parse_query
 
 METHOD = "anatomy"  # of a manifest that names none
 
@@ -27,7 +27,7 @@ class Session:
         self.loaded = Loaded(engine, tables, manifest)
         self.classes = Classes(self.loaded, manifest)
         self.method: str = manifest.get("method", METHOD)
-        self._parsed = lru_cache(maxsize=256)(lambda sql: parse(sql, self.loaded.quasi, self.loaded.sensitive))
+        self._parsed = lru_cache(maxsize=256)(lambda sql: parse_query(sql, self.loaded.quasi, self.loaded.sensitive))
 
     def answer(self, sql: str, estimator: str | None = None) -> pd.DataFrame:
         """Answer one query: a row per answer, for each aggregate x also x_std_error, x_low, x_high (95 %).

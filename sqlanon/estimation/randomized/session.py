@@ -19,7 +19,8 @@ from sqlanon.estimators.iterative import MAX_ITERATIONS, TOLERANCE, check, itera
 from sqlanon.estimators.moments import Array, Asked, Measured, Moments, bounds
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.aggregate_query import Query, parse
+from sqlanon.sql.aggregate_query import Query
+from sqlanon.sql.query_reader import parse_query
 
 METHOD = "splu"
 LARGEST_COMBINED = 50_000_000  # asked sets x combinations of values
@@ -39,7 +40,7 @@ class Session:
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
         """Take the published table (`data`) and the manifest; nothing runs before the first query."""
         self.loaded = Randomized(engine, tables, manifest)
-        self._parsed = lru_cache(maxsize=256)(lambda sql: parse(sql, self.loaded.quasi, self.loaded.sensitive))
+        self._parsed = lru_cache(maxsize=256)(lambda sql: parse_query(sql, self.loaded.quasi, self.loaded.sensitive))
 
     def answer(
         self,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Query
-from sqlanon.sql.user_sql import split
+from sqlanon.sql.user_sql import name_column_pieces
 
 QUASI = "quasi_"
 
@@ -77,12 +77,12 @@ def taken_apart(query: Query) -> Parts:
     """Return the components of a query's conditions and keys that read quasi columns, or nothing at all (keys)."""
     parts = Parts()
     for piece in query.filters("quasi", "mixed"):
-        rest, columns = split(piece.sql, parts.name)
+        rest, columns = name_column_pieces(piece.sql, parts.name)
         places = _places(columns)
         parts.add(Component(places, ((rest, places),), mixed=piece.role == "mixed"))
     keys = [key for key in query.keys if key.role != "sensitive"]
     for number, piece in enumerate(keys, start=1):
-        rest, columns = split(piece.sql, parts.name)
+        rest, columns = name_column_pieces(piece.sql, parts.name)
         places = _places(columns)
         parts.add(Component(places, (), ((number, rest),), places, piece.role == "mixed"))
     return parts

@@ -24,7 +24,8 @@ from sqlanon.estimators.moments import Array
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.roles import free_name
 from sqlanon.plans.templates import Sql, literal
-from sqlanon.sql.aggregate_query import Query, parse
+from sqlanon.sql.aggregate_query import Query
+from sqlanon.sql.query_reader import parse_query
 
 METHOD = "uncertain"
 PUBLISHED = {"certain": "certain", "possible": "possible", "value": "expected"}
@@ -56,7 +57,7 @@ class Session:
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
         """Take the published tables (`qit`, `st`) and the manifest; nothing runs before the first query."""
         self.loaded = Candidates(engine, tables, manifest)
-        self._parsed = lru_cache(maxsize=256)(lambda sql: parse(sql, self.loaded.quasi, self.loaded.sensitive))
+        self._parsed = lru_cache(maxsize=256)(lambda sql: parse_query(sql, self.loaded.quasi, self.loaded.sensitive))
 
     def answer(self, sql: str, estimator: str | None = None) -> pd.DataFrame:
         """Answer one query: a row per answer with the columns certain, possible and expected.

@@ -26,7 +26,7 @@ from sqlanon.methods.splu.randomization import (
 )
 from sqlanon.plans.plan import Step
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.table_macro import Macro, worded
+from sqlanon.sql.table_macro import Macro, write_message
 from sqlanon.wording import option
 
 NAME = "splu"
@@ -92,7 +92,7 @@ class SpluOptions(RequestOptions, total=False):
 
 _SMALL = (
     Sql("coalesce(gamma < 2 or gamma <> floor(gamma), true)"),
-    worded(
+    write_message(
         TOO_SMALL,
         {"gamma": "coalesce(cast(gamma as varchar), 'NULL')", "column": macro_steps.column_fields()["column"]},
     ),

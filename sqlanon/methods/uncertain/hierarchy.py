@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sqlanon.errors import UsageError
-from sqlanon.plans.literal_table import constants
+from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.plan import Row, Step
 
 MOST_LEVELS = 64
@@ -79,7 +79,7 @@ class Hierarchy:
             "held": ("integer", [int(node in leaves) for node in nodes]),
         }
         levels = dict(zip(self.level_names, zip(*filled, strict=True), strict=True))
-        return constants("hierarchy", required, levels, suffix)
+        return constant_table("hierarchy", required, levels, suffix)
 
     @property
     def pairs(self) -> list[list[str]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlanon.errors import UsageError
 from sqlanon.methods.kinds import JobReader, Kind, parameter_table
-from sqlanon.plans.literal_table import constants
+from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.plan import Beside, Guard, Row, Step, relation_name
 from sqlanon.plans.roles import Roles, free_name
 from sqlanon.plans.templates import Sql
@@ -124,7 +124,7 @@ def given(matrix: Matrix, quasi_count: int) -> tuple[Step, ...]:
     }
     weightless = Guard("missing is not null", "some sensitive values have no weight in the influence file")
     return (
-        constants("matrix", columns, {}),
+        constant_table("matrix", columns, {}),
         Step("methods/uncertain/influence/weightless", "query", refuse=_refuse_weightless, guards=(weightless,)),
         Step("methods/uncertain/influence/influence"),
     )

@@ -1,84 +1,93 @@
 """Compare what a release of uncertain data answers with the true alternatives, value by value of every column."""
 
 from collections.abc import Mapping
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import AnswerError, ReleaseError
-from sqlanon.estimation.uncertain.session import Session
 from sqlanon.methods.uncertain.read_manifest import described
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import ident
-from sqlanon.verification.checks import Check, Published
-from sqlanon.verification.uncertain.originals import Original, original
+from sqlanon.verification.checks import Check, PublishedTables
+from sqlanon.verification.uncertain.source_rows import SourceRows, read_source_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sqlanon.estimation.uncertain.session import Session
 
 REQUIRED = "certain <= true count <= possible, of every value that a column shows"
 
 
-def count_queries(published: Published, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the names and texts of what `compared` runs: a recipient's statements, and the same over the source."""
-    session = Session(published.engine, published.tables, published.manifest)
-    true, listed = original(published, source, types), session.loaded.loading()
-    for column, internal in _columns(published):
-        texts = session.statements(_question(column))[len(session.loaded.loading()) :]
-        listed += [*texts, (f"true counts of {column}", _true_count(published, true, internal))]
-    return listed
+def count_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the names and texts of what `compare_counts` runs: a recipient's statements, then the source's counts."""
+    session = _open_session(published)
+    original, queries = read_source_rows(published, source, types), session.loaded.loading()
+    for column, internal in _quasi_and_sensitive(published):
+        statements = session.statements(_count_values(column))[len(session.loaded.loading()) :]  # loaded once
+        queries += [*statements, (f"true counts of {column}", _true_count(published, original, internal))]
+    return queries
 
 
-def compared(published: Published, source: Source, types: Mapping[str, str]) -> Check:
+def compare_counts(published: PublishedTables, source: Source, types: Mapping[str, str]) -> Check:
     """Check that the three counts of every value enclose the true ones; `mean_error` is that of `expected`, in rows.
 
     A release that cannot be read fails. A column whose values are too many to be told apart is left out, with the
     reason. Largest values stand for smaller alternatives: those that the column shows nowhere are counted as
     `unpublished`, and asked of nobody.
     """
-    session = Session(published.engine, published.tables, published.manifest)
-    true, found = original(published, source, types), dict[str, Any]()
+    session = _open_session(published)
+    original, columns = read_source_rows(published, source, types), dict[str, Any]()
     open_ended = {f"quasi_{place}" for place, _ in described(published.manifest).ordered}
     try:
-        for column, internal in _columns(published):
+        for column, internal in _quasi_and_sensitive(published):
             try:
-                answered = session.answer(_question(column))
+                answered = session.answer(_count_values(column))
             except AnswerError as error:
-                found[column] = f"not compared: {error}"
+                columns[column] = f"not compared: {error}"
                 continue
-            counted = published.engine.frame(_true_count(published, true, internal))
-            hidden = session.loaded.hidden if internal != "sensitive" else 0
-            found[column] = _judged(answered, counted, hidden, internal in open_ended)
+            counted = published.engine.frame(_true_count(published, original, internal))
+            hidden = session.loaded.hidden if internal != "sensitive" else 0  # ST hides nobody
+            columns[column] = _judge(answered, counted, hidden, internal in open_ended)
     except ReleaseError as error:  # the other checks say what is wrong with it
         return Check("counts", REQUIRED, {"unreadable": str(error)}, False)
     finally:
         session.close()
-    judged = [said for said in found.values() if isinstance(said, dict)]
-    holds = not any(said["outside"] for said in judged) if judged else None
-    return Check("counts", REQUIRED, found, holds)
+    judged = [figures for figures in columns.values() if isinstance(figures, dict)]
+    holds = not any(figures["outside"] for figures in judged) if judged else None
+    return Check("counts", REQUIRED, columns, holds)
 
 
-def _columns(published: Published) -> list[tuple[str, str]]:
+def _open_session(published: PublishedTables) -> "Session":
+    from sqlanon.estimation.uncertain.session import Session  # estimation's libraries are slow to import
+
+    return Session(published.engine, published.tables, published.manifest)
+
+
+def _quasi_and_sensitive(published: PublishedTables) -> list[tuple[str, str]]:
     columns = published.manifest["columns"]
     named = [(name, f"quasi_{place}") for place, name in enumerate(columns["quasi"], start=1)]
     return [*named, (columns["sensitive"][0], "sensitive")]
 
 
-def _question(column: str) -> str:
+def _count_values(column: str) -> str:
     return f'SELECT CAST({ident(column)} AS VARCHAR) AS "value", COUNT(*) FROM release GROUP BY 1'
 
 
-def _true_count(published: Published, true: Original, internal: str) -> str:
-    return published.query("verification/uncertain/true_count", {"original": true.rows}, column=internal)
+def _true_count(published: PublishedTables, original: SourceRows, internal: str) -> str:
+    return published.query("verification/uncertain/true_count", {"original": original.rows}, column=internal)
 
 
-def _judged(answered: pd.DataFrame, counted: pd.DataFrame, hidden: int, open_ended: bool) -> dict[str, Any]:
+def _judge(answered: "pd.DataFrame", counted: "pd.DataFrame", hidden: int, open_ended: bool) -> dict[str, Any]:
     """Compare one column's counts; `hidden` rows may have any value, `open_ended`: largest values are shown."""
     both = answered.merge(counted, how="outer", on="value", suffixes=("", "_true"), indicator=True)
-    unshown = both["_merge"] == "right_only"
+    unpublished = both["_merge"] == "right_only"
     both = both.drop(columns=["value", "_merge"]).astype(float)
     if open_ended:
-        both = both[~unshown]
+        both = both[~unpublished]
+    # a value that the release shows nowhere may still be a hidden row's, and is nobody's for certain
     both["possible"] = both["possible"].fillna(float(hidden))
     both = both.fillna(0.0)
     outside = (both["certain"] > both["certain_true"]) | (both["possible_true"] > both["possible"])
-    found: dict[str, Any] = {"values": len(both), "outside": int(outside.sum())}
-    found["mean_error"] = float((both["expected"] - both["expected_true"]).abs().mean()) if len(both) else None
-    return found | ({"unpublished": int(unshown.sum())} if open_ended else {})
+    figures: dict[str, Any] = {"values": len(both), "outside": int(outside.sum())}
+    figures["mean_error"] = float((both["expected"] - both["expected_true"]).abs().mean()) if len(both) else None
+    return figures | ({"unpublished": int(unpublished.sum())} if open_ended else {})

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.runner import carried_out
+from sqlanon.engines.runner import run_plan
 from sqlanon.errors import DataError, UsageError
 from sqlanon.key import Key
 from sqlanon.methods.robust import background
@@ -27,7 +27,7 @@ def found(con, known, show_values=False):
     steps = build((*background.steps(known, "_1", show_values), background.prior(known, "_1")), {}, "t_", given_)
     plan = Plan("background", steps, Publication(()), key=Sql('"t_key"'))
     engine = DuckDBEngine(con)
-    with carried_out(plan, engine, Key.fresh()):
+    with run_plan(plan, engine, Key.fresh()):
         rows = con.execute(f"select * from {steps[-1].relation}").fetchall()
     return {(row[:-2], row[-2]): row[-1] for row in rows}
 
@@ -42,7 +42,7 @@ def data(con, rows=PATIENTS):
 
 
 def declared(con, table, columns=COLUMNS):
-    return background.declared(table, *DuckDBEngine(con).source(table), columns)
+    return background.declared(table, *DuckDBEngine(con).find_source(table), columns)
 
 
 def test_unlisted_values_share_what_is_left_over(con):

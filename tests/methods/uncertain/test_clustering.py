@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.runner import carried_out
+from sqlanon.engines.runner import run_plan
 from sqlanon.errors import DataError
 from sqlanon.key import Key
 from sqlanon.methods.uncertain.clustering import MOST_TURNS, PATIENT_TURNS, Clustering, steps
@@ -18,8 +18,8 @@ from sqlanon.methods.uncertain.dimensions import Dimension
 from sqlanon.plans.plan import Plan, Publication, build
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.shell_script import script
-from sqlanon.sql.translate import check_portable
+from sqlanon.sql.portable import parse_portable
+from sqlanon.sql.shell_script import write_script
 from tests.benchmarks.clustering import ratios
 from tests.cluster import Cluster, binaries
 from tests.conftest import real_data
@@ -100,7 +100,7 @@ def plan(asked):
 
 def clustered(con, asked):
     """Return the clusters as sorted lists of rows, those that are suppressed, and what the checks found."""
-    with carried_out(plan(asked), DuckDBEngine(con), Key.fresh()) as found:
+    with run_plan(plan(asked), DuckDBEngine(con), Key.fresh()) as found:
         rows = con.execute("select cluster, row_number, suppressed from t_clustered order by all").fetchall()
     members, suppressed = {}, set()
     for cluster, row, hidden in rows:
@@ -268,7 +268,7 @@ def test_the_importance_is_the_mean_influence_over_the_values_that_occur(con):
     attributes = [Attribute(1, span=10), Attribute(1)]
     dimensions = table(con, [((place, "a"), ["x" if place % 2 else "y"]) for place in range(11)], attributes, {})
     con.execute("insert into influence values ('x', 0.1, 0.25, 0.5), ('y', 0.4, 0, 0.6), ('z', 1, 1, 0.7)").fetchall()
-    with carried_out(plan(Clustering(dimensions, 2, 2, 0.1)), DuckDBEngine(con), Key.fresh()):
+    with run_plan(plan(Clustering(dimensions, 2, 2, 0.1)), DuckDBEngine(con), Key.fresh()):
         assert con.execute("from t_importance").fetchall() == [(500_000, 250_000)]
         assert con.execute("select sensitive, held, grave from t_value order by held").fetchall() == [
             ("x", 1, 1),
@@ -324,7 +324,7 @@ def test_more_values_than_a_sort_tells_apart_share_branches(con, monkeypatch):
     monkeypatch.setattr("sqlanon.methods.uncertain.clustering.MOST_BRANCHES", 3)
     rows = [((str(place // 2),), ["u" if place % 2 else "v"]) for place in range(20)]
     dimensions = table(con, rows, [Attribute(1)], VALUES)
-    with carried_out(plan(Clustering(dimensions, 2, 2, 0.05)), DuckDBEngine(con), Key.fresh()):
+    with run_plan(plan(Clustering(dimensions, 2, 2, 0.05)), DuckDBEngine(con), Key.fresh()):
         found = con.execute("select code_0, branch_0 from t_category_1 order by code_0").fetchall()
     assert found == [(code, 1 + (code - 1) * 3 // 10) for code in range(1, 11)]
 
@@ -421,7 +421,7 @@ def test_a_script_refuses_the_same_and_merges_as_well(con, values, changed, mess
     asked = Clustering(**{"dimensions": lined(con, values), "k": 2, "l": 2, "threshold": 0.05, "refine": 1, **changed})
     steps = plan(asked).steps
     output = Statement("grouped", "select cluster, count(*) as n from t_clustered group by cluster", "table", '"t_out"')
-    text = script(Plan("uncertain", steps, Publication((output,)), key=Sql('"t_key"')), "duckdb")
+    text = write_script(Plan("uncertain", steps, Publication((output,)), key=Sql('"t_key"')), "duckdb")
     con.execute(f"set variable sqlanon_key = '{'ab' * 32}'").fetchall()
     if message:
         with pytest.raises(duckdb.Error, match=message):
@@ -466,7 +466,7 @@ def test_statements_are_known_to_engines_of_ours_and_hold_nothing_of_the_data(co
     a_table(con, 50)
     assert [statement.sql for statement in plan(asked).statements] == before
     for sql in before:
-        check_portable(sql, run=True)
+        parse_portable(sql, run=True)
 
 
 def test_postgres_makes_the_same_clusters(con):
@@ -488,7 +488,7 @@ def test_postgres_makes_the_same_clusters(con):
                     for row in con.execute(f"from {name}").fetchall():
                         copy.write_row(row)
             engine = PostgresEngine(session)
-            with carried_out(plan(asked), engine, Key.fresh()) as found:
+            with run_plan(plan(asked), engine, Key.fresh()) as found:
                 rows = engine.rows("select cluster, row_number from t_clustered order by cluster, row_number")
     finally:
         running.close()

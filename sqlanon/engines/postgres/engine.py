@@ -1,55 +1,25 @@
-"""PostgreSQL: the server runs every statement and keeps every row. The only importer of `psycopg`."""
+"""The engine protocol on one PostgreSQL connection."""
 
-import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import psycopg
-from psycopg import errors
 from psycopg.rows import tuple_row
 
-from sqlanon.errors import DataError, SourceError, SqlanonError, TargetError, TemplateError, UsageError
+from sqlanon.engines.postgres.connection import SETTINGS
+from sqlanon.engines.postgres.errors import translated_errors
+from sqlanon.engines.postgres.types import FIND_TYPES, build_frame, type_names, whole_number
+from sqlanon.engines.statement_text import creation_text, translate_for_engine
+from sqlanon.errors import SourceError, TargetError, UsageError
 from sqlanon.key import Key
 from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.sql.translate import translate
 
-_NAMES = {  # types by what DuckDB calls them
-    "bool": "BOOLEAN",
-    "int2": "SMALLINT",
-    "int4": "INTEGER",
-    "int8": "BIGINT",
-    "float4": "FLOAT",
-    "float8": "DOUBLE",
-    "date": "DATE",
-    "time": "TIME",
-    "timestamp": "TIMESTAMP",
-    "timestamptz": "TIMESTAMP WITH TIME ZONE",
-    "interval": "INTERVAL",
-    "uuid": "UUID",
-    "bytea": "BLOB",
-    "text": "VARCHAR",
-    "varchar": "VARCHAR",
-}
-_SETTINGS = {"datestyle": "ISO, YMD", "timezone": "UTC", "extra_float_digits": "1"}
-
-
-def connect(dsn: str | None) -> psycopg.Connection[Any]:
-    """Open a connection of our own; `dsn` is never shown, as it may hold a password."""
-    logging.getLogger("psycopg").addHandler(logging.NullHandler())  # a lost session is told once, by us
-    options = " ".join(f"-c {name}={value.replace(' ', '')}" for name, value in _SETTINGS.items())
-    try:
-        given = psycopg.conninfo.conninfo_to_dict(dsn or "")
-        given["options"] = f"{given.get('options') or ''} {options}".strip()
-        return psycopg.connect(**{"connect_timeout": 10, **given}, autocommit=True)  # type: ignore[arg-type]
-    except psycopg.ProgrammingError:
-        raise UsageError("the --dsn cannot be read; write postgresql://user@host:port/database") from None
-    except psycopg.OperationalError as error:
-        raise SourceError(f"cannot open a session on the PostgreSQL server: {_reason(error)}") from None
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class PostgresEngine:
@@ -70,7 +40,9 @@ class PostgresEngine:
 
     def _run(self, sql: str, parameters: Sequence[object] | None = None) -> tuple[list[Any], list[tuple[Any, ...]]]:
         """Run one statement; where it fails, only it is undone and the session can go on."""
-        with _told(), self.connection.transaction(), self.connection.cursor(row_factory=tuple_row) as cursor:
+        # without a savepoint of its own, a failed statement aborts the caller's transaction
+        with translated_errors(), self.connection.transaction():
+            cursor = self.connection.cursor(row_factory=tuple_row)
             cursor.execute(sql, parameters)
             return list(cursor.description or ()), cursor.fetchall() if cursor.description else []
 
@@ -80,11 +52,7 @@ class PostgresEngine:
 
     def text(self, statement: Statement, lasting: bool = False) -> str:
         """Return the SQL that `create` runs, or the query's own."""
-        sql = _translated(statement.sql)
-        if statement.kind == "query":
-            return sql
-        what = "table" if lasting else f"temporary {statement.kind}"
-        return f"create {what} {statement.relation} as\n{sql}"
+        return creation_text(statement, translate_for_engine(statement.sql, self.dialect), lasting)
 
     def create(self, statement: Statement, lasting: bool = False) -> None:
         """Keep the statement's rows (table) or text (view) under its relation's name."""
@@ -94,57 +62,37 @@ class PostgresEngine:
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
         """Run one SELECT and fetch every row; whole numbers of any size are int."""
-        described, rows = self._run(_translated(sql))
+        described, rows = self._run(translate_for_engine(sql, self.dialect))
         names = [column.name for column in described]
-        return [dict(zip(names, map(_whole, row), strict=True)) for row in rows]
+        return [dict(zip(names, map(whole_number, row), strict=True)) for row in rows]
 
-    def frame(self, sql: str) -> pd.DataFrame:
+    def frame(self, sql: str) -> "pd.DataFrame":
         """Run one SELECT and fetch it as columns; numeric ones are float."""
-        described, rows = self._run(_translated(sql))
-        types = list(self._types(described))
-        found = {}
-        for place, kind in enumerate(types):
-            column = pd.Series([row[place] for row in rows])
-            if kind.startswith("DECIMAL"):
-                column = pd.to_numeric(column).astype(float)
-            elif kind == "DATE" or kind.startswith("TIMESTAMP"):
-                column = pd.to_datetime(column, utc=kind.endswith("ZONE"))
-            found[place] = column
-        frame = pd.DataFrame(found)
-        frame.columns = pd.Index([column.name for column in described])
-        return frame
+        described, rows = self._run(translate_for_engine(sql, self.dialect))
+        return build_frame([column.name for column in described], self._types(described), rows)
 
     def columns(self, sql: str) -> dict[str, str]:
         """Return the columns of a SELECT with their types, without running it."""
-        described, _ = self._run(f"select * from (\n{_translated(sql)}\n) as described limit 0")
+        described, _ = self._run(f"select * from (\n{translate_for_engine(sql, self.dialect)}\n) as described limit 0")
         return dict(zip([column.name for column in described], self._types(described), strict=True))
 
-    def _types(self, described: Sequence[Any]) -> Iterator[str]:
-        """Name types as DuckDB does; `ENUM` and `OTHER` are published as text."""
-        found = "select oid, typname, typtype::text, typcategory::text from pg_type where oid = any(%s)"
-        _, rows = self._run(found, [[column.type_code for column in described]])
-        known = {oid: names for oid, *names in rows}
-        for column in described:
-            name, kind, category = known[column.type_code]
-            if name == "numeric":
-                yield f"DECIMAL({column.precision},{column.scale})" if column.precision else "DECIMAL"
-            elif category == "A" or kind in ("c", "p"):
-                yield "NESTED"
-            else:
-                yield _NAMES.get(name, "ENUM" if kind == "e" else "OTHER")
+    def _types(self, described: Sequence[Any]) -> list[str]:
+        # a result tells its types by oid alone
+        _, rows = self._run(FIND_TYPES, [[column.type_code for column in described]])
+        return list(type_names(described, {oid: names for oid, *names in rows}))
 
     def keep_key(self, relation: Sql, key: Key) -> None:
         """Put the key into a one-row temporary table (`secret`), as a bound parameter."""
         self._run(f"create temporary table {relation} (secret text)")
         self._run(f"insert into {relation} values (%s)", [key.text])
 
-    def keep_frame(self, relation: Sql, frame: pd.DataFrame) -> None:
+    def keep_frame(self, relation: Sql, frame: "pd.DataFrame") -> None:
         """Put a small table of numbers of the driver's into a temporary table."""
         kinds = ["bigint" if kind.kind in "iu" else "double precision" for kind in frame.dtypes]
         columns = ", ".join(f"{ident(str(name))} {kind}" for name, kind in zip(frame.columns, kinds, strict=True))
         self.drop([str(relation)])
         self._run(f"create temporary table {relation} ({columns})")
-        with _told(), self.connection.transaction(), self.connection.cursor() as cursor:  # noqa: SIM117
+        with translated_errors(), self.connection.transaction(), self.connection.cursor() as cursor:  # noqa: SIM117
             with cursor.copy(f"copy {relation} from stdin") as copy:
                 for row in frame.astype(object).itertuples(index=False, name=None):
                     copy.write_row(row)
@@ -154,30 +102,30 @@ class PostgresEngine:
         """Forget temporary relations; missing ones do not matter."""
         _, rows = self._run("select relname, relkind = 'v' from pg_class where relnamespace = pg_my_temp_schema()")
         kinds = {str(ident(name)): "view" if view else "table" for name, view in rows}
-        for relation in reversed(relations):
+        for relation in reversed(relations):  # views go before what they read
             if str(relation) in kinds:
                 self._run(f"drop {kinds[str(relation)]} pg_temp.{relation}")
 
     def relation(self, sql: str) -> psycopg.Cursor[Any]:
         """Return a cursor over the rows of a SELECT."""
-        with _told():
-            return self.connection.execute(_translated(sql))
+        with translated_errors():
+            return self.connection.execute(translate_for_engine(sql, self.dialect))
 
     # -- files: there are none ------------------------------------------------------------------
 
-    def written(self, sql: str, path: Path) -> str:
-        """Refuse."""
+    def parquet_text(self, sql: str, path: Path) -> str:
+        """Refuse: there is no file to write."""
         raise TargetError("postgres keeps everything in the server and writes no files; say --into SCHEMA")
 
     def write_parquet(self, sql: str, path: Path) -> dict[Path, int]:
-        """Refuse."""
-        raise TargetError(self.written(sql, path))
+        """Refuse: there is no file to write."""
+        raise TargetError(self.parquet_text(sql, path))
 
-    def parquet(self, paths: Sequence[Path]) -> Sql:
-        """Refuse."""
+    def read_parquet(self, paths: Sequence[Path]) -> Sql:
+        """Refuse: there is no file to read."""
         raise UsageError("postgres reads no files; leave --engine away to open a release that is a directory")
 
-    def stored(self, relation: Sql) -> Sql:
+    def in_stored_order(self, relation: Sql) -> Sql:
         """Return the table itself: the place of its rows is a hidden column."""
         return relation
 
@@ -185,20 +133,21 @@ class PostgresEngine:
 
     def tables(self, schema: str) -> list[str] | None:
         """Return the names of a schema's tables and views, None where there is no such schema."""
-        _, found = self._run("select oid from pg_namespace where nspname = %s", [schema])
-        if not found:
+        _, schemas = self._run("select oid from pg_namespace where nspname = %s", [schema])
+        if not schemas:
             return None
-        wanted = "select relname from pg_class where relnamespace = %s and relkind in ('r', 'p', 'v', 'm', 'f')"
-        return [name for (name,) in self._run(wanted, list(found[0]))[1]]
+        # pg_class also shows what information_schema hides from a user without rights
+        listing = "select relname from pg_class where relnamespace = %s and relkind in ('r', 'p', 'v', 'm', 'f')"
+        return [name for (name,) in self._run(listing, list(schemas[0]))[1]]
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Let everything inside be one transaction (of the caller's, if one is open) that sees one moment."""
         idle = self.connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
-        with _told(), self.connection.transaction():
-            if idle:
+        with translated_errors(), self.connection.transaction():
+            if idle:  # inside a transaction of the caller's, which may have run queries, it can no longer be set
                 self.connection.execute("set transaction isolation level repeatable read")
-            before = {name: self._set(name, value) for name, value in _SETTINGS.items()}
+            before = {name: self._set(name, value) for name, value in SETTINGS.items()}
             yield
             for name, value in before.items():
                 self._set(name, value)
@@ -212,33 +161,35 @@ class PostgresEngine:
     def begin(self) -> None:
         """Begin a transaction, or a part of the one that is open."""
         transaction = self.connection.transaction()
-        with _told():
+        with translated_errors():
             transaction.__enter__()
         self._begun.append(transaction)
 
     def commit(self) -> None:
         """Let what was made since `begin` appear."""
-        with _told():
+        with translated_errors():
             self._begun.pop().__exit__(None, None, None)
 
     def rollback(self) -> None:
         """Undo what was made since `begin`."""
-        with _told():
+        with translated_errors():
             self._begun.pop().__exit__(psycopg.Rollback, psycopg.Rollback(), None)
 
     # -- sources ------------------------------------------------------------------------------
 
-    def source(self, text: object, as_text: bool = False) -> tuple[Source, Mapping[str, str]]:
+    def find_source(self, text: object, as_text: bool = False) -> tuple[Source, Mapping[str, str]]:
         """Find a table or view, named as it is written in SQL without quotes, or letter by letter."""
         if not isinstance(text, str):
             raise SourceError(f"a {type(text).__name__} is no table of PostgreSQL; name a table")
-        relation = self._relation(text)
+        relation = self._find_table(text)
         types = self.columns(f"select * from {relation}")
+        # an enumeration's type lists every value that there could be, published or not
         casts = {name: "VARCHAR" for name, kind in types.items() if kind in ("ENUM", "OTHER")}
         texts = frozenset(name for name, kind in types.items() if kind in ("VARCHAR", "ENUM", "OTHER"))
         return Source(relation, casts, Sql("row_number() over ()"), texts), types | casts
 
-    def _relation(self, text: str) -> Sql:
+    def _find_table(self, text: str) -> Sql:
+        # a name with a point may be one name, or schema and table; each as written, then folded as PostgreSQL folds it
         for *schema, name in ([text], text.split(".")):
             for fold in (str, str.lower):
                 match = self._run(
@@ -250,47 +201,3 @@ class PostgresEngine:
                 if match:
                     return Sql(".".join(ident(part) for part in match[0]))
         raise SourceError(f"no table or view {text!r} in the database; name it as schema.table")
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """Turn the server's errors into ours; a value of the data that one quotes is left out."""
-    try:
-        yield
-    except psycopg.Error as error:
-        raise _ours(error) from None
-
-
-def _ours(error: psycopg.Error) -> SqlanonError:
-    line = _reason(error)
-    if isinstance(error, errors.InsufficientPrivilege | errors.ReadOnlySqlTransaction | errors.DiskFull):
-        return TargetError(f"PostgreSQL refuses: {line}")
-    if isinstance(error, errors.DataError):
-        return DataError(f"PostgreSQL cannot read a value of the source ({type(error).__name__})")
-    if isinstance(error, errors.QueryCanceled):
-        return DataError(f"PostgreSQL stopped a statement: {line}")
-    if error.sqlstate is None or error.sqlstate[:2] in ("08", "57"):
-        return SourceError("the session on the PostgreSQL server was lost; nothing was published: run again")
-    if error.sqlstate[:2] == "42":
-        return UsageError(line)
-    return SqlanonError(line)
-
-
-def _reason(error: psycopg.Error) -> str:
-    """Return the last cause that the client or the server names, without addresses tried before."""
-    primary = error.diag.message_primary
-    lines = [line for line in str(error).strip().splitlines() if line and not line.lstrip().startswith("Is the ")]
-    text = primary or (lines[0] if lines else type(error).__name__)
-    return text.rpartition("FATAL:  ")[2].strip()
-
-
-def _translated(sql: str) -> str:
-    try:
-        return translate(sql, "postgres", run=True)
-    except TemplateError as error:
-        raise UsageError(f"postgres cannot run this: {error}") from None
-
-
-def _whole(value: Any) -> Any:
-    """Return a number without decimals as int: sums of whole numbers come as numeric."""
-    return int(value) if hasattr(value, "as_tuple") and value.is_finite() and value.as_tuple().exponent == 0 else value

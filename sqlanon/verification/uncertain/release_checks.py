@@ -6,10 +6,11 @@ from typing import Any
 from sqlanon.methods.uncertain.read_manifest import described
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.templates import Sql
-from sqlanon.verification.checks import Check, Published, Report, order_check, order_queries
-from sqlanon.verification.qit_st import whole
-from sqlanon.verification.uncertain.agreement import against_queries, verify_against
-from sqlanon.verification.uncertain.laid_out import inline, kept_nodes, tree_nodes, unfolded
+from sqlanon.verification.checks import Check, PublishedTables, Report
+from sqlanon.verification.qit_st import COUNTS, TABLES, is_whole_number
+from sqlanon.verification.row_order import order_check, order_queries
+from sqlanon.verification.uncertain.release_relations import keep_tree_nodes, unfold_marks, write_tree_nodes
+from sqlanon.verification.uncertain.source_comparison import against_queries, verify_against
 
 __all__ = [
     "TABLES",
@@ -19,14 +20,12 @@ __all__ = [
     "guarantee",
     "published_columns",
     "queries",
-    "verified",
+    "verified_figures",
     "verify",
     "verify_against",
 ]
 
-TABLES = ("qit", "st")
-ALTERNATIVES = 'STRUCT("attribute" VARCHAR, count INTEGER)[]'
-COUNTED = ("rows", "groups", "qit_rows", "st_rows")
+MARKS_TYPE = 'STRUCT("attribute" VARCHAR, count INTEGER)[]'
 
 
 def check_manifest(manifest: Manifest, where: str) -> None:
@@ -44,65 +43,70 @@ def published_columns(manifest: Manifest) -> dict[str, list[str]]:
     }
 
 
-def check_types(published: Published) -> str | None:
+def check_types(published: PublishedTables) -> str | None:
     """Say what is wrong with the types of the tables: numbers, marks, and sensitive columns that are alike."""
     columns = published.manifest["columns"]
-    qit, st = (published.engine.columns(f"select * from {published.tables[name]}") for name in TABLES)
+    qit, st = published.columns("qit"), published.columns("st")
     group, count, marks = columns["group"], columns["count"], columns["alternatives"]
-    if not (whole(qit[group]) and whole(st[group]) and whole(st[count])):
+    if not (is_whole_number(qit[group]) and is_whole_number(st[group]) and is_whole_number(st[count])):
         return f"{group!r} is {qit[group]} in qit and {st[group]} in st, {count!r} is {st[count]}: not whole numbers"
-    if qit[marks] != ALTERNATIVES or qit[columns["qiid"]] != "VARCHAR":
-        return f"{columns['qiid']!r} is {qit[columns['qiid']]}, {marks!r} is {qit[marks]}: not {ALTERNATIVES}"
+    if qit[marks] != MARKS_TYPE or qit[columns["qiid"]] != "VARCHAR":
+        return f"{columns['qiid']!r} is {qit[columns['qiid']]}, {marks!r} is {qit[marks]}: not {MARKS_TYPE}"
     kinds = {st[name] for name in columns["values"]}
     if len(kinds) > 1:
         return f"the sensitive columns are of different types: {', '.join(sorted(kinds))}"
+    # a node of a hierarchy is named by its text, also where the column held numbers
     inner = described(published.manifest).trees
     wrong = [name for place, name in enumerate(columns["quasi"], start=1) if place in inner and qit[name] != "VARCHAR"]
     return f"nodes of a hierarchy that are no text: {', '.join(wrong)}" if wrong else None
 
 
-def queries(published: Published, nodes: Sql | None = None) -> list[tuple[str, str]]:
+def queries(published: PublishedTables, nodes: Sql | None = None) -> list[tuple[str, str]]:
     """Return the names and texts of the queries that prove a release from its tables, in order.
 
     nodes: where the nodes of the hierarchies stand; constants if None.
     """
     columns, parameters = published.manifest["columns"], published.manifest["parameters"]
-    said = described(published.manifest)
+    quasi = described(published.manifest)
     named = {"group_column": columns["group"], "count_column": columns["count"]}
     given = {
-        "unfolded": unfolded(published, said),
-        "tree_node": nodes or tree_nodes(published, said),
+        "unfolded": unfold_marks(published, quasi),
+        "tree_node": nodes or write_tree_nodes(published, quasi),
+        "set_line": published.subquery("shared/set_line", values=columns["values"], **named),
     }
-    given["set_line"] = inline(published.query("shared/set_line", {}, values=columns["values"], **named))
-    given["weighed_group"] = inline(
-        published.query("verification/uncertain/weighed_group", given, weights=list(said.weights))
-    )
-    asked = {name: parameters[name] for name in ("k", "l", "threshold")}
-    places = {"trees": said.trees, "ordered": said.ordered}
-    shown = published_columns(published.manifest)
+    weights = list(quasi.weights)
+    given["weighed_group"] = published.subquery("verification/uncertain/weighed_group", given, weights=weights)
+    limits = {name: parameters[name] for name in ("k", "l", "threshold")}
+    places = {"trees": quasi.trees, "ordered": quasi.ordered}
+    table_columns = published_columns(published.manifest)
     # equal marks follow from equal QIIDs; ST has one line per group and set
-    lines = {"qit": [name for name in shown["qit"] if name != columns["alternatives"]], "st": shown["st"][:-1]}
+    marks = columns["alternatives"]
+    lines = {"qit": [name for name in table_columns["qit"] if name != marks], "st": table_columns["st"][:-1]}
     return [
-        ("weights", published.query("verification/uncertain/weights", given, **asked)),
+        ("weights", published.query("verification/uncertain/weights", given, **limits)),
         ("sizes", published.query("verification/qit_st/sizes", {}, **named)),
         ("set_lines", published.query("verification/uncertain/set_lines", given)),
-        ("alternatives", published.query("verification/uncertain/alternatives", given, plain=said.plain, **places)),
+        ("alternatives", published.query("verification/uncertain/alternatives", given, plain=quasi.plain, **places)),
         ("domains", published.query("verification/uncertain/domains", given, **places)),
         *order_queries(published, lines, all_differ=frozenset({"st"})),
     ]
 
 
-def verify(published: Published) -> Report:
+def verify(published: PublishedTables) -> Report:
     """Check a release from its tables alone: order, sizes, weights, marks, values."""
-    with kept_nodes(published) as nodes:
-        found = {name: published.engine.rows(sql)[0] for name, sql in queries(published, nodes)}
-    weights, marks, parameters = found["weights"], found["alternatives"], published.manifest["parameters"]
-    sizes = {"smallest_group": weights["smallest_group"], **_picked(found["sizes"], "unequal_groups", "wrong_counts")}
-    unsafe = _picked(weights, "unsafe_groups", "half_suppressed_groups", "unweighted_values")
-    unsafe |= _picked(found["set_lines"], "faulty_lines", "equal_lines")
-    kept = _picked(marks, "wrong_marks", "became_uncertain", "became_certain")
+    with keep_tree_nodes(published) as nodes:
+        answers = {name: published.engine.rows(sql)[0] for name, sql in queries(published, nodes)}
+    weights, marks, parameters = answers["weights"], answers["alternatives"], published.manifest["parameters"]
+    # each figure counts groups, lines or values that break the promise; all are 0 in a sound release
+    sizes = {
+        "smallest_group": weights["smallest_group"],
+        **_pick_counts(answers["sizes"], "unequal_groups", "wrong_counts"),
+    }
+    unsafe = _pick_counts(weights, "unsafe_groups", "half_suppressed_groups", "unweighted_values")
+    unsafe |= _pick_counts(answers["set_lines"], "faulty_lines", "equal_lines")
+    kept = _pick_counts(marks, "wrong_marks", "became_uncertain", "became_certain")
     checks = (
-        order_check(found, TABLES, "sorted by the published columns, every set once in a group"),
+        order_check(answers, TABLES, "sorted by the published columns, every set once in a group"),
         Check(
             "cluster_size",
             f"every group >= {parameters['k']}, as large in QIT as in ST",
@@ -121,30 +125,30 @@ def verify(published: Published) -> Report:
         Check(
             "domains",
             "every value in its hierarchy and of its type",
-            _picked(found["domains"], "outside_hierarchy", "unreadable"),
-            not any(found["domains"].values()),
+            _pick_counts(answers["domains"], "outside_hierarchy", "unreadable"),
+            not any(answers["domains"].values()),
         ),
     )
-    return Report(checks, _figures(found))
+    return Report(checks, _figures(answers))
 
 
-def _picked(row: Mapping[str, Any], *names: str) -> dict[str, int]:
+def _pick_counts(row: Mapping[str, Any], *names: str) -> dict[str, int]:
     return {name: int(row[name]) for name in names}
 
 
-def _figures(found: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    weights = found["weights"]
+def _figures(answers: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    weights = answers["weights"]
     return {
         "rows": weights["row_count"],
-        "qit_rows": found["order of qit"]["row_count"],
-        "st_rows": found["order of st"]["row_count"],
+        "qit_rows": answers["order of qit"]["row_count"],
+        "st_rows": answers["order of st"]["row_count"],
         "groups": weights["group_count"],
         "smallest_group": weights["smallest_group"],
         "largest_group": weights["largest_group"],
         "suppressed_groups": weights["suppressed_groups"],
-        "suppressed_rows": found["alternatives"]["suppressed_rows"],
-        "uncertain_rows": found["alternatives"]["uncertain_rows"],
-        "uncertain_sensitive": found["set_lines"]["uncertain_values"],
+        "suppressed_rows": answers["alternatives"]["suppressed_rows"],
+        "uncertain_rows": answers["alternatives"]["uncertain_rows"],
+        "uncertain_sensitive": answers["set_lines"]["uncertain_values"],
         "least_weights": weights["least_weights"],
         "largest_confidence": weights["largest_confidence"],
     }
@@ -155,8 +159,6 @@ def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
     return {name: manifest["parameters"][name] for name in ("k", "l", "threshold")}
 
 
-def verified(report: Report) -> dict[str, Any]:
+def verified_figures(report: Report) -> dict[str, Any]:
     """Return what the manifest says of the verification: every figure comes from the published tables."""
-    return {check.name: check.found for check in report.checks} | {
-        name: figure for name, figure in report.figures.items() if name not in COUNTED
-    }
+    return report.manifest_entries(without=COUNTS)

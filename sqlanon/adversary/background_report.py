@@ -1,0 +1,52 @@
+"""Add to a release's verification the posteriors of adversaries who know distributions of the sensitive value."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlanon.adversary.background_knowledge import MatchedBackground, examine_backgrounds
+from sqlanon.errors import UsageError
+from sqlanon.verification.checks import REPORTED, ROUNDING, Check, PublishedTables, Report
+
+NO_BACKGROUND = "-r says what no posterior may be above: name with --background what the adversary knows"
+TOO_SMALL = "-r {r:g} protects nobody: a posterior of at most 1/r is none; r is a number above 1"
+
+
+def check_r(r: float | None, backgrounds: Sequence[object]) -> None:
+    """Refuse an r that protects nobody, and an r without a background to hold against."""
+    if r is None:
+        return
+    if not backgrounds:
+        raise UsageError(NO_BACKGROUND)
+    if not 1 < r < math.inf:
+        raise UsageError(TOO_SMALL.format(r=r))
+
+
+def add_posteriors(
+    report: Report, published: PublishedTables, backgrounds: Sequence[MatchedBackground], r: float | None
+) -> Report:
+    """Add the check `posterior`, and for each background the posteriors that an adversary reaches with it.
+
+    r: posteriors above 1/r fail the check; without it they are reported, beside what the release promises.
+    Raises UsageError where a table is no distribution, DataError where it does not fit the release.
+    """
+    rows, parameters = report.figures["rows"], published.manifest["parameters"]
+    # posteriors are about groups in which each row has one of the group's values
+    if not rows or any(check.name == "sizes" and not check.holds for check in report.checks):
+        return _add_check(report, r, "not run: the groups of QIT and ST do not fit each other")
+    # a release of robust promises 1/r; one of Anatomy 1/l, which holds against who knows no distribution
+    name = "r" if r is not None or "r" in parameters else "l"
+    limit = float(parameters[name]) if r is None else r
+    exposures = examine_backgrounds(published, backgrounds, limit, rows)
+    if any(figures["rows"] < rows for figures in exposures):
+        return _add_check(report, r, "not run: some rows are in no group")
+    promise = f"{'promised' if r is None else 'asked'} 1/{name} = {100 / limit:.4g} %"
+    largest = max(figures["largest_posterior"] for figures in exposures)
+    return replace(_add_check(report, r, largest), posterior=tuple(exposures), promise=promise)
+
+
+def _add_check(report: Report, r: float | None, largest: object) -> Report:
+    """Add the check; a text says why there is no posterior."""
+    required = REPORTED if r is None else f"<= 1/{r:g}"
+    holds = largest <= 1 / r + ROUNDING if r is not None and isinstance(largest, float) else None
+    return replace(report, checks=(*report.checks, Check("posterior", required, largest, holds)))

@@ -1,0 +1,184 @@
+"""The engine protocol on one DuckDB connection."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from sqlanon.engines.duckdb.errors import translate_error
+from sqlanon.engines.duckdb.sources import escape_pattern, find_source
+from sqlanon.engines.statement_text import creation_text
+from sqlanon.errors import SourceError, SqlanonError, TargetError, UsageError
+from sqlanon.key import Key
+from sqlanon.plans.plan import Source
+from sqlanon.plans.statement import Statement
+from sqlanon.plans.templates import Sql, ident, literal
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class DuckDBEngine:
+    """Run statements on one DuckDB connection, ours or the caller's."""
+
+    dialect = "duckdb"
+    places = frozenset({"directory", "schema", "session"})
+    in_process = True
+    in_parts = False
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Take an open connection; it stays open when the engine goes.
+
+        Raises UsageError where its default collation takes texts that differ for one value.
+        """
+        self.connection = connection
+        self.name = f"duckdb {duckdb.__version__}"
+        ((collation,),) = self.execute("select current_setting('default_collation')")
+        if collation:
+            raise UsageError(
+                f"the connection's default_collation is {collation!r}, under which texts that differ may be one value;"
+                " set default_collation = '' first"
+            )
+
+    # -- running ------------------------------------------------------------------------------
+
+    def execute(self, sql: str, parameters: Sequence[object] | None = None) -> list[tuple[Any, ...]]:
+        """Run one statement and fetch all of it."""
+        try:  # DuckDB 2 blocks relations and later calls while a result is not fetched
+            return self.connection.execute(sql, parameters).fetchall()
+        except duckdb.Error as error:
+            raise translate_error(error) from None
+
+    def text(self, statement: Statement, lasting: bool = False) -> str:
+        """Return the SQL that `create` runs, or the query's own."""
+        return creation_text(statement, statement.sql, lasting)
+
+    def create(self, statement: Statement, lasting: bool = False) -> None:
+        """Keep the statement's rows (table) or text (view) under its relation's name."""
+        self.execute(self.text(statement, lasting))
+
+    def rows(self, sql: str) -> list[dict[str, Any]]:
+        """Run one SELECT and fetch every row; values keep their types."""
+        try:
+            cursor = self.connection.execute(sql)
+            names = [column[0] for column in cursor.description or ()]
+            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        except duckdb.Error as error:
+            raise translate_error(error) from None
+
+    def frame(self, sql: str) -> "pd.DataFrame":
+        """Run one SELECT and fetch it as columns."""
+        try:
+            return self.connection.execute(sql).df()
+        except duckdb.Error as error:
+            raise translate_error(error) from None
+
+    def columns(self, sql: str) -> dict[str, str]:
+        """Return the columns of a SELECT with their types, without running it."""
+        return {row["column_name"]: row["column_type"] for row in self.rows(f"describe {sql}")}
+
+    def keep_key(self, relation: Sql, key: Key) -> None:
+        """Put the key into a one-row table (`secret`), as a bound parameter, never as a literal."""
+        # a literal would stand in the query log, in profiles and in error messages
+        self.execute(f"create temporary table {relation} (secret varchar)")
+        self.execute(f"insert into {relation} values (?)", [key.text])
+
+    def keep_frame(self, relation: Sql, frame: "pd.DataFrame") -> None:
+        """Put a small table of the driver's into a temporary table."""
+        name = "sqlanon_frame_in_transit"
+        self.connection.register(name, frame)
+        try:
+            self.execute(f"create or replace temporary table {relation} as select * from {name}")
+        finally:
+            self.connection.unregister(name)
+
+    def drop(self, relations: Sequence[str]) -> None:
+        """Forget temporary relations; missing ones do not matter."""
+        kinds = {
+            f"{ident(row['name'])}": row["kind"]
+            for row in self.rows(
+                "select view_name as name, 'view' as kind from duckdb_views() where temporary and not internal"
+                " union all select table_name, 'table' from duckdb_tables() where temporary"
+            )
+        }
+        for relation in reversed(relations):  # views go before what they read
+            if str(relation) in kinds:
+                self.execute(f"drop {kinds[str(relation)]} temp.{relation}")
+
+    def relation(self, sql: str) -> duckdb.DuckDBPyRelation:
+        """Return a SELECT as a relation of the connection, run when it is fetched."""
+        return self.connection.sql(sql)
+
+    def parquet_text(self, sql: str, path: Path) -> str:
+        """Return the SQL that writes the rows of a SELECT to a Parquet file that says nothing else."""
+        return f"copy (\n{sql}\n) to {literal(str(path))} (format parquet, compression zstd)"
+
+    def write_parquet(self, sql: str, path: Path) -> dict[Path, int]:
+        """Write the rows of a SELECT, in its order, to one Parquet file; return it with its rows."""
+        try:  # a COPY tells how many rows it wrote
+            ((count,),) = self.execute(self.parquet_text(sql, path))
+        except SqlanonError as error:
+            raise TargetError(f"cannot write {path.name}: {error}") from None
+        return {path: count}
+
+    def read_parquet(self, paths: Sequence[Path]) -> Sql:
+        """Return SQL that reads Parquet files of ours in this order, their names taken literally."""
+        # a folder's name like `year=2020` would add a column
+        listed = ", ".join(literal(escape_pattern(str(path))) for path in paths)
+        return Sql(f"read_parquet({listed if len(paths) == 1 else f'[{listed}]'}, hive_partitioning = false)")
+
+    def in_stored_order(self, relation: Sql) -> Sql:
+        """Return the relation itself: files and tables are read in the order in which they lie."""
+        return relation
+
+    # -- schemas and transactions ---------------------------------------------------------------
+
+    def tables(self, schema: str) -> list[str] | None:
+        """Return the names of a schema's tables and views, None where there is no such schema."""
+        if not self.execute("select 1 from information_schema.schemata where lower(schema_name) = lower(?)", [schema]):
+            return None
+        tables = "select table_name from information_schema.tables where lower(table_schema) = lower(?)"
+        return [name for (name,) in self.execute(tables, [schema])]
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Write times in UTC inside: a row's identity is text, and a key's draws are the same in every zone.
+
+        One process at a time writes to a DuckDB file, and statements commit as they run.
+        """
+        ((zone,),) = self.execute("select current_setting('TimeZone')")
+        self.execute("set TimeZone = 'UTC'")
+        try:
+            yield
+        finally:
+            with suppress(SqlanonError):  # an aborted transaction of the caller's takes no setting
+                self.execute(f"set TimeZone = {literal(zone)}")
+
+    def begin(self) -> None:
+        """Begin a transaction."""
+        self.execute("begin transaction")
+
+    def commit(self) -> None:
+        """Let what was made since `begin` appear."""
+        self.execute("commit")
+
+    def rollback(self) -> None:
+        """Undo what was made since `begin`."""
+        self.execute("rollback")
+
+    # -- sources ------------------------------------------------------------------------------
+
+    def find_source(self, text: object, as_text: bool = False) -> tuple[Source, Mapping[str, str]]:
+        """Find a table, view, file, glob, or an object in the caller's scope, in this order."""
+        return find_source(self, text, as_text)
+
+    def register(self, value: object) -> Sql:
+        """Let SQL read a frame or a relation; return the name of the view."""
+        name = f"sqlanon_source_{id(value):x}"
+        try:
+            self.connection.register(name, value)
+        except (duckdb.Error, TypeError, ValueError):
+            raise SourceError(f"a {type(value).__name__} is not a relation that DuckDB can read") from None
+        return ident(name)

@@ -1,0 +1,178 @@
+"""Find what a user named as a source in DuckDB: a table or view, a file or glob, or an object in the caller's scope."""
+
+import inspect
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from sqlanon.errors import SourceError, SqlanonError
+from sqlanon.plans.plan import Source
+from sqlanon.plans.templates import Sql, ident, literal
+
+if TYPE_CHECKING:
+    from sqlanon.engines.duckdb.engine import DuckDBEngine
+
+_READERS = {
+    "read_parquet": (".parquet", ".parq", ".pq"),
+    "read_csv": (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".txt"),
+    "read_json": (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz"),
+}
+_PUBLISHED_AS = {  # what Parquet would round or forget
+    "HUGEINT": "DECIMAL(38,0)",
+    "UHUGEINT": "DECIMAL(38,0)",
+    "BIGNUM": "VARCHAR",
+    "BIT": "VARCHAR",
+    "TIME WITH TIME ZONE": "VARCHAR",
+}
+# a Parquet file and a table know their rows' numbers; this counts them, in one thread
+_COUNTED = "row_number() over ()"
+_ROW_NUMBERS = {
+    "rowid",
+    "file_index",
+    "file_row_number",
+}  # DuckDB's, unless the source has a column of that name
+_FIND_TABLE = """
+with known as (
+    select database_name, schema_name, table_name as name, 'table' as kind from duckdb_tables()
+    union all
+    select database_name, schema_name, view_name, 'view' from duckdb_views()
+)
+select kind, database_name, schema_name, name
+from known
+where case
+    when $2 is null then lower(name) = lower($1) and database_name in (current_database(), 'temp')
+        and schema_name in (current_schema(), 'main')
+    when $3 is null then lower(name) = lower($2) and (
+        (lower(schema_name) = lower($1) and database_name in (current_database(), 'temp'))
+        or (lower(database_name) = lower($1) and schema_name = 'main')
+    )
+    else lower(name) = lower($3) and lower(schema_name) = lower($2) and lower(database_name) = lower($1)
+end
+order by database_name = 'temp' desc, database_name = current_database() desc, schema_name = current_schema() desc
+limit 1
+"""
+_LIST = re.compile(r"\[\d*\]\Z")
+_NESTED = ("LIST", "STRUCT", "MAP", "UNION", "ARRAY", "VARIANT")
+
+
+def find_source(engine: "DuckDBEngine", text: object, as_text: bool = False) -> tuple[Source, Mapping[str, str]]:
+    """Find a source; return its SQL and its columns with their types, in order.
+
+    text: a name, path or glob, or an object that DuckDB can read. as_text: a CSV's values as they are written.
+    Raises SourceError where there is none, or none that can be read.
+    """
+    relation, numbering = _find_relation(engine, text, as_text)
+    try:
+        types = engine.columns(f"select * from {relation}")
+    except SqlanonError as error:
+        raise SourceError(f"cannot read {_name_source(text)}: {error}") from None
+    if {name.lower() for name in types} & _ROW_NUMBERS:
+        numbering = _COUNTED  # a column of the user's would stand where we mean the engine's own numbers
+    casts = {name: _PUBLISHED_AS[kind] for name, kind in types.items() if kind in _PUBLISHED_AS}
+    # an enumeration's type lists every value that there could be, published or not
+    casts |= {name: "VARCHAR" for name, kind in types.items() if kind.startswith("ENUM")}
+    nested = {name: "NESTED" for name, kind in types.items() if kind.startswith(_NESTED) or kind.endswith("]")}
+    lists, list_casts = _list_columns(types)
+    # a column may have a collation under which texts that differ are one value: classes would mix
+    single = (types | casts | nested).items()
+    texts = frozenset(name for name, kind in single if kind == "VARCHAR")
+    return Source(Sql(relation), casts | list_casts, Sql(numbering), texts, lists), types | casts | nested
+
+
+def _find_relation(engine: "DuckDBEngine", text: object, as_text: bool) -> tuple[str, str]:
+    """Return SQL that reads a source, and an expression that numbers its rows."""
+    if not isinstance(text, str):
+        return engine.register(text), _COUNTED
+    place = _find_table(engine, text) or _find_files(text, as_text)
+    if place is not None:
+        return place
+    value = _find_in_scope(text)
+    if value is not None:
+        return engine.register(value), _COUNTED
+    raise SourceError(
+        f"no table, view or file {text!r}; a table needs its --database, a file's name ends in .parquet, .csv,"
+        " .tsv, .json or .jsonl"
+    )
+
+
+def _find_table(engine: "DuckDBEngine", text: str) -> tuple[str, str] | None:
+    """Find a table or view: in the schema in use or `main`, as schema.table, as database.table, or by all three."""
+    for parts in _name_parts(text):
+        tables = engine.execute(_FIND_TABLE, [*parts, *[None] * (3 - len(parts))])
+        if tables:
+            kind, *names = tables[0]
+            return ".".join(ident(name) for name in names), "rowid" if kind == "table" else _COUNTED
+    return None
+
+
+def _name_parts(text: str) -> list[list[str]]:
+    """Return the ways to read a dotted name: as one name, then as schema and table, then with a catalog."""
+    parts = text.split(".")
+    return [[text], *([parts] if 1 < len(parts) <= 3 and all(parts) else [])]
+
+
+def _list_columns(types: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the columns that hold lists of single values with their values' types, and what is read as another type.
+
+    A list of known length is a list; values are published as they are outside of lists.
+    """
+    held = {name: _LIST.sub("", kind) for name, kind in types.items() if _LIST.search(kind)}
+    held = {
+        name: kind for name, kind in held.items() if not (kind.startswith((*_NESTED, "JSON")) or kind.endswith("]"))
+    }
+    lists = {
+        name: "VARCHAR" if kind.startswith("ENUM") else _PUBLISHED_AS.get(kind, kind) for name, kind in held.items()
+    }
+    return lists, {name: f"{kind}[]" for name, kind in lists.items() if types[name] != f"{kind}[]"}
+
+
+def _find_files(text: str, as_text: bool) -> tuple[str, str] | None:
+    """Return what reads a file or the files of a pattern, and what numbers their rows; None where it names no file."""
+    path = Path(text)
+    if path.is_dir():
+        raise SourceError(f"{text!r} is a directory; name its files, for example {str(path / '*.parquet')!r}")
+    suffixes = {suffix: reader for reader, many in _READERS.items() for suffix in many}
+    reader = next((suffixes[suffix] for suffix in suffixes if text.lower().endswith(suffix)), None)
+    if reader is None:
+        if path.is_file():
+            raise SourceError(f"{text!r} has no ending that tells its format; use one of {', '.join(suffixes)}")
+        return None
+    is_file = path.is_file()
+    if is_file and not os.access(path, os.R_OK):
+        raise SourceError(f"no right to read {text!r}")
+    if not is_file and not any(letter in text for letter in "*?[") and "://" not in text:
+        raise SourceError(f"no file {text!r}")
+    pattern = escape_pattern(text) if is_file else text
+    numbering = _COUNTED
+    if reader == "read_parquet":
+        numbering = "cast(file_index as bigint) * 1099511627776 + file_row_number"  # below 2^40 rows a file
+    written = ", all_varchar = true, header = true" if as_text and reader == "read_csv" else ""
+    return f"{reader}({literal(pattern)}{written})", numbering
+
+
+def escape_pattern(path: str) -> str:
+    """Take a file's own name literally where DuckDB would read a pattern."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)
+
+
+def _find_in_scope(name: str) -> object | None:
+    """Look `name` up in the frames of the callers outside this package, nearest first."""
+    package = __name__.partition(".")[0]
+    # frames of ours are passed over: a local of this package is never what the user means
+    frame: FrameType | None = inspect.currentframe()
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module.partition(".")[0] != package:
+            for scope in (frame.f_locals, frame.f_globals):
+                if name in scope and not isinstance(scope[name], str | bytes | int | float | list | dict | tuple):
+                    value: object = scope[name]
+                    return value
+        frame = frame.f_back
+    return None
+
+
+def _name_source(text: object) -> str:
+    return repr(text) if isinstance(text, str) else f"the {type(text).__name__}"

@@ -1,0 +1,64 @@
+"""What PostgreSQL's types are called and become outside the server: DuckDB's names, columns of numbers and dates."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_NAMES = {  # types by what DuckDB calls them
+    "bool": "BOOLEAN",
+    "int2": "SMALLINT",
+    "int4": "INTEGER",
+    "int8": "BIGINT",
+    "float4": "FLOAT",
+    "float8": "DOUBLE",
+    "date": "DATE",
+    "time": "TIME",
+    "timestamp": "TIMESTAMP",
+    "timestamptz": "TIMESTAMP WITH TIME ZONE",
+    "interval": "INTERVAL",
+    "uuid": "UUID",
+    "bytea": "BLOB",
+    "text": "VARCHAR",
+    "varchar": "VARCHAR",
+}
+
+FIND_TYPES = "select oid, typname, typtype::text, typcategory::text from pg_type where oid = any(%s)"
+
+
+def type_names(described: Sequence[Any], catalog: Mapping[int, Sequence[str]]) -> Iterator[str]:
+    """Name the types of a result's columns as DuckDB does; `ENUM` and `OTHER` are published as text.
+
+    catalog: type names, kinds and categories by oid, as FIND_TYPES returns them.
+    """
+    for column in described:
+        name, kind, category = catalog[column.type_code]
+        if name == "numeric":
+            yield f"DECIMAL({column.precision},{column.scale})" if column.precision else "DECIMAL"
+        elif category == "A" or kind in ("c", "p"):  # arrays, composite types and records
+            yield "NESTED"
+        else:
+            yield _NAMES.get(name, "ENUM" if kind == "e" else "OTHER")
+
+
+def build_frame(names: Sequence[str], types: Sequence[str], rows: Sequence[Sequence[Any]]) -> "pd.DataFrame":
+    """Return rows as columns; numeric ones are float, dates and times are datetimes."""
+    import pandas as pd
+
+    columns = {}
+    for place, kind in enumerate(types):  # by place: two columns of a result may have one name
+        column = pd.Series([row[place] for row in rows])
+        if kind.startswith("DECIMAL"):
+            column = pd.to_numeric(column).astype(float)
+        elif kind == "DATE" or kind.startswith("TIMESTAMP"):
+            column = pd.to_datetime(column, utc=kind.endswith("ZONE"))
+        columns[place] = column
+    frame = pd.DataFrame(columns)
+    frame.columns = pd.Index(names)
+    return frame
+
+
+def whole_number(value: Any) -> Any:
+    """Return a number without decimals as int: PostgreSQL sums whole numbers as numeric."""
+    return int(value) if hasattr(value, "as_tuple") and value.is_finite() and value.as_tuple().exponent == 0 else value

@@ -1,0 +1,203 @@
+"""The engine protocol on one Spark session."""
+
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from sqlanon.engines.spark.files import rename_partitions, write_partitions
+from sqlanon.engines.spark.key_frame import key_frame
+from sqlanon.engines.spark.session import required_settings
+from sqlanon.engines.spark.sources import file_address, read_source, type_name
+from sqlanon.engines.statement_text import translate_for_engine
+from sqlanon.errors import SqlanonError, TargetError, UsageError
+from sqlanon.key import Key
+from sqlanon.plans.plan import Source
+from sqlanon.plans.statement import Statement
+from sqlanon.plans.templates import Sql, ident
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_NUMBERING = "monotonically_increasing_id()"
+
+
+class SparkEngine:
+    """Run statements on one Spark session, ours or the caller's."""
+
+    dialect = "spark"
+    places = frozenset({"directory"})
+    in_process = False
+    in_parts = True
+
+    def __init__(self, session: SparkSession) -> None:
+        """Take a session; it stays, with its configuration, when the engine goes."""
+        self.session = session
+        self.name = f"spark {session.version}"
+        self._views: list[str] = []
+
+    # -- running ------------------------------------------------------------------------------
+
+    def _run(self, sql: str) -> DataFrame:
+        return self.session.sql(_translate(sql))
+
+    def execute(self, sql: str) -> None:
+        """Refuse: there are no schemas here."""
+        raise UsageError("spark publishes to a directory; say --out DIR")
+
+    def text(self, statement: Statement, lasting: bool = False) -> str:
+        """Return the SQL that `create` runs, or the query's own; a table's rows are kept by a checkpoint."""
+        sql = _translate(statement.sql)
+        if statement.kind == "query":
+            return sql
+        # a view's name is written as the dialect writes any other
+        name = _translate(f"select * from {statement.relation}").rpartition("from ")[2]
+        kept = "-- its rows are computed once, and kept\n" if self._keeps(statement.kind, sql) else ""
+        return f"{kept}create temporary view {name} as\n{sql}"
+
+    def _keeps(self, kind: str, sql: str) -> bool:
+        """Tell whether rows are to be kept: of a table, and where a row's number must stay the same."""
+        # monotonically_increasing_id() numbers by partition, and partitions differ from one run of a plan to the next
+        return kind == "table" or _NUMBERING in sql
+
+    def create(self, statement: Statement, lasting: bool = False) -> None:
+        """Keep the statement's rows (table) or text (view) under its relation's name.
+
+        A checkpoint cuts the plan behind it: rows that an executor loses are an error, never drawn anew.
+        """
+        sql = _translate(statement.sql)
+        with required_settings(self.session):
+            frame = self.session.sql(sql)
+            if self._keeps(statement.kind, sql):
+                frame = frame.localCheckpoint()
+            frame.createOrReplaceTempView(_view_name(statement.relation))
+
+    def rows(self, sql: str) -> list[dict[str, Any]]:
+        """Run one SELECT of few rows and fetch them."""
+        with required_settings(self.session):
+            return [row.asDict() for row in self._run(sql).collect()]
+
+    def frame(self, sql: str) -> "pd.DataFrame":
+        """Run one SELECT of few rows and fetch it as columns; decimals are float."""
+        import pandas as pd
+
+        with required_settings(self.session):
+            fetched = self._run(sql).toArrow()
+        floats = [pa.float64() if pa.types.is_decimal(kind) else kind for kind in fetched.schema.types]
+        # by place: two columns of a result may have one name; through Arrow, for pyspark knows no pandas 3
+        names = [str(place) for place in range(fetched.num_columns)]
+        table = fetched.rename_columns(names).cast(pa.schema(list(zip(names, floats, strict=True))))
+        frame: pd.DataFrame = table.to_pandas(date_as_object=False)
+        frame.columns = pd.Index(fetched.column_names)
+        return frame
+
+    def columns(self, sql: str) -> dict[str, str]:
+        """Return the columns of a SELECT with their types, without running it."""
+        with required_settings(self.session):
+            return {field.name: type_name(field.dataType.simpleString()) for field in self._run(sql).schema}
+
+    def keep_key(self, relation: Sql, key: Key) -> None:
+        """Put the key into a one-row view (`secret`) that shows in no text of SQL and no plan, and in no file."""
+        with required_settings(self.session):
+            frame = key_frame(self.session, key)
+            frame.hint("broadcast").createOrReplaceTempView(_view_name(relation))
+
+    def keep_frame(self, relation: Sql, frame: "pd.DataFrame") -> None:
+        """Put a small table of the driver's into a view."""
+        with required_settings(self.session):
+            table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+            self.session.createDataFrame(table).createOrReplaceTempView(_view_name(relation))
+
+    def drop(self, relations: Sequence[str]) -> None:
+        """Forget views; Spark frees the rows behind them when nothing reads them any more."""
+        with required_settings(self.session):
+            for relation in relations:
+                self.session.catalog.dropTempView(_view_name(relation))
+
+    def relation(self, sql: str) -> DataFrame:
+        """Return a SELECT as a DataFrame."""
+        with required_settings(self.session):
+            return self._run(sql)
+
+    # -- files --------------------------------------------------------------------------------
+
+    def parquet_text(self, sql: str, path: Path) -> str:
+        """Return what `write_parquet` runs."""
+        return f"-- its rows are written to {path.with_name(path.stem)}-00000.parquet …\n{_translate(sql)}"
+
+    def write_parquet(self, sql: str, path: Path) -> dict[Path, int]:
+        """Write the rows of a sorted SELECT to `<stem>-00000.parquet` …, sorted in the order of their names."""
+        parts = path.with_name(f".{path.stem}")
+        try:
+            with required_settings(self.session):
+                write_partitions(self._run(sql), parts)
+            return rename_partitions(parts, path)
+        except (SqlanonError, OSError) as error:
+            raise TargetError(f"cannot write {path.name}: {error}") from None
+        finally:
+            shutil.rmtree(parts, ignore_errors=True)  # with the files that Spark adds for itself
+
+    def read_parquet(self, paths: Sequence[Path]) -> Sql:
+        """Return SQL that reads Parquet files of ours; beside it stands a view that tells where a row lies."""
+        name = f"sqlanon_files_{secrets.token_hex(4)}"
+        self._views += [name, f"{name}_stored"]
+        with required_settings(self.session):
+            frame = self.session.read.parquet(*(file_address(path) for path in paths))
+            frame.createOrReplaceTempView(name)
+            place = ("_metadata.file_name as sqlanon_file", "_metadata.row_index as sqlanon_position")
+            frame.selectExpr("*", *place).createOrReplaceTempView(f"{name}_stored")
+        return ident(name)
+
+    def in_stored_order(self, relation: Sql) -> Sql:
+        """Return the view that tells the file and the place in it of each row."""
+        return ident(f"{_view_name(relation)}_stored")
+
+    # -- schemas and transactions: there are none -------------------------------------------------
+
+    def tables(self, schema: str) -> list[str] | None:
+        """Refuse: there are no schemas here."""
+        raise UsageError(f"no release directory {schema!r}; spark opens directories")
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Forget the views of sources and files at the end; files are read as they are."""
+        try:
+            yield
+        finally:
+            views, self._views = self._views, []
+            self.drop(views)
+
+    def begin(self) -> None:
+        """Refuse: nothing here appears in one step but a directory."""
+        self.execute("")
+
+    commit = rollback = begin
+
+    # -- sources ------------------------------------------------------------------------------
+
+    def find_source(self, text: object, as_text: bool = False) -> tuple[Source, Mapping[str, str]]:
+        """Find a table or view, a path or pattern of files, or take a DataFrame."""
+        name = f"sqlanon_source_{secrets.token_hex(4)}"
+        self._views.append(name)
+        with required_settings(self.session):
+            frame = read_source(self.session, text, as_text)
+            frame.createOrReplaceTempView(name)
+            kinds = {field.name: field.dataType.simpleString() for field in frame.schema}
+        types = {column: type_name(kind) for column, kind in kinds.items()}
+        # under a collation texts that differ may be one value: classes would mix
+        casts = {column: "VARCHAR" for column, kind in kinds.items() if kind.startswith("string collate")}
+        return Source(ident(name), casts, Sql("row_number() over ()")), types
+
+
+def _view_name(relation: str) -> str:
+    """Return the name of a view of ours, which needs no quotes."""
+    return str(relation).strip('"')
+
+
+def _translate(sql: str) -> str:
+    return translate_for_engine(sql, "spark")

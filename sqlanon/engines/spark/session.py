@@ -1,0 +1,98 @@
+"""Open Spark sessions of our own, and hold any session to the settings that our SQL takes for granted."""
+
+import logging
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from sqlanon.engines.spark.errors import translate_error
+from sqlanon.engines.statement_text import first_line
+from sqlanon.errors import SqlanonError, UsageError
+
+_SETTINGS = {  # what our SQL takes for granted
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.variable.substitute": "false",  # a name may hold ${
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.parser.quotedRegexColumnNames": "false",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+}
+
+
+def connect(
+    master: str | None = None,
+    threads: int | None = None,
+    memory_limit: str | None = None,
+    temp_directory: str | None = None,
+) -> SparkSession:
+    """Start a session of our own, on this machine unless `master` says otherwise."""
+    java = Path(os.environ["JAVA_HOME"], "bin", "java") if os.environ.get("JAVA_HOME") else Path("java")
+    if shutil.which(java) is None:
+        raise UsageError("Spark needs a Java runtime and there is none: install Java 17 or later, or set JAVA_HOME")
+    for noisy in ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "py4j"):
+        logging.getLogger(noisy).setLevel(logging.CRITICAL + 1)  # errors are told once, by us
+    chosen = master or f"local[{threads or '*'}]"
+    given: dict[str, Any] = {**_SETTINGS, "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+    given["spark.log.level"] = "OFF"
+    if chosen.startswith("local"):
+        given |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+        given["spark.sql.shuffle.partitions"] = "16"  # one machine: Spark's 200 are for a cluster
+    if memory_limit is not None:
+        given["spark.driver.memory"] = re.sub(r"(?i)i?b$", "", memory_limit.replace(" ", ""))
+    if temp_directory is not None:
+        given["spark.local.dir"] = temp_directory
+    try:
+        with _quiet():
+            return SparkSession.builder.master(chosen).appName("sqlanon").config(map=given).getOrCreate()
+    except Exception as error:  # what the gateway raises is no PySparkException
+        raise UsageError(f"Spark does not start with --master {chosen}: {first_line(error)}") from None
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Let the Java process start without standard error, where it would write beside our own messages."""
+    if os.environ.get("SQLANON_DEBUG"):
+        yield
+        return
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+@contextmanager
+def required_settings(session: SparkSession) -> Iterator[None]:
+    """Set what our SQL takes for granted, put back what was, and turn Spark's errors into ours."""
+    conf = session.conf
+    try:
+        before = {name: conf.get(name, None) for name in _SETTINGS}
+        changed = [name for name, value in _SETTINGS.items() if str(before[name]).lower() != value.lower()]
+        for name in changed:
+            conf.set(name, _SETTINGS[name])
+        try:
+            yield
+        finally:
+            for name in changed:
+                _put_back(conf, name, before[name])
+    except SqlanonError:
+        raise
+    except Exception as error:  # what the gateway raises is no PySparkException
+        raise translate_error(error) from None
+
+
+def _put_back(conf: Any, name: str, value: str | None) -> None:
+    if value is None:
+        conf.unset(name)
+    else:
+        conf.set(name, value)

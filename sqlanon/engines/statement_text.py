@@ -1,0 +1,27 @@
+"""The text of what an engine runs, and of the errors that its client raises."""
+
+from sqlanon.errors import TemplateError, UsageError
+from sqlanon.plans.statement import Statement
+
+
+def creation_text(statement: Statement, sql: str, lasting: bool) -> str:
+    """Return what keeps a statement's rows or text under its relation's name; a query's `sql` as it is."""
+    if statement.kind == "query":
+        return sql
+    what = "table" if lasting else f"temporary {statement.kind}"
+    return f"create {what} {statement.relation} as\n{sql}"
+
+
+def translate_for_engine(sql: str, dialect: str) -> str:
+    """Translate SQL that an engine is to run; raise UsageError where it cannot be said there."""
+    from sqlanon.sql.translate import translate  # sqlglot is slow to import, and DuckDB's SQL needs no translation
+
+    try:
+        return translate(sql, dialect, run=True)
+    except TemplateError as error:
+        raise UsageError(f"{dialect} cannot run this: {error}") from None
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of an error: the lines behind it quote the statement, with its names and constants."""
+    return str(error).strip().partition("\n")[0]

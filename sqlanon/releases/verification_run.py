@@ -1,0 +1,88 @@
+"""Verify an opened release: its files, its tables, and where they are at hand its source and adversaries."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlanon.adversary import background_knowledge, background_report, voter_list
+from sqlanon.errors import UsageError
+from sqlanon.plans.statement import Statement
+from sqlanon.releases import file_checks
+from sqlanon.releases.forms import Form
+from sqlanon.verification.checks import Check, PublishedTables, Report
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a verification may use beside the release: each a table, view, file, glob, or relation-like object.
+
+    against: the microdata. voters: people with quasi values. backgrounds: distributions that an adversary knows;
+    r: no posterior of theirs may be above 1/r (None: they are reported).
+    """
+
+    against: object = None
+    voters: object = None
+    backgrounds: Sequence[object] = ()
+    r: float | None = None
+
+
+def verify_release(published: PublishedTables, form: Form, directory: Path | None, evidence: Evidence) -> Report:
+    """Check a release with what is at hand.
+
+    Returns a Report that ends with the first of files and columns that fails: nothing else could be read.
+    Raises UsageError or DataError for a background that is no distribution or does not fit the release.
+    """
+    background_report.check_r(evidence.r, evidence.backgrounds)
+    checks = [file_checks.check_files(directory, published.manifest)]
+    if checks[0].holds:  # tables are read only where their files are the publisher's
+        checks.append(file_checks.check_columns(published))
+    if not checks[-1].holds:
+        return Report(tuple(checks))
+    report = form.verification.verify(published)
+    checks += [file_checks.check_manifest_figures(published.manifest, report), *report.checks]
+    if evidence.against is not None:
+        checks += _source_checks(published, form, evidence.against)
+    figures = dict(report.figures)
+    unlisted = file_checks.unlisted_files(directory, published.manifest)
+    if unlisted:
+        figures["unlisted_files"] = unlisted
+    presence = None
+    if evidence.voters is not None:
+        _require_groups(published, form, "look voters up in")
+        presence = voter_list.find_presence(published, *published.engine.find_source(evidence.voters))
+        figures["presence"] = voter_list.presence_figures(presence)
+    report = Report(tuple(checks), figures, presence)
+    if not evidence.backgrounds:
+        return report
+    _require_groups(published, form, "hold against a background")
+    backgrounds = background_knowledge.find_backgrounds(published, evidence.backgrounds)
+    return background_report.add_posteriors(report, published, backgrounds, evidence.r)
+
+
+def _source_checks(published: PublishedTables, form: Form, against: object) -> list[Check]:
+    source = published.engine.find_source(against)
+    checks = [*form.verification.verify_against(published, *source)]
+    return [*checks, form.compared(published, *source)] if form.compared else checks
+
+
+def verification_statements(published: PublishedTables, form: Form, evidence: Evidence) -> list[tuple[str, str]]:
+    """Return the names and texts of the statements that `verify_release` would run, in order."""
+    background_report.check_r(evidence.r, evidence.backgrounds)
+    queries = form.verification.queries(published)
+    if evidence.against is not None:
+        source = published.engine.find_source(evidence.against)
+        queries += form.verification.against_queries(published, *source)
+        queries += form.compared_queries(published, *source) if form.compared_queries else []
+    if evidence.voters is not None:
+        _require_groups(published, form, "look voters up in")
+        queries.append(voter_list.presence_query(published, *published.engine.find_source(evidence.voters)))
+    statements = [Statement(name, sql, "query") for name, sql in queries]
+    if evidence.backgrounds:
+        _require_groups(published, form, "hold against a background")
+        statements += background_knowledge.posterior_queries(published, evidence.backgrounds)
+    return [(statement.name, published.engine.text(statement)) for statement in statements]
+
+
+def _require_groups(published: PublishedTables, form: Form, purpose: str) -> None:
+    if not form.groups:
+        raise UsageError(f"a release of {published.manifest['method']} has no groups of exact values to {purpose}")

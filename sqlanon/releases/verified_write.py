@@ -1,0 +1,85 @@
+"""The one way in which a release comes to be: written, verified as it was written, and only then visible."""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlanon.adversary.background_knowledge import match_backgrounds
+from sqlanon.adversary.background_report import add_posteriors
+from sqlanon.engines.base import Engine
+from sqlanon.errors import VerificationError
+from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.plan import Source
+from sqlanon.plans.statement import Statement
+from sqlanon.plans.templates import Sql
+from sqlanon.releases.forms import form_of
+from sqlanon.releases.targets import Target
+from sqlanon.verification.checks import PublishedTables, Report
+
+log = logging.getLogger("sqlanon")
+Background = tuple[object, Source, Mapping[str, str]]  # its name, its SQL, its columns with their types
+
+
+def write_verified(
+    engine: Engine,
+    target: Target,
+    outputs: Iterable[Statement],
+    manifest: Manifest,
+    against: tuple[Source, Mapping[str, str]] | None = None,
+    accept: Callable[[Manifest], None] | None = None,
+    backgrounds: Sequence[Background] = (),
+) -> tuple[Manifest, dict[str, Sql], Report]:
+    """Write `outputs` to `target`, verify what was written, and let it become visible only then.
+
+    against: (Source, types) of the microdata, to compare multisets with; None where it is not at hand.
+    accept: looks at the finished manifest last, and raises where the release is not wanted.
+    backgrounds: distributions whose posteriors are reported, and held to 1/r where that is promised.
+    Returns the finished manifest, SQL that reads each table, and the report.
+    Raises VerificationError where a check fails: nothing becomes visible.
+    """
+    tables = {}
+    for output in outputs:
+        log.info("writing %s", output.name)
+        tables[output.name] = target.write(output)
+    log.info("verifying release")
+    report = _verify(PublishedTables(engine, tables, manifest), against, backgrounds)
+    if not report.holds:
+        raise VerificationError(f"the release failed its own verification and was not published: {report.failed()}")
+    finished = _finish(manifest, report, target, tables)
+    if accept is not None:
+        accept(finished)
+    log.info("committing release")
+    target.commit(finished)
+    return finished, tables, report
+
+
+def _verify(
+    published: PublishedTables,
+    against: tuple[Source, Mapping[str, str]] | None,
+    backgrounds: Sequence[Background],
+) -> Report:
+    """Check what was written, not what was meant: the tables are read back from the target."""
+    form = form_of(published.manifest).verification
+    report = form.verify(published)
+    if against is not None:
+        report = replace(report, checks=(*report.checks, *form.verify_against(published, *against)))
+    if backgrounds:
+        parameters = published.manifest["parameters"]
+        # under the paper's delta condition a posterior may be above 1/r: it is told, and promised by nobody
+        limit = parameters["r"] if parameters["guarantee"] == "exact" else None
+        report = add_posteriors(report, published, match_backgrounds(published, backgrounds), limit)
+    return report
+
+
+def _finish(manifest: Manifest, report: Report, target: Target, tables: Mapping[str, Sql]) -> Manifest:
+    """Add to a manifest what verification counted, and what was promised for that many rows."""
+    form, figures = form_of(manifest).verification, report.figures
+    added: dict[str, Any] = {
+        "rows": figures["rows"],
+        "groups": figures.get("groups"),
+        "guarantee": form.guarantee(manifest, figures["rows"]),
+        "files": target.describe_files({name: figures[f"{name}_rows"] for name in tables}),
+        "verified": form.verified_figures(report),
+    }
+    return {**manifest, **added}

@@ -1,0 +1,162 @@
+"""Say which SQL travels: an allow-list over the syntax tree of what means the same in every dialect.
+
+sqlglot parses and writes; it does not validate: asked for another dialect it passes on what that engine lacks.
+"""
+
+import re
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from sqlanon.errors import TemplateError
+
+_BINARY = {"this", "expression"}
+
+# Every node that may stand in a template that travels, with the arguments it may have.
+PORTABLE: dict[type[exp.Expr], set[str]] = {
+    exp.Select: {"expressions", "distinct", "from_", "joins", "where", "group", "order", "limit", "with_"},
+    exp.With: {"expressions"},
+    exp.CTE: {"this", "alias"},
+    exp.TableAlias: {"this"},
+    exp.Subquery: {"this", "alias"},
+    exp.From: {"this"},
+    exp.Join: {"this", "kind", "on"},
+    exp.Table: {"this", "alias", "db", "catalog"},
+    exp.Where: {"this"},
+    exp.Group: {"expressions"},
+    exp.Order: {"expressions"},
+    exp.Ordered: {"this", "desc", "nulls_first"},
+    exp.Limit: {"expression"},
+    exp.Distinct: set(),
+    exp.Star: set(),
+    exp.Alias: {"this", "alias"},
+    exp.Column: {"this", "table"},
+    exp.Identifier: {"this", "quoted"},
+    exp.Literal: {"this", "is_string"},
+    exp.Boolean: {"this"},
+    exp.Null: set(),
+    exp.Paren: {"this"},
+    exp.Not: {"this"},
+    exp.Is: _BINARY,
+    exp.Case: {"this", "ifs", "default"},
+    exp.If: {"this", "true"},
+    exp.Cast: {"this", "to"},
+    exp.DataType: {"this"},
+    exp.DPipe: _BINARY | {"safe"},
+    exp.NullSafeEQ: _BINARY,
+    exp.Window: {"this", "partition_by", "order", "spec", "over"},
+    exp.WindowSpec: {"kind", "start", "start_side"},
+    exp.SHA2: {"this", "length"},
+    exp.Substring: {"this", "start", "length"},
+    exp.Length: {"this"},
+    exp.Coalesce: {"this", "expressions"},
+    exp.Greatest: {"this", "expressions", "ignore_nulls"},
+    exp.Least: {"this", "expressions", "ignore_nulls"},
+    exp.Floor: {"this"},
+    exp.Rand: set(),
+    exp.RowNumber: set(),
+    exp.Count: {"this", "big_int"},
+    exp.Sum: {"this"},
+    exp.Min: {"this"},
+    exp.Max: {"this"},
+    **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Mod, exp.IntDiv), _BINARY),
+    **dict.fromkeys((exp.And, exp.Or, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE), _BINARY),
+}
+_TYPES = {exp.DType.TEXT, exp.DType.VARCHAR, exp.DType.BIGINT, exp.DType.INT}
+
+# What may stand beside it where an engine of ours runs the SQL: verification, estimates, recipients' queries.
+RUN: dict[type[exp.Expr], set[str]] = {
+    exp.Union: {"this", "expression", "distinct"},
+    exp.Join: {"this", "kind", "side", "on"},
+    exp.DataType: {"this", "expressions"},
+    exp.DataTypeParam: {"this"},
+    exp.Collate: _BINARY,
+    exp.Lag: {"this"},
+    exp.DenseRank: set(),
+    exp.Avg: {"this"},
+    exp.Nullif: _BINARY,
+    exp.Anonymous: {"this", "expressions"},
+    exp.Div: _BINARY,
+    exp.Neg: {"this"},
+    exp.Abs: {"this"},
+    exp.Exp: {"this"},
+    exp.Ln: {"this"},
+    exp.GroupConcat: {"this", "separator"},
+    exp.Order: {"this", "expressions"},
+    exp.In: {"this", "expressions"},
+    exp.Between: {"this", "low", "high"},
+    exp.Like: _BINARY,
+}
+_RUN_TYPES = _TYPES | {
+    *(exp.DType.BOOLEAN, exp.DType.DATE, exp.DType.DECIMAL, exp.DType.SMALLINT, exp.DType.FLOAT, exp.DType.DOUBLE),
+    *(exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPNTZ),
+}
+_WHOLE = {exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT}
+_INTERNAL_NAME = re.compile(r"(quasi|(other_)?part)_\d+|sensitive")  # what recipients' queries read
+_NAMED_FUNCTIONS = {"row"}  # functions that the parser knows by name only
+
+
+def parse_portable(sql: str, run: bool = False) -> exp.Select:
+    """Parse one SELECT; refuse what is not known to mean the same in every dialect (`run`: in those of our engines).
+
+    Raises TemplateError, naming the node and where it stands.
+    """
+    try:
+        tree = sqlglot.parse_one(sql, read="duckdb")
+    except SqlglotError as error:
+        raise TemplateError(f"not one SELECT that can be read: {str(error).partition(chr(10))[0]}") from None
+    nodes, types = ({**PORTABLE, **RUN}, _RUN_TYPES) if run else (PORTABLE, _TYPES)
+    if not isinstance(tree, exp.Select):
+        raise TemplateError(f"a template is one SELECT; found {tree.key}")
+    for node in tree.walk():
+        allowed = nodes.get(type(node))
+        if allowed is None:
+            raise TemplateError(f"not portable: {_name_node(node)} in {_excerpt(node)}")
+        # an argument that is not listed changes what a node means: NULLS FIRST, DISTINCT in an aggregate, a sample
+        unknown = sorted(name for name, value in node.args.items() if value and name not in allowed)
+        if unknown:
+            raise TemplateError(f"not portable: {_name_node(node)} with {', '.join(unknown)} in {_excerpt(node)}")
+        if isinstance(node, exp.DataType) and node.this not in types:
+            raise TemplateError(f"not portable: the type {node.sql('duckdb')}")
+        if isinstance(node, exp.Anonymous) and node.name.lower() not in _NAMED_FUNCTIONS:
+            raise TemplateError(f"not portable: {_name_node(node)} in {_excerpt(node)}")
+        if run and (difference := _difference(node)):
+            raise TemplateError(f"not portable: {difference} in {_excerpt(node)}")
+    return tree
+
+
+def _difference(node: exp.Expr) -> str:
+    """Say what engines would answer differently in a recipient's query; nothing where they agree."""
+    # a backslash escapes in PostgreSQL and Spark, and is a letter in DuckDB
+    if isinstance(node, exp.Like) and not _is_plain_pattern(node.expression):
+        return "LIKE with a backslash, or without a fixed pattern,"
+    # at a negative place DuckDB counts from the end, PostgreSQL from before the text
+    if isinstance(node, exp.Substring) and not isinstance(node.args.get("start"), exp.Literal):
+        return "a part of a text that does not begin at a fixed place"
+    # templates divide and cast counts, which no engine rounds in its own way; recipients' pieces hold no aggregate
+    ours = node.find(exp.AggFunc) is not None
+    theirs = not ours and any(_INTERNAL_NAME.fullmatch(column.name) for column in node.find_all(exp.Column))
+    if isinstance(node, exp.IntDiv) and theirs:  # engines round negative quotients in their own ways
+        return "// (write floor(x / y))"
+    if isinstance(node, exp.Cast) and theirs and node.to.this in _WHOLE and not is_hexadecimal(node.this):
+        return "a cast to whole numbers (write floor(x))"
+    return ""
+
+
+def _is_plain_pattern(pattern: exp.Expr) -> bool:
+    return isinstance(pattern, exp.Literal) and pattern.is_string and "\\" not in pattern.this
+
+
+def is_hexadecimal(node: exp.Expr) -> bool:
+    """Tell whether a node is '0x' || digits, which templates cast to make a hash a number."""
+    return isinstance(node, exp.DPipe) and node.this.is_string and node.this.this == "0x"
+
+
+def _name_node(node: exp.Expr) -> str:
+    return f"function {node.name}" if isinstance(node, exp.Anonymous) else node.key
+
+
+def _excerpt(node: exp.Expr) -> str:
+    text = node.sql("duckdb")
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,101 @@
+"""Check the expressions of a recipient's query and write them over names of ours, split by what they read."""
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.errors import QueryError
+from sqlanon.plans.templates import Sql
+from sqlanon.sql.aggregate_query import Piece, Role
+from sqlanon.sql.grammar import CLAUSE_NAMES, GRAMMAR
+from sqlanon.sql.user_sql import Wording, check_expression, replace_nodes, write_expression
+
+WORDING = Wording("the query", "is not answered from a release", GRAMMAR)
+
+
+class PieceWriter:
+    """Write expressions over internal names; remember which sensitive columns they read, and their parts."""
+
+    def __init__(self, select: exp.Select, quasi: Sequence[str], sensitive: str | Sequence[str]) -> None:
+        """Take the published names, and from FROM the one name that may stand before a column's."""
+        secret = {sensitive: "sensitive"} if isinstance(sensitive, str) else _number("sensitive", sensitive)
+        self.sensitive_names = list(secret.values())
+        self.internal = {name.lower(): inside for name, inside in (_number("quasi", quasi) | secret).items()}
+        self.spelling = {name.lower(): name for name in (*quasi, *secret)}
+        self.touched: set[str] = set()
+        self.parts: list[str] = []
+        self._qualifier = _read_from(select)
+
+    def write(self, node: exp.Expr) -> Piece:
+        """Check an expression and write it over internal names."""
+        check_expression(node, WORDING)
+        role = self._role(node)
+        return Piece(role, self._write(node, role, "part"), self._write(node, role, "other_part"))
+
+    def write_aside(self, node: exp.Expr) -> Sql:
+        """Write an expression as keys are written, to compare the two; no part of it is kept."""
+        before = list(self.parts)
+        try:
+            return self._write(node, self._role(node), "part")
+        finally:
+            self.parts = before
+
+    def column(self, node: exp.Column) -> str:
+        """Return a column's internal name; raise QueryError where the release has no such column."""
+        if not isinstance(node.this, exp.Identifier) or node.args.get("db"):
+            WORDING.refuse(node.sql("duckdb"), "columns are written name or release.name")
+        if node.table and node.table.lower() != self._qualifier:
+            WORDING.refuse(f"the table {node.table!r}", "the one table is called release")
+        name = self.internal.get(node.name.lower())
+        if name is None:
+            known = ", ".join(repr(column) for column in self.spelling.values())
+            raise QueryError(f"no column {node.name!r} in the release; its columns are {known}")
+        self.touched.add(name)
+        return name
+
+    def _role(self, node: exp.Expr) -> Role:
+        names = {self.column(column) for column in node.find_all(exp.Column)}
+        if not names:
+            return "constant"
+        if names <= set(self.sensitive_names):
+            return "sensitive"
+        return "mixed" if names & set(self.sensitive_names) else "quasi"
+
+    def _write(self, node: exp.Expr, role: Role, part: str) -> Sql:
+        def rename(inner: exp.Expr) -> exp.Expr:
+            # a WHEN of a CASE (exp.If) is no expression by itself: its condition and its value are
+            if role == "mixed" and not isinstance(inner, exp.If) and self._role(inner) == "sensitive":
+                return exp.column(f"{part}_{self._part(inner)}")
+            return exp.column(self.column(inner)) if isinstance(inner, exp.Column) else inner
+
+        return write_expression(replace_nodes(node, rename))
+
+    def _part(self, node: exp.Expr) -> int:
+        """Number a piece that reads only sensitive columns; equal pieces share one number."""
+        sql = self._write(node, "sensitive", "part")
+        if sql not in self.parts:
+            self.parts.append(sql)
+        return self.parts.index(sql) + 1
+
+
+def _read_from(select: exp.Select) -> str:
+    """Check that FROM names the release alone; return the name by which columns may call it."""
+    source = select.args.get("from_")
+    table = source.this if source else None
+    if isinstance(table, exp.Subquery):
+        WORDING.refuse("a subquery")
+    if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
+        WORDING.refuse("this FROM", "read FROM release")
+    extra = [key for key, value in table.args.items() if value and key not in {"this", "alias"}]
+    if extra:
+        WORDING.refuse(CLAUSE_NAMES.get(extra[0], extra[0].upper()), "read FROM release, without more")
+    if table.name.lower() != "release":
+        WORDING.refuse(f"FROM {table.name!r}", "the one table is called release")
+    alias = table.args.get("alias")
+    if alias is not None and alias.columns:
+        WORDING.refuse("renaming columns in FROM")
+    return (alias.name if alias is not None else table.name).lower()
+
+
+def _number(prefix: str, names: Sequence[str]) -> dict[str, str]:
+    return {name: f"{prefix}_{number}" for number, name in enumerate(names, start=1)}

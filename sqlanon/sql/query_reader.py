@@ -1,0 +1,187 @@
+"""Read a recipient's SELECT, refuse what is outside the grammar, and rebuild its clauses over names of ours.
+
+The user's text never reaches an engine: it is parsed, every node must be in the allow-list, and each piece is
+written again from the tree.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from sqlglot import exp
+
+from sqlanon.errors import QueryError
+from sqlanon.plans.templates import Sql
+from sqlanon.sql.aggregate_query import Aggregate, Item, Order, Piece, Query
+from sqlanon.sql.grammar import CLAUSES
+from sqlanon.sql.query_names import ResultNames, is_aggregate, is_bare_name
+from sqlanon.sql.query_pieces import WORDING, PieceWriter
+from sqlanon.sql.user_sql import check_expression, conjuncts, parse_select, replace_nodes, write_expression
+
+
+def parse_query(sql: str, quasi: Sequence[str], sensitive: str | Sequence[str]) -> Query:
+    """Read one query over the published columns.
+
+    quasi, sensitive: the published names; matched without case. A text is one sensitive column, called `sensitive`
+    in the pieces; those of a sequence are called `sensitive_1` ….
+    Raises QueryError, naming what was asked and what is allowed, for all that the grammar leaves out.
+    """
+    try:
+        select = parse_select(sql, WORDING, CLAUSES)
+        return _ClauseReader(select, PieceWriter(select, quasi, sensitive)).read()
+    except RecursionError:  # the parser and the walks over its tree descend once per bracket
+        raise QueryError("the query is nested too deeply; write it with fewer brackets") from None
+
+
+class _ClauseReader:
+    """Turn one SELECT into a Query; aggregates and keys are numbered in the order in which they are read."""
+
+    def __init__(self, select: exp.Select, pieces: PieceWriter) -> None:
+        self.select, self.pieces = select, pieces
+        self.results = ResultNames(select, pieces)
+        self.aggregates: list[Aggregate] = []
+        self.keys: list[Piece] = []
+
+    def read(self) -> Query:
+        """Read the clauses in the order in which they give names to each other."""
+        where = self.select.args.get("where")
+        conditions = tuple(self.pieces.write(node) for node in conjuncts(where.this)) if where else ()
+        self.keys = [self.pieces.write(node) for node in self._key_nodes()]
+        self._require_aggregate()
+        items = self._read_items()
+        order = tuple(self._read_order(items))
+        return Query(
+            conditions,
+            tuple(Sql(part) for part in self.pieces.parts),
+            tuple(self.keys),
+            tuple(self.aggregates),
+            tuple(items),
+            order,
+            self._read_limit(),
+            bool(self.select.args.get("group")) or any(item.aggregate is None for item in items),
+            tuple(n for n, name in enumerate(self.pieces.sensitive_names) if name in self.pieces.touched),
+        )
+
+    def _require_aggregate(self) -> None:
+        if not any(map(is_aggregate, self.results.nodes)):
+            for node in self.results.nodes:  # MAX(x) is told by its own name, not as a query without an aggregate
+                check_expression(node, WORDING)
+            WORDING.refuse("a query without an aggregate")
+
+    # -- GROUP BY ------------------------------------------------------------------------------
+
+    def _key_nodes(self) -> list[exp.Expr]:
+        group = self.select.args.get("group")
+        if group is None:
+            return []
+        for clause, value in group.args.items():
+            if value and clause not in {"expressions", "all"}:
+                WORDING.refuse(f"GROUP BY {clause.upper()}")
+        if group.args.get("all"):
+            return [node for node in self.results.nodes if not is_aggregate(node)]
+        return [self._resolve_key(node) for node in group.expressions]
+
+    def _resolve_key(self, node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Literal) and not node.is_string:
+            node = self.results.at(node, "GROUP BY")
+        # as DuckDB reads GROUP BY: a column comes before an alias of its name
+        elif is_bare_name(node) and not self.results.is_column(node.name):
+            node = self.results.by_alias(node.name) or node
+        if is_aggregate(node):
+            WORDING.refuse("GROUP BY an aggregate")
+        return node
+
+    # -- SELECT --------------------------------------------------------------------------------
+
+    def _read_items(self) -> list[Item]:
+        items = []
+        for name, node in zip(self.results.all(), self.results.nodes, strict=True):
+            if is_aggregate(node):
+                items.append(Item(name, self._number_aggregate(node), Sql("")))
+            else:
+                items.append(Item(name, None, self._write_over_keys(node)))
+        return items
+
+    def _number_aggregate(self, node: exp.Expr) -> int:
+        aggregate = self._read_aggregate(node)
+        if aggregate not in self.aggregates:
+            self.aggregates.append(aggregate)
+        return self.aggregates.index(aggregate)
+
+    def _read_aggregate(self, node: exp.Expr) -> Aggregate:
+        if isinstance(node, exp.Count):
+            if not isinstance(node.this, exp.Star) or any(node.this.args.values()) or node.expressions:
+                distinct = "DISTINCT " if isinstance(node.this, exp.Distinct) else ""
+                WORDING.refuse(f"COUNT({distinct}x)", "count rows with COUNT(*), and say what they satisfy in WHERE")
+            return Aggregate("count")
+        if node.this is None or isinstance(node.this, exp.Star):
+            WORDING.refuse(f"{type(node).__name__.upper()} without an expression")
+        return Aggregate("sum" if isinstance(node, exp.Sum) else "avg", self.pieces.write(node.this))
+
+    def _write_over_keys(
+        self, node: exp.Expr, name_aggregate: Callable[[exp.Expr], exp.Expr | None] = lambda _: None
+    ) -> Sql:
+        """Write an expression over the GROUP BY keys in it; `name_aggregate` gives the column of an aggregate."""
+        # aggregates that will be replaced are left out of the check, which refuses them inside an expression
+        unnamed = replace_nodes(node, lambda n: exp.null() if is_aggregate(n) and name_aggregate(n) else n)
+        check_expression(unnamed, WORDING)
+        keys = {key.sql: number for number, key in enumerate(self.keys, start=1)}
+
+        def name_key(inner: exp.Expr) -> exp.Expr:
+            aggregate = name_aggregate(inner)
+            if aggregate is not None:
+                return aggregate
+            # neither a name by itself nor a WHEN of a CASE is an expression that could be a key
+            if not isinstance(inner, exp.Identifier | exp.If):
+                number = keys.get(self.pieces.write_aside(inner))
+                if number is not None:
+                    return exp.column(f"key_{number}")
+            if isinstance(inner, exp.Column):
+                WORDING.refuse(f"{inner.sql('duckdb')} outside GROUP BY", "group by it, or aggregate it")
+            return inner
+
+        return write_expression(replace_nodes(node, name_key))
+
+    # -- ORDER BY and LIMIT --------------------------------------------------------------------
+
+    def _read_order(self, items: Sequence[Item]) -> Iterator[Order]:
+        clause = self.select.args.get("order")
+        for term in clause.expressions if clause else ():
+            if not isinstance(term, exp.Ordered) or term.args.get("with_fill"):
+                WORDING.refuse("this ORDER BY")
+            nulls = "nulls first" if term.args.get("nulls_first") else "nulls last"
+            direction = Sql(f"{'desc' if term.args.get('desc') else 'asc'} {nulls}")
+            if isinstance(term.this, exp.Var) and term.this.name.upper() == "ALL":
+                yield from (Order(item.aggregate, item.sql, direction) for item in items)
+            else:
+                yield self._read_order_term(term.this, direction)
+
+    def _read_order_term(self, node: exp.Expr, direction: Sql) -> Order:
+        if isinstance(node, exp.Literal) and not node.is_string:
+            node = self.results.at(node, "ORDER BY")
+        elif is_bare_name(node):  # as DuckDB reads ORDER BY: an alias that is a whole term comes before a column
+            node = self.results.by_any_name(node)
+        if is_aggregate(node):
+            return Order(self._number_aggregate(node), Sql(""), direction)
+        expression = replace_nodes(node, self._resolve_inside)
+        return Order(None, self._write_over_keys(expression, self._name_aggregate), direction)
+
+    def _resolve_inside(self, node: exp.Expr) -> exp.Expr:
+        """Put what a result's name stands for into an expression of ORDER BY; here columns come first."""
+        if not is_bare_name(node) or self.results.is_column(node.name):
+            return node
+        item = self.results.by_any_name(node)
+        if item is node:
+            return node
+        return item.copy() if is_aggregate(item) else exp.Paren(this=item.copy())
+
+    def _name_aggregate(self, node: exp.Expr) -> exp.Expr | None:
+        return exp.column(f"value_{self._number_aggregate(node)}") if is_aggregate(node) else None
+
+    def _read_limit(self) -> int | None:
+        limit = self.select.args.get("limit")
+        if limit is None:
+            return None
+        number = limit.args.get("expression")
+        plain = isinstance(limit, exp.Limit) and isinstance(number, exp.Literal) and number.name.isdigit()
+        if not plain or number.is_string or limit.args.get("limit_options") or limit.expressions:
+            WORDING.refuse("this LIMIT", "LIMIT takes a whole number")
+        return int(number.name)

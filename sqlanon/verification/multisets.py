@@ -1,0 +1,81 @@
+"""Compare published columns with the source's as multisets: how often each combination of values occurs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlanon.plans.plan import Source
+from sqlanon.plans.roles import resolve_names
+from sqlanon.plans.templates import Sql, ident
+from sqlanon.verification.checks import Check, PublishedTables
+
+WEIGHT = "line_weight"  # how many rows of the source a published line stands for
+
+
+@dataclass(frozen=True)
+class AlignedColumns:
+    """Two relations with the same columns `names`: published and original values of one type."""
+
+    published: Sql
+    original: Sql
+    names: tuple[str, ...]
+
+    @property
+    def relations(self) -> dict[str, Sql]:
+        """Return the two relations by the names of the templates' inputs."""
+        return {"published": self.published, "original": self.original}
+
+
+def align_columns(
+    published: PublishedTables,
+    table: str,
+    columns: Sequence[str],
+    source: Source,
+    types: Mapping[str, str],
+    weight: Sql | None = None,
+) -> AlignedColumns:
+    """Return published columns and the source's of the same names, both under names of our own and of one type.
+
+    types: the source's columns with their types. weight: an expression over a published line, as column WEIGHT.
+    """
+    original_names = resolve_names(list(types), columns)
+    kinds = published.columns(table)
+    names = tuple(f"value_{number}" for number in range(1, len(columns) + 1))
+    original = [f"{source.expression(column)} as {name}" for column, name in zip(original_names, names, strict=True)]
+    # read as the source's type: a value that publishing rounded differs from the original then
+    values = [
+        f"{ident(column)} as {name}"
+        if kinds[column] == types[in_source]
+        else f"cast({ident(column)} as {types[in_source]}) as {name}"
+        for column, in_source, name in zip(columns, original_names, names, strict=True)
+    ]
+    weighed = [] if weight is None else [f"{weight} as {WEIGHT}"]
+    return AlignedColumns(
+        Sql(f"(select {', '.join([*values, *weighed])} from {published.tables[table]})"),
+        Sql(f"(select {', '.join(original)} from {source.relation})"),
+        names,
+    )
+
+
+def multiset_query(
+    published: PublishedTables,
+    table: str,
+    columns: Sequence[str],
+    weight: Sql,
+    source: Source,
+    types: Mapping[str, str],
+) -> str:
+    """Return the query that counts rows that were added to published columns, and rows that are missing there."""
+    aligned = align_columns(published, table, columns, source, types, weight)
+    return write_multiset_query(published, aligned.relations, aligned.names)
+
+
+def write_multiset_query(published: PublishedTables, relations: Mapping[str, Sql], names: Sequence[str]) -> str:
+    """Return the query that compares the relations `published`, whose lines have a weight, and `original`."""
+    return published.query("verification/multisets/multiset", relations, value_names=names, weight=ident(WEIGHT))
+
+
+def multiset_check(name: str, row: Mapping[str, Any], dropped: int) -> Check:
+    """Judge a comparison of multisets: nothing was added, and as many rows are missing as were dropped."""
+    holds = row["added_rows"] == 0 and row["missing_rows"] == dropped
+    return Check(name, {"added_rows": 0, "missing_rows": dropped}, dict(row), holds)

@@ -1,0 +1,41 @@
+"""What verification reads of a release of uncertain data: QIT with its marks unfolded, the nodes of its hierarchies."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlanon.engines.runner import fresh_prefix
+from sqlanon.methods.uncertain.read_manifest import Described, described
+from sqlanon.plans.plan import relation_name
+from sqlanon.plans.templates import Sql
+from sqlanon.verification.checks import PublishedTables
+
+NODE_TYPES = {"attribute": "int64", "name": "string", "parent": "string", "held": "int64", "held_below": "int64"}
+
+
+def unfold_marks(published: PublishedTables, columns: Described) -> Sql:
+    """Return QIT with its marks unfolded: a column of counts per quasi attribute."""
+    names = published.manifest["columns"]
+    named = {f"{role}_column": names[role] for role in ("group", "qiid", "alternatives")}
+    labels = [names["label"]] if "label" in names else []
+    values = {"quasi": columns.fields, "hidden": list(columns.hidden), "labels": labels}
+    return published.subquery("shared/unfolded", {}, **values, **named)
+
+
+def write_tree_nodes(published: PublishedTables, columns: Described) -> Sql:
+    """Return the nodes of the hierarchies as constants."""
+    return published.subquery("verification/uncertain/node", nodes=columns.nodes)
+
+
+@contextmanager
+def keep_tree_nodes(published: PublishedTables) -> Iterator[Sql]:
+    """Keep the nodes of the hierarchies in a table while the block runs: a text of thousands of constants is slow."""
+    import pandas as pd
+
+    relation = relation_name(fresh_prefix(), "tree_node")
+    frame = pd.DataFrame(described(published.manifest).nodes, columns=list(NODE_TYPES))
+    # a release without hierarchies has no node, and an empty column no type of its own
+    published.engine.keep_frame(relation, frame.astype(NODE_TYPES))
+    try:
+        yield relation
+    finally:
+        published.engine.drop([str(relation)])

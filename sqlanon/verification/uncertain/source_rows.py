@@ -1,0 +1,95 @@
+"""The source of a release of uncertain data, read as it was published: every attribute a list of alternatives.
+
+How its cells were written (lists, braces, tuple-ors) stands in the manifest: it is no secret.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlanon.errors import ReleaseError
+from sqlanon.methods.uncertain.read_manifest import Described, described
+from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.plan import Source
+from sqlanon.plans.roles import resolve_names
+from sqlanon.plans.templates import Sql
+from sqlanon.verification.checks import PublishedTables
+
+LABEL, TIE = "label", "tie"
+
+
+@dataclass(frozen=True)
+class SourceRows:
+    """A source's rows with lists of alternatives under internal names, and the types that the source gives them.
+
+    rows: quasi_1 …, sensitive, label (where one is published). kinds: internal name → type of one alternative.
+    """
+
+    rows: Sql
+    kinds: Mapping[str, Sql]
+    labels: tuple[str, ...]
+
+
+def read_source_rows(published: PublishedTables, source: Source, types: Mapping[str, str]) -> SourceRows:
+    """Read a source as its release's manifest describes it.
+
+    types: the source's columns with their types. Raises UsageError where it lacks a column, ReleaseError where it
+    holds what the release cannot have been made from.
+    """
+    manifest = published.manifest
+    columns, described_columns = manifest["columns"], described(manifest)
+    internal = {name: f"quasi_{number}" for number, name in enumerate(described_columns.quasi, start=1)}
+    internal[columns["sensitive"][0]] = "sensitive"
+    tie = manifest["parameters"].get("alternative_of")
+    labels = {columns[LABEL]: LABEL} if LABEL in columns else {}
+    # pairs, not a mapping: a label may be the tie as well
+    wanted = [*internal.items(), *labels.items(), *([(tie, TIE)] if isinstance(tie, str) else [])]
+    names = [name for name, _ in wanted]
+    spelled = dict(zip(names, resolve_names(list(types), names), strict=True))
+    braced = _braced_types(manifest, described_columns, {name: types[spelled[name]] for name in internal})
+    kinds = {name: braced.get(name, source.lists.get(spelled[name], types[spelled[name]])) for name in internal}
+    nested = [name for name, kind in kinds.items() if kind == "NESTED"]
+    if nested:
+        raise ReleaseError(f"the source's column {nested[0]!r} holds nested values, which the release does not have")
+    rows = published.subquery(
+        "shared/source",
+        relation=source.relation,
+        selected=[
+            *((source.expression(spelled[name]), ours) for name, ours in wanted),
+            (Sql("row_number() over ()"), "row_number"),
+        ],
+    )
+    lists = [internal[name] for name in internal if name in braced or spelled[name] in source.lists]
+    if braced:
+        rows = _split_braces(published, rows, [ours for _, ours in wanted], {internal[n]: braced[n] for n in braced})
+    scalars = [ours for ours in internal.values() if ours not in lists]
+    rows = _fold_ties(published, rows, tuple(labels.values()), lists, scalars, isinstance(tie, str))
+    return SourceRows(rows, {internal[name]: Sql(kind) for name, kind in kinds.items()}, tuple(labels.values()))
+
+
+def _split_braces(published: PublishedTables, rows: Sql, names: list[str], braced: Mapping[str, str]) -> Sql:
+    """Read texts in braces as lists of alternatives; the other columns pass as they are."""
+    passed = [name for name in (*names, "row_number") if name not in braced]
+    cast = [(name, Sql(f"{kind}[]")) for name, kind in braced.items()]
+    return published.subquery("shared/listed", {"source": rows}, passed_columns=passed, text_columns=cast)
+
+
+def _fold_ties(
+    published: PublishedTables, rows: Sql, labels: tuple[str, ...], lists: list[str], scalars: list[str], tied: bool
+) -> Sql:
+    """Make one row of alternative rows that a tie joins, and a list of every cell that is none."""
+    if tied:
+        named = {"single_columns": labels, "scalar_columns": scalars, "list_columns": lists}
+        rows = published.subquery("shared/folded", {"source": rows}, **named)
+        lists, scalars = [*lists, *scalars], []  # folding makes lists of all of them
+    return published.subquery(
+        "verification/uncertain/listed_row", {"source": rows}, passed=labels, lists=lists, scalars=scalars
+    )
+
+
+def _braced_types(manifest: Manifest, columns: Described, kinds: Mapping[str, str]) -> dict[str, str]:
+    """Return the text columns whose cells may stand in braces, with the type of one alternative."""
+    if manifest["parameters"].get("alternatives") != "braces":
+        return {}
+    # a value of a hierarchy is one of its nodes, whatever the column's type was: a text
+    told = {name: columns.types[name] if name not in columns.hierarchies else "VARCHAR" for name in columns.quasi}
+    return {name: told.get(name, "VARCHAR") for name, kind in kinds.items() if kind == "VARCHAR"}
