@@ -357,7 +357,7 @@ def test_a_learned_matrix_is_association_and_rarity(con, tmp_path):
     with pytest.raises(sqlanon.TargetError, match="exists; choose another save_influence or say overwrite=True"):
         sqlanon.uncertain(con, "t", influence="learn", save_influence=saved, **asked)
     sqlanon.uncertain(con, "t", influence="learn", save_influence=saved, overwrite=True, **asked)
-    with pytest.raises(sqlanon.TargetError, match="no path of a file"):
+    with pytest.raises(sqlanon.TargetError, match="no folder"):
         sqlanon.uncertain(con, "t", influence="learn", save_influence=tmp_path / "no" / "where.csv", **asked)
 
 
