@@ -562,7 +562,7 @@ def test_options_of_another_engine_are_refused(shell):
 @pytest.mark.parametrize(("engine", "library"), [("spark", "pyspark"), ("postgres", "psycopg")])
 def test_a_missing_extra_says_what_to_type(engine, library):
     code = (
-        f"import sys; sys.modules[{library!r}] = None\nfrom sqlanon.sessions import opened\n"
+        f"import sys; sys.modules[{library!r}] = None\nfrom sqlanon.engines.connect import opened\n"
         f"from sqlanon.errors import UsageError\ntry: opened({engine!r})\nexcept UsageError as error: print(error)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
