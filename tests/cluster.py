@@ -56,6 +56,14 @@ class Cluster:
             time.sleep(0.05)
         raise TimeoutError("the cluster does not answer")
 
+    def new_database(self, name: str, options: str = "template template0") -> str:
+        """Make a database and return what to connect with as its superuser."""
+        import psycopg
+
+        with psycopg.connect(self.dsn(), autocommit=True) as con:
+            con.execute(f"create database {name} {options}")
+        return self.dsn(name)
+
     def dsn(self, database: str = "postgres", user: str = SUPERUSER, password: str = "") -> str:
         """Return what to connect with."""
         secret = f":{password}" if password else ""

@@ -1,32 +1,35 @@
 """Run the command line in a process of its own, forked from one that has imported it already."""
 
 import atexit
-import multiprocessing
+import functools
+import json
 import os
+import select
+import signal
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-_FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(["sqlanon.cli", "scipy.stats"])  # scipy.stats takes a second
+ROOT = Path(__file__).resolve().parent.parent
+LONGEST = 120  # seconds
 
 
-def _child(arguments: list[str], folder: str, environment: dict[str, str], out: str, err: str) -> None:
-    os.chdir(folder)
-    os.environ.clear()
-    os.environ.update(environment)
-    tempfile.tempdir = None
-    for path, stream in ((out, sys.stdout), (err, sys.stderr)):
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        os.dup2(descriptor, stream.fileno())
-    sys.argv = ["sqlanon", *arguments]
-    from sqlanon.cli import main
+@functools.cache
+def _forks() -> "subprocess.Popen[bytes]":
+    """Start the process that forks, once for all tests of this run."""
+    program = [sys.executable, "-c", "from tests.forks import main; main()"]
+    process = subprocess.Popen(program, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+    atexit.register(process.communicate)  # closing its input ends it
+    return process
 
-    try:
-        main()
-    finally:
-        atexit._run_exitfuncs()  # a forked worker leaves without them, a command does not
+
+def _line(process: "subprocess.Popen[bytes]", seconds: float) -> int:
+    """Read one number that the process answers with."""
+    assert process.stdout is not None
+    if not select.select([process.stdout], [], [], seconds)[0]:
+        raise TimeoutError
+    return int(process.stdout.readline())
 
 
 class Shell:
@@ -44,19 +47,23 @@ class Shell:
 
     def __call__(self, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run to the end and return the exit code, standard output and standard error."""
+        words = [str(argument) for argument in arguments]
         with tempfile.TemporaryDirectory() as printed:
-            out, err = f"{printed}/out", f"{printed}/err"
-            words = [str(argument) for argument in arguments]
-            process = _FORKS.Process(
-                target=_child, args=(words, str(self.folder), self.environment | environment, out, err)
-            )
-            process.start()
-            process.join(120)
-            if process.exitcode is None:
-                process.kill()
-                raise TimeoutError(words)
-            texts = [Path(path).read_text() if Path(path).exists() else "" for path in (out, err)]
-            return subprocess.CompletedProcess(words, process.exitcode, *texts)
+            out, err = Path(printed, "out"), Path(printed, "err")
+            command = {"arguments": words, "folder": str(self.folder), "out": str(out), "err": str(err)}
+            process = _forks()
+            assert process.stdin is not None
+            line = json.dumps(command | {"environment": self.environment | environment}) + "\n"
+            process.stdin.write(line.encode())
+            number = _line(process, LONGEST)  # the first waits for the imports as well
+            try:
+                code = _line(process, LONGEST)
+            except TimeoutError:
+                os.kill(number, signal.SIGKILL)
+                _line(process, LONGEST)
+                raise TimeoutError(words) from None
+            texts = [path.read_text() if path.exists() else "" for path in (out, err)]
+            return subprocess.CompletedProcess(words, code, *texts)
 
     def left(self) -> set[str]:
         """Return the names in the folder, hidden ones and the folder of temporary files included."""

@@ -6,6 +6,7 @@ import duckdb
 import pytest
 
 from tests.command import Shell
+from tests.servers import grouped, server, spark  # noqa: F401 - fixtures
 
 ROOT = Path(__file__).resolve().parent.parent
 PAPERS = ROOT / "fixtures" / "papers"
@@ -47,6 +48,11 @@ NASTY_VALUES = [
     "a\nb",
     "\x1b[31mred",
 ]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Sort tests into those of engines, and those that run in one worker."""
+    grouped(items)
 
 
 @pytest.fixture

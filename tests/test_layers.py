@@ -1,8 +1,10 @@
 """Imports point one way, each library has one door, and a method has one name in four places."""
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -40,6 +42,7 @@ DOORS = {
     "yaml": {"publishing.yaml_nodes"},
 }
 LARGEST_FOLDER = 20
+OF_THE_WHOLE = {"test_layers", "test_golden", "test_digests", "test_readme", "test_readme_schedulers"}
 
 MODULES = {
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): path
@@ -122,12 +125,92 @@ def test_layers_name_only_what_is_there():
     assert set().union(*LAYERS) == {module.partition(".")[0] for module in MODULES}
 
 
-def test_importing_the_package_imports_no_extra():
-    code = (
-        "import sys, sqlanon;print(sorted({'pyspark', 'psycopg', 'altair', 'vl_convert', 'typer'} & set(sys.modules)))"
+def imported_by(*words: str) -> set[str]:
+    """Return every module that Python imports in a process of its own."""
+    run = subprocess.run(
+        [sys.executable, "-X", "importtime", *words], capture_output=True, text=True, check=True, cwd=ROOT
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"
+    return {line.rpartition("|")[2].strip() for line in run.stderr.splitlines() if line.startswith("import time:")}
+
+
+EXTRAS = {"pyspark", "psycopg", "altair", "vl_convert", "chdb"}
+LARGE = {"pandas", "numpy", "scipy", "sqlglot"}
+
+
+def test_importing_the_package_imports_no_extra():
+    found = imported_by("-c", "import sqlanon")
+    assert "sqlanon.api" in found
+    assert not found & (EXTRAS | {"typer", "scipy.stats"})
+
+
+@pytest.mark.xfail(reason="pandas, numpy, scipy and sqlglot are imported before they are used")
+def test_importing_the_package_imports_nothing_large():
+    found = imported_by("-c", "import sqlanon")
+    assert "sqlanon" in found
+    assert not found & LARGE
+
+
+@pytest.mark.xfail(reason="the command line imports all of the package before it knows what is asked")
+def test_the_version_is_said_without_a_database():
+    found = imported_by("-m", "sqlanon", "--version")
+    assert "sqlanon.cli" in found
+    assert not found & (LARGE | {"duckdb", "_duckdb"})
+
+
+TESTS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("*.py"))
+
+
+def on_top(path: Path) -> set[str]:
+    """Return what a file imports as soon as it is imported: whatever stands outside functions."""
+    visitor = Imports()
+    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            visitor.visit(node)
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            waiting += ast.iter_child_nodes(node)
+    return visitor.names
+
+
+def optional() -> set[str]:
+    """Return the libraries that `pip install '.[test]'` leaves out, as pyproject.toml names them."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    first = re.compile(r"[A-Za-z0-9_.-]+")
+    named = {extra: {first.match(line)[0].replace("-", "_") for line in lines} for extra, lines in extras.items()}
+    there = named["test"] | {first.match(line)[0] for line in project["dependencies"]}
+    return EXTRAS | set().union(*named.values()) - there - {"sqlanon"}
+
+
+@pytest.mark.parametrize("test", [name for name in TESTS if not name.startswith("tests/benchmarks/")])
+def test_tests_are_collected_without_extras(test):
+    left_out = optional()
+    doors = {f"sqlanon.{module}" for module, path in MODULES.items() if module_needs(path, left_out)}
+    for name in on_top(ROOT / test):
+        parts = name.split(".")
+        prefixes = {".".join(parts[:length]) for length in range(1, len(parts) + 1)}
+        assert not prefixes & (left_out | doors), f"{test} imports {name} at its top: import it in a fixture or a test"
+
+
+def module_needs(path: Path, libraries: set[str]) -> bool:
+    return any(name.partition(".")[0] in libraries for name in on_top(path))
+
+
+def test_extras_are_told_from_what_tests_need():
+    assert {"pyspark", "psycopg"} <= optional()
+    assert not {"pytest", "hypothesis", "pyarrow", "duckdb", "pandas"} & optional()
+    assert module_needs(MODULES["engines.postgres"], optional())
+
+
+@pytest.mark.parametrize("test", [name for name in TESTS if Path(name).name.startswith("test_")])
+def test_a_test_has_the_name_of_what_it_tests(test):
+    """`test_<module>.py` or `test_<module>_<aspect>.py` in the module's folder; a method's tests, a package's."""
+    path = Path(test).relative_to("tests")
+    if path.parts[0] == "oracles" or (len(path.parts) == 1 and path.stem in OF_THE_WHOLE):
+        return
+    module = ".".join([*path.parts[:-1], path.stem.removeprefix("test_")])
+    assert any(module == name or module.startswith(f"{name}_") for name in MODULES), f"no module {module}"
 
 
 def owner(template: str) -> str:

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon.plans.templates import ident
-from tests import cluster
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
 from tests.oracles import worlds
 
@@ -359,26 +358,21 @@ ELSEWHERE = [
 ]
 
 
-def test_postgres_finds_the_same(con):
-    psycopg = pytest.importorskip("psycopg", reason="needs the extra postgres")
-    if cluster.binaries() is None:
-        pytest.skip("needs a PostgreSQL server's programs")
-    running = cluster.Cluster()
-    try:
-        with psycopg.connect(running.dsn(), autocommit=True) as other:
-            columns = "ssn integer, age integer, disease varchar, w integer, sex varchar"
-            for connection, mark in ((con, "?"), (other.cursor(), "%s")):
-                connection.execute(f"create table people ({columns})")
-                connection.executemany(f"insert into people values ({', '.join([mark] * 5)})", PEOPLE)
-            for (views, secret), model in product(ELSEWHERE, ("unrestricted", "restricted")):
-                here, there = (found(each, "people", views, secret, model) for each in (con, other))
-                assert here[0] == there[0]
-                assert here[1].notes == there[1].notes
-            chain = ["SELECT ssn, age FROM base", "SELECT age, w FROM base", "SELECT w, disease FROM base"]
-            with pytest.raises(sqlanon.UsageError, match="are analysed on DuckDB"):
-                found(other, "people", chain, "SELECT ssn, disease FROM people")
-    finally:
-        running.close()
+def test_postgres_finds_the_same(con, server):
+    import psycopg
+
+    with psycopg.connect(server.new_database("views"), autocommit=True) as other:
+        columns = "ssn integer, age integer, disease varchar, w integer, sex varchar"
+        for connection, mark in ((con, "?"), (other.cursor(), "%s")):
+            connection.execute(f"create table people ({columns})")
+            connection.executemany(f"insert into people values ({', '.join([mark] * 5)})", PEOPLE)
+        for (views, secret), model in product(ELSEWHERE, ("unrestricted", "restricted")):
+            here, there = (found(each, "people", views, secret, model) for each in (con, other))
+            assert here[0] == there[0]
+            assert here[1].notes == there[1].notes
+        chain = ["SELECT ssn, age FROM base", "SELECT age, w FROM base", "SELECT w, disease FROM base"]
+        with pytest.raises(sqlanon.UsageError, match="are analysed on DuckDB"):
+            found(other, "people", chain, "SELECT ssn, disease FROM people")
 
 
 # -- the result ----------------------------------------------------------------------------------------

@@ -148,13 +148,6 @@ def test_a_reader_that_leaves_early_is_no_error(release):
     assert done.stderr == ""
 
 
-def test_importing_needs_no_extra():
-    program = (
-        "import sys, sqlanon; sys.exit(any(m in sys.modules for m in ('pyspark', 'psycopg', 'altair', 'scipy.stats')))"
-    )
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
-
-
 def test_control_characters_of_values_do_not_reach_the_terminal(shell):
     (shell.folder / "evil.csv").write_text("q,s\n" + "".join(f"\x1b[2J{i},{i % 3}\n" for i in range(9)))
     asked = [

@@ -21,7 +21,6 @@ from sqlanon.plans.templates import Sql
 from sqlanon.sql.portable import parse_portable
 from sqlanon.sql.shell_script import write_script
 from tests.benchmarks.clustering import ratios
-from tests.cluster import Cluster, binaries
 from tests.conftest import real_data
 from tests.oracles.k_member import Attribute, distances, diverse, objective
 from tests.oracles.serpentine import order
@@ -469,29 +468,24 @@ def test_statements_are_known_to_engines_of_ours_and_hold_nothing_of_the_data(co
         parse_portable(sql, run=True)
 
 
-def test_postgres_makes_the_same_clusters(con):
-    psycopg = pytest.importorskip("psycopg", reason="needs the extra postgres")
+def test_postgres_makes_the_same_clusters(con, server):
+    import psycopg
+
     from sqlanon.engines.postgres import PostgresEngine
 
-    if binaries() is None:
-        pytest.skip("needs PostgreSQL's server programs, initdb and postgres")
     asked = Clustering(a_table(con, 200), 3, 3, 0.05, "merge", 3)
     expected = clustered(con, asked)
-    running = Cluster()
-    try:
-        with psycopg.connect(running.dsn(), autocommit=True) as session:
-            for name in ("determined", "alternative", "influence", "hierarchy_3"):
-                described = con.execute(f"describe {name}").fetchall()
-                columns = ", ".join(f"{column[0]} {column[1].replace('DOUBLE', 'float8')}" for column in described)
-                session.execute(f"create table {name} ({columns})")
-                with session.cursor() as cursor, cursor.copy(f"copy {name} from stdin") as copy:
-                    for row in con.execute(f"from {name}").fetchall():
-                        copy.write_row(row)
-            engine = PostgresEngine(session)
-            with run_plan(plan(asked), engine, Key.fresh()) as found:
-                rows = engine.rows("select cluster, row_number from t_clustered order by cluster, row_number")
-    finally:
-        running.close()
+    with psycopg.connect(server.new_database("clusters"), autocommit=True) as session:
+        for name in ("determined", "alternative", "influence", "hierarchy_3"):
+            described = con.execute(f"describe {name}").fetchall()
+            columns = ", ".join(f"{column[0]} {column[1].replace('DOUBLE', 'float8')}" for column in described)
+            session.execute(f"create table {name} ({columns})")
+            with session.cursor() as cursor, cursor.copy(f"copy {name} from stdin") as copy:
+                for row in con.execute(f"from {name}").fetchall():
+                    copy.write_row(row)
+        engine = PostgresEngine(session)
+        with run_plan(plan(asked), engine, Key("ab" * 32)) as found:
+            rows = engine.rows("select cluster, row_number from t_clustered order by cluster, row_number")
     members = [[row["row_number"] for row in some] for _, some in itertools.groupby(rows, lambda row: row["cluster"])]
     assert members == expected[0]
     assert found["quality"] == pytest.approx(expected[2]["quality"])

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon.engines.postgres import PostgresEngine
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.releases.release import open_release
 from tests.conftest import NASTY_NAMES, PAPERS
@@ -334,7 +333,7 @@ def test_engines_without_lists_are_refused(monkeypatch):
     from sqlanon.engines.duckdb import DuckDBEngine, connect
 
     engine = DuckDBEngine(connect())
-    monkeypatch.setattr(engine, "dialect", PostgresEngine.dialect)
+    monkeypatch.setattr(engine, "dialect", "postgres")
     with pytest.raises(UsageError, match="a release of uncertain holds lists, which are read with duckdb, not with"):
         open_release(PAPER / "release", engine=engine)
 

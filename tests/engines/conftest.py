@@ -1,0 +1,70 @@
+"""What the tests of all engines compare with: the releases of the hostile table that DuckDB makes."""
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon.plans.templates import ident
+from tests.conftest import NASTY_NAMES
+from tests.engines.hostile import (
+    ASKED,
+    COLUMNS,
+    IDENTIFIERS,
+    KEY,
+    KNOWN,
+    QUASI,
+    RANDOMIZED,
+    ROWS,
+    SENSITIVE,
+    a_background,
+)
+
+
+@pytest.fixture(scope="session")
+def source(tmp_path_factory):
+    """Return a DuckDB connection with the table `hostile`, and its Parquet file."""
+    con = duckdb.connect()
+    con.execute(f"create table hostile ({', '.join(f'{ident(name)} {kind}' for name, kind in COLUMNS.items())})")
+    con.executemany(f"insert into hostile values ({', '.join('?' * len(COLUMNS))})", ROWS)
+    path = tmp_path_factory.mktemp("source") / "hostile [1].parquet"
+    con.execute(f"copy hostile to '{path}'").fetchall()
+    yield con, path
+    con.close()
+
+
+@pytest.fixture(scope="session")
+def expected(source):
+    """Publish with DuckDB."""
+    return sqlanon.anatomy(source[0], "hostile", id=IDENTIFIERS, key=KEY, **ASKED)
+
+
+@pytest.fixture(scope="session")
+def randomized(source):
+    """Publish randomized values with DuckDB: several attributes, and one whose residue is dropped."""
+    name = NASTY_NAMES[0]
+    quasi = [column for column in QUASI if column != name]
+    several = {**RANDOMIZED, "quasi": quasi, "sensitive": [SENSITIVE, name], "gamma": {SENSITIVE: 3, name: 4}}
+    one = {**RANDOMIZED, "quasi": quasi, "sensitive": name, "gamma": 7}
+    return [(asked, sqlanon.splu(source[0], "hostile", **asked)) for asked in (several, one)]
+
+
+@pytest.fixture(scope="session")
+def classes(source):
+    """Publish class by class with DuckDB: two backgrounds, and one with repair."""
+    known = {**RANDOMIZED, "quasi": QUASI, "sensitive": SENSITIVE, "r": 2, "max_suppressed": 0.9}
+    several = {**known, "background_from": [["ünï ©ode 漢字"], ["ünï ©ode 漢字", "a,b"]]}
+    repaired = {**known, "background_from": [["back\\slash"]], "repair": 2}
+    return [(asked, sqlanon.robust(source[0], "hostile", **asked)) for asked in (several, repaired)]
+
+
+@pytest.fixture(scope="session")
+def exposed(source, expected, tmp_path_factory):
+    """Return what DuckDB says of the release, and the backgrounds as files."""
+    con, folder = source[0], tmp_path_factory.mktemp("backgrounds")
+    files = []
+    for number, column in enumerate(KNOWN):
+        files.append(folder / f"known_{number}.parquet")
+        con.execute(f"copy ({a_background(column)}) to '{files[-1]}'").fetchall()
+    report = expected.verify(background=files, r=2)
+    assert len(report.posterior) == 3 and report.posterior[0]["largest_posterior"] > 0.5
+    return report, files

@@ -1,0 +1,96 @@
+"""One table of 240 rows that means the same in every engine, though its names and values are hostile, and how
+releases of it are compared."""
+
+import datetime
+import subprocess
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sqlanon
+from sqlanon.plans.templates import ident
+from tests.conftest import NASTY_NAMES, NASTY_VALUES
+
+KEY = "ab" * 32
+VALUES = [*NASTY_VALUES, None, "é", "e\u0301", "a\\b", "AB", "ab", "Z", "a z", "a-b"]
+SENSITIVE = "sens'it\"ive"
+IDENTIFIERS = {"who `is` \\ it": "varchar", "number": "bigint", "born": "date", "paid": "decimal(12, 2)"}
+COLUMNS = {
+    **dict.fromkeys(NASTY_NAMES, "varchar"),
+    "age": "integer",
+    "seen": "date",
+    "price": "decimal(9, 2)",
+    SENSITIVE: "varchar",
+    **IDENTIFIERS,
+}
+QUASI = [name for name in COLUMNS if name not in (SENSITIVE, *IDENTIFIERS)]
+ASKED = {"quasi": QUASI, "sensitive": SENSITIVE, "l": 3, "nulls": "value"}
+QUERIES = [
+    "SELECT COUNT(*) FROM release WHERE age >= 40",
+    f"SELECT {ident(SENSITIVE)} AS s, COUNT(*), AVG(age / 2) FROM release WHERE age BETWEEN 20 AND 55"
+    f" GROUP BY {ident(SENSITIVE)} ORDER BY s",
+    f"SELECT COUNT(*) AS n FROM release WHERE {ident(SENSITIVE)} IN ('Z', 'ab') OR age < 30",
+]
+
+
+def a_row(i: int) -> list[object]:
+    day = datetime.date(1950, 1, 31) + datetime.timedelta(days=37 * i)
+    quasi = [VALUES[(i * (place + 3) + i // 7) % len(VALUES)] for place in range(len(NASTY_NAMES))]
+    numbers = [None if i % 13 == 0 else 18 + i % 50, None if i % 17 == 0 else day, Decimal(i % 40) / 4]
+    person = [f"{i}é\\", i * 10_000_000_000, day, Decimal(i) / 100]
+    return [*quasi, *numbers, VALUES[i * i % len(VALUES)], *person]
+
+
+ROWS = [a_row(i) for i in range(240)]
+
+
+def rows_of(release: sqlanon.Release) -> dict[str, list[str]]:
+    """Return a release's tables as multisets, read by whatever engine the release is opened on."""
+    relations = {name: release.engine.rows(f"select * from {table}") for name, table in release.tables.items()}
+    return {name: sorted(repr(tuple(row.values())) for row in rows) for name, rows in relations.items()}
+
+
+RANDOMIZED = {"nulls": "value", "id": IDENTIFIERS, "key": KEY}
+
+
+PUBLISH = ("publish", "anatomy", "patients", "--quasi", "age", "--sensitive", "disease", "-l", "4")
+
+
+def same_answer(found: pd.DataFrame, wanted: pd.DataFrame) -> None:
+    assert list(found.columns) == list(wanted.columns) and len(found) == len(wanted)
+    for column in wanted.columns:
+        if pd.api.types.is_numeric_dtype(wanted[column]):
+            np.testing.assert_allclose(found[column].astype(float), wanted[column].astype(float), rtol=1e-9, atol=1e-9)
+        else:
+            assert found[column].fillna("NULL").tolist() == wanted[column].fillna("NULL").tolist()
+
+
+def a_background(column: str) -> str:
+    """Return SQL for what an adversary may know: frequencies by one column, some of it left to be shared."""
+    name, value = ident(column), ident(SENSITIVE)
+    counted = f"select {name}, {value}, count(*) as n from hostile group by {name}, {value}"
+    shared = f"cast(n as double precision) / sum(n) over (partition by {name}) as probability"
+    listed = f"select {name}, {value}, {shared} from ({counted}) as counted"
+    return f"select {name}, {value}, probability * 0.9 as probability from ({listed}) as listed"
+
+
+KNOWN = (NASTY_NAMES[1], "seen", "price")  # text, dates, decimals, NULLs among them
+
+
+def same_posteriors(found, wanted):
+    assert found.posterior
+    for one, other in zip(found.posterior, wanted.posterior, strict=False):
+        same_answer(pd.DataFrame(one["sizes"]), pd.DataFrame(other["sizes"]))
+        told = {key: value for key, value in one.items() if key not in ("background", "sizes")}
+        assert told == {key: pytest.approx(other[key]) if isinstance(value, float) else other[key]
+                        for key, value in told.items()}  # fmt: skip
+
+
+def refused(run: subprocess.CompletedProcess[str], *words: str) -> None:
+    """Look at one clear line and exit code 2; no password in it."""
+    said = run.stdout + run.stderr
+    assert run.returncode == 2 and run.stderr.count("\n") == 1 and "Traceback" not in said
+    assert all(word in run.stderr for word in words), run.stderr
+    assert "sesame" not in said

@@ -1,0 +1,40 @@
+"""Engines that are not there, and connections that are none, are refused with what to do."""
+
+import subprocess
+import sys
+
+import pytest
+
+from sqlanon.engines.connect import engine_of, open_engine
+from sqlanon.errors import UsageError
+from tests.engines.hostile import PUBLISH, refused
+from tests.servers import extra
+
+
+@pytest.mark.engines
+def test_without_java_spark_does_not_start(shell):
+    extra("spark", "pyspark")
+    run = shell(*PUBLISH, "--engine", "spark", "--out", "rel", PATH="", JAVA_HOME="")
+    refused(run, "Spark needs a Java runtime")
+
+
+def test_options_of_another_engine_are_refused(shell):
+    refused(shell(*PUBLISH, "--engine", "spark", "--dsn", "x", "--out", "rel"), "--dsn is not for --engine spark")
+    refused(shell(*PUBLISH, "--master", "local[2]", "--out", "rel"), "--master is not for --engine duckdb")
+    refused(shell(*PUBLISH, "--engine", "postgres", "--threads", "2", "--into", "rel"), "--threads is not for")
+
+
+@pytest.mark.parametrize(("engine", "library"), [("spark", "pyspark"), ("postgres", "psycopg")])
+def test_a_missing_extra_says_what_to_type(engine, library):
+    code = (
+        f"import sys; sys.modules[{library!r}] = None\nfrom sqlanon.engines.connect import open_engine\n"
+        f"from sqlanon.errors import UsageError\ntry: open_engine({engine!r})\nexcept UsageError as error: print(error)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.count("\n") == 1 and f"pip install 'sqlanon[{engine}]'" in run.stdout
+
+
+def test_what_is_no_connection_is_refused():
+    with pytest.raises(UsageError, match="a dict is no connection of duckdb, spark, postgres"):
+        engine_of({})
+    assert open_engine("duckdb").dialect == "duckdb"

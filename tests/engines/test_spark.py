@@ -1,0 +1,159 @@
+"""Spark: the same key gives the same release, the same proofs and the same estimates as in DuckDB."""
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon.engines.connect import engine_of
+from sqlanon.errors import SourceError, TargetError
+from tests.engines.hostile import ASKED, IDENTIFIERS, KEY, PUBLISH, QUERIES, ROWS, rows_of, same_answer, same_posteriors
+
+
+@pytest.fixture(scope="module")
+def fetched(spark):
+    """Record how many rows each call of Spark's brings to the driver."""
+    counts: list[int] = []
+    frame = type(spark.range(1))
+    kept = {name: getattr(frame, name) for name in ("collect", "toArrow", "toPandas", "toLocalIterator", "take")}
+
+    def recording(name):
+        def call(self, *arguments, **options):
+            rows = kept[name](self, *arguments, **options)
+            counts.append(len(rows) if name == "collect" else 10**9)
+            return rows
+
+        return call
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in kept:
+            patch.setattr(frame, name, recording(name))
+        yield counts
+
+
+@pytest.fixture(scope="module")
+def spark_release(spark, source, fetched, tmp_path_factory):
+    """Publish with Spark; return the directory and what came to the driver meanwhile."""
+    out = tmp_path_factory.mktemp("spark") / "rel {1}"
+    sqlanon.anatomy(spark, str(source[1]), id=IDENTIFIERS, key=KEY, out=out, **ASKED)
+    return out, list(fetched)
+
+
+def test_spark_publishes_what_duckdb_publishes(spark_release, expected):
+    release = sqlanon.open(spark_release[0])
+    assert rows_of(release) == rows_of(expected)
+    assert release.verify().holds
+
+
+def test_spark_brings_no_rows_to_the_driver(spark_release):
+    assert spark_release[1] and max(spark_release[1]) == 1
+
+
+def test_spark_leaves_the_callers_configuration(spark, spark_release):
+    assert spark.conf.get("spark.sql.session.timeZone") == "Europe/Rome"
+    assert spark.conf.get("spark.sql.ansi.enabled") == "false"
+    assert spark.catalog.listTables() == []
+
+
+def test_a_release_of_spark_is_parquet_files_and_a_manifest(spark_release):
+    out, _ = spark_release
+    manifest = sqlanon.open(out).manifest
+    assert {path.name for path in out.iterdir()} == {"release.json", *manifest["files"]}
+    listed = sorted(name for name in manifest["files"] if name.startswith("qit"))
+    assert listed == [f"qit-{number:05d}.parquet" for number in range(len(listed))] and len(listed) > 1
+    assert sum(manifest["files"][name]["rows"] for name in listed) == manifest["rows"] == len(ROWS)
+    assert {path.name for path in out.parent.iterdir()} == {out.name}
+
+
+def test_spark_proves_and_estimates_as_duckdb_does(spark, spark_release, source, expected):
+    release = sqlanon.open(spark_release[0], con=spark)
+    report, wanted = release.verify(against=str(source[1])), expected.verify(against="hostile")
+    assert report.holds and report.checks[1:] == wanted.checks[1:]
+    for query in QUERIES[1:]:
+        same_answer(release.estimate(query), expected.estimate(query))
+
+
+def test_spark_finds_the_posteriors_that_duckdb_finds(spark, spark_release, exposed):
+    release = sqlanon.open(spark_release[0], con=spark)
+    same_posteriors(release.verify(background=exposed[1][0], r=2), exposed[0])
+
+
+def test_spark_randomizes_as_duckdb_does(spark, source, randomized, tmp_path):
+    asked, expected = randomized[1]
+    release = sqlanon.splu(spark, str(source[1]), out=tmp_path / "release", **asked)
+    assert rows_of(sqlanon.open(tmp_path / "release")) == rows_of(expected)
+    assert sqlanon.open(tmp_path / "release").verify().holds
+    assert release.manifest["dropped_rows"] == expected.manifest["dropped_rows"]
+
+
+def test_spark_groups_class_by_class_as_duckdb_does(spark, source, classes, tmp_path):
+    asked, expected = classes[1]
+    sqlanon.robust(spark, str(source[1]), out=tmp_path / "release", **asked)
+    assert rows_of(sqlanon.open(tmp_path / "release")) == rows_of(expected)
+    opened_there = sqlanon.open(tmp_path / "release", con=spark)
+    assert opened_there.verify().holds
+    same_answer(opened_there.estimate(QUERIES[1]), expected.estimate(QUERIES[1]))
+
+
+def test_spark_sees_files_and_rows_that_lie_in_another_order(spark, source, tmp_path):
+    from sqlanon.plans.templates import Sql
+    from sqlanon.verification import qit_st
+    from sqlanon.verification.checks import PublishedTables
+
+    con = duckdb.connect()
+    lines = "select i // 2 as q, i // 2 as group_id from range(8) t(i)"
+    manifest = {
+        "parameters": {"l": 2},
+        "columns": {"quasi": ["q"], "sensitive": ["s"], "group": "group_id", "count": "count"},
+    }
+    st = tmp_path / "st.parquet"
+    con.execute(f"copy (select i // 2 as group_id, i % 2 as s, 1 as count from range(8) t(i)) to '{st}'").fetchall()
+    engine = engine_of(spark)
+    for seam, order, misplaced in ((4, "i", 0), (3, "i", 0), (4, "-i", 4), (4, "(i + 4) % 8", 1)):
+        paths = [tmp_path / f"qit-{number}.parquet" for number in range(2)]
+        con.execute(f"create or replace table laid as {lines} order by {order}").fetchall()
+        con.execute(f"copy (from laid limit {seam}) to '{paths[0]}'").fetchall()
+        con.execute(f"copy (from laid offset {seam}) to '{paths[1]}'").fetchall()
+        tables = {"qit": Sql(engine.read_parquet(paths)), "st": Sql(engine.read_parquet([st]))}
+        spark.catalog.clearCache()
+        (check, *_) = qit_st.verify(PublishedTables(engine, tables, manifest)).checks
+        assert check.found == ("sorted" if not misplaced else {"misplaced rows of qit": misplaced} | check.found)
+        assert check.holds is (not misplaced)
+
+
+def test_the_key_stands_in_no_plan_of_spark(spark):
+    from sqlanon.key import Key
+    from sqlanon.plans.templates import Sql
+
+    engine = engine_of(spark)
+    engine.keep_key(Sql('"sqlanon_test_key"'), Key(KEY))
+    assert engine.rows('select secret from "sqlanon_test_key"') == [{"secret": KEY}]
+    plan = engine.relation('select sha256(secret) as h from "sqlanon_test_key"')._jdf.queryExecution().toString()
+    engine.drop(['"sqlanon_test_key"'])
+    assert KEY not in plan and "LocalTableScan" in plan
+
+
+def test_a_fresh_key_needs_no_identifier_in_spark(spark, tmp_path):
+    frame = spark.range(300).selectExpr("id % 40 as age", "concat('d', id % 8) as disease")
+    frame = frame.withMetadata("age", {"comment": "read from handwriting"})
+    release = sqlanon.anatomy(spark, frame, quasi="age", sensitive="disease", l=4, out=tmp_path / "rel")
+    assert release.manifest["rows"] == 300 and release.manifest["engine"].startswith("spark")
+    assert not any(b"handwriting" in path.read_bytes() for path in (tmp_path / "rel").iterdir())
+
+
+def test_bad_input_of_spark_is_refused(spark, tmp_path):
+    asked = {"quasi": "age", "sensitive": "disease", "l": 4}
+    with pytest.raises(SourceError, match="no file"):
+        sqlanon.anatomy(spark, "missing.parquet", out=tmp_path / "rel", **asked)
+    with pytest.raises(SourceError, match="no table, view or file 'missing'"):
+        sqlanon.anatomy(spark, "missing", out=tmp_path / "rel", **asked)
+    with pytest.raises(TargetError, match="say --out DIR"):
+        sqlanon.anatomy(spark, spark.range(9).selectExpr("id as age", "id as disease"), into="rel", **asked)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_command_line_prints_what_spark_would_run(spark, shell):
+    words = (*PUBLISH[:2], "patients.parquet", *PUBLISH[3:], "--engine", "spark", "--master", "local[2]")
+    run = shell(*words, "--out", "rel", "--sql", SQLANON_KEY=KEY)
+    assert run.returncode == 0 and run.stderr == "", run.stderr
+    assert "sha2(" in run.stdout and "order by" in run.stdout and KEY not in run.stdout
+    assert not (shell.folder / "rel").exists()
