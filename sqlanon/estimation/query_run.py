@@ -17,7 +17,7 @@ from sqlanon.errors import AnswerError, DataError, QueryError, ResourceError, Sq
 from sqlanon.estimation.constant_faults import never
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.estimators.evidence import Estimate, Evidence
-from sqlanon.estimators.moments import Array, Asked, Measured
+from sqlanon.estimators.moments import Array, LinearAggregate, SelectedValues
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import INTERVAL, Aggregate, Query, Role
 
@@ -31,7 +31,7 @@ log = logging.getLogger("sqlanon")
 Estimator = Callable[[Evidence], Estimate]
 
 
-class Asking:
+class QueryRun:
     """Prepare one query; a method adds how its release is read and what follows from it (`found`).
 
     FIGURES: what is told of each aggregate, ORDER BY going by `value`. ASKED: the conditions that choose values.
@@ -41,7 +41,7 @@ class Asking:
     ASKED: tuple[Role, ...] = ("sensitive",)
 
     def __init__(self, space: Workspace, query: Query) -> None:
-        """Sort the query's pieces; `relations` must name `value` before `asked_text` is read."""
+        """Sort the query's pieces; `relations` must name `value` before `render_asked` is read."""
         self.space, self.query = space, query
         self.quasi_keys = [key for key in query.keys if key.role != "sensitive"]
         self.sensitive_keys = [key for key in query.keys if key.role == "sensitive"]
@@ -56,7 +56,7 @@ class Asking:
         self.people = Sql("")
         self.keeps_asked = bool(query.parts or self.sensitive_keys)
 
-    def found(self, estimate: Estimator) -> tuple[Sequence[Any], NDArray[np.bool_]]:
+    def estimate_aggregates(self, estimate: Estimator) -> tuple[Sequence[Any], NDArray[np.bool_]]:
         """Return an estimate per aggregate (FIGURES as arrays), and which cells x sets are answered; a method's own."""
         raise NotImplementedError
 
@@ -72,9 +72,9 @@ class Asking:
 
     # -- the statements that all methods share --------------------------------------------------
 
-    def asked_text(self) -> str:
+    def render_asked(self) -> str:
         """Write the query over the sensitive values."""
-        return self.space.text(
+        return self.space.render(
             "estimation/query_run/asked",
             self.relations,
             sensitive_conditions=[piece.sql for piece in self.query.filters(*self.ASKED)],
@@ -83,16 +83,16 @@ class Asking:
             weights=[piece.sql for piece in self.weights],
         )
 
-    def answer_text(self) -> str:
+    def render_answer(self) -> str:
         """Write the query that puts keys, order and names to the figures."""
-        text, given = self.space.text, dict(self.relations)
+        render, given = self.space.render, dict(self.relations)
         quasi, sensitive = [key.sql for key in self.quasi_keys], [key.sql for key in self.sensitive_keys]
         one_cell, one_set = Sql("(select 0 as cell)"), Sql("(select 0 as set_number)")
         given["cell_key"] = (
-            inline(text("estimation/query_run/cell_key", given, quasi_keys=quasi)) if quasi else one_cell
+            inline(render("estimation/query_run/cell_key", given, quasi_keys=quasi)) if quasi else one_cell
         )
         given["set_key"] = (
-            inline(text("estimation/query_run/set_key", given, sensitive_keys=sensitive)) if sensitive else one_set
+            inline(render("estimation/query_run/set_key", given, sensitive_keys=sensitive)) if sensitive else one_set
         )
         items: list[tuple[Sql, str]] = []
         for item in self.query.items:
@@ -102,7 +102,7 @@ class Asking:
                 items += [(Sql(f"{x}_{item.aggregate}"), n) for x, n in self.named(item.name)]
         order = [Sql(f"{term.sql or f'value_{term.aggregate}'} {term.direction}") for term in self.query.order]
         limit = [] if self.query.limit is None else [self.query.limit]
-        return text(
+        return render(
             "estimation/query_run/answer", given, keys=self._key_columns(), items=items, order=order, limit=limit
         )
 
@@ -121,7 +121,7 @@ class Asking:
         """Run the statements and put the estimates together."""
         try:
             self._check_types()
-            frame = self._frame(*self.found(estimate))
+            frame = self._frame(*self.estimate_aggregates(estimate))
         except (QueryError, TargetError, AnswerError, ResourceError):
             raise
         except SqlanonError as error:
@@ -144,10 +144,10 @@ class Asking:
                 if not _NUMERIC.fullmatch(found):
                     raise QueryError(f"SUM and AVG take numbers; one was asked of {found} values")
 
-    def read_asked(self) -> tuple[Asked, dict[str, Array]]:
+    def read_selected(self) -> tuple[SelectedValues, dict[str, Array]]:
         """Return the asked values, and by expression what each counts (NaN for NULL), length n."""
         if self.keeps_asked:
-            relation = self.keep("asked", self.asked_text())
+            relation = self.keep("asked", self.render_asked())
             columns = [
                 "code",
                 "case_number",
@@ -156,7 +156,7 @@ class Asking:
             ]
             frame = self.space.engine.frame(f"select {', '.join(columns)} from {relation} order by code")
         else:
-            frame = self.space.asked(self.asked_text())
+            frame = self.space.asked(self.render_asked())
         code, case, chosen = (frame[name].to_numpy(dtype=np.int64) for name in ("code", "case_number", "set_number"))
         sets = int(chosen.max(initial=-1)) + 1 if self.sensitive_keys else 1
         self.asked_count = len(code)
@@ -166,7 +166,7 @@ class Asking:
         weights: dict[str, Array] = {
             piece.sql: frame[f"weight_{n}"].to_numpy(dtype=float) for n, piece in enumerate(self.weights, start=1)
         }
-        return Asked(code, case, chosen, sets), weights
+        return SelectedValues(code, case, chosen, sets), weights
 
     def require_finite(self, frame: pd.DataFrame, name: str, case: str) -> None:
         """Refuse a measured expression that is NaN or infinite on some hits, or whose squares are.
@@ -182,19 +182,19 @@ class Asking:
         if not np.isfinite(frame.select_dtypes("number").fillna(0.0).to_numpy(dtype=float)).all():
             raise AnswerError("SUM and AVG were asked of numbers whose squares are too large; divide them first")
 
-    def measured(self, aggregate: Aggregate, weights: Mapping[str, Array]) -> Measured:
+    def vectorize(self, aggregate: Aggregate, weights: Mapping[str, Array]) -> LinearAggregate:
         """Say one aggregate in arrays."""
         piece = aggregate.argument
         if piece is not None and piece.sql in weights:
             found = weights[piece.sql]
-            return Measured(aggregate.function, None, np.nan_to_num(found), (~np.isnan(found)).astype(float))
+            return LinearAggregate(aggregate.function, None, np.nan_to_num(found), (~np.isnan(found)).astype(float))
         ones = np.ones(self.asked_count)
         number = None if piece is None else self.measures.index(piece) + 1
-        return Measured(aggregate.function, number, ones, ones)
+        return LinearAggregate(aggregate.function, number, ones, ones)
 
     # -- the answer ----------------------------------------------------------------------------
 
-    def occurring(self, asked: Asked, rows: Array) -> NDArray[np.bool_]:
+    def occurring(self, asked: SelectedValues, rows: Array) -> NDArray[np.bool_]:
         """Tell which cells x sets are answered: every quasi group that occurs, with every set it can have."""
         if not self.quasi_keys:
             return np.ones((len(rows), asked.set_count), dtype=bool)
@@ -215,7 +215,7 @@ class Asking:
             return pd.DataFrame({name: figure[x] for x, name in pairs}).iloc[: self.query.limit]
         self.made.append(str(self.relations["figure"]))
         self.space.keep_frame("figure", figure)
-        return self.space.engine.frame(self.answer_text())
+        return self.space.engine.frame(self.render_answer())
 
     def _in_users_words(self, error: SqlanonError) -> SqlanonError:
         """Put the published names where the engine's message has ours."""

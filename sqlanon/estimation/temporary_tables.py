@@ -28,7 +28,7 @@ class Workspace:
         self._asked: dict[str, pd.DataFrame] = {}
         self._types: dict[str, str] = {}
 
-    def text(self, template: str, given: Mapping[str, Sql], **values: object) -> str:
+    def render(self, template: str, given: Mapping[str, Sql], **values: object) -> str:
         """Render one template; the release's own parameters are added."""
         step = Step(template, "query")
         read = {name: value for name, value in self._values.items() if name in header(step.template).parameters}

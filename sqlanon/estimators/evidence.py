@@ -66,14 +66,14 @@ def interval(evidence: Evidence) -> tuple[Array, Array]:
     return within(low, evidence) + evidence.less, within(high, evidence) + evidence.more
 
 
-def unbiased(evidence: Evidence) -> Estimate:
+def answer_unbiased(evidence: Evidence) -> Estimate:
     """Answer with the unbiased estimate and its interval; with the plain one where there is no such answer."""
     low, high = interval(evidence)
     value = np.where(np.isnan(evidence.unbiased), evidence.plain, evidence.unbiased)
     return Estimate(within(value, evidence), evidence.std_error, low, high)
 
 
-def without_error(evidence: Evidence) -> Estimate:
+def answer_plain(evidence: Evidence) -> Estimate:
     """Answer with the plain estimate; std_error, low and high are NULL (NaN) except where it is exact."""
     exact = evidence.exact
     value = within(evidence.plain, evidence)

@@ -14,7 +14,7 @@ from sqlanon.estimators import ridge
 from sqlanon.estimators.class_moments import Tallies, Tally
 from sqlanon.estimators.class_systems import Strata
 from sqlanon.estimators.inference import Inference
-from sqlanon.estimators.moments import Array, Asked, Measured, Moments, Whole
+from sqlanon.estimators.moments import Array, LinearAggregate, Moments, SelectedValues, Whole
 from sqlanon.estimators.ridge import Outcome, Posterior
 
 CHUNK = 4_000_000  # numbers in the directions that are asked at once
@@ -31,7 +31,9 @@ class _Solved:
 class ByClass(Inference):
     """Solve each class of a release for one query, aggregate by aggregate."""
 
-    def __init__(self, moments: Moments, asked: Asked, strata: Strata, tallies: Tallies, left_out: float = 0) -> None:
+    def __init__(
+        self, moments: Moments, asked: SelectedValues, strata: Strata, tallies: Tallies, left_out: float = 0
+    ) -> None:
         """Take moments over all classes, asked values, the release's classes and the moments by class.
 
         left_out: rows of the source that the release leaves out.
@@ -40,7 +42,7 @@ class ByClass(Inference):
         self.strata, self.tallies, self.left_out = strata, tallies, left_out
         self._known: dict[tuple[object, ...], _Solved] = {}
 
-    def _solved(self, measured: Measured) -> tuple[Array, Array, Array, Array]:
+    def _solved(self, measured: LinearAggregate) -> tuple[Array, Array, Array, Array]:
         shape = (len(self.rows), self.asked.set_count)
         value, error, growth, curve = (np.zeros(shape) for _ in range(4))
         for cell in range(shape[0]):
@@ -54,12 +56,12 @@ class ByClass(Inference):
 
     # -- sums and averages, one cell ------------------------------------------------------------
 
-    def _sum(self, measured: Measured, cell: int) -> tuple[Array, Array]:
+    def _sum(self, measured: LinearAggregate, cell: int) -> tuple[Array, Array]:
         kind = ("count",) if measured.number is None else ("measured", measured.number, 0.0)
         value, error = self._weighed(cell, kind, measured.weights)
         return np.where(np.isclose(value, np.rint(value), rtol=1e-13, atol=1e-9), np.rint(value), value), error
 
-    def _average(self, measured: Measured, cell: int) -> tuple[Array, Array, Array, Array]:
+    def _average(self, measured: LinearAggregate, cell: int) -> tuple[Array, Array, Array, Array]:
         """Return what the mean of e adds to that of all hits: sum(e - mean) and its count are two outcomes.
 
         Their errors are taken for independent: what e - mean says of a value says nothing of how many rows count.
@@ -76,7 +78,7 @@ class ByClass(Inference):
             growth = 2 * distance * rows_error**2 / rows**2
         return _settled(centre + distance, error, growth, rows, rows_error)
 
-    def _average_of_values(self, measured: Measured, cell: int) -> tuple[Array, Array, Array, Array]:
+    def _average_of_values(self, measured: LinearAggregate, cell: int) -> tuple[Array, Array, Array, Array]:
         """Return the ratio of two sums over the same shares, with its own variance."""
         kind = ("count",)
         top, _ = self._weighed(cell, kind, measured.weights)
@@ -91,7 +93,7 @@ class ByClass(Inference):
 
     # -- rows that the release leaves out ---------------------------------------------------------
 
-    def _left_out(self, measured: Measured, value: Array) -> tuple[Array, Array]:
+    def _left_out(self, measured: LinearAggregate, value: Array) -> tuple[Array, Array]:
         less, more = np.zeros_like(value), np.zeros_like(value)
         if not self.left_out or not len(self.strata.full[0]):
             return less, more
@@ -103,7 +105,7 @@ class ByClass(Inference):
             more[cell] += found[1]
         return less, more
 
-    def _each(self, measured: Measured, cell: int, case: int, value: Array) -> Array:
+    def _each(self, measured: LinearAggregate, cell: int, case: int, value: Array) -> Array:
         """Return what one more row of each value that stands in every group would count, J x n; of AVG: times rows."""
         one, code, _ = self.strata.full
         inside = self.asked.case == case

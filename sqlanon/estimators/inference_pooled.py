@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sqlanon.estimators import least_squares
 from sqlanon.estimators.inference import Inference
 from sqlanon.estimators.least_squares import System
-from sqlanon.estimators.moments import Array, Asked, Measured, Moments
+from sqlanon.estimators.moments import Array, LinearAggregate, Moments, SelectedValues
 
 TOGETHER = 3  # times the noise of a mean in its variance; by simulation, for 700 rows and groups of 3
 Combo = tuple[int, int]
@@ -22,7 +22,9 @@ Spreads = Callable[[Sequence[tuple[Array, Array]]], Array]
 class Pooled(Inference):
     """Solve the release's system for one query, aggregate by aggregate."""
 
-    def __init__(self, moments: Moments, asked: Asked, system: System, spreads: Spreads, pairs: Array | None) -> None:
+    def __init__(
+        self, moments: Moments, asked: SelectedValues, system: System, spreads: Spreads, pairs: Array | None
+    ) -> None:
         """Take moments, asked values, the release's system and its spread query.
 
         pairs: b of rows that are hits in two cases, C x K x K x V for case < other case; None: not known.
@@ -30,19 +32,19 @@ class Pooled(Inference):
         super().__init__(moments, asked)
         self.system, self.spreads, self.pairs = system, spreads, pairs
 
-    def _shares(self, measured: Measured, degree: int) -> Array:
+    def _shares(self, measured: LinearAggregate, degree: int) -> Array:
         """Return the mean of x^degree over the rows of each value, C x K x V; 1 where every row is a hit."""
         found = least_squares.shares(self.system, self.moments.columns[measured.column(degree, "shared")])
         if measured.number is None:
             found[self.everyone] = 1.0
         return found
 
-    def _solved(self, measured: Measured) -> tuple[Array, Array, Array, Array]:
+    def _solved(self, measured: LinearAggregate) -> tuple[Array, Array, Array, Array]:
         """Return value, standard error, and the growth and curve of the variance of a ratio, C x J."""
         shares = {degree: self._shares(measured, degree) for degree in range(2 * measured.degree + 1)}
         totals = self.moments.totals[self.asked.code]
         parts = [
-            self.asked.summed(self.asked.gathered(shares[degree]) * totals, weights)
+            self.asked.sum_by_set(self.asked.gathered(shares[degree]) * totals, weights)
             for degree, weights in measured.parts()
         ]
         value = self._ratio(parts)
@@ -65,7 +67,7 @@ class Pooled(Inference):
 
     def _variance(
         self,
-        measured: Measured,
+        measured: LinearAggregate,
         shares: Mapping[int, Array],
         value: Array,
         asked: Mapping[Combo, tuple[Array, Array]],
@@ -93,7 +95,7 @@ class Pooled(Inference):
             found += crossed
         return found[0], found[1], found[2]
 
-    def _covariances(self, measured: Measured, shares: Mapping[int, Array]) -> dict[str, Array]:
+    def _covariances(self, measured: LinearAggregate, shares: Mapping[int, Array]) -> dict[str, Array]:
         """Return f/(f-1) times the covariances of a value's rows (numerator, denominator), C x K x V."""
         totals = self.moments.totals
         scale = np.where(totals > 1, totals / np.maximum(totals - 1, 1), 0.0)
@@ -108,7 +110,7 @@ class Pooled(Inference):
         both, most = scale * self._settled(measured, (1, 0), means[1] * (1 - share)), np.sqrt(top * own)
         return {"top": top, "both": np.clip(both, -most, most), "bottom": own}
 
-    def _settled(self, measured: Measured, degrees: tuple[int, int], plain: Array) -> Array:
+    def _settled(self, measured: LinearAggregate, degrees: tuple[int, int], plain: Array) -> Array:
         """Take the noise of the means out of a plug-in covariance, C x K x V: E[p^2] of an estimate is p^2 + Var p.
 
         The noise of a value's mean is a multiple of the rows' mean covariance; where it is most of what is known of
@@ -130,14 +132,14 @@ class Pooled(Inference):
         pooled = mean[:, :, None]
         return np.asarray((plain + pooled * noise * (2 + TOGETHER + noise)) / (1 + noise) ** 2)
 
-    def _means(self, measured: Measured, degree: int, found: Array) -> Array:
+    def _means(self, measured: LinearAggregate, degree: int, found: Array) -> Array:
         """Take the uniform estimate for values that S does not determine: only their spread is needed."""
         if self.system.known.all():
             return found
         uniform = self.moments.columns[measured.column(degree, "uniform")] / self.moments.totals
         return np.where(self.system.known, found, uniform)
 
-    def _vectors(self, measured: Measured, combo: Combo) -> tuple[Array, Array]:
+    def _vectors(self, measured: LinearAggregate, combo: Combo) -> tuple[Array, Array]:
         """Return a = w f over one set and case, for numerator and denominator, each of length V."""
         inside = (self.asked.set == combo[0]) & (self.asked.case == combo[1])
         codes = self.asked.code[inside]
@@ -148,7 +150,7 @@ class Pooled(Inference):
             found.append(vector)
         return found[0], found[1]
 
-    def _reachable(self, measured: Measured, asked: Mapping[Combo, tuple[Array, Array]]) -> NDArray[np.bool_]:
+    def _reachable(self, measured: LinearAggregate, asked: Mapping[Combo, tuple[Array, Array]]) -> NDArray[np.bool_]:
         """Tell which asked sets S determines, J: of AVG both sums must be."""
         found = np.ones(self.asked.set_count, dtype=bool)
         for (chosen, _), vectors in asked.items():
@@ -157,7 +159,7 @@ class Pooled(Inference):
         return found
 
     def _spread(
-        self, measured: Measured, combos: Sequence[Combo], asked: Mapping[Combo, tuple[Array, Array]]
+        self, measured: LinearAggregate, combos: Sequence[Combo], asked: Mapping[Combo, tuple[Array, Array]]
     ) -> dict[tuple[str, int], Array]:
         """Return sum over v's places of h h' - a_v a'_v / f_v, by kind and combo, each of length V."""
         same = measured.function != "avg" or measured.degree == 1
@@ -173,7 +175,9 @@ class Pooled(Inference):
             }
         return found
 
-    def _crossed(self, measured: Measured, asked: Mapping[Combo, tuple[Array, Array]], average: Array) -> Array | None:
+    def _crossed(
+        self, measured: LinearAggregate, asked: Mapping[Combo, tuple[Array, Array]], average: Array
+    ) -> Array | None:
         """Return what the covariances between cases add to the three variances, 3 x C x J; None where not known."""
         if self.pairs is None or measured.degree > 0:
             return None

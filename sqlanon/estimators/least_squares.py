@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.estimators.evidence import Estimate, Evidence, unbiased
+from sqlanon.estimators.evidence import Estimate, Evidence, answer_unbiased
 
 Array = NDArray[np.float64]
 TOLERANCE = 1e-9
@@ -65,4 +65,4 @@ def directions(found: System, asked: Array) -> Array:
 
 def estimate(evidence: Evidence) -> Estimate:
     """Answer with least squares and its 95 % interval; `uniform` where the asked set has no such answer."""
-    return unbiased(evidence)
+    return answer_unbiased(evidence)

@@ -15,7 +15,7 @@ Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Asked:
+class SelectedValues:
     """Hold the values that a query's sensitive part leaves: code, case and set of each, length n."""
 
     code: Whole
@@ -31,7 +31,7 @@ class Asked:
         """Take from C x K x V what each asked value counts in its own case: C x n."""
         return np.asarray(array[:, self.case, self.code])
 
-    def summed(self, gathered: Array, weights: Array) -> Array:
+    def sum_by_set(self, gathered: Array, weights: Array) -> Array:
         """Sum gathered (C x n) times weights (n) over each asked set: C x J."""
         found = np.zeros((self.set_count, len(gathered)))
         np.add.at(found, self.set, (gathered * weights).T)
@@ -69,7 +69,7 @@ class Moments:
 
 
 @dataclass(frozen=True)
-class Measured:
+class LinearAggregate:
     """One aggregate as arrays see it: the sum over the asked v of w_v f_v p_v, for AVG over such a sum.
 
     function: count, sum or avg. number: the measured expression e of the rows; None: every hit counts 1.
@@ -97,7 +97,7 @@ class Measured:
         return f"{('count', 'sum', 'square')[degree]}_{kind}_{self.number}"
 
 
-def bounds(moments: Moments, asked: Asked, measured: Measured) -> tuple[Array, Array]:
+def bound_answer(moments: Moments, asked: SelectedValues, measured: LinearAggregate) -> tuple[Array, Array]:
     """Return the least and the largest answer that the release allows, C x J; NaN for none known."""
     least, most = _row_bounds(moments, asked)
     if measured.function == "count":
@@ -107,18 +107,18 @@ def bounds(moments: Moments, asked: Asked, measured: Measured) -> tuple[Array, A
     return _value_bounds(moments, asked, measured, least, most)
 
 
-def none_possible(moments: Moments, asked: Asked, measured: Measured) -> NDArray[np.bool_]:
+def is_empty(moments: Moments, asked: SelectedValues, measured: LinearAggregate) -> NDArray[np.bool_]:
     """Tell where surely no row is counted, C x J: there SUM and AVG are NULL."""
     column = moments.columns[measured.column(0, "shared")]
-    return np.asarray(asked.summed(asked.gathered(column), measured.present) == 0)
+    return np.asarray(asked.sum_by_set(asked.gathered(column), measured.present) == 0)
 
 
-def _most(moments: Moments, asked: Asked) -> Array:
+def _most(moments: Moments, asked: SelectedValues) -> Array:
     """Bound the hits of each asked value, C x n: at most f_v, and at most its places beside hits, b_v."""
     return np.minimum(asked.gathered(moments.columns["shared"]), moments.totals[asked.code])
 
 
-def _row_bounds(moments: Moments, asked: Asked) -> tuple[Array, Array]:
+def _row_bounds(moments: Moments, asked: SelectedValues) -> tuple[Array, Array]:
     """Bound the asked rows that are hits, C x J x K: by groups, by totals, by inclusion and exclusion."""
     rows = moments.count("uniform")
     cases = rows.shape[1]
@@ -128,13 +128,13 @@ def _row_bounds(moments: Moments, asked: Asked) -> tuple[Array, Array]:
     return np.maximum(forced, 0.0), np.minimum(most, rows[:, None, :])
 
 
-def _weight_bounds(moments: Moments, asked: Asked, measured: Measured) -> tuple[Array, Array]:
+def _weight_bounds(moments: Moments, asked: SelectedValues, measured: LinearAggregate) -> tuple[Array, Array]:
     """Bound SUM and AVG of an expression that has one value w_v per sensitive value."""
     most, weights = _most(moments, asked), measured.weights
     if measured.function == "sum":
         ones = np.ones_like(weights)
         low, high = np.minimum(weights * most, 0.0), np.maximum(weights * most, 0.0)
-        return asked.summed(low, ones), asked.summed(high, ones)
+        return asked.sum_by_set(low, ones), asked.sum_by_set(high, ones)
     possible = np.where((most > 0) & (measured.present > 0), weights, np.nan)
     cases = moments.count("uniform").shape[1]
     low, high = (asked.extreme(possible, cases, largest) for largest in (False, True))
@@ -142,7 +142,7 @@ def _weight_bounds(moments: Moments, asked: Asked, measured: Measured) -> tuple[
 
 
 def _value_bounds(
-    moments: Moments, asked: Asked, measured: Measured, least_rows: Array, most_rows: Array
+    moments: Moments, asked: SelectedValues, measured: LinearAggregate, least_rows: Array, most_rows: Array
 ) -> tuple[Array, Array]:
     """Bound SUM and AVG of an expression of the rows by its least and largest value and its positive part."""
     rows, number = moments.count("uniform"), measured.number

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from sqlanon.estimators.class_systems import TOLERANCE, Strata
-from sqlanon.estimators.evidence import Estimate, Evidence, unbiased
+from sqlanon.estimators.evidence import Estimate, Evidence, answer_unbiased
 from sqlanon.estimators.moments import Array
 
 OWN_GRID = np.array([1.0, 2.0, 5.0, 15.0, 60.0, 300.0])  # t2
@@ -213,6 +213,6 @@ def estimate(evidence: Evidence) -> Estimate:
     No standard error is above half of what lies between the bounds, as that of no distribution between them is; the
     interval is the posterior's own, cut to the bounds.
     """
-    found = unbiased(evidence)
+    found = answer_unbiased(evidence)
     possible = np.maximum(evidence.most - evidence.least, 0.0) / 2  # NaN, which fmin passes over, where none is known
     return replace(found, std_error=np.where(np.isnan(found.std_error), np.nan, np.fmin(found.std_error, possible)))

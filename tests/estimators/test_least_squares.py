@@ -6,7 +6,7 @@ import pytest
 from sqlanon.estimators import least_squares
 from sqlanon.estimators.evidence import Evidence
 from sqlanon.estimators.inference_pooled import Pooled
-from sqlanon.estimators.moments import Asked, Measured, Moments
+from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues
 
 VALUES, GROUPS, SIZE = 6, 240, 3
 
@@ -62,34 +62,34 @@ def dealt(world, random):
 
 def one(codes, cases=None):
     codes = np.array(codes)
-    return Asked(codes, np.zeros_like(codes) if cases is None else np.array(cases), np.zeros_like(codes), 1)
+    return SelectedValues(codes, np.zeros_like(codes) if cases is None else np.array(cases), np.zeros_like(codes), 1)
 
 
 ONES = np.ones(2)
 QUESTIONS = {
     "count": (
-        Measured("count", None, ONES, ONES),
+        LinearAggregate("count", None, ONES, ONES),
         one([1, 4]),
         lambda v, a: ((a > 40) & np.isin(v, [1, 4])).sum(),
     ),
-    "sum": (Measured("sum", 1, ONES, ONES), one([1, 4]), lambda v, a: a[(a > 40) & np.isin(v, [1, 4])].sum()),
+    "sum": (LinearAggregate("sum", 1, ONES, ONES), one([1, 4]), lambda v, a: a[(a > 40) & np.isin(v, [1, 4])].sum()),
     "avg": (
-        Measured("avg", 1, ONES, ONES),
+        LinearAggregate("avg", 1, ONES, ONES),
         one([1, 4]),
         lambda v, a: a[(a > 40) & np.isin(v, [1, 4])].mean(),
     ),
     "sum of values": (
-        Measured("sum", None, np.array([2.0, 7.0]), ONES),
+        LinearAggregate("sum", None, np.array([2.0, 7.0]), ONES),
         one([1, 4]),
         lambda v, a: 2 * ((a > 40) & (v == 1)).sum() + 7 * ((a > 40) & (v == 4)).sum(),
     ),
     "avg of values": (
-        Measured("avg", None, np.array([2.0, 7.0]), ONES),
+        LinearAggregate("avg", None, np.array([2.0, 7.0]), ONES),
         one([1, 4]),
         lambda v, a: np.where(v == 1, 2.0, 7.0)[(a > 40) & np.isin(v, [1, 4])].mean(),
     ),
     "count of two cases": (
-        Measured("count", None, ONES, ONES),
+        LinearAggregate("count", None, ONES, ONES),
         one([1, 4], [0, 1]),
         lambda v, a: ((a > 40) & (v == 1)).sum() + ((a > 35) & (v == 4)).sum(),
     ),
@@ -173,7 +173,7 @@ def test_intervals_of_sums_and_averages_hold_in_small_releases():
         for name, found in inside.items():
             hits = (age < 40) if "few" in name else np.ones(count, dtype=bool)
             moments = _moments(group, held, hits.astype(float), gain)
-            measured = Measured(name[:3], 1, np.ones(1), np.ones(1))
+            measured = LinearAggregate(name[:3], 1, np.ones(1), np.ones(1))
             spreads = spreads_of((None, None, None, held), system)
             evidence = Pooled(moments, one([1]), system, spreads, None).evidence(measured)
             answer = least_squares.estimate(evidence)

@@ -8,7 +8,7 @@ from sqlanon.estimation.qit_st.uniform_run import UniformAsking
 from sqlanon.estimators.class_moments import counted, tallies
 from sqlanon.estimators.inference import Inference
 from sqlanon.estimators.inference_by_class import ByClass
-from sqlanon.estimators.moments import Asked, Moments
+from sqlanon.estimators.moments import Moments, SelectedValues
 
 
 class ClassAsking(UniformAsking):
@@ -31,9 +31,11 @@ class ClassAsking(UniformAsking):
     def scatter_text(self) -> str:
         """Write the query for how hits scatter over groups."""
         by_class = self.classes.by_class
-        return self.loaded.text("estimation/qit_st/scatter", self.relations, measures=self.measures, by_class=by_class)
+        return self.loaded.render(
+            "estimation/qit_st/scatter", self.relations, measures=self.measures, by_class=by_class
+        )
 
-    def inference(self, asked: Asked) -> Inference:
+    def inference(self, asked: SelectedValues) -> Inference:
         """Read what the hits say class by class."""
         self.loaded.totals()
         strata = self.classes.strata()

@@ -61,15 +61,15 @@ class Classes:
 
     # -- the statements ------------------------------------------------------------------------
 
-    def text(self, template: str, given: Mapping[str, Sql], **values: object) -> str:
+    def render(self, template: str, given: Mapping[str, Sql], **values: object) -> str:
         """Write one template, by class where there are classes."""
-        return self.loaded.text(template, {**given, **self.relations}, **values)
+        return self.loaded.render(template, {**given, **self.relations}, **values)
 
     def loading(self) -> list[tuple[str, str]]:
         """Return the names and texts of what tells groups' classes, none for one class."""
         given = self.loaded.relations
         return [
-            (name, self.text(f"estimation/qit_st/{name}", given, signature=self.signature))
+            (name, self.render(f"estimation/qit_st/{name}", given, signature=self.signature))
             for name in MADE
             if self.signature
         ]
@@ -77,7 +77,7 @@ class Classes:
     def solving(self) -> list[tuple[str, str]]:
         """Return the names and texts of what S is read from."""
         if self.loaded.in_memory:
-            held = ("held", self.loaded.text("estimation/qit_st/held", self.loaded.relations))
+            held = ("held", self.loaded.render("estimation/qit_st/held", self.loaded.relations))
             return [held, *([("group_class", self._read_groups())] if self.signature else [])]
         return [("class_value", self._value_text()), ("class_normal", self._normal_text())]
 
@@ -87,11 +87,11 @@ class Classes:
     def _value_text(self) -> str:
         if not self.signature:
             one = Sql(f"(select group_id, 0 as class from {self.loaded.relations['place']})")
-            return self.loaded.text("estimation/qit_st/class_value", {**self.loaded.relations, "group_class": one})
-        return self.text("estimation/qit_st/class_value", self.loaded.relations)
+            return self.loaded.render("estimation/qit_st/class_value", {**self.loaded.relations, "group_class": one})
+        return self.render("estimation/qit_st/class_value", self.loaded.relations)
 
     def _normal_text(self) -> str:
-        return self.text("estimation/qit_st/normal", self.loaded.relations, by_class=self.by_class)
+        return self.render("estimation/qit_st/normal", self.loaded.relations, by_class=self.by_class)
 
     # -- what is made once ---------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ from sqlanon.estimation.qit_st.uniform_run import UniformAsking
 from sqlanon.estimation.query_run import inline
 from sqlanon.estimators.inference import Inference
 from sqlanon.estimators.inference_pooled import Pooled
-from sqlanon.estimators.moments import Array, Asked, Moments
+from sqlanon.estimators.moments import Array, Moments, SelectedValues
 from sqlanon.plans.templates import Sql
 
 MOST_PAIRED_CASES = 16  # cases whose covariances are measured pair by pair
@@ -34,8 +34,8 @@ class PooledAsking(UniformAsking):
         """Write the query for the rows that are hits in two cases."""
         both = [piece.sql for piece in self.query.filters("constant", "quasi", "mixed")]
         both += [piece.other for piece in self.query.filters("mixed")]
-        pairs = inline(self.loaded.text("estimation/qit_st/possible_pair", self.relations, parts=self.query.parts))
-        hit = self.loaded.text(
+        pairs = inline(self.loaded.render("estimation/qit_st/possible_pair", self.relations, parts=self.query.parts))
+        hit = self.loaded.render(
             "estimation/qit_st/hit",
             {**self.relations, "person": pairs},
             quasi_conditions=both,
@@ -43,11 +43,11 @@ class PooledAsking(UniformAsking):
             measures=[],
             case_column=Sql("case_number"),
         )
-        return self.loaded.text(
+        return self.loaded.render(
             "estimation/qit_st/moment", {**self.relations, "hit": inline(hit)}, measures=[], by_class=[]
         )
 
-    def inference(self, asked: Asked) -> Inference:
+    def inference(self, asked: SelectedValues) -> Inference:
         """Read what the hits say, and solve the release's system where there is one."""
         moments, system = self.read_moments(asked), self.loaded.system()
         if system is None:
@@ -67,7 +67,7 @@ class PooledAsking(UniformAsking):
             )
         super().tell(inference, unsolved, exact)
 
-    def read_moments(self, asked: Asked) -> Moments:
+    def read_moments(self, asked: SelectedValues) -> Moments:
         """Count the common query in memory."""
         if not self.counted:
             return super().read_moments(asked)
@@ -75,7 +75,7 @@ class PooledAsking(UniformAsking):
         columns = {name: x[None, None] for name, x in self.loaded.counted(groups).items()}
         return Moments(columns, self.loaded.totals())
 
-    def _pairs(self, asked: Asked) -> Array | None:
+    def _pairs(self, asked: SelectedValues) -> Array | None:
         """Read b of the rows that are hits in two cases, C x K x K x V; None where there are too many."""
         cases = int(asked.case.max(initial=0)) + 1
         if not self.paired or not 1 < cases <= MOST_PAIRED_CASES:

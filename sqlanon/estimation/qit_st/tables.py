@@ -91,7 +91,7 @@ class Loaded(Workspace):
     def held(self) -> sparse.csr_array:
         """Return ST as a sparse matrix of groups x values, s_g(v)."""
         if self._held is None:
-            totals, frame = self.totals(), self.engine.frame(self.text("estimation/qit_st/held", self.relations))
+            totals, frame = self.totals(), self.engine.frame(self.render("estimation/qit_st/held", self.relations))
             group, code = frame["group_id"].to_numpy(), frame["code"].to_numpy()
             shape = (int(group.max(initial=-1)) + 1, len(totals))
             self._held = sparse.csr_array((frame["occurrences"].to_numpy(), (group, code)), shape=shape)
@@ -153,7 +153,7 @@ class Loaded(Workspace):
     def spread_text(self, count: int, products: Sequence[tuple[int, int]]) -> str:
         """Write the spread query for `count` directions and these pairs of them."""
         given = {**self.relations, "direction": relation_name(self.prefix, "direction")}
-        return self.text(
+        return self.render(
             "estimation/qit_st/spread", given, directions=list(range(1, count + 1)), products=list(products)
         )
 
@@ -162,20 +162,20 @@ class Loaded(Workspace):
         return [("soundness", self.soundness_text()), *self._tables()]
 
     def _tables(self) -> list[tuple[str, str]]:
-        return [(name, self.text(template, self.relations)) for name, template in LOADED.items()]
+        return [(name, self.render(template, self.relations)) for name, template in LOADED.items()]
 
     def soundness_text(self) -> str:
         """Write the query that tells whether QIT and ST fit each other."""
-        return self.text("shared/soundness", self.relations)
+        return self.render("shared/soundness", self.relations)
 
     def normal_text(self) -> str:
         """Write the query for S."""
-        return self.text("estimation/qit_st/normal", {**self.relations, "group_class": Sql("")}, by_class=[])
+        return self.render("estimation/qit_st/normal", {**self.relations, "group_class": Sql("")}, by_class=[])
 
     def solving(self) -> list[tuple[str, str]]:
         """Return the names and texts of the queries behind S and the spreads; in memory ST is read once."""
         if self.in_memory:
-            return [("held", self.text("estimation/qit_st/held", self.relations))]
+            return [("held", self.render("estimation/qit_st/held", self.relations))]
         return [("normal", self.normal_text()), ("spread", self.spread_text(1, [(1, 1)]))]
 
     def close(self) -> None:

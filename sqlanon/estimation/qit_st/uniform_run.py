@@ -7,16 +7,16 @@ from numpy.typing import NDArray
 from sqlanon.errors import AnswerError
 from sqlanon.estimation.qit_st.class_tables import Classes
 from sqlanon.estimation.qit_st.tables import LARGEST_SYSTEM, Loaded
-from sqlanon.estimation.query_run import LARGEST_ANSWER, Asking, Estimator, inline
+from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun, inline
 from sqlanon.estimators.evidence import Estimate
 from sqlanon.estimators.inference import Inference
-from sqlanon.estimators.moments import Asked, Moments
+from sqlanon.estimators.moments import Moments, SelectedValues
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Query
 
 
-class UniformAsking(Asking):
+class UniformAsking(QueryRun):
     """One query on its way through QIT and ST, answered by the uniform estimate."""
 
     solved = False
@@ -34,24 +34,26 @@ class UniformAsking(Asking):
         """Say where the steps' relations stand: kept where they are read twice, else written in place."""
         named = {name: relation_name(self.loaded.prefix, name) for name in ("asked", "hit", "figure")}
         self.relations |= self.classes.relations
-        self.relations["asked"] = named["asked"] if self.keeps_asked else inline(self.asked_text())
+        self.relations["asked"] = named["asked"] if self.keeps_asked else inline(self.render_asked())
         self.relations["figure"] = named["figure"]
         self.people = self.loaded.relations["person"]
         if self.query.parts:
-            self.people = inline(self.loaded.text("estimation/qit_st/possible", self.relations, parts=self.query.parts))
+            self.people = inline(
+                self.loaded.render("estimation/qit_st/possible", self.relations, parts=self.query.parts)
+            )
         self.relations["hit"] = named["hit"] if self.quasi_keys else inline(self.hit_text())
 
     # -- the statements ------------------------------------------------------------------------
 
     def statements(self) -> list[tuple[str, str]]:
         """Return the statements of this query, in order."""
-        listed = [*self.preparing(), ("asked", self.asked_text())]
+        listed = [*self.preparing(), ("asked", self.render_asked())]
         if self.quasi_keys:
             listed.append(("hit", self.hit_text()))
         listed += [("hit_row", self.hit_row_text())] if self.counted else self.moments()
         listed += self.solving()
         if self.query.grouped:
-            listed.append(("answer", self.answer_text()))
+            listed.append(("answer", self.render_answer()))
         return listed
 
     def preparing(self) -> list[tuple[str, str]]:
@@ -68,7 +70,7 @@ class UniformAsking(Asking):
 
     def hit_text(self) -> str:
         """Write the query over QIT."""
-        return self.loaded.text(
+        return self.loaded.render(
             "estimation/qit_st/hit",
             {**self.relations, "person": self.people},
             quasi_conditions=[piece.sql for piece in self.query.filters("constant", "quasi", "mixed")],
@@ -80,27 +82,27 @@ class UniformAsking(Asking):
     def hit_row_text(self) -> str:
         """Write the query for the groups of the rows that are hits."""
         conditions = [piece.sql for piece in self.query.filters("constant", "quasi")]
-        return self.loaded.text("estimation/qit_st/hit_row", self.relations, quasi_conditions=conditions)
+        return self.loaded.render("estimation/qit_st/hit_row", self.relations, quasi_conditions=conditions)
 
     def moment_text(self, by_class: list[str]) -> str:
         """Write the query that joins hits with ST."""
-        return self.loaded.text("estimation/qit_st/moment", self.relations, measures=self.measures, by_class=by_class)
+        return self.loaded.render("estimation/qit_st/moment", self.relations, measures=self.measures, by_class=by_class)
 
     # -- running -------------------------------------------------------------------------------
 
-    def found(self, estimate: Estimator) -> tuple[list[Estimate], NDArray[np.bool_]]:
+    def estimate_aggregates(self, estimate: Estimator) -> tuple[list[Estimate], NDArray[np.bool_]]:
         """Read the moments, weigh the evidence, and estimate."""
-        asked, weights = self.read_asked()
+        asked, weights = self.read_selected()
         if self.quasi_keys:
             self.keep("hit", self.hit_text())
         inference = self.inference(asked)
-        aggregates = [self.measured(aggregate, weights) for aggregate in self.query.aggregates]
+        aggregates = [self.vectorize(aggregate, weights) for aggregate in self.query.aggregates]
         evidence = [inference.evidence(measured) for measured in aggregates]
         exact = np.all([found.exact for found in evidence], axis=(0, 1))
         self.tell(inference, int((~inference.reachable & ~exact).sum()), bool(exact.all()))
         return [estimate(one) for one in evidence], self.occurring(asked, inference.rows)
 
-    def inference(self, asked: Asked) -> Inference:
+    def inference(self, asked: SelectedValues) -> Inference:
         """Read what the hits say."""
         return Inference(self.read_moments(asked), asked)
 
@@ -116,11 +118,11 @@ class UniformAsking(Asking):
         """Say that there is nothing but the uniform estimate."""
         self.messages.append(f"the release has more than {LARGEST_SYSTEM} sensitive values: answered by uniform")
 
-    def read_moments(self, asked: Asked) -> Moments:
+    def read_moments(self, asked: SelectedValues) -> Moments:
         """Run the moment query; return its columns as arrays."""
         return self.arranged(self.loaded.engine.frame(self.moment_text([])), asked)
 
-    def arranged(self, frame: pd.DataFrame, asked: Asked) -> Moments:
+    def arranged(self, frame: pd.DataFrame, asked: SelectedValues) -> Moments:
         """Write the rows of the moment query as arrays, those of several classes summed."""
         totals = self.loaded.totals()
         cases = int(asked.case.max(initial=0)) + 1

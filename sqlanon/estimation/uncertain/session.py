@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import AnswerError, QueryError
-from sqlanon.estimation.query_run import LARGEST_ANSWER, Asking, Estimator, inline
+from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun, inline
 from sqlanon.estimation.uncertain.query_parts import Component, marked, taken_apart
 from sqlanon.estimation.uncertain.tables import Candidates
 from sqlanon.estimators import estimator_of
@@ -80,7 +80,7 @@ class Session:
         self.loaded.close()
 
 
-class _Asking(Asking):
+class _Asking(QueryRun):
     """One query on its way through cells, signatures, rows and sets of sensitive values."""
 
     FIGURES = tuple(PUBLISHED)
@@ -104,10 +104,10 @@ class _Asking(Asking):
         names += ["person_hit", "asked", "asked_line", "asked_share", "figure"]
         self.relations |= {name: relation_name(self.loaded.prefix, name) for name in names}
         if not self.keeps_asked:
-            self.relations["asked"] = inline(self.asked_text())
+            self.relations["asked"] = inline(self.render_asked())
         self.relations["hit"] = self.relations["person_hit"]
         nulls = ", ".join(f"cast(null as {kind}) as quasi_{place}" for place, kind in self.loaded.kinds.items())
-        asked = inline(self.asked_text())
+        asked = inline(self.render_asked())
         self.people = Sql(f"(select * from (select {nulls}) as row_of_nulls cross join {asked} as asked)")
 
     def _tell(self) -> None:
@@ -130,10 +130,10 @@ class _Asking(Asking):
 
     def statements(self) -> list[tuple[str, str]]:
         """Return the statements of this query, in order."""
-        listed = [("asked", self.asked_text()), *((name, sql) for name, sql, _ in self.steps())]
+        listed = [("asked", self.render_asked()), *((name, sql) for name, sql, _ in self.steps())]
         listed += [("moment", self.moment_text()), ("satisfying_share", self.share_text())]
         listed.append(("hidden", self.hidden_text()))
-        return [*listed, ("answer", self.answer_text())] if self.query.grouped else listed
+        return [*listed, ("answer", self.render_answer())] if self.query.grouped else listed
 
     def steps(self) -> Iterator[tuple[str, str, str]]:
         """Yield names, texts, and which figure of it is limited (nothing where the text makes a table)."""
@@ -215,10 +215,10 @@ class _Asking(Asking):
 
     # -- running -------------------------------------------------------------------------------
 
-    def found(self, estimate: Estimator) -> tuple[Sequence[Counts], NDArray[np.bool_]]:
+    def estimate_aggregates(self, estimate: Estimator) -> tuple[Sequence[Counts], NDArray[np.bool_]]:
         """Make the relations and read the three counts."""
         self._tell()
-        asked, _ = self.read_asked()
+        asked, _ = self.read_selected()
         for name, sql, limited in self.steps():
             if limited:
                 self._require_narrow(sql, limited)

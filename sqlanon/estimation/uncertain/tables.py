@@ -48,7 +48,7 @@ class Candidates(Workspace):
         if self._loaded:
             return
         try:
-            (found,) = self.engine.rows(self.text("shared/soundness", self.relations))
+            (found,) = self.engine.rows(self.render("shared/soundness", self.relations))
             if not found["line_count"] or found["unequal_groups"] or found["faulty_lines"]:
                 raise ReleaseError(
                     f"the release is damaged: {int(found['unequal_groups'])} groups are not as large in QIT as in ST,"
@@ -70,12 +70,12 @@ class Candidates(Workspace):
 
     def own(self, template: str, given: Mapping[str, Sql] | None = None, **values: object) -> str:
         """Render one of the templates for uncertain data."""
-        return self.text(f"{FOLDER}/{template}", {**self.relations, **(given or {})}, **values)
+        return self.render(f"{FOLDER}/{template}", {**self.relations, **(given or {})}, **values)
 
     def loading(self) -> list[tuple[str, str]]:
         """Return the names and texts of what the first query runs; `held` is filled from the release's hierarchies."""
         return [
-            ("soundness", self.text("shared/soundness", self.relations)),
+            ("soundness", self.render("shared/soundness", self.relations)),
             *self._tables(),
             ("hidden_rows", self.own("hidden_rows")),
         ]
@@ -85,11 +85,11 @@ class Candidates(Workspace):
         cells = {place: relation_name(self.prefix, f"cell_{place}") for place in self.kinds}
         read = {place: Sql("varchar") if place in self.said.trees else kind for place, kind in self.kinds.items()}
         return [
-            ("unfolded", self.text("shared/unfolded", self.relations)),
-            ("place", self.text("shared/place", self.relations)),
+            ("unfolded", self.render("shared/unfolded", self.relations)),
+            ("place", self.render("shared/place", self.relations)),
             *((f"cell_{n}", self.own("cell", given, number=n, kind=kind)) for n, kind in read.items()),
             ("cell_person", self.own("cell_person", given, cells=list(cells.items()))),
-            ("set_line", self.text("shared/set_line", self.relations)),
+            ("set_line", self.render("shared/set_line", self.relations)),
             ("value", self.own("alternative_value", given)),
             ("alternative", self.own("alternative", given)),
         ]
