@@ -12,7 +12,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import opened
 from sqlanon.engines.duckdb import DuckDBEngine, connect
 from sqlanon.errors import UsageError
-from sqlanon.estimators import NAMES
+from sqlanon.estimators import ESTIMATOR_NAMES
 from sqlanon.key import Key
 from sqlanon.methods.uncertain.influence import Learn
 from sqlanon.plans.plan import Beside
@@ -99,7 +99,7 @@ class RowsPerPerson(StrEnum):
     many = "many"
 
 
-Estimator = Enum("Estimator", {name: name for name in NAMES}, type=str)  # type: ignore[misc]
+Estimator = Enum("Estimator", {name: name for name in ESTIMATOR_NAMES}, type=str)  # type: ignore[misc]
 Dialect = Enum("Dialect", {name: name for name in DIALECTS}, type=str)  # type: ignore[misc]
 
 SourceArgument = Annotated[

@@ -1,6 +1,6 @@
 """Uniform: inside a group every row is as likely as any other to own each value (the paper's estimate).
 
-The answer is the sum over groups of n_g s_g(S) / |g|. It pulls every answer towards independence; its error
+The answer is the sum over groups of n_g s_g(S)/|g|. It pulls every answer towards independence; its error
 is bias, so it has no interval.
 """
 

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, QueryError
+from sqlanon.estimation.finite_numbers import require_finite_measures
 from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun, inline
 from sqlanon.estimation.randomized.tables import LARGEST_MATRIX, Randomized
-from sqlanon.estimators import estimator_of
-from sqlanon.estimators.evidence import Estimate, Evidence
+from sqlanon.estimators import choose_estimator
+from sqlanon.estimators.evidence import Array, Estimate, Evidence
 from sqlanon.estimators.inference_randomized import Recovery, states
 from sqlanon.estimators.iterative import MAX_ITERATIONS, TOLERANCE, check, iterate
-from sqlanon.estimators.moments import Array, LinearAggregate, Moments, SelectedValues, bound_answer
+from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues, bound_answer
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Query, parse
@@ -57,7 +58,7 @@ class Session:
         tells how many turns it took, and what did not converge.
         Raises QueryError for a query outside the grammar, DataError where it fails on this data.
         """
-        name, estimate = estimator_of(METHOD, estimator)
+        name, estimate = choose_estimator(METHOD, estimator)
         check(transition, tolerance, max_iterations)
         query = self._parsed(sql)
         self.loaded.load(query.touched)
@@ -67,7 +68,7 @@ class Session:
 
     def statements(self, sql: str, estimator: str | None = None) -> list[tuple[str, str]]:
         """Return the names and texts of the statements that `answer` runs, in order; run nothing."""
-        name, _ = estimator_of(METHOD, estimator)
+        name, _ = choose_estimator(METHOD, estimator)
         query = self._parsed(sql)
         return self.loaded.loading(query.touched) + _Asking(self.loaded, query, name).statements()
 
@@ -160,7 +161,7 @@ class _Asking(QueryRun):
         self._check_size("sets", asked.set_count, shape, LARGEST_COMBINED)
         moments = self._read_moments(asked, shape)
         aggregates = [self.vectorize(aggregate, weights) for aggregate in self.query.aggregates]
-        occurring = self.occurring(asked, moments.count("uniform"))
+        occurring = self.tell_occurring(asked, moments.count("uniform"))
         if self.estimator == "iterative" and self.touched:
             return self._iterated(moments, asked, aggregates, shape, estimate), occurring
         recovery = self._recovery(moments, asked)
@@ -199,7 +200,7 @@ class _Asking(QueryRun):
         cells = int(frame["cell"].max()) + 1 if len(frame) else int(not self.quasi_keys)
         self._check_size("groups and cases", cells * cases, shape, LARGEST_ANSWER)
         place = (*(frame[name].to_numpy(dtype=np.int64) for name in ("cell", "case_number")), self._codes(frame, shape))
-        self.require_finite(frame, "endless_count", "case_number")
+        require_finite_measures(frame, "endless_count", len(self.measures))
         values = int(np.prod(shape))
         columns: dict[str, Array] = {}
         for source, name in {"row_count": "uniform", **self._measure_columns()}.items():

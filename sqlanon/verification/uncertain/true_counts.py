@@ -19,9 +19,9 @@ REQUIRED = "certain <= true count <= possible, of every value that a column show
 def count_queries(published: Published, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the names and texts of what `compared` runs: a recipient's statements, and the same over the source."""
     session = Session(published.engine, published.tables, published.manifest)
-    true, listed = original(published, source, types), session.loaded.loading()
+    true, listed = original(published, source, types), session.loaded.loading_statements()
     for column, internal in _columns(published):
-        texts = session.statements(_question(column))[len(session.loaded.loading()) :]
+        texts = session.statements(_question(column))[len(session.loaded.loading_statements()) :]
         listed += [*texts, (f"true counts of {column}", _true_count(published, true, internal))]
     return listed
 
@@ -44,7 +44,7 @@ def compared(published: Published, source: Source, types: Mapping[str, str]) -> 
                 found[column] = f"not compared: {error}"
                 continue
             counted = published.engine.frame(_true_count(published, true, internal))
-            hidden = session.loaded.hidden if internal != "sensitive" else 0
+            hidden = session.loaded.hidden_rows if internal != "sensitive" else 0
             found[column] = _judged(answered, counted, hidden, internal in open_ended)
     except ReleaseError as error:  # the other checks say what is wrong with it
         return Check("counts", REQUIRED, {"unreadable": str(error)}, False)
