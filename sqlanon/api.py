@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from sqlanon.breach.analysis import Model, Question, analyse
+from sqlanon.breach.analysis import BreachQuestion, analyse
 from sqlanon.breach.associations import Breach
+from sqlanon.breach.statement_layout import Model
 from sqlanon.engines.connect import engine_of
 from sqlanon.engines.duckdb import DuckDBEngine, connect
 from sqlanon.errors import UsageError
@@ -216,7 +217,7 @@ def breach(con: Any, *, base: object, views: str | Iterable[str], secret: str, m
     Returns the Breach, whose associations are a relation that stays in the database as long as the session.
     Raises UsageError for what no data could meet.
     """
-    question = Question(os.fspath(base) if isinstance(base, os.PathLike) else base, _names(views), secret, model)
+    question = BreachQuestion(os.fspath(base) if isinstance(base, os.PathLike) else base, _names(views), secret, model)
     return analyse(question, engine_of(con))
 
 

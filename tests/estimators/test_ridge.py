@@ -429,8 +429,8 @@ def test_hostile_names_and_values():
     row = session.answer(f"{COUNT} {where}").iloc[0]
     (truth,) = session.con.execute(f"select count(*) from microdata where {where}").fetchone()
     assert row["count_low"] <= truth <= row["count_high"] and row["count_std_error"] > 0
-    strata = session.classes.strata()
-    assert len(strata.rows) == len(values)
+    systems = session.classes.load_systems()
+    assert len(systems.rows) == len(values)
 
 
 def test_least_squares_is_not_offered_where_it_is_biased(census):
