@@ -1,4 +1,4 @@
-"""What a breach analysis found: associations that stay in the database, and what they come to."""
+"""The result of a breach analysis: associations that stay in the database, and what they come to."""
 
 import json
 import math
@@ -11,14 +11,15 @@ from typing import IO, Any
 import pandas as pd
 
 from sqlanon.atomic_files import OwnedFolder
+from sqlanon.breach.limits_and_targets import check_file, check_table
 from sqlanon.engines.base import Engine
-from sqlanon.errors import DataError, SqlanonError, TargetError, UsageError
+from sqlanon.errors import DataError, TargetError
 from sqlanon.plain_values import records
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import Sql, ident, render
+from sqlanon.plans.templates import Sql, render
 
-SHOWN = 20
+TOP_COUNT = 20
 PAGE = 50_000
 BINS = 10
 
@@ -26,16 +27,16 @@ BINS = 10
 class Breach:
     """A row per association: id, property, m, n, cover, probability, error_bound, note.
 
-    `summary` holds associations, max_probability, mean_probability, certain; `notes` what else was found, in
-    words. m and n are texts in the relation (`3, 2`: one size per component), lists everywhere else.
+    `summary` holds associations, max_probability, mean_probability, certain; `notes` says in words where the data
+    deviates from the model. m and n are texts in the relation (`3, 2`: one size per component), lists everywhere else.
     """
 
     def __init__(self, engine: Engine, relation: Sql, kept: Sequence[str], notes: Sequence[str] = ()) -> None:
         """Take the relation, all that stands in the database for its sake, and notes."""
         self.engine, self.relation_name, self.kept, self.notes = engine, relation, list(kept), list(notes)
-        figures = self._figures(1.0, 1)
+        figures = self._summarize(1.0, 1)
         names = ("associations", "max_probability", "mean_probability", "certain")
-        self.summary: Mapping[str, Any] = {name: _missing_is_none(figures[name]) for name in names}
+        self.summary: Mapping[str, Any] = {name: _none_for_missing(figures[name]) for name in names}
         if not self.summary["associations"]:
             self.notes.insert(0, "the secret names no association: no row of the base satisfies it")
         self.least_cover: int | None = figures["least_cover"]
@@ -46,12 +47,12 @@ class Breach:
         return self.engine.relation(f"select * from {self.relation_name}")
 
     def df(self) -> pd.DataFrame:
-        """Fetch all associations."""
-        return _with_lists(self.engine.frame(f"select * from {self.relation_name}"))
+        """Fetch all associations, in no order."""
+        return _list_sizes(self.engine.frame(f"select * from {self.relation_name}"))
 
-    def top(self, count: int = SHOWN) -> pd.DataFrame:
+    def top(self, count: int = TOP_COUNT) -> pd.DataFrame:
         """Fetch the most probable associations."""
-        return _with_lists(self.engine.frame(render("breach/top", breach=self.relation_name, count=count)))
+        return _list_sizes(self.engine.frame(render("breach/top", breach=self.relation_name, count=count)))
 
     def histogram(self) -> list[int]:
         """Count the associations by tenths of probability; the eleventh bin holds the certain ones."""
@@ -76,14 +77,15 @@ class Breach:
 
     def above(self, threshold: float) -> int:
         """Count the associations whose probability is above `threshold`, or may be within its error bound."""
-        return int(self._figures(float(threshold), 1)["over_threshold"])
+        return int(self._summarize(float(threshold), 1)["over_threshold"])
 
     def below_cover(self, k: int) -> int:
         """Count the associations whose cover has fewer than `k` properties."""
-        return int(self._figures(1.0, k)["under_cover"])
+        return int(self._summarize(1.0, k)["under_cover"])
 
     def pages(self, size: int = PAGE) -> Iterator[pd.DataFrame]:
         """Yield all associations from the most probable on, some at a time: memory stays bounded."""
+        # Ranked once: a page by LIMIT and OFFSET would sort all associations again.
         relation = relation_name(str(self.relation_name)[1:-1], "_ranked")
         if str(relation) not in self.kept:
             self.kept.append(str(relation))
@@ -91,7 +93,7 @@ class Breach:
             self.engine.create(Statement("ranked", sql, "table", str(relation), "breach/ranked"))
         for start in range(0, self.summary["associations"], size):
             page = f"select * from {relation} where position > {start} and position <= {start + size} order by position"
-            yield _with_lists(self.engine.frame(page).drop(columns="position"))
+            yield _list_sizes(self.engine.frame(page).drop(columns="position"))
 
     def write(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Write all associations to a .parquet, .csv or .json file, which appears whole or not at all."""
@@ -115,10 +117,10 @@ class Breach:
         )
 
     def close(self) -> None:
-        """Forget the relations of this analysis."""
+        """Drop the relations of this analysis."""
         self.engine.drop(self.kept)
 
-    def _figures(self, threshold: float, cover: int) -> dict[str, Any]:
+    def _summarize(self, threshold: float, cover: int) -> dict[str, Any]:
         (row,) = self.engine.rows(render("breach/summary", breach=self.relation_name, threshold=threshold, cover=cover))
         return row
 
@@ -136,9 +138,10 @@ class Breach:
 
     def write_csv(self, file: IO[str]) -> None:
         """Write all associations as CSV."""
-        header = True
+        header = True  # of the first page only; of none where there is no page
         for page in self.pages():
-            page.assign(m=page["m"].map(_text), n=page["n"].map(_text)).to_csv(file, index=False, header=header)
+            texts = {side: page[side].map(_join_sizes) for side in ("m", "n")}
+            page.assign(**texts).to_csv(file, index=False, header=header)
             header = False
         if header:
             self.top(0).to_csv(file, index=False)
@@ -163,38 +166,7 @@ class Breach:
         return f"<p>{escape(repr(self))}</p>{self.top()._repr_html_()}"  # type: ignore[operator]
 
 
-def check_limits(threshold: float | None, cover: int | None) -> None:
-    """Refuse limits that no association could meet or miss, before anything runs."""
-    if threshold is not None and not 0 <= threshold <= 1:
-        raise UsageError(f"the threshold {threshold:g} is no probability; it lies between 0 and 1")
-    if cover is not None and cover < 1:
-        raise UsageError(f"a cover of {cover} properties cannot be asked for; say 1 or more")
-
-
-def check_file(target: Path, overwrite: bool) -> None:
-    """Refuse a file that cannot be written, before anything runs."""
-    if target.suffix not in (".parquet", ".csv", ".json"):
-        raise TargetError(f"{target.name!r} does not end in .parquet, .csv or .json")
-    if not target.parent.is_dir():
-        raise TargetError(f"no directory {str(target.parent)!r} to write {target.name!r} in")
-    if os.path.lexists(target) and not (overwrite and target.is_file() and not target.is_symlink()):
-        raise TargetError(f"{str(target)!r} exists; choose another --out or say --overwrite")
-
-
-def check_table(engine: Engine, table: str) -> Sql:
-    """Return the quoted name of a new table, `table` or `schema.table`; refuse one that stands already."""
-    parts = table.split(".")
-    if len(parts) > 2 or not all(parts):
-        raise TargetError(f"{table!r} is no name of a table; say NAME or SCHEMA.NAME")
-    relation = Sql(".".join(ident(part) for part in parts))
-    try:
-        engine.columns(f"select * from {relation}")
-    except SqlanonError:
-        return relation
-    raise TargetError(f"the table {table!r} exists; choose another name for --into")
-
-
-def _with_lists(frame: pd.DataFrame) -> pd.DataFrame:
+def _list_sizes(frame: pd.DataFrame) -> pd.DataFrame:
     """Turn the sizes of components from texts into lists of whole numbers."""
     for column in ("m", "n"):
         sizes = [[int(size) for size in str(text).split(",")] for text in frame[column]]
@@ -202,9 +174,9 @@ def _with_lists(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _text(sizes: Sequence[int]) -> str:
+def _join_sizes(sizes: Sequence[int]) -> str:
     return ", ".join(map(str, sizes))
 
 
-def _missing_is_none(value: Any) -> Any:
+def _none_for_missing(value: Any) -> Any:
     return None if value is None or (isinstance(value, float) and math.isnan(value)) else value

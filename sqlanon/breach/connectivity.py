@@ -22,6 +22,12 @@ class Part:
     attributes: tuple[str, ...]
     conditions: tuple[Condition, ...]
 
+    @property
+    def keys(self) -> list[str]:
+        """Return which of identifier and property its nodes carry, as our names."""
+        carried = {"identifier": self.has_identifier, "property": self.has_property}
+        return [key for key, is_carried in carried.items() if is_carried]
+
 
 @dataclass(frozen=True)
 class Graph:
@@ -42,9 +48,33 @@ class Graph:
         """Whether one view shows id and property side by side."""
         return self.parts[0].has_property
 
+    @property
+    def is_simple(self) -> bool:
+        """Whether the nodes of two parts are told apart by id and property alone."""
+        return len(self.parts) == 2 and not self.together and not self.attributes
 
-def connect(views: Sequence[View], secret: Secret) -> Graph:
-    """Build the graph of `views` for `secret`; raise QueryError where a view shows too little to be asked about."""
+    @property
+    def attributes(self) -> list[str]:
+        """Return the columns that tell nodes apart beside id, property and the join attributes."""
+        return list(dict.fromkeys(column for part in self.parts for column in part.attributes))
+
+    @property
+    def conditions(self) -> list[Condition]:
+        """Return every part of WHERE."""
+        return [condition for part in self.parts for condition in part.conditions] + list(self.selecting)
+
+    @property
+    def column_names(self) -> dict[str, str]:
+        """Return our names for the columns of the base that count."""
+        names = {column: f"join_{number}" for number, column in enumerate(self.join, 1)}
+        names |= {column: f"attribute_{number}" for number, column in enumerate(self.attributes, 1)}
+        names |= {self.secret.identifier: "identifier", self.secret.property: "property"}
+        read = sorted(set().union(*(condition.columns for condition in self.conditions)) - set(names))
+        return names | {column: f"other_{number}" for number, column in enumerate(read, 1)}
+
+
+def connect_views(views: Sequence[View], secret: Secret) -> Graph:
+    """Build the graph of `views` for `secret`; raise QueryError where the views show too little of it."""
     shown = [set(view.columns) for view in views]
     published = set().union(*shown)
     for role, column in (("id", secret.identifier), ("property", secret.property)):
@@ -53,44 +83,52 @@ def connect(views: Sequence[View], secret: Secret) -> Graph:
                 f"no view shows the {role} {column!r}: nothing is published about these associations; add a view"
                 " with it, or ask for another secret"
             )
-    selecting, asked = _sorted_conditions(secret, shown)
-    read = set().union(*(condition.columns for condition in asked))
+    selecting, readable = _sort_conditions(secret, shown)
+    read = set().union(*(condition.columns for condition in readable))
     association = {secret.identifier, secret.property, *read}
-    counting = _counting(views, shown, association)
-    kept = _without_implied(counting)
-    holders = {condition: _holder(condition, shown, kept) for condition in asked}
-    join, chained = _joined([counting[number] for number in kept])
+    counting = _find_counting_columns(views, shown, association)
+    kept = _drop_implied(counting)
+    holders = {condition: _find_holder(condition, shown, kept) for condition in readable}
+    join, chained = _find_join([counting[number] for number in kept])
+    keys = {secret.identifier, secret.property, *join}
     parts = tuple(
-        _part(number, counting[number], views[number], secret, join, [c for c in asked if holders[c] == number])
+        Part(
+            view=number + 1,
+            columns=counting[number],
+            has_identifier=secret.identifier in counting[number],
+            has_property=secret.property in counting[number],
+            attributes=tuple(column for column in counting[number] if column not in keys),
+            conditions=tuple(condition for condition in readable if holders[condition] == number),
+        )
         for number in kept
     )
-    return Graph(secret, _ordered(parts), join, selecting, chained)
+    return Graph(secret, _order_parts(parts), join, selecting, chained)
 
 
-def _ordered(parts: Sequence[Part]) -> tuple[Part, ...]:
+def _order_parts(parts: Sequence[Part]) -> tuple[Part, ...]:
     """Put the part with the id first (one that has the property too before all), then that with the property."""
     first = max(parts, key=lambda part: (part.has_identifier, part.has_property))
     rest = sorted((part for part in parts if part is not first), key=lambda part: not part.has_property)
     return (first, *rest)
 
 
-def _sorted_conditions(
-    secret: Secret, shown: Sequence[set[str]]
-) -> tuple[tuple[Condition, ...], tuple[Condition, ...]]:
+def _sort_conditions(secret: Secret, shown: Sequence[set[str]]) -> tuple[tuple[Condition, ...], tuple[Condition, ...]]:
     """Tell parts of WHERE that no view shows from those that one view shows; refuse what is neither."""
     published = set().union(*shown)
     selecting = tuple(condition for condition in secret.conditions if not condition.columns & published)
-    asked = tuple(condition for condition in secret.conditions if condition.columns & published)
-    for condition in asked:
+    readable = tuple(condition for condition in secret.conditions if condition.columns & published)
+    for condition in readable:
         if not any(condition.columns <= columns for columns in shown):
             raise QueryError(
-                f"a part of the secret's WHERE reads {_listed(condition.columns)}, which no single view shows;"
+                f"a part of the secret's WHERE reads {_list_names(condition.columns)}, which no single view shows;"
                 " join parts that each read one view with AND"
             )
-    return selecting, asked
+    return selecting, readable
 
 
-def _counting(views: Sequence[View], shown: Sequence[set[str]], association: set[str]) -> list[tuple[str, ...]]:
+def _find_counting_columns(
+    views: Sequence[View], shown: Sequence[set[str]], association: set[str]
+) -> list[tuple[str, ...]]:
     """Return U_V of every view, in the order in which the view names its columns."""
     counting = []
     for number, view in enumerate(views):
@@ -99,7 +137,7 @@ def _counting(views: Sequence[View], shown: Sequence[set[str]], association: set
     return counting
 
 
-def _without_implied(counting: Sequence[tuple[str, ...]]) -> list[int]:
+def _drop_implied(counting: Sequence[tuple[str, ...]]) -> list[int]:
     """Leave out views that another one implies: where U_V lies in U_W, covering W's nodes covers V's."""
     kept: list[int] = []
     for number, columns in enumerate(counting):
@@ -111,30 +149,17 @@ def _without_implied(counting: Sequence[tuple[str, ...]]) -> list[int]:
     return kept
 
 
-def _holder(condition: Condition, shown: Sequence[set[str]], kept: Sequence[int]) -> int:
+def _find_holder(condition: Condition, shown: Sequence[set[str]], kept: Sequence[int]) -> int:
+    """Return the view whose nodes a condition tells apart: the first that shows its columns."""
     return next(number for number in kept if condition.columns <= shown[number])
 
 
-def _joined(counting: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], bool]:
+def _find_join(counting: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], bool]:
     """Return the columns that the views share, and whether different pairs share different ones."""
     shared = [set(one) & set(two) for place, one in enumerate(counting) for two in counting[place + 1 :]]
     common = set.intersection(*shared) if shared else set()
     return tuple(column for column in counting[0] if column in common), any(pair != common for pair in shared)
 
 
-def _part(
-    number: int, columns: tuple[str, ...], view: View, secret: Secret, join: Sequence[str], conditions: list[Condition]
-) -> Part:
-    keys = {secret.identifier, secret.property, *join}
-    return Part(
-        number + 1,
-        columns,
-        secret.identifier in columns,
-        secret.property in columns,
-        tuple(column for column in columns if column not in keys),
-        tuple(conditions),
-    )
-
-
-def _listed(names: frozenset[str]) -> str:
+def _list_names(names: frozenset[str]) -> str:
     return ", ".join(repr(name) for name in sorted(names))

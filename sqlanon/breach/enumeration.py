@@ -12,7 +12,8 @@ from math import prod
 
 from sqlanon.errors import DataError
 
-Line = Mapping[str, Hashable]
+Row = Mapping[str, Hashable]
+Node = tuple[Hashable, ...]  # the number of its part, from 0, and what tells it apart there
 LARGEST_JOIN = 2_000
 LARGEST_COUNT = 1 << 18  # different sets of covered nodes held at once
 
@@ -24,12 +25,20 @@ class Candidate:
     identifier: Hashable
     property: Hashable
     matches: bool
-    nodes: tuple[Hashable, ...]
+    nodes: tuple[Node, ...]
+
+    def shows(self, identifier: Hashable, property_: Hashable) -> bool:
+        """Tell whether a world that holds it shows the association."""
+        return self.matches and self.identifier == identifier and self.property == property_
+
+    def allows(self, identifier: Hashable, property_: Hashable) -> bool:
+        """Tell whether a world that holds it may give the id this property only."""
+        return self.identifier != identifier or self.property == property_
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What was found of one association; `restricted` is None where no world fits that model."""
+class AssociationFigures:
+    """What the worlds tell of one association; `restricted` is None where no world fits that model."""
 
     sizes: tuple[tuple[int, int], ...]
     cover: int
@@ -37,12 +46,12 @@ class Finding:
     restricted: Fraction | None
 
 
-def candidates(lines: Sequence[Line], parts: Sequence[tuple[str, ...]]) -> list[Candidate]:
+def join_candidates(rows: Sequence[Row], parts: Sequence[tuple[str, ...]]) -> list[Candidate]:
     """Join the views' rows, each part's columns given, match_1 … telling which rows match the secret there."""
     joined: list[dict[str, Hashable]] = [{}]
     for number, columns in enumerate(parts, start=1):
         names = (*columns, f"match_{number}")
-        nodes = list(dict.fromkeys(tuple(line[name] for name in names) for line in lines))
+        nodes = list(dict.fromkeys(tuple(row[name] for name in names) for row in rows))
         joined = [
             row | dict(zip(names, node, strict=True))
             for row in joined
@@ -70,28 +79,29 @@ def too_large() -> DataError:
     )
 
 
-def pieces(tuples: Sequence[Candidate]) -> list[list[Candidate]]:
+def split_pieces(tuples: Sequence[Candidate]) -> list[list[Candidate]]:
     """Split candidates into connected pieces: tuples that share a node belong together."""
-    leader: dict[Hashable, Hashable] = {}
+    leader: dict[Node, Node] = {}
 
-    def find(node: Hashable) -> Hashable:
+    def find_leader(node: Node) -> Node:
         while leader.setdefault(node, node) != node:
             node = leader[node]
         return node
 
     for candidate in tuples:
-        first = find(candidate.nodes[0])
+        first = find_leader(candidate.nodes[0])
         for node in candidate.nodes[1:]:
-            leader[find(node)] = first
-    grouped: dict[Hashable, list[Candidate]] = defaultdict(list)
+            leader[find_leader(node)] = first
+    grouped: dict[Node, list[Candidate]] = defaultdict(list)
     for candidate in tuples:
-        grouped[find(candidate.nodes[0])].append(candidate)
+        grouped[find_leader(candidate.nodes[0])].append(candidate)
     return list(grouped.values())
 
 
-def covers(tuples: Iterable[Candidate], nodes: Iterable[Hashable]) -> int:
+def count_covers(tuples: Iterable[Candidate], nodes: Iterable[Node]) -> int:
     """Count the sets of `tuples` that cover all `nodes`; raise DataError where they are too many to follow."""
     bits = {node: 1 << place for place, node in enumerate(dict.fromkeys(nodes))}
+    # By the set of nodes covered so far, how many sets of tuples cover just these: each tuple is taken or not.
     counted: dict[int, int] = {0: 1}
     for candidate in tuples:
         mask = sum(bits[node] for node in set(candidate.nodes))
@@ -109,40 +119,37 @@ class Enumeration:
         """Split the candidates; the parts say which nodes are counted as m and n."""
         self.sides = (identifier_part, property_part)
         self.tuples = tuples
-        self.pieces = [(piece, {node for c in piece for node in c.nodes}) for piece in pieces(tuples)]
-        self.worlds = [covers(piece, nodes) for piece, nodes in self.pieces]
+        self.pieces = [(piece, {node for c in piece for node in c.nodes}) for piece in split_pieces(tuples)]
+        self.worlds = [count_covers(piece, nodes) for piece, nodes in self.pieces]
 
-    def find(self, identifier: Hashable, property_: Hashable) -> Finding:
-        """Return what the worlds tell of one association."""
+    def measure(self, identifier: Hashable, property_: Hashable) -> AssociationFigures:
+        """Return what the worlds tell of one association: P = 1 - Π (share of worlds without it) over pieces."""
         cover = {c.property for c in self.tuples if c.identifier == identifier}
         sizes, absent = [], Fraction(1)
         for (piece, nodes), worlds in zip(self.pieces, self.worlds, strict=True):
-            rest = [c for c in piece if not _shows(c, identifier, property_)]
+            rest = [c for c in piece if not c.shows(identifier, property_)]
             if len(rest) < len(piece):
-                m, n = (sum(node[0] == side for node in nodes) for side in self.sides)  # type: ignore[index]
+                m, n = (sum(node[0] == side for node in nodes) for side in self.sides)
                 sizes.append((m, n))
-                absent *= Fraction(covers(rest, nodes), worlds)
-        return Finding(tuple(sizes), len(cover), 1 - absent, self._restricted(identifier, property_, cover))
+                absent *= Fraction(count_covers(rest, nodes), worlds)
+        restricted = self._measure_restricted(identifier, property_, cover)
+        return AssociationFigures(tuple(sizes), len(cover), 1 - absent, restricted)
 
-    def _restricted(self, identifier: Hashable, property_: Hashable, cover: set[Hashable]) -> Fraction | None:
+    def _measure_restricted(self, identifier: Hashable, property_: Hashable, cover: set[Hashable]) -> Fraction | None:
+        """Return the share of worlds that show the association among those that give the id one property."""
         own = [pair for pair in self.pieces if any(c.identifier == identifier for c in pair[0])]
 
-        def single(wanted: Hashable, hidden: bool) -> int:
+        def count_worlds(other: Hashable, shown: bool = True) -> int:
+            """Count the worlds in which the id has the property `other` only; not `shown`: and that show nothing."""
             return prod(
-                covers([c for c in piece if _fits(c, identifier, wanted) and not (hidden and c.matches and
-                        c.identifier == identifier)], nodes)
+                count_covers(
+                    [c for c in piece if c.allows(identifier, other) and (shown or not c.shows(identifier, other))],
+                    nodes,
+                )
                 for piece, nodes in own
-            )  # fmt: skip
+            )
 
-        total = sum(single(other, False) for other in cover)
+        total = sum(count_worlds(other) for other in cover)
         if not total:
             return None
-        return Fraction(single(property_, False) - single(property_, True), total)
-
-
-def _shows(candidate: Candidate, identifier: Hashable, property_: Hashable) -> bool:
-    return candidate.matches and candidate.identifier == identifier and candidate.property == property_
-
-
-def _fits(candidate: Candidate, identifier: Hashable, property_: Hashable) -> bool:
-    return candidate.identifier != identifier or candidate.property == property_
+        return Fraction(count_worlds(property_) - count_worlds(property_, shown=False), total)

@@ -20,15 +20,15 @@ LEVELS = 64
 Floats = NDArray[np.float64]
 
 
-def worlds(sizes: Sequence[int]) -> int:
+def count_worlds(sizes: Sequence[int]) -> int:
     """Count the worlds of one component: UPW(m, n) = sum_i (-1)^(m-i) C(m,i) (2^i - 1)^n for two parts.
 
     The inclusion–exclusion runs over all parts but the largest, whatever their number.
     """
-    return worlds_without(sizes, [0] * len(sizes))
+    return count_worlds_without(sizes, [0] * len(sizes))
 
 
-def worlds_without(sizes: Sequence[int], matches: Sequence[int]) -> int:
+def count_worlds_without(sizes: Sequence[int], matches: Sequence[int]) -> int:
     """Count the worlds of one component that hold none of the tuples of matching nodes.
 
     sizes: m_i; matches: a_i, in the same order. Exact; the work grows with the product of all sizes but the largest.
@@ -36,6 +36,9 @@ def worlds_without(sizes: Sequence[int], matches: Sequence[int]) -> int:
     pairs = sorted(zip(sizes, matches, strict=True))
     *small, (size, match) = pairs
     total = 0
+    # Of every part but the largest, u of the a matching nodes and v of the others stay, the rest is uncovered:
+    # Σ (-1)^(nodes uncovered) Π C(a, u) C(m - a, v) times the ways to cover the largest part: each of its nodes takes a
+    # non-empty set of the Π (u + v) tuples of what stays, a matching node one without the Π u matching tuples.
     kept_of_each = [range(count + 1) for m, a in small for count in (a, m - a)]
     for kept in product(*kept_of_each):
         matching, other = kept[::2], kept[1::2]
@@ -47,7 +50,7 @@ def worlds_without(sizes: Sequence[int], matches: Sequence[int]) -> int:
     return total
 
 
-def absence(sizes: NDArray[np.int64], matches: NDArray[np.int64]) -> tuple[Floats, Floats]:
+def measure_absence(sizes: NDArray[np.int64], matches: NDArray[np.int64]) -> tuple[Floats, Floats]:
     """Return the share of worlds that hold no tuple of matching nodes, and a bound of its error.
 
     sizes, matches: m_i and a_i, a row per component, a column per part. The probability that a component shows
@@ -55,17 +58,18 @@ def absence(sizes: NDArray[np.int64], matches: NDArray[np.int64]) -> tuple[Float
     what the series leaves out and every rounding.
     """
     share, error = np.zeros(len(sizes)), np.zeros(len(sizes))
+    # The series runs over all parts but the last, which has to be the largest: over a larger one its terms explode.
     for start in range(0, len(sizes), ROWS_AT_ONCE):
         here = slice(start, start + ROWS_AT_ONCE)
         order = np.argsort(sizes[here], axis=1, kind="stable")
-        share[here], error[here] = _absence(
+        share[here], error[here] = _measure_ordered(
             np.take_along_axis(sizes[here], order, axis=1).astype(float),
             np.take_along_axis(matches[here], order, axis=1).astype(float),
         )
     return share, error
 
 
-def _absence(sizes: Floats, matches: Floats) -> tuple[Floats, Floats]:
+def _measure_ordered(sizes: Floats, matches: Floats) -> tuple[Floats, Floats]:
     """Do the same for parts in order of size: 0 where no world can do without, or next to none can."""
     share, error = np.zeros(len(sizes)), np.zeros(len(sizes))
     certain = (matches < sizes).sum(axis=1) <= 1  # a matching node has no tuple left that covers it
@@ -132,32 +136,35 @@ def _inclusion_exclusion(groups: Floats, exponent: Callable[[Floats], Floats], w
     error = np.zeros_like(weight)
     largest = [int(size) for size in groups.max(axis=1)]
     for level in range(1, min(LEVELS, sum(largest)) + 1):
-        found, rounding, count = np.zeros_like(weight), np.zeros_like(weight), 0
-        for removed in _compositions(level, largest):
+        level_sum, rounding, count = np.zeros_like(weight), np.zeros_like(weight), 0
+        # Terms of one level have one sign: by Bonferroni what is left out is at most the last level that counts.
+        for removed in split_removals(level, largest):
             ways = _binomials(groups, removed)
             x = exponent(np.maximum(groups - np.array(removed, dtype=float)[:, None], 0.0))
             term = np.where(ways > 0, ways * np.exp(x), 0.0)
-            found += term
+            level_sum += term
+            # exp(x) is off by |x| roundings of x, the product of binomials by one for each factor.
             rounding += np.where(term > 0, term * (4 * np.abs(np.maximum(x, -800.0)) + level + 6), 0.0)
             count += 1
-        total += (-1) ** level * found
-        magnitude += found
-        error += (rounding + (count + 1) * found) * EPSILON
-        if np.all(weight * found < 2.0**-60):
+        total += (-1) ** level * level_sum
+        magnitude += level_sum
+        error += (rounding + (count + 1) * level_sum) * EPSILON
+        if np.all(weight * level_sum < 2.0**-60):
             break
     else:
-        found = np.where(groups.sum(axis=0) > LEVELS, found, 0.0)
-    return total, error + found + LEVELS * EPSILON * (magnitude - 1) + EPSILON * (magnitude > 1)
+        # All nodes are removed where there are no more than LEVELS: nothing is left out then.
+        level_sum = np.where(groups.sum(axis=0) > LEVELS, level_sum, 0.0)
+    return total, error + level_sum + LEVELS * EPSILON * (magnitude - 1) + EPSILON * (magnitude > 1)
 
 
-def _compositions(level: int, largest: Sequence[int]) -> Iterator[tuple[int, ...]]:
+def split_removals(level: int, largest: Sequence[int]) -> Iterator[tuple[int, ...]]:
     """Yield the ways to remove `level` nodes from groups that have at most `largest` nodes each."""
     if len(largest) == 1:
         if level <= largest[0]:
             yield (level,)
         return
     for first in range(min(level, largest[0]) + 1):
-        for rest in _compositions(level - first, largest[1:]):
+        for rest in split_removals(level - first, largest[1:]):
             yield (first, *rest)
 
 

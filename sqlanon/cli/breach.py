@@ -69,23 +69,23 @@ def breach(
     temp_directory: Temporary = None,
 ) -> None:
     """Tell how likely each secret association is to whoever has the published views."""
-    from sqlanon.breach.analysis import Question, analyse, printed
-    from sqlanon.breach.associations import check_file, check_limits, check_table
-    from sqlanon.breach.explanation import explain
+    from sqlanon.breach.analysis import BreachQuestion, analyse, render_analysis
+    from sqlanon.breach.explanation import explain_association
+    from sqlanon.breach.limits_and_targets import check_file, check_limits, check_table
     from sqlanon.cli import display
     from sqlanon.cli.breach_display import show_breach, show_explanation
 
-    question = Question(base, tuple(view), secret, model.value)
+    question = BreachQuestion(base, tuple(view), secret, model.value)
     check_limits(threshold, cover)
     if out is not None:
         check_file(out.absolute(), overwrite)
     writes = into is not None and not sql
     session = open_engine(engine, database, writes, master, dsn, threads, memory_limit, temp_directory)
     if sql:
-        sys.stdout.write(printed(question, session))
+        sys.stdout.write(render_analysis(question, session))
         return
     if explained is not None:
-        show_explanation(explain(question, session, *explained), how.value)
+        show_explanation(explain_association(question, session, *explained), how.value)
         return
     if into is not None:
         check_table(session, into)

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from sqlanon.breach.associations import BINS, SHOWN, Breach
+from sqlanon.breach.associations import BINS, TOP_COUNT, Breach
 from sqlanon.cli import display
 from sqlanon.cli.console import to_stdout, visible
 
@@ -22,11 +22,11 @@ def show_breach(found: Breach, how: display.Format) -> None:
         return
     count = found.summary["associations"]
     if count:
-        frame = found.top(SHOWN)
+        frame = found.top(TOP_COUNT)
         frame = frame.drop(columns=["error_bound", *(["note"] if frame["note"].isna().all() else [])])
         display.show_frame(frame, how)
-        if count > SHOWN:
-            sys.stdout.write(f"… and {count - SHOWN:,} more\n")
+        if count > TOP_COUNT:
+            sys.stdout.write(f"… and {count - TOP_COUNT:,} more\n")
         sys.stdout.write("\n")
     display.show_mapping(found.summary, how)
     if count:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqlanon.errors import UsageError
-from sqlanon.estimators import NAMES
+from sqlanon.estimators import ESTIMATOR_NAMES
 from sqlanon.key import Key
 from sqlanon.sql.dialect_names import DIALECTS
 from sqlanon.wording import spoken
@@ -41,7 +41,7 @@ class Transition(StrEnum):
 
 
 Dialect = Enum("Dialect", {name: name for name in DIALECTS}, type=str)  # type: ignore[misc]
-Estimator = Enum("Estimator", {name: name for name in NAMES}, type=str)  # type: ignore[misc]
+Estimator = Enum("Estimator", {name: name for name in ESTIMATOR_NAMES}, type=str)  # type: ignore[misc]
 
 SourceArgument = Annotated[
     str, typer.Argument(help="Parquet, CSV or JSON path or glob; with --database a table or view.")

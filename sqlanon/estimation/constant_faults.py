@@ -9,14 +9,11 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError
 from sqlanon.plans.templates import Sql, ident
 
-_COMPARED = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Between, exp.In)
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Between, exp.In)
 
 
-def never(engine: Engine, piece: Sql, relation: Sql) -> bool:
-    """Tell whether an expression over a relation fails whatever its rows are: a constant of it cannot be read.
-
-    Its constants are tried alone and as the type of what they are compared with; then it is tried on a row of NULLs.
-    """
+def fails_on_any_data(engine: Engine, piece: Sql, relation: Sql) -> bool:
+    """Tell whether an expression over a relation fails whatever its rows are: a constant of it cannot be read."""
     try:
         types = engine.columns(f"select * from {relation}")
     except SqlanonError:
@@ -24,10 +21,12 @@ def never(engine: Engine, piece: Sql, relation: Sql) -> bool:
     tree = sqlglot.parse_one(str(piece), read="duckdb")
     if any(_fails(engine, f"select {constant} as tried") for constant in _constants(tree)):
         return True
+    # A row of NULLs satisfies every type: what fails on it does not fail because of a value.
     nulls = ", ".join(f"cast(null as {kind}) as {ident(name)}" for name, kind in types.items())
     if _fails(engine, f"select {piece} as tried from (select {nulls}) as row_of_nulls"):
         return True
-    return any(_misfit(engine, node, nulls) for node in tree.find_all(*_COMPARED))
+    # A comparison with NULL may be settled before the literal beside it is read as the column's type.
+    return any(_compares_misfit(engine, node, nulls) for node in tree.find_all(*_COMPARISONS))
 
 
 def _constants(tree: exp.Expr) -> Iterator[str]:
@@ -42,7 +41,7 @@ def _constants(tree: exp.Expr) -> Iterator[str]:
             waiting.extend(node.iter_expressions())
 
 
-def _misfit(engine: Engine, node: exp.Expr, nulls: str) -> bool:
+def _compares_misfit(engine: Engine, node: exp.Expr, nulls: str) -> bool:
     """Tell whether a literal cannot be read as the type of what it is compared with."""
     sides = [side for side in node.iter_expressions() if isinstance(side, exp.Condition)]
     literals = [side for side in sides if isinstance(side, exp.Literal)]

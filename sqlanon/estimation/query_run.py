@@ -1,47 +1,42 @@
 """A query on its way through a release: what every method's answers share.
 
-The values that the sensitive part leaves are numbered (`asked`); a method finds figures per cell (combination of
-quasi keys) and asked set (combination of sensitive keys); names, order and keys are put to them in SQL.
+The values that the sensitive part selects are numbered (relation `asked`); a method estimates per cell (combination of
+quasi keys) and value set (combination of sensitive keys); names, order and keys are put to the figures in SQL.
 """
 
 import logging
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from sqlanon.errors import AnswerError, DataError, QueryError, ResourceError, SqlanonError, TargetError, UsageError
-from sqlanon.estimation.constant_faults import never
+from sqlanon.estimation.finite_numbers import require_finite_weights, require_numeric
+from sqlanon.estimation.query_failures import explain_failure
 from sqlanon.estimation.temporary_tables import Workspace
-from sqlanon.estimators.evidence import Estimate, Evidence
-from sqlanon.estimators.moments import Array, Asked, Measured
+from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence
+from sqlanon.estimators.moments import LinearAggregate, SelectedValues
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import INTERVAL, Aggregate, Query, Role
 
 LARGEST_ANSWER = 20_000_000  # numbers per moment: cells x cases x values
-_NUMERIC = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|REAL|DECIMAL.*|BOOLEAN|BIGNUM|VARINT")
-
-_ENDLESS = "SUM and AVG were asked of an expression that is NaN or infinite {}; leave them out with WHERE"
 
 log = logging.getLogger("sqlanon")
 
 Estimator = Callable[[Evidence], Estimate]
 
 
-class Asking:
-    """Prepare one query; a method adds how its release is read and what follows from it (`found`).
+class QueryRun:
+    """Prepare one query; a method adds how its release is read and what follows from it (`estimate_aggregates`).
 
-    FIGURES: what is told of each aggregate, ORDER BY going by `value`. ASKED: the conditions that choose values.
+    SELECTING: the roles of the conditions that select sensitive values.
     """
 
-    FIGURES: tuple[str, ...] = ("value", *INTERVAL)
-    ASKED: tuple[Role, ...] = ("sensitive",)
+    SELECTING: tuple[Role, ...] = ("sensitive",)
 
     def __init__(self, space: Workspace, query: Query) -> None:
-        """Sort the query's pieces; `relations` must name `value` before `asked_text` is read."""
+        """Sort the query's pieces; `relations` must name `value` before `render_asked` is called."""
         self.space, self.query = space, query
         self.quasi_keys = [key for key in query.keys if key.role != "sensitive"]
         self.sensitive_keys = [key for key in query.keys if key.role == "sensitive"]
@@ -49,18 +44,21 @@ class Asking:
         self.weights = [piece for piece in arguments.values() if piece.role in ("constant", "sensitive")]
         self.measures = [piece for piece in arguments.values() if piece.role in ("quasi", "mixed")]
         self.made: list[str] = []
-        self.asked_count = 0
+        self.selected_count = 0
         self.messages: list[str] = []  # warnings
         self.remarks: list[str] = []  # how the answer was found
         self.relations = dict(space.relations)
-        self.people = Sql("")
+        self.people = Sql("")  # the relation that conditions on quasi columns read
         self.keeps_asked = bool(query.parts or self.sensitive_keys)
 
-    def found(self, estimate: Estimator) -> tuple[Sequence[Any], NDArray[np.bool_]]:
-        """Return an estimate per aggregate (FIGURES as arrays), and which cells x sets are answered; a method's own."""
+    def estimate_aggregates(self, estimate: Estimator) -> tuple[Sequence[Any], BoolArray]:
+        """Return a dataclass of arrays per aggregate, and which cells x sets are answered; a method's own.
+
+        ORDER BY goes by the field `value`.
+        """
         raise NotImplementedError
 
-    def named(self, name: str) -> list[tuple[str, str]]:
+    def name_columns(self, name: str) -> list[tuple[str, str]]:
         """Return the columns of an aggregate called `name` as (figure, name in the answer)."""
         return [("value", name), *((end, f"{name}_{end}") for end in INTERVAL)]
 
@@ -72,62 +70,59 @@ class Asking:
 
     # -- the statements that all methods share --------------------------------------------------
 
-    def asked_text(self) -> str:
+    def render_asked(self) -> str:
         """Write the query over the sensitive values."""
-        return self.space.text(
+        return self.space.render(
             "estimation/query_run/asked",
             self.relations,
-            sensitive_conditions=[piece.sql for piece in self.query.filters(*self.ASKED)],
+            sensitive_conditions=[piece.sql for piece in self.query.filters(*self.SELECTING)],
             parts=self.query.parts,
             sensitive_keys=[key.sql for key in self.sensitive_keys],
             weights=[piece.sql for piece in self.weights],
         )
 
-    def answer_text(self) -> str:
+    def render_answer(self) -> str:
         """Write the query that puts keys, order and names to the figures."""
-        text, given = self.space.text, dict(self.relations)
+        render, given = self.space.render, dict(self.relations)
         quasi, sensitive = [key.sql for key in self.quasi_keys], [key.sql for key in self.sensitive_keys]
-        one_cell, one_set = Sql("(select 0 as cell)"), Sql("(select 0 as set_number)")
-        given["cell_key"] = (
-            inline(text("estimation/query_run/cell_key", given, quasi_keys=quasi)) if quasi else one_cell
-        )
-        given["set_key"] = (
-            inline(text("estimation/query_run/set_key", given, sensitive_keys=sensitive)) if sensitive else one_set
-        )
+        given["cell_key"], given["set_key"] = Sql("(select 0 as cell)"), Sql("(select 0 as set_number)")
+        if quasi:
+            given["cell_key"] = inline(render("estimation/query_run/cell_key", given, quasi_keys=quasi))
+        if sensitive:
+            given["set_key"] = inline(render("estimation/query_run/set_key", given, sensitive_keys=sensitive))
         items: list[tuple[Sql, str]] = []
         for item in self.query.items:
             if item.aggregate is None:
                 items.append((item.sql, item.name))
             else:
-                items += [(Sql(f"{x}_{item.aggregate}"), n) for x, n in self.named(item.name)]
+                items += [(Sql(f"{x}_{item.aggregate}"), name) for x, name in self.name_columns(item.name)]
         order = [Sql(f"{term.sql or f'value_{term.aggregate}'} {term.direction}") for term in self.query.order]
         limit = [] if self.query.limit is None else [self.query.limit]
-        return text(
-            "estimation/query_run/answer", given, keys=self._key_columns(), items=items, order=order, limit=limit
-        )
+        keys = self._key_columns()
+        return render("estimation/query_run/answer", given, keys=keys, items=items, order=order, limit=limit)
 
     def _key_columns(self) -> list[Sql]:
-        found = []
+        columns = []
         for key in self.query.keys:
             if key.role == "sensitive":
-                found.append(Sql(f"set_key.set_key_{self.sensitive_keys.index(key) + 1}"))
+                columns.append(Sql(f"set_key.set_key_{self.sensitive_keys.index(key) + 1}"))
             else:
-                found.append(Sql(f"cell_key.key_{self.quasi_keys.index(key) + 1}"))
-        return found
+                columns.append(Sql(f"cell_key.key_{self.quasi_keys.index(key) + 1}"))
+        return columns
 
     # -- running -------------------------------------------------------------------------------
 
     def answer(self, estimate: Estimator) -> pd.DataFrame:
-        """Run the statements and put the estimates together."""
+        """Run the statements and put the estimates together; `attrs["messages"]` tells what is special about them."""
         try:
             self._check_types()
-            frame = self._frame(*self.found(estimate))
+            frame = self._frame_answer(*self.estimate_aggregates(estimate))
         except (QueryError, TargetError, AnswerError, ResourceError):
             raise
         except SqlanonError as error:
             if not isinstance(error, UsageError | DataError) and type(error) is not SqlanonError:
                 raise  # a fault of ours
-            raise self._in_users_words(error) from None
+            raise explain_failure(error, self.space.engine, self._pieces(), self.space.names) from None
         finally:
             self.space.forget(self.made)
         for message in self.messages:
@@ -136,102 +131,67 @@ class Asking:
         return frame
 
     def _check_types(self) -> None:
+        """Refuse SUM and AVG of what is no number; the type of an expression over both sides is not known yet."""
         for piece in (*self.measures, *self.weights):
-            rows = self.relations["person" if "person" in self.relations else "published"]
-            relation = rows if piece.role == "quasi" else self.relations["value"]
-            if piece.role != "mixed":
-                found = self.space.column_type(piece.sql, relation)
-                if not _NUMERIC.fullmatch(found):
-                    raise QueryError(f"SUM and AVG take numbers; one was asked of {found} values")
+            if piece.role == "quasi":
+                relation = self.relations["person" if "person" in self.relations else "published"]
+                require_numeric(self.space.read_type(piece.sql, relation))
+            elif piece.role != "mixed":
+                require_numeric(self.space.read_type(piece.sql, self.relations["value"]))
 
-    def read_asked(self) -> tuple[Asked, dict[str, Array]]:
-        """Return the asked values, and by expression what each counts (NaN for NULL), length n."""
+    def read_selected(self) -> tuple[SelectedValues, dict[str, Array]]:
+        """Return the selected values, and by expression what each counts (NaN for NULL), length n."""
+        numbers = range(1, len(self.weights) + 1)
         if self.keeps_asked:
-            relation = self.keep("asked", self.asked_text())
-            columns = [
-                "code",
-                "case_number",
-                "set_number",
-                *(f"{name}_{n + 1}" for n in range(len(self.weights)) for name in ("weight", "endless")),
-            ]
+            relation = self.keep("asked", self.render_asked())
+            columns = ["code", "case_number", "set_number"]
+            columns += [f"{name}_{number}" for number in numbers for name in ("weight", "endless")]
             frame = self.space.engine.frame(f"select {', '.join(columns)} from {relation} order by code")
         else:
-            frame = self.space.asked(self.asked_text())
-        code, case, chosen = (frame[name].to_numpy(dtype=np.int64) for name in ("code", "case_number", "set_number"))
-        sets = int(chosen.max(initial=-1)) + 1 if self.sensitive_keys else 1
-        self.asked_count = len(code)
-        endless = max((int(frame[f"endless_{n + 1}"].sum()) for n in range(len(self.weights))), default=0)
-        if endless:
-            raise AnswerError(_ENDLESS.format(f"for {endless} of the values asked"))
+            frame = self.space.read_once(self.render_asked())
+        code, case, value_set = (frame[name].to_numpy(dtype=np.int64) for name in ("code", "case_number", "set_number"))
+        sets = int(value_set.max(initial=-1)) + 1 if self.sensitive_keys else 1
+        self.selected_count = len(code)
+        require_finite_weights(frame, len(self.weights))
         weights: dict[str, Array] = {
             piece.sql: frame[f"weight_{n}"].to_numpy(dtype=float) for n, piece in enumerate(self.weights, start=1)
         }
-        return Asked(code, case, chosen, sets), weights
+        return SelectedValues(code, case, value_set, sets), weights
 
-    def require_finite(self, frame: pd.DataFrame, name: str, case: str) -> None:
-        """Refuse a measured expression that is NaN or infinite on some hits, or whose squares are.
-
-        frame: a moment query's rows; `name` counts hits in its columns `name_1` …, once per case.
-        """
-        if not self.measures:
-            return
-        for number in range(1, len(self.measures) + 1):
-            endless = round(frame.groupby(case)[f"{name}_{number}"].sum().max()) if len(frame) else 0
-            if endless:
-                raise AnswerError(_ENDLESS.format(f"on {endless} rows"))
-        if not np.isfinite(frame.select_dtypes("number").fillna(0.0).to_numpy(dtype=float)).all():
-            raise AnswerError("SUM and AVG were asked of numbers whose squares are too large; divide them first")
-
-    def measured(self, aggregate: Aggregate, weights: Mapping[str, Array]) -> Measured:
-        """Say one aggregate in arrays."""
+    def vectorize(self, aggregate: Aggregate, weights: Mapping[str, Array]) -> LinearAggregate:
+        """Say one aggregate in arrays over the selected values."""
         piece = aggregate.argument
         if piece is not None and piece.sql in weights:
-            found = weights[piece.sql]
-            return Measured(aggregate.function, None, np.nan_to_num(found), (~np.isnan(found)).astype(float))
-        ones = np.ones(self.asked_count)
+            weight = weights[piece.sql]
+            return LinearAggregate(aggregate.function, None, np.nan_to_num(weight), (~np.isnan(weight)).astype(float))
+        ones = np.ones(self.selected_count)
         number = None if piece is None else self.measures.index(piece) + 1
-        return Measured(aggregate.function, number, ones, ones)
+        return LinearAggregate(aggregate.function, number, ones, ones)
 
     # -- the answer ----------------------------------------------------------------------------
 
-    def occurring(self, asked: Asked, rows: Array) -> NDArray[np.bool_]:
+    def tell_occurring(self, selected: SelectedValues, rows: Array) -> BoolArray:
         """Tell which cells x sets are answered: every quasi group that occurs, with every set it can have."""
         if not self.quasi_keys:
-            return np.ones((len(rows), asked.set_count), dtype=bool)
-        found = np.zeros((len(rows), asked.set_count), dtype=bool)
-        for chosen, case in asked.combos():
-            found[:, chosen] |= rows[:, case] > 0
-        return found
+            return np.ones((len(rows), selected.set_count), dtype=bool)
+        occurring = np.zeros((len(rows), selected.set_count), dtype=bool)
+        for value_set, case in selected.pairs():
+            occurring[:, value_set] |= rows[:, case] > 0
+        return occurring
 
-    def _frame(self, found: Sequence[Any], occurring: NDArray[np.bool_]) -> pd.DataFrame:
-        cell, chosen = np.nonzero(occurring)
-        columns: dict[str, Any] = {"cell": cell, "set_number": chosen}
-        for number, estimate in enumerate(found):
-            for name in self.FIGURES:
-                columns[f"{name}_{number}"] = getattr(estimate, name)[occurring]
+    def _frame_answer(self, estimates: Sequence[Any], occurring: BoolArray) -> pd.DataFrame:
+        """Put keys, names and order to the figures: in SQL where there are groups, else it is one row."""
+        cell, value_set = np.nonzero(occurring)
+        columns: dict[str, Any] = {"cell": cell, "set_number": value_set}
+        for number, estimate in enumerate(estimates):
+            columns |= {f"{name}_{number}": array[occurring] for name, array in vars(estimate).items()}
         figure = pd.DataFrame(columns)
         if not self.query.grouped:
-            pairs = [(f"{x}_{i.aggregate}", n) for i in self.query.items for x, n in self.named(i.name)]
+            pairs = [(f"{x}_{i.aggregate}", n) for i in self.query.items for x, n in self.name_columns(i.name)]
             return pd.DataFrame({name: figure[x] for x, name in pairs}).iloc[: self.query.limit]
         self.made.append(str(self.relations["figure"]))
         self.space.keep_frame("figure", figure)
-        return self.space.engine.frame(self.answer_text())
-
-    def _in_users_words(self, error: SqlanonError) -> SqlanonError:
-        """Put the published names where the engine's message has ours."""
-        text = self._published(str(error))
-        if isinstance(error, UsageError):
-            return QueryError(f"the query cannot be evaluated: {text}")
-        wrong = next((piece for piece, relation in self._pieces() if never(self.space.engine, piece, relation)), None)
-        if wrong is not None:
-            return QueryError(f"{self._published(wrong)} cannot be evaluated on any data: a constant does not fit")
-        cause = text.partition("(")[2].rstrip(")") or text
-        told = f" ({cause})" if isinstance(error, DataError) else ""  # another error's text may quote a value
-        return DataError(f"the query cannot be evaluated on every row{told}; cast to a wider type, or filter")
-
-    def _published(self, text: str) -> str:
-        names = self.space.names
-        return re.sub(r"\b(quasi_\d+|sensitive(_\d+)?)\b", lambda m: names.get(m[0], m[0]), text)
+        return self.space.engine.frame(self.render_answer())
 
     def _pieces(self) -> Iterator[tuple[Sql, Sql]]:
         """Yield each piece of the query with the relation that it reads; parts before what reads them."""

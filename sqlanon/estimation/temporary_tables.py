@@ -1,4 +1,4 @@
-"""What asking a release needs of its database: rendered templates, temporary tables, remembered answers."""
+"""What a release's queries need of its database: rendered templates, temporary tables, remembered answers."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,11 +6,11 @@ import pandas as pd
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix
-from sqlanon.plans.plan import relation_name, render_query
+from sqlanon.plans.plan import Step, build, relation_name, statements_of
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, template_header
 
-MOST_ASKED = 256  # remembered queries over the sensitive values
+MOST_REMEMBERED_QUERIES = 256  # over the sensitive values
 
 
 class Workspace:
@@ -25,23 +25,26 @@ class Workspace:
         self.relations: dict[str, Sql] = dict(tables)
         self._values = dict(values)
         self._made: list[str] = []
-        self._asked: dict[str, pd.DataFrame] = {}
+        self._remembered: dict[str, pd.DataFrame] = {}
         self._types: dict[str, str] = {}
 
-    def text(self, template: str, given: Mapping[str, Sql], **values: object) -> str:
-        """Render one template; the release's own parameters are added."""
-        read = {name: value for name, value in self._values.items() if name in template_header(template).parameters}
-        return render_query(template, {**read, **values}, given)
+    def render(self, template: str, given: Mapping[str, Sql], **values: object) -> str:
+        """Render one template; the release's own parameters are added where its header declares them."""
+        step = Step(template, "query")
+        own = {name: value for name, value in self._values.items() if name in template_header(step.template).parameters}
+        (built,) = build((step,), {**own, **values}, "", given)
+        (statement,) = statements_of(built)
+        return statement.sql
 
     def keep(self, name: str, sql: str) -> Sql:
-        """Make a temporary table of the session's."""
+        """Keep a query's rows in a temporary table; return its relation."""
         relation = relation_name(self.prefix, name)
         self.engine.create(Statement(name, sql, "table", str(relation)))
         self._made.append(str(relation))
         return relation
 
     def keep_frame(self, name: str, frame: pd.DataFrame) -> Sql:
-        """Put a small table of Python's into a temporary table of the session's; again over an older one."""
+        """Put a small table of Python's into a temporary table, over an older one of this name."""
         relation = relation_name(self.prefix, name)
         self.engine.keep_frame(relation, frame)
         if str(relation) not in self._made:
@@ -56,21 +59,21 @@ class Workspace:
         self._made = [name for name in self._made if name not in relations]
 
     def close(self) -> None:
-        """Forget every temporary table; they are made again where they are needed again."""
+        """Drop every temporary table; they are made again where they are needed again."""
         self.forget(self._made)
 
-    def asked(self, sql: str) -> pd.DataFrame:
-        """Run or remember the query over the sensitive values: it depends on the release only."""
-        if sql not in self._asked:
-            if len(self._asked) >= MOST_ASKED:
-                self._asked.clear()
-            self._asked[sql] = self.engine.frame(sql)
-        return self._asked[sql]
+    def read_once(self, sql: str) -> pd.DataFrame:
+        """Run a query over the sensitive values, or remember its rows: they depend on the release only."""
+        if sql not in self._remembered:
+            if len(self._remembered) >= MOST_REMEMBERED_QUERIES:
+                self._remembered.clear()
+            self._remembered[sql] = self.engine.frame(sql)
+        return self._remembered[sql]
 
-    def column_type(self, expression: Sql, relation: Sql) -> str:
+    def read_type(self, expression: Sql, relation: Sql) -> str:
         """Return the type of an expression over one of the loaded relations."""
         key = f"{expression} from {relation}"
         if key not in self._types:
-            (found,) = self.engine.columns(f"select {expression} as argument from {relation}").values()
-            self._types[key] = found
+            (kind,) = self.engine.columns(f"select {expression} as argument from {relation}").values()
+            self._types[key] = kind
         return self._types[key]

@@ -1,42 +1,39 @@
-"""Estimators of aggregates by method and name: pure functions from evidence to estimates."""
+"""Name the estimators of each form of release; their arrays are imported when an answer needs one."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from sqlanon.errors import UsageError
-from sqlanon.estimators import closed_form, iterative, least_squares, matrix, ridge, shrinkage, uniform
-from sqlanon.estimators.evidence import Estimate, Evidence
 
-# the first of a method is its default
-ESTIMATORS: dict[str, dict[str, Callable[[Evidence], Estimate]]] = {
-    "anatomy": {
-        "shrinkage": shrinkage.estimate,
-        "least_squares": least_squares.estimate,
-        "ridge": ridge.estimate,
-        "uniform": uniform.estimate,
-    },
-    # one system for groups of several classes is biased: no least_squares, and nothing that is made of it
-    "robust": {
-        "ridge": ridge.estimate,
-        "uniform": uniform.estimate,
-    },
-    "splu": {
-        "shrinkage": shrinkage.estimate,
-        "closed_form": closed_form.estimate,
-        "matrix": matrix.estimate,
-        "iterative": iterative.estimate,
-    },
-    "uncertain": {"uniform": uniform.estimate},
+if TYPE_CHECKING:
+    from sqlanon.estimators.evidence import Estimate, Evidence
+
+# The first of a form is its default. Groups of several classes make one system of normal equations biased, so that
+# they have no least_squares, and nothing that is made of it.
+ESTIMATORS: dict[str, tuple[str, ...]] = {
+    "qit_st": ("shrinkage", "least_squares", "ridge", "uniform"),
+    "class_qit_st": ("ridge", "uniform"),
+    "randomized": ("shrinkage", "closed_form", "matrix", "iterative"),
+    "uncertain": ("uniform",),
 }
-NAMES = tuple(dict.fromkeys(name for own in ESTIMATORS.values() for name in own))
+ESTIMATOR_NAMES = tuple(dict.fromkeys(name for names in ESTIMATORS.values() for name in names))
 
 
-def estimator_of(method: str, name: str | None) -> tuple[str, Callable[[Evidence], Estimate]]:
-    """Return a method's estimator with its name; the default where none is named.
+def choose_estimator(form: str, method: str, name: str | None) -> "tuple[str, Callable[[Evidence], Estimate]]":
+    """Return an estimator of a form with its name; the default where none is named.
 
-    Raises UsageError where releases of this method are not answered by it.
+    method: what made the release. Raises UsageError where releases of this form are not answered by it.
     """
-    own = ESTIMATORS[method]
-    chosen = next(iter(own)) if name is None else name
-    if chosen not in own:
-        raise UsageError(f"no estimator {chosen!r} for a release of {method}; choose one of {', '.join(own)}")
-    return chosen, own[chosen]
+    names = ESTIMATORS[form]
+    chosen = names[0] if name is None else name
+    if chosen not in names:
+        raise UsageError(f"no estimator {chosen!r} for a release of {method}; choose one of {', '.join(names)}")
+    return chosen, load_estimators()[chosen]
+
+
+def load_estimators() -> "dict[str, Callable[[Evidence], Estimate]]":
+    """Import every estimator and return them by name; numpy and scipy come with them."""
+    from sqlanon.estimators import closed_form, iterative, least_squares, matrix, ridge, shrinkage, uniform
+
+    modules = (closed_form, iterative, least_squares, matrix, ridge, shrinkage, uniform)
+    return {module.__name__.rpartition(".")[2]: module.estimate for module in modules}

@@ -1,6 +1,7 @@
-"""What a query's hits say class by class: the sums behind one outcome, of counts and of measured expressions.
+"""What a query's hits say class by class: the sums of one x, of counts and of measured expressions.
 
-Axes: L classes and the rest, V values. Frames come from the templates `moment` and `scatter`, by class.
+Axes: L classes and the rest (groups that several classes share), V values. Frames come from the templates `moment`
+and `scatter`, by class.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,16 +10,28 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from sqlanon.estimators.moments import Array, Whole
+from sqlanon.estimators.class_systems import TOLERANCE, ClassSystems
+from sqlanon.estimators.evidence import Array, IntArray
 
+ASSUMED_GROUPS = 2.0
 Columns = dict[str, Array]
 
 
 @dataclass(frozen=True)
-class Tally:
-    """Sums of one x over hits, by class: of rows x, x² (total, square: L + 1), of groups what `ridge.outcome` takes.
+class Summand:
+    """Say what x each hit counts: 1; 1 where the expression `number` is not NULL; that expression less `centre`."""
 
-    uniform, uniform_square: sum over groups of x s_g(v)/|g| and of x² s_g(v)/|g|, L + 1 x V. rows: hits, L + 1.
+    number: int | None = None
+    centre: float | None = None
+
+
+@dataclass(frozen=True)
+class ClassSums:
+    """Hold sums of one x over hits, by class and the rest.
+
+    total, square: of x and x² over rows, L + 1. shared: sum over groups of x_g s_g(v), x_g the sum of x in g,
+    L + 1 x V. sized: sum |g| x_g, L + 1. group_square: sum x_g², L + 1. uniform, uniform_square: sum over groups of
+    x_g s_g(v)/|g| and of the same with x², L + 1 x V. rows: hits, L + 1.
     """
 
     total: Array
@@ -32,94 +45,128 @@ class Tally:
 
     @property
     def size(self) -> float:
-        """Return the root mean square of x over the hits."""
+        """Return κ, the root mean square of x over the hits."""
         rows = self.rows.sum()
         return float(np.sqrt(self.square.sum() / rows)) if rows and self.square.sum() > 0 else 1.0
 
 
-class Tallies:
-    """Hold the sums of every cell and case, and put them together for one expression."""
+@dataclass(frozen=True)
+class CentredOutcome:
+    """Hold what the sums of one x over the hits of each group say, class by class.
 
-    def __init__(self, found: Mapping[tuple[int, int], Callable[[], Columns]], classes: int, values: int) -> None:
+    mean: x̄, L. variance: w, L. noise: σ², L, positive where w is. scores: b = sum s_g y_g with y_g = x_g - |g| x̄,
+    L x V. size: κ.
+    """
+
+    mean: Array
+    variance: Array
+    noise: Array
+    scores: Array
+    size: float
+
+
+def centre_outcome(systems: ClassSystems, sums: ClassSums) -> CentredOutcome:
+    """Centre what a query's hits sum to by the mean of each class; the rest's sums are none of it."""
+    total, square, shared, sized, group_square = (
+        array[:-1] for array in (sums.total, sums.square, sums.shared, sums.sized, sums.group_square)
+    )
+    mean = total / systems.rows
+    variance = square / systems.rows - mean**2
+    variance[variance <= TOLERANCE * square / systems.rows] = 0.0
+    # σ² = Σ y_g² / (groups - 1), Σ y_g² = Σ x_g² - 2 x̄ Σ|g| x_g + x̄² Σ|g|². A class may have one group: it is given
+    # ASSUMED_GROUPS more, in which y² is what independence makes of it, w N / groups.
+    scatter = group_square - 2 * mean * sized + mean**2 * systems.size_squares
+    expected = variance * systems.rows / systems.groups
+    noise = (np.maximum(scatter, 0.0) + ASSUMED_GROUPS * expected) / (systems.groups - 1 + ASSUMED_GROUPS)
+    scores = np.where(variance[:, None] > 0, shared - mean[:, None] * systems.size_products, 0.0)
+    return CentredOutcome(mean, variance, noise, scores, sums.size)
+
+
+class HitSums:
+    """Hold the sums of every cell and case, and put them together for one x."""
+
+    def __init__(self, readers: Mapping[tuple[int, int], Callable[[], Columns]], classes: int, values: int) -> None:
         """Take, by cell and case, what yields the columns of `moment` (L + 1 x V) and `scatter` (L + 1)."""
-        self.found, self._empty = found, (np.zeros((classes + 1, values)), np.zeros(classes + 1))
+        self._readers, self._empty = readers, (np.zeros((classes + 1, values)), np.zeros(classes + 1))
 
-    def counts(self, cell: int, case: int) -> Tally:
-        """Return the sums of x = 1: hits."""
-        return self._counted(cell, case, "row_count", "row_square", "row_sized", "shared", "uniform")
+    def sum_hits(self, cell: int, case: int, summand: Summand) -> ClassSums:
+        """Return the sums of one x over the hits of a cell and case."""
+        if summand.number is None:
+            return self._count(cell, case, ("row_count", "row_square", "row_sized"), ("shared", "uniform"))
+        number = summand.number
+        known = self._count(
+            cell,
+            case,
+            (f"value_count_{number}", f"count_square_{number}", f"count_sized_{number}"),
+            (f"count_shared_{number}", f"count_uniform_{number}"),
+        )
+        return known if summand.centre is None else self._centre(cell, case, number, summand.centre, known)
 
-    def known(self, cell: int, case: int, number: int) -> Tally:
-        """Return the sums of x = 1 for the hits whose expression is not NULL."""
-        rows, square, sized = (f"{name}_{number}" for name in ("value_count", "count_square", "count_sized"))
-        return self._counted(cell, case, rows, square, sized, f"count_shared_{number}", f"count_uniform_{number}")
-
-    def measured(self, cell: int, case: int, number: int, centre: float = 0.0) -> Tally:
-        """Return the sums of x = e - centre over the hits whose e is not NULL."""
-        one, read = self.known(cell, case, number), self._reader(cell, case)
-        total, sized = read(f"value_sum_{number}"), read(f"sum_sized_{number}")
-        uniform = read(f"sum_uniform_{number}", True)
-        square, group_square = read(f"square_sum_{number}"), read(f"sum_square_{number}")
-        crossed, uniform_square = read(f"sum_count_{number}"), read(f"square_uniform_{number}", True)
-        return Tally(
-            total - centre * one.total,
-            square - 2 * centre * total + centre**2 * one.total,
-            read(f"sum_shared_{number}", True) - centre * one.shared,
-            sized - centre * one.sized,
-            group_square - 2 * centre * crossed + centre**2 * one.group_square,
-            uniform - centre * one.uniform,
-            uniform_square - 2 * centre * uniform + centre**2 * one.uniform,
-            one.rows,
+    def _centre(self, cell: int, case: int, number: int, centre: float, known: ClassSums) -> ClassSums:
+        """Return the sums of x = e - c from those of e, e² and 1: Σ(e - c)² = Σe² - 2c Σe + c² Σ1."""
+        vector, matrix = self._read(cell, case)
+        total, sized = vector(f"value_sum_{number}"), vector(f"sum_sized_{number}")
+        uniform = matrix(f"sum_uniform_{number}")
+        square, group_square = vector(f"square_sum_{number}"), vector(f"sum_square_{number}")
+        crossed, uniform_square = vector(f"sum_count_{number}"), matrix(f"square_uniform_{number}")
+        return ClassSums(
+            total=total - centre * known.total,
+            square=square - 2 * centre * total + centre**2 * known.total,
+            shared=matrix(f"sum_shared_{number}") - centre * known.shared,
+            sized=sized - centre * known.sized,
+            group_square=group_square - 2 * centre * crossed + centre**2 * known.group_square,
+            uniform=uniform - centre * known.uniform,
+            uniform_square=uniform_square - 2 * centre * uniform + centre**2 * known.uniform,
+            rows=known.rows,
         )
 
-    def _counted(self, cell: int, case: int, rows: str, square: str, sized: str, shared: str, uniform: str) -> Tally:
-        read = self._reader(cell, case)
-        count, plain = read(rows), read(uniform, True)
-        return Tally(count, count, read(shared, True), read(sized), read(square), plain, plain, count)
+    def _count(self, cell: int, case: int, vectors: tuple[str, str, str], matrices: tuple[str, str]) -> ClassSums:
+        """Return the sums of an x that is 1 or 0, its own square: rows, group squares, sizes; shared, uniform."""
+        vector, matrix = self._read(cell, case)
+        count, group_square, sized = map(vector, vectors)
+        shared, uniform = map(matrix, matrices)
+        return ClassSums(count, count, shared, sized, group_square, uniform, uniform, rows=count)
 
-    def _reader(self, cell: int, case: int) -> Callable[..., Array]:
-        columns = self.found[cell, case]() if (cell, case) in self.found else {}
+    def _read(self, cell: int, case: int) -> tuple[Callable[[str], Array], Callable[[str], Array]]:
+        """Return what reads columns by class, and by class and value; zeros where nothing was hit."""
+        columns = self._readers[cell, case]() if (cell, case) in self._readers else {}
         by_value, by_class = self._empty
-
-        def read(name: str, valued: bool = False) -> Array:
-            return columns.get(name, by_value if valued else by_class)
-
-        return read
+        return lambda name: columns.get(name, by_class), lambda name: columns.get(name, by_value)
 
 
-def counted(columns: Columns) -> Tallies:
+def sums_in_memory(columns: Columns) -> HitSums:
     """Take the columns of one cell and case that were counted in memory."""
     classes, values = columns["shared"].shape
-    return Tallies({(0, 0): lambda: columns}, classes - 1, values)
+    return HitSums({(0, 0): lambda: columns}, classes - 1, values)
 
 
-def tallies(moment: pd.DataFrame, scatter: pd.DataFrame, classes: int, values: int) -> Tallies:
+def sums_of_frames(moment: pd.DataFrame, scatter: pd.DataFrame, classes: int, values: int) -> HitSums:
     """Sort the rows of `moment` and `scatter`, by `place` (of a class, L the rest's), into cells and cases."""
-    found: dict[tuple[int, int], Callable[[], Columns]] = {}
-    lines = _split(moment)
-    for key, own in _split(scatter).items():
-        found[key] = _spread(lines[key], own, classes + 1, values)
-    return Tallies(found, classes, values)
+    moments, scatters = _split_frame(moment), _split_frame(scatter)
+    return HitSums(
+        {key: _spread(moments[key], own, classes + 1, values) for key, own in scatters.items()}, classes, values
+    )
 
 
-def _split(frame: pd.DataFrame) -> dict[tuple[int, int], pd.DataFrame]:
+def _split_frame(frame: pd.DataFrame) -> dict[tuple[int, int], pd.DataFrame]:
     keys = frame[["cell", "case_number"]].drop_duplicates().to_numpy(dtype=np.int64).tolist()
     groups = frame.groupby(["cell", "case_number"])
     return {(cell, case): groups.get_group((cell, case)) for cell, case in keys}
 
 
 def _spread(moment: pd.DataFrame, scatter: pd.DataFrame, classes: int, values: int) -> Callable[[], Columns]:
-    """Write two frames as arrays when they are asked for, rows of one class summed."""
+    """Return what writes two frames as arrays, rows of one class summed: all cells at once would not fit in memory."""
 
-    def columns() -> Columns:
-        found: dict[str, Array] = {}
-        place: Whole = moment["place"].to_numpy() * values + moment["code"].to_numpy(dtype=np.int64)
+    def read_columns() -> Columns:
+        columns: Columns = {}
+        place: IntArray = moment["place"].to_numpy() * values + moment["code"].to_numpy(dtype=np.int64)
         for name in moment.columns.difference(["cell", "case_number", "class", "place", "code"]):
             if not name.startswith(("least_", "largest_", "endless_")):
                 line = moment[name].fillna(0.0).to_numpy(dtype=float)
-                found[name] = np.bincount(place, line, classes * values).reshape(classes, values).astype(float)
+                columns[name] = np.bincount(place, line, classes * values).reshape(classes, values).astype(float)
         for name in scatter.columns.difference(["cell", "case_number", "class", "place"]):
             line = scatter[name].fillna(0.0).to_numpy(dtype=float)
-            found[name] = np.bincount(scatter["place"].to_numpy(), line, classes).astype(float)
-        return found
+            columns[name] = np.bincount(scatter["place"].to_numpy(), line, classes).astype(float)
+        return columns
 
-    return columns
+    return read_columns

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlanon.estimators.channel import Array
-from sqlanon.estimators.evidence import Estimate, Evidence, unbiased
+from sqlanon.estimators.evidence import Estimate, Evidence, answer_unbiased
 
 LEAST_DIFFERENCE = 1e-9  # of 1/γ - q: a value of every group is published by all rows alike
 
@@ -64,4 +64,4 @@ class ClosedForm:
 
 def estimate(evidence: Evidence) -> Estimate:
     """Answer with the closed form, cut to its bounds, and its 95 % interval."""
-    return unbiased(evidence)
+    return answer_unbiased(evidence)

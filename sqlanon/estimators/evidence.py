@@ -1,4 +1,4 @@
-"""What a release says of answers, and what an estimator makes of it."""
+"""The evidence that a release holds about answers, and what every estimator makes of it."""
 
 from dataclasses import dataclass
 
@@ -6,19 +6,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 NORMAL_QUANTILE = 1.959963984540054  # 97.5 % of the normal distribution
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Hold what is known of one aggregate, arrays of one shape (cells x asked sets), NaN for NULL.
+    """Hold what is known of one aggregate, arrays of one shape (cells x value sets), NaN for NULL.
 
-    plain: what the release says at first sight, biased towards independence (of groups, uniform; of randomized
-    values, the published figure). unbiased: the estimate that takes the bias out. Neither is cut.
+    plain: the estimate biased towards independence (of groups, uniform; of randomized values, the published figure).
+    unbiased: the estimate without that bias. Neither is cut to the bounds.
     std_error: of `unbiased`, given the microdata. least, most: bounds that the release proves.
-    exact: where the release determines the answer. growth, curve: the variance, were the answer x, is
+    exact: where the release determines the answer. growth, curve: were the true answer x, the variance would be
     std_error^2 + growth (x - unbiased) + curve (x - unbiased)^2. jump: by how much one row can move the answer.
-    less, more: by how much rows that the release leaves out may move the answer down (<= 0) and up (>= 0).
+    left_out_low, left_out_high: by how much rows that the release leaves out may move it, <= 0 and >= 0.
     """
 
     plain: Array
@@ -26,12 +28,12 @@ class Evidence:
     std_error: Array
     least: Array
     most: Array
-    exact: NDArray[np.bool_]
+    exact: BoolArray
     growth: Array | float = 0.0
     curve: Array | float = 0.0
     jump: Array | float = 0.0
-    less: Array | float = 0.0
-    more: Array | float = 0.0
+    left_out_low: Array | float = 0.0
+    left_out_high: Array | float = 0.0
 
 
 @dataclass(frozen=True)
@@ -44,37 +46,44 @@ class Estimate:
     high: Array
 
 
-def within(values: Array, evidence: Evidence) -> Array:
+def clip_to_bounds(values: Array, evidence: Evidence) -> Array:
     """Cut `values` to the bounds of the evidence; NaN stays."""
     return np.minimum(np.maximum(values, np.fmax(evidence.least, -np.inf)), np.fmin(evidence.most, np.inf))
 
 
-def interval(evidence: Evidence) -> tuple[Array, Array]:
-    """Return the 95 % score interval of the unbiased estimate, cut to the bounds; NaN where there is none.
+def score_interval(evidence: Evidence) -> tuple[Array, Array]:
+    """Compute the 95 % score interval of the unbiased estimate, cut to the bounds; NaN where there is none.
 
-    It holds the x with (x - unbiased)^2 <= z^2 (se^2 + growth (x - unbiased) + curve (x - unbiased)^2); of no growth
-    and no curve, plus or minus z se. Of a ratio this is Fieller's: as wide as the bounds where z^2 curve >= 1.
-    Half a jump more on both sides corrects for figures that move in steps; what is left out comes after the cut.
+    {x: (x - unbiased)^2 <= z^2 (std_error^2 + growth (x - unbiased) + curve (x - unbiased)^2)}, which without growth
+    and curve is unbiased ± z std_error. Of a ratio it is Fieller's interval: all that the bounds allow where
+    z^2 curve >= 1. Half a jump is added at both ends, for figures that move in steps.
     """
     level = NORMAL_QUANTILE**2
-    shift, lean = level * evidence.growth / 2, 1 - level * np.asarray(evidence.curve)
-    bent = np.where(lean > 0, lean, 1.0)
-    half = np.sqrt(np.maximum(shift**2 + bent * level * evidence.std_error**2, 0.0)) + np.asarray(evidence.jump) / 2
-    wide = (lean <= 0) & ~(np.isnan(evidence.least) & np.isnan(evidence.most))
-    low = np.where(wide, -np.inf, evidence.unbiased + (shift - half) / bent)
-    high = np.where(wide, np.inf, evidence.unbiased + (shift + half) / bent)
-    return within(low, evidence) + evidence.less, within(high, evidence) + evidence.more
+    # With d = x - unbiased the ends solve (1 - z² curve) d² - z² growth d - z² se² = 0, a quadratic of leading
+    # coefficient `leading` and half its linear one `shift`: d = (shift ± √(shift² + leading z² se²)) / leading.
+    shift, leading = level * evidence.growth / 2, 1 - level * np.asarray(evidence.curve)
+    divisor = np.where(leading > 0, leading, 1.0)
+    half = np.sqrt(np.maximum(shift**2 + divisor * level * evidence.std_error**2, 0.0)) + np.asarray(evidence.jump) / 2
+    # Where the leading coefficient is not positive, the parabola opens downwards and every x far away belongs to it.
+    endless = (leading <= 0) & ~(np.isnan(evidence.least) & np.isnan(evidence.most))
+    low = np.where(endless, -np.inf, evidence.unbiased + (shift - half) / divisor)
+    high = np.where(endless, np.inf, evidence.unbiased + (shift + half) / divisor)
+    # The bounds hold for the rows that are published: what is left out comes after the cut.
+    return clip_to_bounds(low, evidence) + evidence.left_out_low, clip_to_bounds(
+        high, evidence
+    ) + evidence.left_out_high
 
 
-def unbiased(evidence: Evidence) -> Estimate:
+def answer_unbiased(evidence: Evidence) -> Estimate:
     """Answer with the unbiased estimate and its interval; with the plain one where there is no such answer."""
-    low, high = interval(evidence)
+    low, high = score_interval(evidence)
     value = np.where(np.isnan(evidence.unbiased), evidence.plain, evidence.unbiased)
-    return Estimate(within(value, evidence), evidence.std_error, low, high)
+    return Estimate(clip_to_bounds(value, evidence), evidence.std_error, low, high)
 
 
-def without_error(evidence: Evidence) -> Estimate:
+def answer_plain(evidence: Evidence) -> Estimate:
     """Answer with the plain estimate; std_error, low and high are NULL (NaN) except where it is exact."""
     exact = evidence.exact
-    value = within(evidence.plain, evidence)
-    return Estimate(value, np.where(exact, 0.0, np.nan), *(np.where(exact, value, np.nan),) * 2)
+    value = clip_to_bounds(evidence.plain, evidence)
+    low = high = np.where(exact, value, np.nan)
+    return Estimate(value, np.where(exact, 0.0, np.nan), low, high)

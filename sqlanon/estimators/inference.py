@@ -1,90 +1,111 @@
 """From moments to evidence: what the groups that a query hits say of one aggregate. Arrays only, no engine.
 
-Axes: C cells (combinations of quasi keys), K cases (values that a mixed condition does not tell apart),
-V sensitive values, n asked values, J asked sets (combinations of sensitive keys).
-A row of value v counts x in its case; over the rows of v its mean is p_v. Every aggregate is a sum over the
-asked v of w_v f_v p_v, or the ratio of two such sums.
+A row of value v counts x in its case; over the rows of v its mean is p_v. Every aggregate is a sum over the selected
+v of w_v f_v p_v, or the ratio of two such sums. Axes: C cells, K cases, V sensitive values, n selected values, J
+value sets, as in `moments`.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sqlanon.estimators.evidence import Evidence
-from sqlanon.estimators.moments import Array, Asked, Measured, Moments, bounds, none_possible
+from sqlanon.estimators.evidence import Array, BoolArray, Evidence
+from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues, bound_answer, is_empty
+
+
+@dataclass(frozen=True)
+class SolvedAggregate:
+    """Hold the unbiased estimate of one aggregate, C x J: its value, standard error, growth and curve (`Evidence`)."""
+
+    value: Array
+    std_error: Array
+    growth: Array
+    curve: Array
 
 
 class Inference:
     """Turn the moments of one query into evidence, aggregate by aggregate: here by the uniform estimate alone.
 
-    reachable: which asked sets have another answer, J. upper_bound: whether a standard error is only a bound.
+    determined: which value sets have another answer, J. upper_bound: whether a standard error is only a bound.
     """
 
-    def __init__(self, moments: Moments, asked: Asked) -> None:
-        """Take moments and asked values."""
-        self.moments, self.asked = moments, asked
+    def __init__(self, moments: Moments, selected: SelectedValues) -> None:
+        """Take moments and selected values."""
+        self.moments, self.selected = moments, selected
         self.rows = moments.count("uniform")
-        self.everyone = self.rows == moments.row_count
-        self.case_count = self.rows.shape[1]
-        self.reachable = np.ones(asked.set_count, dtype=bool)
+        self.hits_everyone = self.rows == moments.row_count
+        self.determined = np.ones(selected.set_count, dtype=bool)
         self.upper_bound = False
 
-    def evidence(self, measured: Measured) -> Evidence:
+    def gather_evidence(self, aggregate: LinearAggregate) -> Evidence:
         """Return what is known of one aggregate, C x J."""
-        least, most = bounds(self.moments, self.asked, measured)
-        uniform = self._ratio([self._uniform(measured, part) for part in measured.parts()])
+        least, most = bound_answer(self.moments, self.selected, aggregate)
+        uniform = divide_parts([self._sum_uniform(aggregate, part) for part in aggregate.parts()])
         uniform = np.clip(uniform, np.fmax(least, -np.inf), np.fmin(most, np.inf))
-        solved, error, growth, curve = self._solved(measured)
-        exact = self._exact(measured) | (least == most)
-        solved, error = np.where(exact, uniform, solved), np.where(exact, 0.0, error)
-        gone = none_possible(self.moments, self.asked, measured) & (measured.function != "count")
-        uniform, solved, error, least, most = (
-            np.where(gone, np.nan, array) for array in (uniform, solved, error, least, most)
+        solved = self._solve(aggregate)
+        exact = self._tell_exact(aggregate) | (least == most)
+        value, error = np.where(exact, uniform, solved.value), np.where(exact, 0.0, solved.std_error)
+        # SUM and AVG over no row are NULL, whatever the estimators would make of it.
+        null = is_empty(self.moments, self.selected, aggregate) & (aggregate.function != "count")
+        uniform, value, error, least, most = (
+            np.where(null, np.nan, array) for array in (uniform, value, error, least, most)
         )
-        growth, curve = (np.where(exact | gone, 0.0, array) for array in (growth, curve))
-        less, more = (np.where(exact | gone, 0.0, array) for array in self._left_out(measured, solved))
-        return Evidence(uniform, solved, error, least, most, exact & ~gone, growth, curve, less=less, more=more)
+        growth, curve, low, high = (
+            np.where(exact | null, 0.0, array)
+            for array in (solved.growth, solved.curve, *self._bound_left_out(aggregate, value))
+        )
+        return Evidence(
+            uniform, value, error, least, most, exact & ~null, growth, curve, left_out_low=low, left_out_high=high
+        )
 
-    def _exact(self, measured: Measured) -> NDArray[np.bool_]:
-        """Tell where the release settles the answer: every value asked alike, or every row hit (or none)."""
-        alike = np.array([self._whole(measured, chosen) for chosen in range(self.asked.set_count)], dtype=bool)
-        shape = (len(self.rows), self.asked.set_count)
+    def _tell_exact(self, aggregate: LinearAggregate) -> BoolArray:
+        """Tell where the release settles the answer: every value selected alike, or every row hit (or none)."""
+        alike = np.array(
+            [self._selects_all(aggregate, number) for number in range(self.selected.set_count)], dtype=bool
+        )
+        shape = (len(self.rows), self.selected.set_count)
         exact = np.broadcast_to(alike, shape)
-        if measured.number is not None:
+        if aggregate.number is not None:
             return exact
         settled = np.ones(shape, dtype=bool)
-        for chosen, case in self.asked.combos():
-            settled[:, chosen] &= self.everyone[:, case] | (self.rows[:, case] == 0)
+        for value_set, case in self.selected.pairs():
+            settled[:, value_set] &= self.hits_everyone[:, case] | (self.rows[:, case] == 0)
         return exact | settled
 
-    def _whole(self, measured: Measured, chosen: int) -> bool:
-        inside = self.asked.set == chosen
+    def _selects_all(self, aggregate: LinearAggregate, value_set: int) -> bool:
+        inside = self.selected.set == value_set
         return bool(
             inside.sum() == len(self.moments.totals)
-            and np.ptp(self.asked.case[inside]) == 0
-            and np.ptp(measured.weights[inside]) == 0
-            and np.ptp(measured.present[inside]) == 0
+            and np.ptp(self.selected.case[inside]) == 0
+            and np.ptp(aggregate.weights[inside]) == 0
+            and np.ptp(aggregate.present[inside]) == 0
         )
 
-    def _solved(self, measured: Measured) -> tuple[Array, Array, Array, Array]:
-        """Return value, standard error, and the growth and curve of the variance of a ratio, C x J; NaN: none."""
-        shape = (len(self.rows), self.asked.set_count)
-        return np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape), np.zeros(shape)
+    def _solve(self, aggregate: LinearAggregate) -> SolvedAggregate:
+        """Return the unbiased estimate; NaN where there is none, which is everywhere here."""
+        shape = (len(self.rows), self.selected.set_count)
+        return SolvedAggregate(np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape), np.zeros(shape))
 
-    def _left_out(self, measured: Measured, value: Array) -> tuple[Array, Array]:
+    def _bound_left_out(self, aggregate: LinearAggregate, value: Array) -> tuple[Array, Array]:
         """Return by how much rows that the release leaves out may move the answer down and up, C x J."""
         return np.zeros_like(value), np.zeros_like(value)
 
-    def _uniform(self, measured: Measured, part: tuple[int, Array]) -> Array:
+    def _sum_uniform(self, aggregate: LinearAggregate, part: tuple[int, Array]) -> Array:
+        """Return sum over groups of w_v n_g s_g(v)/|g|, C x J; what is whole but for rounding is made whole."""
         degree, weights = part
-        column = self.moments.columns[measured.column(degree, "uniform")]
-        found = self.asked.summed(self.asked.gathered(column), weights)
-        return np.where(np.isclose(found, np.rint(found), rtol=1e-13, atol=1e-9), np.rint(found), found)
+        column = self.moments.columns[aggregate.column(degree, "uniform")]
+        return round_whole(self.selected.sum_by_set(self.selected.gather(column), weights))
 
-    @staticmethod
-    def _ratio(parts: Sequence[Array]) -> Array:
-        if len(parts) == 1:
-            return parts[0]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(parts[1] > 0, parts[0] / parts[1], np.nan)
+
+def round_whole(values: Array) -> Array:
+    """Round values that are whole numbers but for the rounding of a sum."""
+    return np.where(np.isclose(values, np.rint(values), rtol=1e-13, atol=1e-9), np.rint(values), values)
+
+
+def divide_parts(parts: Sequence[Array]) -> Array:
+    """Return the one sum of COUNT and SUM, the ratio of the two sums of AVG; NaN over no rows."""
+    if len(parts) == 1:
+        return parts[0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(parts[1] > 0, parts[0] / parts[1], np.nan)

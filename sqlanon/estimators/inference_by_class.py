@@ -1,7 +1,7 @@
 """From moments to evidence class by class: the ridge's posterior for every aggregate. Arrays only, no engine.
 
-Axes: C cells, K cases, V sensitive values, J asked sets, as in `inference`; L classes. What the rest (groups of
-several classes) adds is answered uniformly; its variance is that of values dealt to the hits at random.
+What the rest (groups of several classes) adds is answered uniformly; its variance is that of values dealt to the hits
+at random. Axes: C cells, K cases, V sensitive values, J value sets, as in `inference`; L classes.
 """
 
 import itertools
@@ -10,184 +10,199 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sqlanon.estimators import ridge
-from sqlanon.estimators.class_moments import Tallies, Tally
-from sqlanon.estimators.class_systems import Strata
-from sqlanon.estimators.inference import Inference
-from sqlanon.estimators.moments import Array, Asked, Measured, Moments, Whole
-from sqlanon.estimators.ridge import Outcome, Posterior
+from sqlanon.estimators.class_moments import ClassSums, HitSums, Summand, centre_outcome
+from sqlanon.estimators.class_systems import ClassSystems
+from sqlanon.estimators.evidence import Array, IntArray
+from sqlanon.estimators.inference import Inference, SolvedAggregate, round_whole
+from sqlanon.estimators.left_out_rows import bound_left_out
+from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues
+from sqlanon.estimators.ridge import Posterior
 
-CHUNK = 4_000_000  # numbers in the directions that are asked at once
+CHUNK = 4_000_000  # numbers in the directions that are estimated at once
+HITS = Summand()
 
 
 @dataclass(frozen=True)
-class _Solved:
-    """One outcome of one cell and case."""
+class _SolvedCase:
+    """One x over the hits of one cell and case: its posterior and its sums."""
 
     posterior: Posterior
-    tally: Tally
+    sums: ClassSums
 
 
-class ByClass(Inference):
+@dataclass(frozen=True)
+class _WeighedValues:
+    """Selected values of one case with a weight each: code, place of the value set, weight; length n."""
+
+    code: IntArray
+    place: IntArray
+    weight: Array
+
+
+class ClassInference(Inference):
     """Solve each class of a release for one query, aggregate by aggregate."""
 
-    def __init__(self, moments: Moments, asked: Asked, strata: Strata, tallies: Tallies, left_out: float = 0) -> None:
-        """Take moments over all classes, asked values, the release's classes and the moments by class.
+    def __init__(
+        self, moments: Moments, selected: SelectedValues, systems: ClassSystems, hit_sums: HitSums, left_out: float = 0
+    ) -> None:
+        """Take moments over all classes, selected values, the release's classes and the hits' sums by class.
 
         left_out: rows of the source that the release leaves out.
         """
-        super().__init__(moments, asked)
-        self.strata, self.tallies, self.left_out = strata, tallies, left_out
-        self._known: dict[tuple[object, ...], _Solved] = {}
+        super().__init__(moments, selected)
+        self.systems, self.hit_sums, self.left_out = systems, hit_sums, left_out
+        self._solved_cases: dict[tuple[int, int, Summand], _SolvedCase] = {}
 
-    def _solved(self, measured: Measured) -> tuple[Array, Array, Array, Array]:
-        shape = (len(self.rows), self.asked.set_count)
-        value, error, growth, curve = (np.zeros(shape) for _ in range(4))
-        for cell in range(shape[0]):
-            if measured.function != "avg":
-                value[cell], error[cell] = self._sum(measured, cell)
-            elif measured.number is None:
-                value[cell], error[cell], growth[cell], curve[cell] = self._average_of_values(measured, cell)
-            else:
-                value[cell], error[cell], growth[cell], curve[cell] = self._average(measured, cell)
-        return value, error, growth, curve
+    def _solve(self, aggregate: LinearAggregate) -> SolvedAggregate:
+        cells = [self._solve_cell(aggregate, cell) for cell in range(len(self.rows))]
+        lines = zip(*((one.value, one.std_error, one.growth, one.curve) for one in cells), strict=True)
+        stacked = [np.stack(line) for line in lines]
+        return SolvedAggregate(*(stacked or np.zeros((4, 0, self.selected.set_count))))
 
     # -- sums and averages, one cell ------------------------------------------------------------
 
-    def _sum(self, measured: Measured, cell: int) -> tuple[Array, Array]:
-        kind = ("count",) if measured.number is None else ("measured", measured.number, 0.0)
-        value, error = self._weighed(cell, kind, measured.weights)
-        return np.where(np.isclose(value, np.rint(value), rtol=1e-13, atol=1e-9), np.rint(value), value), error
+    def _solve_cell(self, aggregate: LinearAggregate, cell: int) -> SolvedAggregate:
+        """Return the estimate of one cell, each field of length J."""
+        if aggregate.function != "avg":
+            return self._solve_sum(aggregate, cell)
+        if aggregate.number is None:
+            return self._solve_average_of_values(aggregate, cell)
+        return self._solve_average(aggregate, aggregate.number, cell)
 
-    def _average(self, measured: Measured, cell: int) -> tuple[Array, Array, Array, Array]:
-        """Return what the mean of e adds to that of all hits: sum(e - mean) and its count are two outcomes.
+    def _solve_sum(self, aggregate: LinearAggregate, cell: int) -> SolvedAggregate:
+        summand = HITS if aggregate.number is None else Summand(aggregate.number, 0.0)
+        value, error = self._weigh_sums(cell, summand, aggregate.weights)
+        none = np.zeros_like(value)
+        return SolvedAggregate(round_whole(value), error, none, none)
 
-        Their errors are taken for independent: what e - mean says of a value says nothing of how many rows count.
+    def _solve_average(self, aggregate: LinearAggregate, number: int, cell: int) -> SolvedAggregate:
+        """Solve c + Σ(e - c)/n with c the mean of e over all hits: sum and count are two outcomes.
+
+        Their errors are taken for independent: what e - c says of a value says nothing of how many rows count.
         """
-        number = measured.number
-        assert number is not None
         counted = self.moments.columns[f"count_uniform_{number}"][cell].sum()
         centre = self.moments.columns[f"sum_uniform_{number}"][cell].sum() / counted if counted else 0.0
-        above, above_error = self._weighed(cell, ("measured", number, centre), measured.weights)
-        rows, rows_error = self._weighed(cell, ("known", number), measured.present)
+        above, above_error = self._weigh_sums(cell, Summand(number, centre), aggregate.weights)
+        rows, rows_error = self._weigh_sums(cell, Summand(number), aggregate.present)
         with np.errstate(divide="ignore", invalid="ignore"):
             distance = np.where(rows > 0, above / rows, np.nan)
             error = np.sqrt(above_error**2 + distance**2 * rows_error**2) / rows
             growth = 2 * distance * rows_error**2 / rows**2
-        return _settled(centre + distance, error, growth, rows, rows_error)
+            return _settle_ratio(centre + distance, error, growth, rows_error**2 / rows**2)
 
-    def _average_of_values(self, measured: Measured, cell: int) -> tuple[Array, Array, Array, Array]:
-        """Return the ratio of two sums over the same shares, with its own variance."""
-        kind = ("count",)
-        top, _ = self._weighed(cell, kind, measured.weights)
-        rows, rows_error = self._weighed(cell, kind, measured.present)
+    def _solve_average_of_values(self, aggregate: LinearAggregate, cell: int) -> SolvedAggregate:
+        """Return the ratio r = A/B of two sums over the same shares; its variance is that of A - r B over B²."""
+        top, _ = self._weigh_sums(cell, HITS, aggregate.weights)
+        rows, rows_error = self._weigh_sums(cell, HITS, aggregate.present)
         with np.errstate(divide="ignore", invalid="ignore"):
             value = np.where(rows > 0, top / rows, np.nan)
-            away = measured.weights - np.nan_to_num(value)[self.asked.set] * measured.present
-            _, own = self._weighed(cell, kind, away)
-            _, both = self._weighed(cell, kind, away + measured.present)
+            away = aggregate.weights - np.nan_to_num(value)[self.selected.set] * aggregate.present
+            _, own = self._weigh_sums(cell, HITS, away)
+            # Cov(X, B) = (Var(X + B) - Var X - Var B) / 2 with X = A - r B: the posterior gives variances only.
+            _, both = self._weigh_sums(cell, HITS, away + aggregate.present)
             crossed = np.clip((both**2 - own**2 - rows_error**2) / 2, -own * rows_error, own * rows_error)
-            return _settled(value, own / rows, -2 * crossed / rows**2, rows, rows_error)
+            return _settle_ratio(value, own / rows, -2 * crossed / rows**2, rows_error**2 / rows**2)
 
     # -- rows that the release leaves out ---------------------------------------------------------
 
-    def _left_out(self, measured: Measured, value: Array) -> tuple[Array, Array]:
-        less, more = np.zeros_like(value), np.zeros_like(value)
-        if not self.left_out or not len(self.strata.full[0]):
-            return less, more
-        size = self._uniform(measured, measured.parts()[-1]) if measured.function == "avg" else np.ones_like(value)
-        for cell, case in itertools.product(range(len(value)), np.unique(self.asked.case)):
-            each = self._each(measured, cell, int(case), value[cell])
-            found = ridge.left_out(self.strata, each / np.maximum(size[cell], 1.0)[:, None], self.left_out)
-            less[cell] += found[0]
-            more[cell] += found[1]
-        return less, more
+    def _bound_left_out(self, aggregate: LinearAggregate, value: Array) -> tuple[Array, Array]:
+        low, high = np.zeros_like(value), np.zeros_like(value)
+        if not self.left_out or not len(self.systems.everywhere.code):
+            return low, high
+        # A row more moves AVG by what it counts less the mean, over the rows that are counted.
+        average = aggregate.function == "avg"
+        size = self._sum_uniform(aggregate, aggregate.parts()[-1]) if average else np.ones_like(value)
+        for cell, case in itertools.product(range(len(value)), np.unique(self.selected.case)):
+            each = self._weigh_left_out(aggregate, cell, int(case), value[cell])
+            bounds = bound_left_out(
+                each / np.maximum(size[cell], 1.0)[:, None], self.systems.everywhere.share, self.left_out
+            )
+            low[cell] += bounds[0]
+            high[cell] += bounds[1]
+        return low, high
 
-    def _each(self, measured: Measured, cell: int, case: int, value: Array) -> Array:
+    def _weigh_left_out(self, aggregate: LinearAggregate, cell: int, case: int, value: Array) -> Array:
         """Return what one more row of each value that stands in every group would count, J x n; of AVG: times rows."""
-        one, code, _ = self.strata.full
-        inside = self.asked.case == case
-        weights, present = np.zeros((2, self.asked.set_count, len(self.moments.totals)))
-        place = (self.asked.set[inside], self.asked.code[inside])
-        weights[place], present[place] = measured.weights[inside], measured.present[inside]
-        number, tallies = measured.number, self.tallies
-        rows = tallies.counts(cell, case) if number is None else tallies.known(cell, case, number)
-        counted = rows if number is None else tallies.measured(cell, case, number)
-        top, bottom = (tally.total[:-1][one] / self.strata.rows[one] for tally in (counted, rows))
-        found = weights[:, code] * top
-        if measured.function == "avg":
-            found -= np.nan_to_num(value)[:, None] * present[:, code] * bottom
-        return np.asarray(found)
+        everywhere = self.systems.everywhere
+        inside = self.selected.case == case
+        weights, present = np.zeros((2, self.selected.set_count, len(self.moments.totals)))
+        place = (self.selected.set[inside], self.selected.code[inside])
+        weights[place], present[place] = aggregate.weights[inside], aggregate.present[inside]
+        rows = self.hit_sums.sum_hits(cell, case, Summand(aggregate.number))
+        counted = rows
+        if aggregate.number is not None:
+            counted = self.hit_sums.sum_hits(cell, case, Summand(aggregate.number, 0.0))
+        # It is a hit as often, and has as much of e, as the rows of its class on average.
+        top, bottom = (
+            sums.total[:-1][everywhere.owner] / self.systems.rows[everywhere.owner] for sums in (counted, rows)
+        )
+        each = weights[:, everywhere.code] * top
+        if aggregate.function == "avg":
+            each -= np.nan_to_num(value)[:, None] * present[:, everywhere.code] * bottom
+        return np.asarray(each)
 
     # -- linear sums over p ---------------------------------------------------------------------
 
-    def _weighed(self, cell: int, kind: tuple[object, ...], weights: Array) -> tuple[Array, Array]:
-        """Return sum over the asked v of w_v times the outcome's sum over v's rows, and its standard error, each J.
+    def _weigh_sums(self, cell: int, summand: Summand, weights: Array) -> tuple[Array, Array]:
+        """Return sum over the selected v of w_v times the sum of x over v's rows, and its standard error, each J.
 
         Of cases the covariances are not followed: the standard errors' sum is an upper bound.
         """
-        value, error = np.zeros((2, self.asked.set_count))
-        uncertain = np.zeros(self.asked.set_count, dtype=int)
-        for case in np.unique(self.asked.case):
-            inside = self.asked.case == case
-            codes, sets, used = self.asked.code[inside], self.asked.set[inside], weights[inside]
-            solved = self._outcome(cell, int(case), kind)
-            for chosen, mean, variance in self._chunks(solved, codes, sets, used):
+        value, error = np.zeros((2, self.selected.set_count))
+        uncertain = np.zeros(self.selected.set_count, dtype=int)
+        for case in np.unique(self.selected.case):
+            inside = self.selected.case == case
+            values = _WeighedValues(self.selected.code[inside], self.selected.set[inside], weights[inside])
+            for chosen, mean, variance in self._estimate_sets(self._solve_case(cell, int(case), summand), values):
                 value[chosen] += mean
                 error[chosen] += np.sqrt(variance)
                 uncertain[chosen] += variance > 0
         self.upper_bound |= bool((uncertain > 1).any())
         return value, error
 
-    def _chunks(
-        self, solved: _Solved, codes: Whole, sets: Whole, weights: Array
-    ) -> Iterator[tuple[Whole, Array, Array]]:
-        """Yield chosen sets with mean and variance, as many at once as memory allows."""
-        totals = self.strata.totals
-        wanted = np.unique(sets)
+    def _estimate_sets(self, solved: _SolvedCase, values: _WeighedValues) -> Iterator[tuple[IntArray, Array, Array]]:
+        """Yield value sets with mean and variance, as many at once as memory allows."""
+        totals = self.systems.totals
+        wanted = np.unique(values.place)
         step = max(1, CHUNK // max(1, totals.size))
         for start in range(0, len(wanted), step):
             chosen = wanted[start : start + step]
-            inside = np.isin(sets, chosen)
-            place, code, weight = np.searchsorted(chosen, sets[inside]), codes[inside], weights[inside]
+            inside = np.isin(values.place, chosen)
+            place = np.searchsorted(chosen, values.place[inside])
+            code, weight = values.code[inside], values.weight[inside]
+            # A direction has w_v f_cv for every class and value: times p_cv it is the sum that is wanted.
             directions = np.zeros((len(chosen), *totals.shape))
             directions[place, :, code] = weight[:, None] * totals[:, code].T
-            mean, variance = solved.posterior.figures(directions)
-            rest, rest_variance = _dealt(solved.tally, len(chosen), place, code, weight)
+            mean, variance = solved.posterior.estimate_sums(directions)
+            rest, rest_variance = _deal_rest(solved.sums, len(chosen), _WeighedValues(code, place, weight))
             yield chosen, mean + rest, np.maximum(variance, 0.0) + rest_variance
 
-    def _outcome(self, cell: int, case: int, kind: tuple[object, ...]) -> _Solved:
-        """Solve one outcome once: a count, the hits with a value (known), a measured expression less a centre."""
-        key = (cell, case, *kind)
-        if any(known[0] != cell for known in self._known):
-            self._known.clear()
-        if key not in self._known:
-            name, *arguments = kind
-            tally: Tally = getattr(self.tallies, "counts" if name == "count" else str(name))(cell, case, *arguments)
-            self._known[key] = _Solved(Posterior(self.strata, self._seen(tally)), tally)
-        return self._known[key]
-
-    def _seen(self, tally: Tally) -> Outcome:
-        total, square, shared, sized, group_square = (
-            array[:-1] for array in (tally.total, tally.square, tally.shared, tally.sized, tally.group_square)
-        )
-        return ridge.outcome(self.strata, total, square, shared, sized, group_square, tally.size)
+    def _solve_case(self, cell: int, case: int, summand: Summand) -> _SolvedCase:
+        """Solve one x of one cell and case once; another cell's posteriors are forgotten."""
+        if any(known[0] != cell for known in self._solved_cases):
+            self._solved_cases.clear()
+        key = (cell, case, summand)
+        if key not in self._solved_cases:
+            sums = self.hit_sums.sum_hits(cell, case, summand)
+            self._solved_cases[key] = _SolvedCase(Posterior(self.systems, centre_outcome(self.systems, sums)), sums)
+        return self._solved_cases[key]
 
 
-def _dealt(tally: Tally, count: int, place: Whole, code: Whole, weight: Array) -> tuple[Array, Array]:
-    """Return the rest's uniform sums and their variance at most, each of length `count`."""
-    sums, squares = np.zeros((2, count))
-    np.add.at(sums, place, weight * tally.uniform[-1, code])
-    np.add.at(squares, place, weight**2 * tally.uniform_square[-1, code])
-    rows = max(float(tally.rows[-1]), 1.0)
-    return sums, np.maximum(squares - sums**2 / rows, 0.0)
+def _deal_rest(sums: ClassSums, count: int, values: _WeighedValues) -> tuple[Array, Array]:
+    """Return the rest's uniform sums and their variance at most, Σ x² - (Σ x)²/n, each of length `count`."""
+    rest, squares = np.zeros((2, count))
+    np.add.at(rest, values.place, values.weight * sums.uniform[-1, values.code])
+    np.add.at(squares, values.place, values.weight**2 * sums.uniform_square[-1, values.code])
+    rows = max(float(sums.rows[-1]), 1.0)
+    return rest, np.maximum(squares - rest**2 / rows, 0.0)
 
 
-def _settled(
-    value: Array, error: Array, growth: Array, rows: Array, rows_error: Array
-) -> tuple[Array, Array, Array, Array]:
-    """Return the figures of a ratio; where its denominator may be none, it may be any that the release allows."""
+def _settle_ratio(value: Array, error: Array, growth: Array, curve: Array) -> SolvedAggregate:
+    """Return a ratio; where its denominator may be none, it may be anything that the release allows (curve = inf)."""
     known = ~np.isnan(value)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        curve = np.where(known, rows_error**2 / rows**2, np.inf)
-    return value, np.where(known, error, np.nan), np.where(known & np.isfinite(growth), growth, 0.0), curve
+    return SolvedAggregate(
+        value,
+        np.where(known, error, np.nan),
+        np.where(known & np.isfinite(growth), growth, 0.0),
+        np.where(known, curve, np.inf),
+    )

@@ -1,197 +1,217 @@
 """From moments to evidence by one system for all groups: least squares and its variance. Arrays only, no engine.
 
-Axes: C cells, K cases, V sensitive values, n asked values, J asked sets, as in `inference`.
+Given the microdata, and exact where no group repeats a value,
+Var = Σ_v f_v/(f_v - 1) · p_v (1 - p_v) · (Σ_{g∋v} h_g² - a_v²/f_v), with a_v = w_v f_v on the selected values and 0
+elsewhere, h_g = s_g · S^-1 a. Of SUM(e) the variance of e over v's rows takes the place of p_v (1 - p_v); of AVG = A/B
+it is the variance of A - avg B over B². Axes: C cells, K cases, V sensitive values, n selected values, J value sets,
+as in `inference`.
 """
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sqlanon.estimators import least_squares
-from sqlanon.estimators.inference import Inference
-from sqlanon.estimators.least_squares import System
-from sqlanon.estimators.moments import Array, Asked, Measured, Moments
+from sqlanon.estimators.evidence import Array, BoolArray
+from sqlanon.estimators.inference import Inference, SolvedAggregate, divide_parts
+from sqlanon.estimators.least_squares import NormalEquations, solve_shares, tell_determined
+from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues
 
-TOGETHER = 3  # times the noise of a mean in its variance; by simulation, for 700 rows and groups of 3
-Combo = tuple[int, int]
-Spreads = Callable[[Sequence[tuple[Array, Array]]], Array]
+NOISE_WEIGHT = 3  # times the noise of a mean in its variance; by simulation, for 700 rows and groups of 3
+SetCase = tuple[int, int]
+VectorPair = tuple[Array, Array]
+Spreads = Callable[[Sequence[VectorPair]], Array]
 
 
-class Pooled(Inference):
-    """Solve the release's system for one query, aggregate by aggregate."""
+class PooledInference(Inference):
+    """Solve the release's normal equations for one query, aggregate by aggregate."""
 
-    def __init__(self, moments: Moments, asked: Asked, system: System, spreads: Spreads, pairs: Array | None) -> None:
-        """Take moments, asked values, the release's system and its spread query.
+    def __init__(
+        self,
+        moments: Moments,
+        selected: SelectedValues,
+        equations: NormalEquations,
+        spreads: Spreads,
+        paired: Array | None,
+    ) -> None:
+        """Take moments, selected values, the release's equations, and what measures the spreads of vectors over it.
 
-        pairs: b of rows that are hits in two cases, C x K x K x V for case < other case; None: not known.
+        paired: b of rows that are hits in two cases, C x K x K x V for case < other case; None: not known.
         """
-        super().__init__(moments, asked)
-        self.system, self.spreads, self.pairs = system, spreads, pairs
+        super().__init__(moments, selected)
+        self.equations, self.spreads, self.paired = equations, spreads, paired
 
-    def _shares(self, measured: Measured, degree: int) -> Array:
+    def _solve_shares(self, aggregate: LinearAggregate, degree: int) -> Array:
         """Return the mean of x^degree over the rows of each value, C x K x V; 1 where every row is a hit."""
-        found = least_squares.shares(self.system, self.moments.columns[measured.column(degree, "shared")])
-        if measured.number is None:
-            found[self.everyone] = 1.0
-        return found
+        shares = solve_shares(self.equations, self.moments.columns[aggregate.column(degree, "shared")])
+        if aggregate.number is None:
+            shares[self.hits_everyone] = 1.0
+        return shares
 
-    def _solved(self, measured: Measured) -> tuple[Array, Array, Array, Array]:
-        """Return value, standard error, and the growth and curve of the variance of a ratio, C x J."""
-        shares = {degree: self._shares(measured, degree) for degree in range(2 * measured.degree + 1)}
-        totals = self.moments.totals[self.asked.code]
+    def _solve(self, aggregate: LinearAggregate) -> SolvedAggregate:
+        """Return least squares and its variance; that of a ratio grows with the distance from the estimate."""
+        shares = {degree: self._solve_shares(aggregate, degree) for degree in range(2 * aggregate.degree + 1)}
+        totals = self.moments.totals[self.selected.code]
         parts = [
-            self.asked.summed(self.asked.gathered(shares[degree]) * totals, weights)
-            for degree, weights in measured.parts()
+            self.selected.sum_by_set(self.selected.gather(shares[degree]) * totals, weights)
+            for degree, weights in aggregate.parts()
         ]
-        value = self._ratio(parts)
-        asked = {combo: self._vectors(measured, combo) for combo in self.asked.combos()}
-        variance, both, bottom = self._variance(measured, shares, value, asked)
+        value = divide_parts(parts)
+        vectors = {pair: self._weigh_totals(aggregate, pair) for pair in self.selected.pairs()}
+        variance, crossed, bottom = self._variance(aggregate, shares, value, vectors)
         size = parts[1] if len(parts) > 1 else np.ones_like(value)
-        unknown = np.broadcast_to(~self._reachable(measured, asked), value.shape)
+        unknown = np.broadcast_to(~self._tell_determined(aggregate, vectors), value.shape)
         if len(parts) == 1:
-            both, bottom = np.zeros((2, *value.shape))
+            crossed, bottom = np.zeros((2, *value.shape))
+        # Fieller: were AVG x instead of its estimate r, Var(A - x B) = Var(A - r B) + 2 (x - r) (r Var B - Cov(A, B))
+        # + (x - r)² Var B, all over B².
         with np.errstate(divide="ignore", invalid="ignore"):
             error = np.sqrt(np.maximum(variance, 0.0)) / size
-            growth = 2 * (value * bottom - both) / size**2
+            growth = 2 * (value * bottom - crossed) / size**2
             # A ratio whose denominator is not known to be positive may be any that the release allows.
             curve = np.where(np.isnan(value), np.inf, bottom / size**2)
         value, error = (np.where(unknown | np.isnan(value), np.nan, array) for array in (value, error))
         growth, curve = np.where(np.isfinite(growth) & ~unknown, growth, 0.0), np.where(unknown, 0.0, curve)
-        return value, error, growth, curve
+        return SolvedAggregate(value, error, growth, curve)
 
     # -- the variance --------------------------------------------------------------------------
 
     def _variance(
         self,
-        measured: Measured,
+        aggregate: LinearAggregate,
         shares: Mapping[int, Array],
         value: Array,
-        asked: Mapping[Combo, tuple[Array, Array]],
+        vectors: Mapping[SetCase, VectorPair],
     ) -> tuple[Array, Array, Array]:
-        """Return the variance of the numerator, for AVG that of A - avg B for A / B, its covariance and B's, C x J."""
-        covariances = self._covariances(measured, shares)
-        average = np.nan_to_num(value) if measured.function == "avg" else np.zeros_like(value)
-        combos = list(asked)
-        spread = self._spread(measured, combos, asked)
-        found = np.zeros((3, *value.shape))
+        """Return the variance of the numerator A, for AVG that of A - avg B, then Cov(A, B) and Var B, C x J each."""
+        covariances = self._covariances(aggregate, shares)
+        average = np.nan_to_num(value) if aggregate.function == "avg" else np.zeros_like(value)
+        pairs = list(vectors)
+        spreads = self._measure_spreads(aggregate, pairs, vectors)
+        sums = np.zeros((3, *value.shape))
         deviations = np.zeros((2, *value.shape))
-        for number, (chosen, case) in enumerate(combos):
-            mean = average[:, chosen]
-            terms = [covariances[kind][:, case] @ spread[kind, number] for kind in covariances]
-            top, both, bottom = terms if len(terms) > 1 else (terms[0], np.zeros_like(mean), np.zeros_like(mean))
-            own = np.maximum(top - 2 * mean * both + mean**2 * bottom, 0)
-            found[:, :, chosen] += np.stack([own, both, bottom])
-            deviations[:, :, chosen] += np.sqrt([own, np.maximum(bottom, 0)])
-        if len(combos) > len({chosen for chosen, _ in combos}):
-            crossed = self._crossed(measured, asked, average)
-            if crossed is None:
+        for number, (value_set, case) in enumerate(pairs):
+            mean = average[:, value_set]
+            terms = [covariances[kind][:, case] @ spreads[kind, number] for kind in covariances]
+            top, crossed, bottom = terms if len(terms) > 1 else (terms[0], np.zeros_like(mean), np.zeros_like(mean))
+            own = np.maximum(top - 2 * mean * crossed + mean**2 * bottom, 0)
+            sums[:, :, value_set] += np.stack([own, crossed, bottom])
+            deviations[:, :, value_set] += np.sqrt([own, np.maximum(bottom, 0)])
+        if len(pairs) > len({value_set for value_set, _ in pairs}):
+            between = self._covariances_between_cases(aggregate, vectors, average)
+            if between is None:
                 # Without the pairs' moments the sum of the cases' standard errors is an upper bound.
                 self.upper_bound = True
                 return deviations[0] ** 2, average * deviations[1] ** 2, deviations[1] ** 2
-            found += crossed
-        return found[0], found[1], found[2]
+            sums += between
+        return sums[0], sums[1], sums[2]
 
-    def _covariances(self, measured: Measured, shares: Mapping[int, Array]) -> dict[str, Array]:
+    def _covariances(self, aggregate: LinearAggregate, shares: Mapping[int, Array]) -> dict[str, Array]:
         """Return f/(f-1) times the covariances of a value's rows (numerator, denominator), C x K x V."""
-        totals = self.moments.totals
-        scale = np.where(totals > 1, totals / np.maximum(totals - 1, 1), 0.0)
-        means = {degree: self._means(measured, degree, found) for degree, found in shares.items()}
+        scale = self._sample_scale()
+        means = {degree: self._fill_means(aggregate, degree, mean) for degree, mean in shares.items()}
         share = np.clip(means[0], 0.0, 1.0)
-        own = np.maximum(self._settled(measured, (0, 0), share * (1 - share)), 0.0) * scale
-        if measured.degree == 0:
-            return {"top": own} | ({"both": own, "bottom": own} if measured.function == "avg" else {})
-        top = np.maximum(self._settled(measured, (1, 1), means[2] - means[1] ** 2), 0.0) * scale
-        if measured.function != "avg":
+        own = np.maximum(self._remove_noise(aggregate, (0, 0), share * (1 - share)), 0.0) * scale
+        if aggregate.degree == 0:
+            return {"top": own} | ({"crossed": own, "bottom": own} if aggregate.function == "avg" else {})
+        top = np.maximum(self._remove_noise(aggregate, (1, 1), means[2] - means[1] ** 2), 0.0) * scale
+        if aggregate.function != "avg":
             return {"top": top}
-        both, most = scale * self._settled(measured, (1, 0), means[1] * (1 - share)), np.sqrt(top * own)
-        return {"top": top, "both": np.clip(both, -most, most), "bottom": own}
+        # By Cauchy and Schwarz no covariance is larger than the root of the two variances.
+        crossed, most = scale * self._remove_noise(aggregate, (1, 0), means[1] * (1 - share)), np.sqrt(top * own)
+        return {"top": top, "crossed": np.clip(crossed, -most, most), "bottom": own}
 
-    def _settled(self, measured: Measured, degrees: tuple[int, int], plain: Array) -> Array:
+    def _sample_scale(self) -> Array:
+        """Return f/(f - 1), V; 0 for f = 1, as a value of one row has no spread."""
+        totals = self.moments.totals
+        return np.where(totals > 1, totals / np.maximum(totals - 1, 1), 0.0)
+
+    def _remove_noise(self, aggregate: LinearAggregate, degrees: tuple[int, int], plain: Array) -> Array:
         """Take the noise of the means out of a plug-in covariance, C x K x V: E[p^2] of an estimate is p^2 + Var p.
 
         The noise of a value's mean is a multiple of the rows' mean covariance; where it is most of what is known of
-        the value, that mean covariance stands for the value's own. An estimate that is far off takes its own variance
-        for small, so that the noise counts several times.
+        the value, that mean covariance stands for the value's own.
         """
-        rows, system, totals = self.moments.row_count, self.system, self.moments.totals
+        rows, equations, totals = self.moments.row_count, self.equations, self.moments.totals
         one, two, product = (
-            self.moments.columns[measured.column(degree, "uniform")].sum(axis=2) / rows
+            self.moments.columns[aggregate.column(degree, "uniform")].sum(axis=2) / rows
             for degree in (*degrees, sum(degrees))
         )
-        noise = np.maximum(np.diag(system.inverse), 0.0) * system.normal.sum() / rows
+        noise = np.maximum(np.diag(equations.inverse), 0.0) * equations.normal.sum() / rows
         trust = totals / (1 + noise) ** 2
         known = (trust * (1 - noise)).sum()
         mean = product - one * two  # of all rows, values not told apart: of variances the most that is possible
         if known > trust.sum() / 2:
-            apart = plain @ trust / known
-            mean = np.clip(apart, 0.0, np.maximum(mean, 0.0)) if degrees[0] == degrees[1] else apart
+            within = plain @ trust / known
+            mean = np.clip(within, 0.0, np.maximum(mean, 0.0)) if degrees[0] == degrees[1] else within
         pooled = mean[:, :, None]
-        return np.asarray((plain + pooled * noise * (2 + TOGETHER + noise)) / (1 + noise) ** 2)
+        # (plain + pooled noise (2 + noise)) / (1 + noise)² undoes the plug-in. An estimate that is far off takes its
+        # own variance for small, so that the noise counts NOISE_WEIGHT times more.
+        return np.asarray((plain + pooled * noise * (2 + NOISE_WEIGHT + noise)) / (1 + noise) ** 2)
 
-    def _means(self, measured: Measured, degree: int, found: Array) -> Array:
+    def _fill_means(self, aggregate: LinearAggregate, degree: int, means: Array) -> Array:
         """Take the uniform estimate for values that S does not determine: only their spread is needed."""
-        if self.system.known.all():
-            return found
-        uniform = self.moments.columns[measured.column(degree, "uniform")] / self.moments.totals
-        return np.where(self.system.known, found, uniform)
+        if self.equations.determined.all():
+            return means
+        uniform = self.moments.columns[aggregate.column(degree, "uniform")] / self.moments.totals
+        return np.where(self.equations.determined, means, uniform)
 
-    def _vectors(self, measured: Measured, combo: Combo) -> tuple[Array, Array]:
+    def _weigh_totals(self, aggregate: LinearAggregate, pair: SetCase) -> VectorPair:
         """Return a = w f over one set and case, for numerator and denominator, each of length V."""
-        inside = (self.asked.set == combo[0]) & (self.asked.case == combo[1])
-        codes = self.asked.code[inside]
-        found = []
-        for weights in (measured.weights, measured.present):
-            vector = np.zeros_like(self.moments.totals)
-            vector[codes] = (weights[inside]) * self.moments.totals[codes]
-            found.append(vector)
-        return found[0], found[1]
+        inside = (self.selected.set == pair[0]) & (self.selected.case == pair[1])
+        codes = self.selected.code[inside]
+        top, bottom = np.zeros((2, len(self.moments.totals)))
+        for vector, weights in ((top, aggregate.weights), (bottom, aggregate.present)):
+            vector[codes] = weights[inside] * self.moments.totals[codes]
+        return top, bottom
 
-    def _reachable(self, measured: Measured, asked: Mapping[Combo, tuple[Array, Array]]) -> NDArray[np.bool_]:
-        """Tell which asked sets S determines, J: of AVG both sums must be."""
-        found = np.ones(self.asked.set_count, dtype=bool)
-        for (chosen, _), vectors in asked.items():
-            found[chosen] &= least_squares.reachable(self.system, np.stack(vectors[: len(measured.parts())])).all()
-        self.reachable &= found
-        return found
+    def _tell_determined(self, aggregate: LinearAggregate, vectors: Mapping[SetCase, VectorPair]) -> BoolArray:
+        """Tell which value sets S determines, J: of AVG both sums must be."""
+        determined = np.ones(self.selected.set_count, dtype=bool)
+        for (value_set, _), pair in vectors.items():
+            sums = np.stack(pair[: len(aggregate.parts())])
+            determined[value_set] &= tell_determined(self.equations, sums).all()
+        self.determined &= determined
+        return determined
 
-    def _spread(
-        self, measured: Measured, combos: Sequence[Combo], asked: Mapping[Combo, tuple[Array, Array]]
+    def _measure_spreads(
+        self, aggregate: LinearAggregate, pairs: Sequence[SetCase], vectors: Mapping[SetCase, VectorPair]
     ) -> dict[tuple[str, int], Array]:
-        """Return sum over v's places of h h' - a_v a'_v / f_v, by kind and combo, each of length V."""
-        same = measured.function != "avg" or measured.degree == 1
-        kinds = {"top": (0, 0)} if same else {"top": (0, 0), "both": (0, 1), "bottom": (1, 1)}
-        wanted = [(asked[combo][one], asked[combo][two]) for combo in combos for one, two in kinds.values()]
+        """Return sum over v's places of h h' - a_v a'_v / f_v, by kind and number of the pair, each of length V."""
+        # Of a measured AVG both sums have the same a, and differ only in what is counted.
+        same = aggregate.function != "avg" or aggregate.degree == 1
+        kinds = {"top": (0, 0)} if same else {"top": (0, 0), "crossed": (0, 1), "bottom": (1, 1)}
+        wanted = [(vectors[pair][one], vectors[pair][two]) for pair in pairs for one, two in kinds.values()]
         if not wanted:
             return {}
         products = iter(self.spreads(wanted) - np.stack([a * b for a, b in wanted]) / self.moments.totals)
-        found = {(kind, number): next(products) for number in range(len(combos)) for kind in kinds}
-        if same and measured.function == "avg":
-            found |= {
-                (kind, number): found["top", number] for number in range(len(combos)) for kind in ("both", "bottom")
-            }
-        return found
+        spreads = {(kind, number): next(products) for number in range(len(pairs)) for kind in kinds}
+        if same and aggregate.function == "avg":
+            for number in range(len(pairs)):
+                spreads["crossed", number] = spreads["bottom", number] = spreads["top", number]
+        return spreads
 
-    def _crossed(self, measured: Measured, asked: Mapping[Combo, tuple[Array, Array]], average: Array) -> Array | None:
+    def _covariances_between_cases(
+        self, aggregate: LinearAggregate, vectors: Mapping[SetCase, VectorPair], average: Array
+    ) -> Array | None:
         """Return what the covariances between cases add to the three variances, 3 x C x J; None where not known."""
-        if self.pairs is None or measured.degree > 0:
+        if self.paired is None or aggregate.degree > 0:
             return None
-        share = np.clip(self._means(measured, 0, self._shares(measured, 0)), 0.0, 1.0)
-        totals = self.moments.totals
-        scale = np.where(totals > 1, totals / np.maximum(totals - 1, 1), 0.0)
-        found = np.zeros((3, *average.shape))
-        for (chosen, case), (other_set, other) in itertools.product(asked, repeat=2):
-            if chosen != other_set or case >= other:
+        share = np.clip(self._fill_means(aggregate, 0, self._solve_shares(aggregate, 0)), 0.0, 1.0)
+        scale = self._sample_scale()
+        sums = np.zeros((3, *average.shape))
+        for (value_set, case), (other_set, other) in itertools.product(vectors, repeat=2):
+            if value_set != other_set or case >= other:
                 continue
-            joint = least_squares.shares(self.system, self.pairs[:, case, other])
+            # A row of v is a hit in both cases with probability p_kk', by a solve of its own, within Fréchet's bounds:
+            # the covariance of the two is p_kk' - p_k p_k'.
+            joint = solve_shares(self.equations, self.paired[:, case, other])
             low = np.maximum(share[:, case] + share[:, other] - 1, 0)
             joint = np.clip(joint, low, np.minimum(share[:, case], share[:, other]))
             covariance = scale * (joint - share[:, case] * share[:, other])
-            (top, bottom), (other_top, other_bottom) = asked[chosen, case], asked[chosen, other]
-            spread = self.spreads([(top, other_top), (top, other_bottom), (bottom, other_top), (bottom, other_bottom)])
-            terms = [covariance @ line for line in spread]
-            mean = average[:, chosen]
+            wanted = list(itertools.product(vectors[value_set, case], vectors[value_set, other]))
+            terms = [covariance @ line for line in self.spreads(wanted)]
+            mean = average[:, value_set]
             own = terms[0] - mean * (terms[1] + terms[2]) + mean**2 * terms[3]
-            found[:, :, chosen] += np.stack([2 * own, terms[1] + terms[2], 2 * terms[3]])
-        return found
+            sums[:, :, value_set] += np.stack([2 * own, terms[1] + terms[2], 2 * terms[3]])
+        return sums

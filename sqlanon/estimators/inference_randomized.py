@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sqlanon.estimators.channel import Array, Channel, Joint
 from sqlanon.estimators.closed_form import ClosedForm
 from sqlanon.estimators.evidence import NORMAL_QUANTILE, Evidence
-from sqlanon.estimators.moments import Asked, Measured, Moments, bounds, none_possible
+from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues, bound_answer, is_empty
 
 MUCH_BIAS = 0.5  # standard errors of systematic part from which on the matrix answers by default
 LARGEST_DERIVED = 200_000_000  # cells x sets x values for which counts are held to be random, too
@@ -37,7 +37,7 @@ class Recovery:
     def __init__(
         self,
         moments: Moments,
-        asked: Asked,
+        asked: SelectedValues,
         counts: Sequence[Array],
         closed: Joint,
         matrix: Joint | None,
@@ -62,9 +62,9 @@ class Recovery:
 
     # -- evidence ------------------------------------------------------------------------------
 
-    def evidence(self, measured: Measured, estimator: str) -> Evidence:
+    def evidence(self, measured: LinearAggregate, estimator: str) -> Evidence:
         """Return what is known of one aggregate, C x J; the unbiased estimate is the estimator's own."""
-        least, most = bounds(self.moments, self.asked, measured)
+        least, most = bound_answer(self.moments, self.asked, measured)
         parts = [self._weighted(degree, weights, measured) for degree, weights in measured.parts()]
         plain = _ratio([self._summed(part, measured, None) for part in parts])
         closed = _ratio([self._summed(part, measured, self.closed) for part in parts])
@@ -73,7 +73,7 @@ class Recovery:
         unbiased, error = self._corrected(parts, measured, closed, variance, orders, estimator)
         least, most, error = self._unseen(measured, plain, least, most, error)
         exact = np.full(plain.shape, not self.counts)
-        gone = none_possible(self.moments, self.asked, measured) & (measured.function != "count")
+        gone = is_empty(self.moments, self.asked, measured) & (measured.function != "count")
         if measured.function != "count":
             gone |= np.isnan(plain)
         plain, unbiased, error, least, most = (
@@ -81,7 +81,7 @@ class Recovery:
         )
         return Evidence(plain, unbiased, error, least, most, exact & ~gone, growth, jump=jump)
 
-    def highest(self, measured: Measured) -> Array | None:
+    def highest(self, measured: LinearAggregate) -> Array | None:
         """Return the largest value that a count should take, J: the published count f' of what is asked."""
         if measured.function != "count" or len(self.counts) != 1 or self.case_count > 1:
             return None
@@ -92,7 +92,7 @@ class Recovery:
     def _corrected(
         self,
         parts: Sequence[Weighted],
-        measured: Measured,
+        measured: LinearAggregate,
         closed: Array,
         variance: Array,
         orders: Array | float,
@@ -113,7 +113,7 @@ class Recovery:
         return closed, np.sqrt(variance + orders + bias**2)
 
     def _unseen(
-        self, measured: Measured, plain: Array, least: Array, most: Array, error: Array
+        self, measured: LinearAggregate, plain: Array, least: Array, most: Array, error: Array
     ) -> tuple[Array, Array, Array]:
         """Leave room in counts for values that were never published: about 3 rows."""
         if measured.function != "count" or not self.counts:
@@ -125,7 +125,7 @@ class Recovery:
 
     # -- linear estimates ----------------------------------------------------------------------
 
-    def _weighted(self, degree: int, weights: Array, measured: Measured) -> Weighted:
+    def _weighted(self, degree: int, weights: Array, measured: LinearAggregate) -> Weighted:
         """Write the weights as J x V for each case, less a base weight whose part of the answer is exact."""
         found: dict[int, Array] = {}
         bases: dict[int, Array] = {}
@@ -146,10 +146,10 @@ class Recovery:
             return np.asarray(full @ self.mass)
         return np.where((full != 0) @ self.mass > 0.5, used[0] if len(used) else 0.0, 0.0)
 
-    def _published(self, measured: Measured, degree: int, case: int) -> Array:
+    def _published(self, measured: LinearAggregate, degree: int, case: int) -> Array:
         return self.moments.columns[measured.column(degree, "uniform")][:, case]
 
-    def _summed(self, part: Weighted, measured: Measured, channel: Channel | None) -> Array:
+    def _summed(self, part: Weighted, measured: LinearAggregate, channel: Channel | None) -> Array:
         """Return base Φ + <w, x> with x solved by a channel, or taken as published: C x J."""
         total = np.zeros((len(self.rows), self.asked.set_count))
         for case, weights in part.weights.items():
@@ -160,7 +160,9 @@ class Recovery:
 
     # -- the variance --------------------------------------------------------------------------
 
-    def _variance(self, parts: Sequence[Weighted], measured: Measured, closed: Array) -> tuple[Array, Array, Array]:
+    def _variance(
+        self, parts: Sequence[Weighted], measured: LinearAggregate, closed: Array
+    ) -> tuple[Array, Array, Array]:
         """Return the variance of the closed form, C x J, by how much it grows with the answer, and a row's jump."""
         none = np.zeros_like(closed)
         if not self.counts:
@@ -176,7 +178,7 @@ class Recovery:
         jump = np.ptp(self.closed.pulled(parts[0].weights[0]), axis=1) if measured.function == "count" else 0.0
         return self._of_ratio(terms, parts, measured, closed), none, none + jump
 
-    def _term(self, one: Weighted, other: Weighted, measured: Measured) -> Array:
+    def _term(self, one: Weighted, other: Weighted, measured: LinearAggregate) -> Array:
         """Return the covariance of two linear estimates, C x J, the channel taken as known."""
         solved = self.closed.solved(self._published(measured, one.degree + other.degree, 0))
         spread = self.closed.spread(self.closed.pulled(one.weights[0]), self.closed.pulled(other.weights[0]))
@@ -186,7 +188,9 @@ class Recovery:
         total = solved.sum(axis=1)[:, None]
         return np.clip(found, total * spread.min(axis=1), total * spread.max(axis=1))
 
-    def _of_ratio(self, terms: Sequence[Array], parts: Sequence[Weighted], measured: Measured, closed: Array) -> Array:
+    def _of_ratio(
+        self, terms: Sequence[Array], parts: Sequence[Weighted], measured: LinearAggregate, closed: Array
+    ) -> Array:
         if len(terms) == 1:
             return np.maximum(terms[0], 0.0)
         bottom = self._summed(parts[1], measured, self.closed)
@@ -194,7 +198,7 @@ class Recovery:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(bottom > 0, total / bottom**2, np.nan)
 
-    def _count_variance(self, part: Weighted, measured: Measured) -> tuple[Array, Array, Array]:
+    def _count_variance(self, part: Weighted, measured: LinearAggregate) -> tuple[Array, Array, Array]:
         """Hold the published count f' in q to be random as well: each row of a value w adds u_v φ + d_v, where
         u = w/D and d = -w dq/df (Φ - x)/D.
         """
@@ -219,7 +223,7 @@ class Recovery:
                 jump[:, chosen] = np.ptp(u + d, axis=1) * (total > 0)
         return variance, growth, jump
 
-    def _company_variance(self, part: Weighted, measured: Measured) -> Array:
+    def _company_variance(self, part: Weighted, measured: LinearAggregate) -> Array:
         """Return the variance that comes of the one order of values that each block has drawn, C x J.
 
         With T of that order the closed form's expectation is <x, T h>; its spread over orders is not in the rows' own.
@@ -235,7 +239,7 @@ class Recovery:
         means = np.stack([figures @ channel.expected(pulled).T for channel in channels])
         return np.asarray(means.var(axis=0, ddof=1) * factor)
 
-    def _variance_bound(self, parts: Sequence[Weighted], measured: Measured, closed: Array) -> Array:
+    def _variance_bound(self, parts: Sequence[Weighted], measured: LinearAggregate, closed: Array) -> Array:
         """Bound the variance of a mixed condition from the variances of its cases.
 
         A row publishes one value, in one case: what two cases add is negatively correlated where both add
@@ -249,7 +253,7 @@ class Recovery:
             top = (np.sqrt(found[0]) + np.abs(closed) * np.sqrt(found[1])) ** 2
             return np.where(bottom > 0, top / bottom**2, np.nan)
 
-    def _case_bound(self, part: Weighted, measured: Measured) -> Array:
+    def _case_bound(self, part: Weighted, measured: LinearAggregate) -> Array:
         variances, deviations = np.zeros((2, len(self.rows), self.asked.set_count))
         apart = len(self.counts) == 1 and part.degree == 0
         for case, weights in part.weights.items():

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sqlanon.errors import UsageError
 from sqlanon.estimators.channel import Array
-from sqlanon.estimators.evidence import Estimate, Evidence, without_error
+from sqlanon.estimators.evidence import Estimate, Evidence, answer_plain
 
 Transition = Literal["paper", "exact"]
 TRANSITIONS: tuple[Transition, ...] = ("paper", "exact")
@@ -111,4 +111,4 @@ def _ratio(top: Array, bottom: Array) -> Array:
 
 def estimate(evidence: Evidence) -> Estimate:
     """Answer with the iterated counts; the paper gives them no standard error, so they have none here."""
-    return without_error(evidence)
+    return answer_plain(evidence)

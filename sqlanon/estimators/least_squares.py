@@ -1,68 +1,69 @@
-"""Least squares: solve S p = b for the share p_v of each value's rows that a query's quasi part selects.
+"""Least squares: solve S p = b for the share p_v of each value's rows that satisfy a query's quasi part.
 
-Given the groups, E[n_g] = sum over v of s_g(v) p_v, so with S = sum s_g s_g^T and b = sum n_g s_g the
-normal equations are S p = b, and the answer is the sum over the asked v of f_v p_v. It is unbiased where
+Given the groups, E[n_g] = sum over v of s_g(v) p_v. With S = sum s_g s_g^T and b = sum n_g s_g the normal equations
+are S p = b, and the answer is the sum of f_v p_v over the values that the query selects. It is unbiased where
 the rows of a value reach their groups at random, whatever their quasi values.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sqlanon.estimators.evidence import Estimate, Evidence, unbiased
+from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence, answer_unbiased
 
-Array = NDArray[np.float64]
 TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
-class System:
-    """Hold what depends on a release only.
+class NormalEquations:
+    """Hold S, which depends on the release alone, ready to be solved for any b.
 
     normal: S, V x V. inverse: a symmetric generalized inverse of S. rank: of S. totals: f, length V.
-    known: which single values lie in the row space of S, length V.
+    determined: the single values that lie in the row space of S, length V.
     """
 
     normal: Array
     inverse: Array
     rank: int
     totals: Array
-    known: NDArray[np.bool_]
+    determined: BoolArray
 
 
-def system(normal: Array, totals: Array) -> System:
-    """Prepare S (V x V) for solving; values that always go together make it singular, which is allowed.
-
-    S is scaled to a unit diagonal first, so that rare values do not drown in the rounding of frequent ones.
-    """
+def prepare_equations(normal: Array, totals: Array) -> NormalEquations:
+    """Prepare S (V x V) for solving; it may be singular, as values that always go together make it."""
+    # Scaled to a unit diagonal, so that rare values do not drown in the rounding of frequent ones.
     scale = 1 / np.sqrt(np.diag(normal))
-    values, vectors = np.linalg.eigh(normal * np.outer(scale, scale))
-    kept = values > TOLERANCE * max(values.max(initial=0), 1)
-    inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T * np.outer(scale, scale)
-    found = System(normal, inverse, int(kept.sum()), totals, np.ones(len(totals), dtype=bool))
-    return found if kept.all() else System(normal, inverse, found.rank, totals, reachable(found, np.eye(len(totals))))
+    roots, vectors = np.linalg.eigh(normal * np.outer(scale, scale))
+    kept = roots > TOLERANCE * max(roots.max(initial=0), 1)
+    inverse = (vectors[:, kept] / roots[kept]) @ vectors[:, kept].T * np.outer(scale, scale)
+    every = np.ones(len(totals), dtype=bool)
+    equations = NormalEquations(normal, inverse, int(kept.sum()), totals, every)
+    if kept.all():
+        return equations
+    determined = tell_determined(equations, np.eye(len(totals)))
+    return NormalEquations(normal, inverse, equations.rank, totals, determined)
 
 
-def reachable(found: System, asked: Array) -> NDArray[np.bool_]:
-    """Tell which rows of `asked` (k x V) lie in the row space of S: only they have an unbiased answer."""
-    if found.rank == len(found.totals):
-        return np.ones(len(asked), dtype=bool)
-    left_over = asked @ found.inverse @ found.normal - asked
-    size = np.abs(asked).max(axis=1, initial=0)
-    return np.asarray(np.abs(left_over).max(axis=1, initial=0) <= 1e-6 * size)
+def tell_determined(equations: NormalEquations, sums: Array) -> BoolArray:
+    """Tell which rows a of `sums` (k x V) lie in the row space of S: only these a p have an unbiased estimate."""
+    if equations.rank == len(equations.totals):
+        return np.ones(len(sums), dtype=bool)
+    # S⁻S projects onto the row space: what it changes of a lies outside.
+    outside = sums @ equations.inverse @ equations.normal - sums
+    size = np.abs(sums).max(axis=1, initial=0)
+    return np.asarray(np.abs(outside).max(axis=1, initial=0) <= 1e-6 * size)
 
 
-def shares(found: System, shared: Array) -> Array:
-    """Solve S p = b for every b in the last axis of `shared` (… x V); p is not cut to [0, 1]."""
-    return shared @ found.inverse
+def solve_shares(equations: NormalEquations, products: Array) -> Array:
+    """Solve S p = b for every b in the last axis of `products` (… x V); p is not cut to [0, 1]."""
+    return products @ equations.inverse
 
 
-def directions(found: System, asked: Array) -> Array:
-    """Return x = S^-1 a for every a in `asked` (k x V); h_g = s_g . x is what a hit in group g adds."""
-    return asked @ found.inverse
+def solve_directions(equations: NormalEquations, sums: Array) -> Array:
+    """Return x = S^-1 a for every row a of `sums` (k x V); h_g = s_g · x is what a hit in group g adds to a p."""
+    return sums @ equations.inverse
 
 
 def estimate(evidence: Evidence) -> Estimate:
-    """Answer with least squares and its 95 % interval; `uniform` where the asked set has no such answer."""
-    return unbiased(evidence)
+    """Answer with least squares and its 95 % interval; with `uniform` where S does not determine the answer."""
+    return answer_unbiased(evidence)

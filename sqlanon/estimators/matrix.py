@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlanon.estimators.channel import Array
-from sqlanon.estimators.evidence import Estimate, Evidence, unbiased
+from sqlanon.estimators.evidence import Estimate, Evidence, answer_unbiased
 
 TOLERANCE = 1e-7
 
@@ -42,4 +42,4 @@ class Matrix:
 
 def estimate(evidence: Evidence) -> Estimate:
     """Answer with the solution, cut to its bounds, and its 95 % interval."""
-    return unbiased(evidence)
+    return answer_unbiased(evidence)

@@ -1,28 +1,27 @@
-"""Shrinkage (the default): the unbiased estimate where it has evidence, the plain one where it has none.
+"""Shrinkage (the default): U + w (LS - U), unbiased where there is evidence, the plain estimate where there is none.
 
-The answer is P + w (U - P) with w = max(0, 1 - se^2 / (U - P)^2); the interval is the unbiased one's. U and P are
-least squares and uniform for groups, the closed form and the published figure for randomized values. A standard
-error wider than all that the release allows is no evidence either.
+w = max(0, 1 - se² / (LS - U)²), and the interval is the unbiased estimate's. LS and U are least squares and uniform
+for groups, the closed form and the published figure for randomized values.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sqlanon.estimators.evidence import Estimate, Evidence, interval, within
+from sqlanon.estimators.evidence import Array, Estimate, Evidence, clip_to_bounds, score_interval
 
 
-def weight(difference: NDArray[np.float64], std_error: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return w for the difference U - P and the standard error of U; 0 where U says nothing (NaN)."""
+def weigh_difference(difference: Array, std_error: Array) -> Array:
+    """Return w for the difference LS - U and the standard error of LS; 0 where LS says nothing (NaN)."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = 1 - (std_error / difference) ** 2
-    return np.nan_to_num(np.maximum(found, 0.0), nan=0.0)
+        weight = 1 - (std_error / difference) ** 2
+    return np.nan_to_num(np.maximum(weight, 0.0), nan=0.0)
 
 
 def estimate(evidence: Evidence) -> Estimate:
     """Answer with the mixture of both; the interval is the unbiased one's."""
     difference = evidence.unbiased - evidence.plain
+    # A standard error wider than all that the release allows is no evidence either.
     known = ~np.isnan(difference) & ~(evidence.std_error > evidence.most - evidence.least)
-    step = np.where(known, weight(difference, evidence.std_error) * difference, 0.0)
+    step = np.where(known, weigh_difference(difference, evidence.std_error) * difference, 0.0)
     start = np.where(np.isnan(evidence.plain), evidence.unbiased, evidence.plain)
-    low, high = interval(evidence)
-    return Estimate(within(start + step, evidence), evidence.std_error, low, high)
+    low, high = score_interval(evidence)
+    return Estimate(clip_to_bounds(start + step, evidence), evidence.std_error, low, high)

@@ -1,12 +1,12 @@
 """Uniform: inside a group every row is as likely as any other to own each value (the paper's estimate).
 
-The answer is the sum over groups of n_g s_g(S) / |g|. It pulls every answer towards independence; its error
+The answer is the sum over groups of n_g s_g(S)/|g|. It pulls every answer towards independence; its error
 is bias, so it has no interval.
 """
 
-from sqlanon.estimators.evidence import Estimate, Evidence, without_error
+from sqlanon.estimators.evidence import Estimate, Evidence, answer_plain
 
 
 def estimate(evidence: Evidence) -> Estimate:
     """Answer with the paper's estimate; std_error, low and high are NULL (NaN) except where it is exact."""
-    return without_error(evidence)
+    return answer_plain(evidence)

@@ -79,7 +79,7 @@ def measure(kinds: dict[str, list[Session]], con, domains, qd: int, selectivity:
             continue
         for kind, sessions in kinds.items():
             session = sessions[asked * len(sessions) // queries]
-            for name in ESTIMATORS[session.method]:
+            for name in ESTIMATORS[METHODS[session.method].form]:
                 row = session.answer(f"select count(*) from release where {where}", name).iloc[0]
                 inside = row["count_low"] - 1e-9 <= truth <= row["count_high"] + 1e-9
                 found.append((kind, name, abs(row["count"] - truth) / truth, inside))

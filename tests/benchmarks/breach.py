@@ -14,7 +14,7 @@ import duckdb
 import numpy as np
 
 import sqlanon
-from sqlanon.breach.world_counts import absence
+from sqlanon.breach.world_counts import measure_absence
 
 VIEWS = ("SELECT id, place FROM patients", "SELECT place, disease FROM patients")
 SECRET = "SELECT id, disease FROM patients"
@@ -71,11 +71,11 @@ def shapes() -> None:
     sizes = np.stack([m.ravel(), n.ravel()], axis=1)
     ones = np.ones_like(sizes)
     bounds = []
-    taken = seconds(lambda: bounds.append(absence(sizes, ones)[1].max()))
+    taken = seconds(lambda: bounds.append(measure_absence(sizes, ones)[1].max()))
     print(f"{len(sizes):,} pairs (m, n): {taken:.2f} s, largest error bound {bounds[0]:.1e}")
     for pair in ((3, 3), (40, 40), (1000, 40), (100_000, 5), (100_000, 100_000)):
         one = np.array([pair])
-        each = [seconds(lambda one=one: absence(one, np.ones_like(one))) for _ in range(200)]
+        each = [seconds(lambda one=one: measure_absence(one, np.ones_like(one))) for _ in range(200)]
         print(f"one component {pair}: median {1000 * statistics.median(each):.3f} ms")
 
 

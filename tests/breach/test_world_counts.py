@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlanon.breach import restricted_worlds
-from sqlanon.breach.world_counts import absence, worlds, worlds_without
+from sqlanon.breach.world_counts import count_worlds, count_worlds_without, measure_absence
 
 COUNTS = {
     (2, 2): (7, 5),
@@ -23,14 +23,14 @@ COUNTS = {
 
 
 def probability(sizes, matches):
-    share, error = absence(np.array([sizes]), np.array([matches]))
+    share, error = measure_absence(np.array([sizes]), np.array([matches]))
     return 1 - share[0], error[0]
 
 
 @pytest.mark.parametrize("sizes", COUNTS)
 def test_the_papers_counts(sizes):
     m, n = sizes
-    assert (worlds(sizes), worlds(sizes) - worlds_without(sizes, (1, 1))) == COUNTS[sizes]
+    assert (count_worlds(sizes), count_worlds(sizes) - count_worlds_without(sizes, (1, 1))) == COUNTS[sizes]
     paper = sum(
         comb(m - 1, m - i) * comb(n - 1, n - j) * (-1) ** (m + n - i - j) * 2 ** (i * j - 1)
         for i, j in product(range(2, m + 1), range(2, n + 1))
@@ -58,11 +58,11 @@ def test_large_components(sizes, matches, value):
 
 def test_every_pair_up_to_40_lies_within_its_bound():
     pairs = np.array([(m, n) for m in range(1, 41) for n in range(m, 41)])
-    share, error = absence(pairs, np.ones_like(pairs))
+    share, error = measure_absence(pairs, np.ones_like(pairs))
     for (m, n), found, bound in zip(pairs.tolist(), share.tolist(), error.tolist(), strict=True):
-        exact = Fraction(worlds_without((m, n), (1, 1)), worlds((m, n)))
+        exact = Fraction(count_worlds_without((m, n), (1, 1)), count_worlds((m, n)))
         assert abs(Fraction(found) - exact) <= bound <= 1e-14
-    swapped, _ = absence(pairs[:, ::-1], np.ones_like(pairs))
+    swapped, _ = measure_absence(pairs[:, ::-1], np.ones_like(pairs))
     assert (share == swapped).all()
 
 
@@ -72,24 +72,24 @@ def test_any_parts_and_matches_lie_within_the_bound(data):
     parts = data.draw(st.integers(2, 4))
     sizes = data.draw(st.lists(st.integers(1, {2: 14, 3: 6, 4: 4}[parts]), min_size=parts, max_size=parts))
     matches = [data.draw(st.integers(1, size)) for size in sizes]
-    share, error = absence(np.array([sizes]), np.array([matches]))
-    exact = Fraction(worlds_without(sizes, matches), worlds(sizes))
+    share, error = measure_absence(np.array([sizes]), np.array([matches]))
+    exact = Fraction(count_worlds_without(sizes, matches), count_worlds(sizes))
     assert abs(Fraction(share[0]) - exact) <= error[0] <= 1e-14
 
 
 def test_unrestricted_probabilities_are_above_one_half_and_fall():
     sizes = np.array([(m, m) for m in range(1, 30)])
-    share, _ = absence(sizes, np.ones_like(sizes))
+    share, _ = measure_absence(sizes, np.ones_like(sizes))
     assert (share <= 0.5).all()
     assert (np.diff(share) >= 0).all()
 
 
 def test_restricted_worlds_are_the_papers():
     for m, n in product(range(2, 6), repeat=2):
-        each = worlds((m - 1, n)) + worlds((m - 1, n - 1)) if n > 1 else worlds((m - 1, n))
-        exponent, fraction = restricted_worlds.weight((m, n), 1, 1)
+        each = count_worlds((m - 1, n)) + count_worlds((m - 1, n - 1)) if n > 1 else count_worlds((m - 1, n))
+        exponent, fraction = restricted_worlds.weigh_worlds((m, n), 1, 1)
         assert 2.0 ** (exponent + fraction) == pytest.approx(each, rel=1e-13)
-    assert [n * (worlds((n - 1, n)) + worlds((n - 1, n - 1))) for n in (2, 3, 4)] == [4, 96, 9704]
+    assert [n * (count_worlds((n - 1, n)) + count_worlds((n - 1, n - 1))) for n in (2, 3, 4)] == [4, 96, 9704]
 
 
 def brute(sizes, own, held, matches):
@@ -110,14 +110,14 @@ def test_restricted_worlds_of_several_nodes_agree_with_writing_them_down(sizes):
     for own, held in product(range(1, sizes[0] + 1), range(1, sizes[1] + 1)):
         matches = (own, 1, *[1] * (len(sizes) - 2))
         every, without = brute(sizes, own, held, matches)
-        exponent, fraction = restricted_worlds.weight(sizes, own, held)
+        exponent, fraction = restricted_worlds.weigh_worlds(sizes, own, held)
         assert 2.0 ** (exponent + fraction) == pytest.approx(every, rel=1e-14)
         expected = without / every if every else 1
-        assert restricted_worlds.absence(sizes, own, held, matches) == pytest.approx(expected, abs=1e-15)
+        assert restricted_worlds.measure_absence(sizes, own, held, matches) == pytest.approx(expected, abs=1e-15)
 
 
 def test_restricted_worlds_of_large_components():
-    assert restricted_worlds.weight((100_000, 100_000), 1, 1)[0] == 9_999_900_001
-    assert restricted_worlds.weight((300, 300), 100, 1) == (60_000, 0.0)
-    assert restricted_worlds.weight((5, 100_000), 3, 1)[1] > float("-inf")
-    assert restricted_worlds.weight((3, 5), 3, 1) == (0, float("-inf"))
+    assert restricted_worlds.weigh_worlds((100_000, 100_000), 1, 1)[0] == 9_999_900_001
+    assert restricted_worlds.weigh_worlds((300, 300), 100, 1) == (60_000, 0.0)
+    assert restricted_worlds.weigh_worlds((5, 100_000), 3, 1)[1] > float("-inf")
+    assert restricted_worlds.weigh_worlds((3, 5), 3, 1) == (0, float("-inf"))

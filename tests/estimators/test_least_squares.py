@@ -5,8 +5,8 @@ import pytest
 
 from sqlanon.estimators import least_squares
 from sqlanon.estimators.evidence import Evidence
-from sqlanon.estimators.inference_pooled import Pooled
-from sqlanon.estimators.moments import Asked, Measured, Moments
+from sqlanon.estimators.inference_pooled import PooledInference
+from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues
 
 VALUES, GROUPS, SIZE = 6, 240, 3
 
@@ -62,34 +62,34 @@ def dealt(world, random):
 
 def one(codes, cases=None):
     codes = np.array(codes)
-    return Asked(codes, np.zeros_like(codes) if cases is None else np.array(cases), np.zeros_like(codes), 1)
+    return SelectedValues(codes, np.zeros_like(codes) if cases is None else np.array(cases), np.zeros_like(codes), 1)
 
 
 ONES = np.ones(2)
 QUESTIONS = {
     "count": (
-        Measured("count", None, ONES, ONES),
+        LinearAggregate("count", None, ONES, ONES),
         one([1, 4]),
         lambda v, a: ((a > 40) & np.isin(v, [1, 4])).sum(),
     ),
-    "sum": (Measured("sum", 1, ONES, ONES), one([1, 4]), lambda v, a: a[(a > 40) & np.isin(v, [1, 4])].sum()),
+    "sum": (LinearAggregate("sum", 1, ONES, ONES), one([1, 4]), lambda v, a: a[(a > 40) & np.isin(v, [1, 4])].sum()),
     "avg": (
-        Measured("avg", 1, ONES, ONES),
+        LinearAggregate("avg", 1, ONES, ONES),
         one([1, 4]),
         lambda v, a: a[(a > 40) & np.isin(v, [1, 4])].mean(),
     ),
     "sum of values": (
-        Measured("sum", None, np.array([2.0, 7.0]), ONES),
+        LinearAggregate("sum", None, np.array([2.0, 7.0]), ONES),
         one([1, 4]),
         lambda v, a: 2 * ((a > 40) & (v == 1)).sum() + 7 * ((a > 40) & (v == 4)).sum(),
     ),
     "avg of values": (
-        Measured("avg", None, np.array([2.0, 7.0]), ONES),
+        LinearAggregate("avg", None, np.array([2.0, 7.0]), ONES),
         one([1, 4]),
         lambda v, a: np.where(v == 1, 2.0, 7.0)[(a > 40) & np.isin(v, [1, 4])].mean(),
     ),
     "count of two cases": (
-        Measured("count", None, ONES, ONES),
+        LinearAggregate("count", None, ONES, ONES),
         one([1, 4], [0, 1]),
         lambda v, a: ((a > 40) & (v == 1)).sum() + ((a > 35) & (v == 4)).sum(),
     ),
@@ -99,7 +99,7 @@ QUESTIONS = {
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_unbiased_and_the_standard_error_is_the_spread(world, name):
     measured, asked, truth = QUESTIONS[name]
-    system = least_squares.system(world[3].T @ world[3], world[3].sum(axis=0))
+    system = least_squares.prepare_equations(world[3].T @ world[3], world[3].sum(axis=0))
     random = np.random.default_rng(7)
     wanted = truth(world[0], world[2])
     found, errors, covered = [], [], []
@@ -114,7 +114,7 @@ def test_unbiased_and_the_standard_error_is_the_spread(world, name):
             both = moments_of(drawn, hits[:, :1] * hits[:, 1:], None).columns["shared"]
             pairs = np.zeros((1, 2, 2, VALUES))
             pairs[:, 0, 1] = both[:, 0]
-        evidence = Pooled(moments, asked, system, spreads_of(world, system), pairs).evidence(measured)
+        evidence = PooledInference(moments, asked, system, spreads_of(world, system), pairs).gather_evidence(measured)
         answer = least_squares.estimate(evidence)
         found.append(evidence.unbiased[0, 0])
         errors.append(evidence.std_error[0, 0])
@@ -126,13 +126,13 @@ def test_unbiased_and_the_standard_error_is_the_spread(world, name):
 
 def test_without_the_pairs_the_standard_error_is_an_upper_bound(world):
     measured, asked, _ = QUESTIONS["count of two cases"]
-    system = least_squares.system(world[3].T @ world[3], world[3].sum(axis=0))
+    system = least_squares.prepare_equations(world[3].T @ world[3], world[3].sum(axis=0))
     hits = np.stack([world[2] > 40, world[2] > 35], axis=1).astype(float)
     moments = moments_of(world, hits, None)
     pairs = np.zeros((1, 2, 2, VALUES))
     pairs[:, 0, 1] = moments_of(world, hits[:, :1] * hits[:, 1:], None).columns["shared"][:, 0]
     exact, bound = (
-        Pooled(moments, asked, system, spreads_of(world, system), p).evidence(measured).std_error[0, 0]
+        PooledInference(moments, asked, system, spreads_of(world, system), p).gather_evidence(measured).std_error[0, 0]
         for p in (pairs, None)
     )
     assert 0 < exact <= bound * (1 + 1e-9)
@@ -140,10 +140,10 @@ def test_without_the_pairs_the_standard_error_is_an_upper_bound(world):
 
 def test_a_singular_system_knows_what_it_can_answer():
     held = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0], [0, 0, 1, 1]])
-    system = least_squares.system(held.T @ held, held.sum(axis=0))
+    system = least_squares.prepare_equations(held.T @ held, held.sum(axis=0))
     assert system.rank == 3
-    assert system.known.tolist() == [False, False, True, True]
-    assert least_squares.reachable(system, np.array([[2.0, 0, 0, 0], [2, 2, 0, 0], [0, 0, 2, 0]])).tolist() == [
+    assert system.determined.tolist() == [False, False, True, True]
+    assert least_squares.tell_determined(system, np.array([[2.0, 0, 0, 0], [2, 2, 0, 0], [0, 0, 2, 0]])).tolist() == [
         False,
         True,
         True,
@@ -152,9 +152,9 @@ def test_a_singular_system_knows_what_it_can_answer():
 
 def test_shares_solve_the_normal_equations():
     held = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 1.0]])
-    system = least_squares.system(held.T @ held, held.sum(axis=0))
+    system = least_squares.prepare_equations(held.T @ held, held.sum(axis=0))
     share = np.array([0.2, 0.5, 0.9])
-    assert least_squares.shares(system, (held @ share) @ held) == pytest.approx(share)
+    assert least_squares.solve_shares(system, (held @ share) @ held) == pytest.approx(share)
 
 
 def test_intervals_of_sums_and_averages_hold_in_small_releases():
@@ -169,13 +169,13 @@ def test_intervals_of_sums_and_averages_hold_in_small_releases():
         group = _dealt_in_blocks(value, 3, random)
         held = np.zeros((count // 3, 8))
         np.add.at(held, (group, value), 1)
-        system = least_squares.system(held.T @ held, held.sum(axis=0))
+        system = least_squares.prepare_equations(held.T @ held, held.sum(axis=0))
         for name, found in inside.items():
             hits = (age < 40) if "few" in name else np.ones(count, dtype=bool)
             moments = _moments(group, held, hits.astype(float), gain)
-            measured = Measured(name[:3], 1, np.ones(1), np.ones(1))
+            measured = LinearAggregate(name[:3], 1, np.ones(1), np.ones(1))
             spreads = spreads_of((None, None, None, held), system)
-            evidence = Pooled(moments, one([1]), system, spreads, None).evidence(measured)
+            evidence = PooledInference(moments, one([1]), system, spreads, None).gather_evidence(measured)
             answer = least_squares.estimate(evidence)
             asked = gain[hits & (value == 1)]
             truth = asked.sum() if name.startswith("sum") else asked.mean()

@@ -12,7 +12,7 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.estimation.qit_st.session import Session
 from sqlanon.estimators import ESTIMATORS
-from sqlanon.estimators.ridge import left_out
+from sqlanon.estimators.left_out_rows import bound_left_out
 from sqlanon.plans.templates import Sql, ident
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
 from tests.estimation.qit_st.test_session import session_of
@@ -370,19 +370,19 @@ def test_the_reach_of_counts_is_what_is_possible(most_frequent):
 def test_few_values_may_each_have_all_that_is_left_out():
     """Of ten values or fewer that stand in every group the range is the extremes; sums may also fall."""
     rows = [(0, 0, 1, v, g) for g in range(6) for v in (2, 3, -4)]
-    strata = robust(rows, NAMES, ["sex"]).classes.strata()
+    share = robust(rows, NAMES, ["sex"]).classes.load_systems().everywhere.share
     each = np.array([[1.0, 0, 0], [2, 3, -4], [1, 1, 1], [0, 0, 0]])
-    less, more = left_out(strata, each, 10)
+    less, more = bound_left_out(each, share, 10)
     assert less.tolist() == [0, -40, 0, 0] and more.tolist() == [10, 30, 10, 0]
 
 
 def test_many_values_share_what_is_left_out():
     """Beyond, the range is the middle 95 % of a Dirichlet distribution of weights a half, drawn here by chance."""
     rows = [(0, 0, 1, v, g) for g in range(6) for v in range(12)]
-    strata = robust(rows, NAMES, ["sex"]).classes.strata()
+    share = robust(rows, NAMES, ["sex"]).classes.load_systems().everywhere.share
     random = np.random.default_rng(5)
     each = np.array([[1.0] + [0] * 11, [1] * 6 + [0] * 6, [0.4] * 12, [-1] * 3 + [1] * 9, [-2] * 12])
-    less, more = left_out(strata, each, 100)
+    less, more = bound_left_out(each, share, 100)
     drawn = 100 * random.dirichlet(np.full(12, 0.5), 200_000) @ each.T
     low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
     assert less.tolist() == pytest.approx(np.minimum(low, 0), abs=0.5)
@@ -429,8 +429,8 @@ def test_hostile_names_and_values():
     row = session.answer(f"{COUNT} {where}").iloc[0]
     (truth,) = session.con.execute(f"select count(*) from microdata where {where}").fetchone()
     assert row["count_low"] <= truth <= row["count_high"] and row["count_std_error"] > 0
-    strata = session.classes.strata()
-    assert len(strata.rows) == len(values)
+    systems = session.classes.load_systems()
+    assert len(systems.rows) == len(values)
 
 
 def test_least_squares_is_not_offered_where_it_is_biased(census):

@@ -3,57 +3,53 @@
 import numpy as np
 import pandas as pd
 
-from sqlanon.errors import AnswerError
-from sqlanon.estimation.qit_st.uniform_run import UniformAsking
-from sqlanon.estimators.class_moments import counted, tallies
+from sqlanon.estimation.finite_numbers import require_finite_sums
+from sqlanon.estimation.qit_st.uniform_run import UniformRun
+from sqlanon.estimators.class_moments import sums_in_memory, sums_of_frames
 from sqlanon.estimators.inference import Inference
-from sqlanon.estimators.inference_by_class import ByClass
-from sqlanon.estimators.moments import Asked, Moments
+from sqlanon.estimators.inference_by_class import ClassInference
+from sqlanon.estimators.moments import Moments, SelectedValues
 
 
-class ClassAsking(UniformAsking):
+class ClassRun(UniformRun):
     """Add the classes, the moments by class, and how hits scatter over groups."""
 
-    solved = True
+    solves = True
 
-    def preparing(self) -> list[tuple[str, str]]:
+    def preparing_statements(self) -> list[tuple[str, str]]:
         """Add what tells groups' classes."""
-        return self.classes.loading()
+        return self.classes.loading_statements()
 
-    def moments(self) -> list[tuple[str, str]]:
-        """Read the moments by class, and how hits scatter over groups."""
-        return [("moment", self.moment_text(self.classes.by_class)), ("scatter", self.scatter_text())]
+    def moment_statements(self) -> list[tuple[str, str]]:
+        """Return the queries for the moments by class, and for how hits scatter over groups."""
+        return [(name, self._render_by_class(name)) for name in ("moment", "scatter")]
 
-    def solving(self) -> list[tuple[str, str]]:
+    def solving_statements(self) -> list[tuple[str, str]]:
         """Return the queries for the classes' S."""
-        return self.classes.solving()
+        return self.classes.solving_statements()
 
-    def scatter_text(self) -> str:
-        """Write the query for how hits scatter over groups."""
-        by_class = self.classes.by_class
-        return self.loaded.text("estimation/qit_st/scatter", self.relations, measures=self.measures, by_class=by_class)
+    def _render_by_class(self, name: str) -> str:
+        parameters = {"measures": self.measures, "by_class": self.classes.by_class}
+        return self.loaded.render(f"estimation/qit_st/{name}", self.relations, **parameters)
 
-    def inference(self, asked: Asked) -> Inference:
+    def infer(self, selected: SelectedValues) -> Inference:
         """Read what the hits say class by class."""
-        self.loaded.totals()
-        strata = self.classes.strata()
-        if strata is None:
-            self.too_many_values()
-            return super().inference(asked)
-        if self.counted:
-            groups = self.loaded.engine.frame(self.hit_row_text())["group_id"].to_numpy(dtype=np.int64)
-            columns = self.classes.counted(groups)
+        totals, systems, left_out = self.loaded.load_totals(), self.classes.load_systems(), self.classes.left_out
+        if systems is None:
+            self.tell_too_many_values()
+            return super().infer(selected)
+        if self.counts_in_memory:
+            columns = self.classes.count_in_memory(self.read_hit_groups())
             whole = {name: columns[name].sum(axis=0)[None, None] for name in ("shared", "uniform")}
-            return ByClass(Moments(whole, self.loaded.totals()), asked, strata, counted(columns), self.classes.left_out)
-        moment = self._by_place(self.moment_text(self.classes.by_class))
-        whole_moments = self.arranged(moment, asked)  # which refuses what is no number
-        scatter = self._by_place(self.scatter_text())
-        if not np.isfinite(scatter.fillna(0.0).to_numpy(dtype=float)).all():
-            raise AnswerError("SUM and AVG were asked of numbers whose squares are too large; divide them first")
-        found = tallies(moment, scatter, len(strata.rows), len(self.loaded.totals()))
-        return ByClass(whole_moments, asked, strata, found, self.classes.left_out)
+            return ClassInference(Moments(whole, totals), selected, systems, sums_in_memory(columns), left_out)
+        moment = self._read_by_place("moment")
+        moments = self.arrange_moments(moment, selected)  # refuses what is no number, before squares are read
+        scatter = self._read_by_place("scatter")
+        require_finite_sums(scatter)
+        hit_sums = sums_of_frames(moment, scatter, len(systems.rows), len(totals))
+        return ClassInference(moments, selected, systems, hit_sums, left_out)
 
-    def tell(self, inference: Inference, unsolved: int, exact: bool) -> None:
+    def tell_limits(self, inference: Inference, undetermined: int, exact: bool) -> None:
         """Say also what the release leaves out."""
         if self.classes.left_out and not exact:
             rows = inference.moments.row_count + self.classes.left_out
@@ -61,10 +57,10 @@ class ClassAsking(UniformAsking):
                 f"the release leaves out {self.classes.left_out:,} of {rows:,.0f} rows: answers count those published,"
                 " intervals reach as far as the others may take them"
             )
-        super().tell(inference, unsolved, exact)
+        super().tell_limits(inference, undetermined, exact)
 
-    def _by_place(self, sql: str) -> pd.DataFrame:
+    def _read_by_place(self, name: str) -> pd.DataFrame:
         """Run a query by class; add each class's place among those that are solved."""
-        frame = self.loaded.engine.frame(sql)
+        frame = self.loaded.engine.frame(self._render_by_class(name))
         classes = frame["class"].to_numpy(dtype=np.int64) if "class" in frame else np.zeros(len(frame), dtype=np.int64)
-        return frame.assign(place=self.classes.places(classes))
+        return frame.assign(place=self.classes.place_classes(classes))

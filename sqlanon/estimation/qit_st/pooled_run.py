@@ -2,86 +2,86 @@
 
 import numpy as np
 
-from sqlanon.estimation.qit_st.uniform_run import UniformAsking
+from sqlanon.estimation.qit_st.uniform_run import UniformRun
 from sqlanon.estimation.query_run import inline
+from sqlanon.estimators.evidence import Array
 from sqlanon.estimators.inference import Inference
-from sqlanon.estimators.inference_pooled import Pooled
-from sqlanon.estimators.moments import Array, Asked, Moments
+from sqlanon.estimators.inference_pooled import PooledInference
+from sqlanon.estimators.moments import Moments, SelectedValues
 from sqlanon.plans.templates import Sql
 
 MOST_PAIRED_CASES = 16  # cases whose covariances are measured pair by pair
 
 
-class PooledAsking(UniformAsking):
-    """Add the release's system, and the pairs of cases."""
+class PooledRun(UniformRun):
+    """Add the release's normal equations, and the pairs of cases."""
 
-    solved = True
+    solves = True
 
     @property
-    def paired(self) -> bool:
+    def counts_pairs(self) -> bool:
         """Tell whether the rows that are hits in two cases are counted."""
         return bool(self.query.parts) and not self.quasi_keys and len(self.measures) == 0
 
-    def moments(self) -> list[tuple[str, str]]:
+    def moment_statements(self) -> list[tuple[str, str]]:
         """Add the query for pairs of cases."""
-        return super().moments() + ([("pair_moment", self.pair_text())] if self.paired else [])
+        return super().moment_statements() + ([("pair_moment", self._render_pairs())] if self.counts_pairs else [])
 
-    def solving(self) -> list[tuple[str, str]]:
+    def solving_statements(self) -> list[tuple[str, str]]:
         """Return the queries for S and the spreads."""
-        return self.loaded.solving()
+        return self.loaded.solving_statements()
 
-    def pair_text(self) -> str:
-        """Write the query for the rows that are hits in two cases."""
+    def _render_pairs(self) -> str:
+        """Write the query for the rows that are hits in two cases: both read the condition with their own parts."""
         both = [piece.sql for piece in self.query.filters("constant", "quasi", "mixed")]
         both += [piece.other for piece in self.query.filters("mixed")]
-        pairs = inline(self.loaded.text("estimation/qit_st/possible_pair", self.relations, parts=self.query.parts))
-        hit = self.loaded.text(
+        hit = self.loaded.render(
             "estimation/qit_st/hit",
-            {**self.relations, "person": pairs},
+            {**self.relations, "person": self._render_people("possible_pair")},
             quasi_conditions=both,
             quasi_keys=[],
             measures=[],
             case_column=Sql("case_number"),
         )
-        return self.loaded.text(
+        return self.loaded.render(
             "estimation/qit_st/moment", {**self.relations, "hit": inline(hit)}, measures=[], by_class=[]
         )
 
-    def inference(self, asked: Asked) -> Inference:
-        """Read what the hits say, and solve the release's system where there is one."""
-        moments, system = self.read_moments(asked), self.loaded.system()
-        if system is None:
-            self.too_many_values()
-            return Inference(moments, asked)
-        return Pooled(moments, asked, system, self.loaded.spreads, self._pairs(asked))
+    def infer(self, selected: SelectedValues) -> Inference:
+        """Read what the hits say, and solve the release's equations where there are any."""
+        moments, equations = self.read_moments(selected), self.loaded.load_equations()
+        if equations is None:
+            self.tell_too_many_values()
+            return Inference(moments, selected)
+        return PooledInference(moments, selected, equations, self.loaded.measure_spreads, self._read_pairs(selected))
 
-    def tell(self, inference: Inference, unsolved: int, exact: bool) -> None:
+    def tell_limits(self, inference: Inference, undetermined: int, exact: bool) -> None:
         """Say also where least squares has no answer."""
-        if unsolved and isinstance(inference, Pooled):
-            system = inference.system
+        if undetermined and isinstance(inference, PooledInference):
+            equations = inference.equations
             self.messages.append(
-                f"{unsolved} of {inference.asked.set_count} asked sets of values always stand in groups together with"
-                " others, so that least squares cannot tell them apart: answered by uniform, without error bars (the"
-                f" groups tell {system.rank} of {len(system.totals)} values apart; a release published with a smaller"
-                " --block has more different groups)"
+                f"{undetermined} of {inference.selected.set_count} asked sets of values always stand in groups together"
+                " with others, so that least squares cannot tell them apart: answered by uniform, without error bars"
+                f" (the groups tell {equations.rank} of {len(equations.totals)} values apart; a release published with"
+                " a smaller --block has more different groups)"
             )
-        super().tell(inference, unsolved, exact)
+        super().tell_limits(inference, undetermined, exact)
 
-    def read_moments(self, asked: Asked) -> Moments:
+    def read_moments(self, selected: SelectedValues) -> Moments:
         """Count the common query in memory."""
-        if not self.counted:
-            return super().read_moments(asked)
-        groups = self.loaded.engine.frame(self.hit_row_text())["group_id"].to_numpy(dtype=np.int64)
-        columns = {name: x[None, None] for name, x in self.loaded.counted(groups).items()}
-        return Moments(columns, self.loaded.totals())
+        if not self.counts_in_memory:
+            return super().read_moments(selected)
+        columns = {name: x[None, None] for name, x in self.loaded.count_in_memory(self.read_hit_groups()).items()}
+        return Moments(columns, self.loaded.load_totals())
 
-    def _pairs(self, asked: Asked) -> Array | None:
+    def _read_pairs(self, selected: SelectedValues) -> Array | None:
         """Read b of the rows that are hits in two cases, C x K x K x V; None where there are too many."""
-        cases = int(asked.case.max(initial=0)) + 1
-        if not self.paired or not 1 < cases <= MOST_PAIRED_CASES:
+        cases = int(selected.case.max(initial=0)) + 1
+        if not self.counts_pairs or not 1 < cases <= MOST_PAIRED_CASES:
             return None
-        frame = self.loaded.engine.frame(self.pair_text())
-        found = np.zeros((1, cases, cases, len(self.loaded.totals())))
+        frame = self.loaded.engine.frame(self._render_pairs())
+        paired = np.zeros((1, cases, cases, len(self.loaded.load_totals())))
+        # The template numbers a pair of cases as one: case x cases + other.
         one, two = np.divmod(frame["case_number"].to_numpy(dtype=np.int64), cases)
-        found[0, one, two, frame["code"].to_numpy(dtype=np.int64)] = frame["shared"].to_numpy(dtype=float)
-        return found
+        paired[0, one, two, frame["code"].to_numpy(dtype=np.int64)] = frame["shared"].to_numpy(dtype=float)
+        return paired

@@ -2,73 +2,80 @@
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from sqlanon.errors import AnswerError
-from sqlanon.estimation.qit_st.class_tables import Classes
-from sqlanon.estimation.qit_st.tables import LARGEST_SYSTEM, Loaded
-from sqlanon.estimation.query_run import LARGEST_ANSWER, Asking, Estimator, inline
-from sqlanon.estimators.evidence import Estimate
+from sqlanon.estimation.finite_numbers import require_finite_measures
+from sqlanon.estimation.qit_st.class_tables import ClassTables
+from sqlanon.estimation.qit_st.tables import LARGEST_SYSTEM, GroupTables
+from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun, inline
+from sqlanon.estimators.evidence import BoolArray, Estimate, IntArray
 from sqlanon.estimators.inference import Inference
-from sqlanon.estimators.moments import Asked, Moments
+from sqlanon.estimators.moments import Moments, SelectedValues
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Query
 
 
-class UniformAsking(Asking):
-    """One query on its way through QIT and ST, answered by the uniform estimate."""
+class UniformRun(QueryRun):
+    """One query on its way through QIT and ST, answered by the uniform estimate.
 
-    solved = False
+    solves: whether a run solves for shares, so that its moments may be counted in memory.
+    """
 
-    def __init__(self, loaded: Loaded, query: Query, classes: Classes) -> None:
+    solves = False
+
+    def __init__(self, loaded: GroupTables, query: Query, classes: ClassTables) -> None:
         """Place the query's relations; nothing runs yet."""
         super().__init__(loaded, query)
         self.loaded, self.classes = loaded, classes
         # One cell, one case, nothing measured: the common query, counted without a join.
         plain = not (self.quasi_keys or query.parts or self.measures)
-        self.counted = plain and self.solved and loaded.in_memory
-        self._place()
+        self.counts_in_memory = plain and self.solves and loaded.in_memory
+        self._place_relations()
 
-    def _place(self) -> None:
+    def _place_relations(self) -> None:
         """Say where the steps' relations stand: kept where they are read twice, else written in place."""
         named = {name: relation_name(self.loaded.prefix, name) for name in ("asked", "hit", "figure")}
         self.relations |= self.classes.relations
-        self.relations["asked"] = named["asked"] if self.keeps_asked else inline(self.asked_text())
+        self.relations["asked"] = named["asked"] if self.keeps_asked else inline(self.render_asked())
         self.relations["figure"] = named["figure"]
         self.people = self.loaded.relations["person"]
         if self.query.parts:
-            self.people = inline(self.loaded.text("estimation/qit_st/possible", self.relations, parts=self.query.parts))
-        self.relations["hit"] = named["hit"] if self.quasi_keys else inline(self.hit_text())
+            self.people = self._render_people("possible")
+        self.relations["hit"] = named["hit"] if self.quasi_keys else inline(self._render_hit())
 
     # -- the statements ------------------------------------------------------------------------
 
     def statements(self) -> list[tuple[str, str]]:
         """Return the statements of this query, in order."""
-        listed = [*self.preparing(), ("asked", self.asked_text())]
+        listed = [*self.preparing_statements(), ("asked", self.render_asked())]
         if self.quasi_keys:
-            listed.append(("hit", self.hit_text()))
-        listed += [("hit_row", self.hit_row_text())] if self.counted else self.moments()
-        listed += self.solving()
+            listed.append(("hit", self._render_hit()))
+        listed += [("hit_row", self._render_hit_row())] if self.counts_in_memory else self.moment_statements()
+        listed += self.solving_statements()
         if self.query.grouped:
-            listed.append(("answer", self.answer_text()))
+            listed.append(("answer", self.render_answer()))
         return listed
 
-    def preparing(self) -> list[tuple[str, str]]:
+    def preparing_statements(self) -> list[tuple[str, str]]:
         """Return the tables that this way of answering needs beside the release's own."""
         return []
 
-    def moments(self) -> list[tuple[str, str]]:
+    def moment_statements(self) -> list[tuple[str, str]]:
         """Return the queries that join hits with groups."""
-        return [("moment", self.moment_text([]))]
+        return [("moment", self.render_moment())]
 
-    def solving(self) -> list[tuple[str, str]]:
+    def solving_statements(self) -> list[tuple[str, str]]:
         """Return the queries behind what is solved once for a release."""
         return []
 
-    def hit_text(self) -> str:
+    def _render_people(self, template: str) -> Sql:
+        """Write the rows of QIT with the cases (or pairs of cases) that their group's values allow."""
+        return inline(self.loaded.render(f"estimation/qit_st/{template}", self.relations, parts=self.query.parts))
+
+    def _render_hit(self) -> str:
         """Write the query over QIT."""
-        return self.loaded.text(
+        return self.loaded.render(
             "estimation/qit_st/hit",
             {**self.relations, "person": self.people},
             quasi_conditions=[piece.sql for piece in self.query.filters("constant", "quasi", "mixed")],
@@ -77,68 +84,80 @@ class UniformAsking(Asking):
             case_column=Sql("case_number" if self.query.parts else "0"),
         )
 
-    def hit_row_text(self) -> str:
+    def _render_hit_row(self) -> str:
         """Write the query for the groups of the rows that are hits."""
         conditions = [piece.sql for piece in self.query.filters("constant", "quasi")]
-        return self.loaded.text("estimation/qit_st/hit_row", self.relations, quasi_conditions=conditions)
+        return self.loaded.render("estimation/qit_st/hit_row", self.relations, quasi_conditions=conditions)
 
-    def moment_text(self, by_class: list[str]) -> str:
+    def render_moment(self) -> str:
         """Write the query that joins hits with ST."""
-        return self.loaded.text("estimation/qit_st/moment", self.relations, measures=self.measures, by_class=by_class)
+        return self.loaded.render("estimation/qit_st/moment", self.relations, measures=self.measures, by_class=[])
 
     # -- running -------------------------------------------------------------------------------
 
-    def found(self, estimate: Estimator) -> tuple[list[Estimate], NDArray[np.bool_]]:
+    def estimate_aggregates(self, estimate: Estimator) -> tuple[list[Estimate], BoolArray]:
         """Read the moments, weigh the evidence, and estimate."""
-        asked, weights = self.read_asked()
+        selected, weights = self.read_selected()
         if self.quasi_keys:
-            self.keep("hit", self.hit_text())
-        inference = self.inference(asked)
-        aggregates = [self.measured(aggregate, weights) for aggregate in self.query.aggregates]
-        evidence = [inference.evidence(measured) for measured in aggregates]
-        exact = np.all([found.exact for found in evidence], axis=(0, 1))
-        self.tell(inference, int((~inference.reachable & ~exact).sum()), bool(exact.all()))
-        return [estimate(one) for one in evidence], self.occurring(asked, inference.rows)
+            self.keep("hit", self._render_hit())
+        inference = self.infer(selected)
+        aggregates = [self.vectorize(aggregate, weights) for aggregate in self.query.aggregates]
+        evidence = [inference.gather_evidence(aggregate) for aggregate in aggregates]
+        exact = np.all([one.exact for one in evidence], axis=(0, 1))
+        self.tell_limits(inference, int((~inference.determined & ~exact).sum()), bool(exact.all()))
+        return [estimate(one) for one in evidence], self.tell_occurring(selected, inference.rows)
 
-    def inference(self, asked: Asked) -> Inference:
-        """Read what the hits say."""
-        return Inference(self.read_moments(asked), asked)
+    def infer(self, selected: SelectedValues) -> Inference:
+        """Read what the hits say, ready to be weighed as evidence."""
+        return Inference(self.read_moments(selected), selected)
 
-    def tell(self, inference: Inference, unsolved: int, exact: bool) -> None:
-        """Say where an interval is only a bound."""
+    def tell_limits(self, inference: Inference, undetermined: int, exact: bool) -> None:
+        """Say where an interval is only a bound.
+
+        undetermined: how many value sets have no answer but the uniform one. exact: whether all answers are.
+        """
         if inference.upper_bound and not exact:
             self.messages.append(
                 "the condition joins quasi and sensitive columns in a way whose cases are not followed pair by pair:"
                 " standard errors and intervals are upper bounds"
             )
 
-    def too_many_values(self) -> None:
+    def tell_too_many_values(self) -> None:
         """Say that there is nothing but the uniform estimate."""
         self.messages.append(f"the release has more than {LARGEST_SYSTEM} sensitive values: answered by uniform")
 
-    def read_moments(self, asked: Asked) -> Moments:
-        """Run the moment query; return its columns as arrays."""
-        return self.arranged(self.loaded.engine.frame(self.moment_text([])), asked)
+    def read_hit_groups(self) -> IntArray:
+        """Return the group of every hit, for counting in memory."""
+        return self.loaded.engine.frame(self._render_hit_row())["group_id"].to_numpy(dtype=np.int64)
 
-    def arranged(self, frame: pd.DataFrame, asked: Asked) -> Moments:
-        """Write the rows of the moment query as arrays, those of several classes summed."""
-        totals = self.loaded.totals()
-        cases = int(asked.case.max(initial=0)) + 1
+    def read_moments(self, selected: SelectedValues) -> Moments:
+        """Run the moment query; return its columns as arrays."""
+        return self.arrange_moments(self.loaded.engine.frame(self.render_moment()), selected)
+
+    def arrange_moments(self, frame: pd.DataFrame, selected: SelectedValues) -> Moments:
+        """Write the rows of the moment query as arrays C x K x V, those of several classes summed.
+
+        Raises AnswerError where these are too large, or SUM and AVG have no finite answer.
+        """
+        totals = self.loaded.load_totals()
+        cases = int(selected.case.max(initial=0)) + 1
         cells = int(frame["cell"].max()) + 1 if len(frame) else int(not self.quasi_keys)
         if cells * cases * len(totals) > LARGEST_ANSWER:
             raise AnswerError(
                 f"the query asks for {cells} groups x {cases} cases x {len(totals)} sensitive values at once;"
                 " group by fewer columns, or narrow WHERE"
             )
+        require_finite_measures(frame, "endless_uniform", len(self.measures))
         place = tuple(frame[name].to_numpy(dtype=np.int64) for name in ("cell", "case_number", "code"))
-        self.require_finite(frame, "endless_uniform", "case_number")
-        columns = {}
+        shape, columns = (cells, cases, len(totals)), {}
         skipped = ["cell", "case_number", "code", "class", "place", *frame.filter(regex="^endless_").columns]
         for name in frame.columns.difference(skipped):
-            extreme = {"least": np.fmin, "largest": np.fmax}.get(name.partition("_")[0])
-            columns[name] = np.full((cells, cases, len(totals)), 0.0 if extreme is None else np.nan)
             line = frame[name].to_numpy(dtype=float)
-            (np.add if extreme is None else extreme).at(
-                columns[name], place, np.nan_to_num(line) if extreme is None else line
-            )
+            # NULL adds nothing to a sum, and is no value that could be the least or the largest.
+            extreme = {"least": np.fmin, "largest": np.fmax}.get(name.partition("_")[0])
+            columns[name] = np.zeros(shape) if extreme is None else np.full(shape, np.nan)
+            if extreme is None:
+                np.add.at(columns[name], place, np.nan_to_num(line))
+            else:
+                extreme.at(columns[name], place, line)
         return Moments(columns, totals)

@@ -10,19 +10,20 @@ from numpy.typing import NDArray
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, QueryError
-from sqlanon.estimation.query_run import LARGEST_ANSWER, Asking, Estimator, inline
+from sqlanon.estimation.finite_numbers import require_finite_measures
+from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun, inline
 from sqlanon.estimation.randomized.tables import LARGEST_MATRIX, Randomized
-from sqlanon.estimators import estimator_of
-from sqlanon.estimators.evidence import Estimate, Evidence
+from sqlanon.estimators import choose_estimator
+from sqlanon.estimators.evidence import Array, Estimate, Evidence
 from sqlanon.estimators.inference_randomized import Recovery, states
 from sqlanon.estimators.iterative import MAX_ITERATIONS, TOLERANCE, check, iterate
-from sqlanon.estimators.moments import Array, Asked, Measured, Moments, bounds
+from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues, bound_answer
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Query
 from sqlanon.sql.query_reader import parse_query
 
-METHOD = "splu"
+FORM, METHOD = "randomized", "splu"
 LARGEST_COMBINED = 50_000_000  # asked sets x combinations of values
 _MEASURES = {  # the moments' names for the columns of the moment query
     "value_count": "count_uniform",
@@ -53,12 +54,12 @@ class Session:
     ) -> pd.DataFrame:
         """Answer one query: a row per answer, for each aggregate x also x_std_error, x_low, x_high (95 %).
 
-        sql: as `query.parse` reads it. estimator: one of ESTIMATORS["splu"], the first if None. transition (paper or
-        exact), tolerance (relative change) and max_iterations are the iteration's. `attrs["messages"]` of the frame
-        tells how many turns it took, and what did not converge.
+        sql: as `parse_query` reads it. estimator: one of ESTIMATORS["randomized"], the first if None. transition
+        (paper or exact), tolerance (relative change) and max_iterations are the iteration's. `attrs["messages"]` of
+        the frame tells how many turns it took, and what did not converge.
         Raises QueryError for a query outside the grammar, DataError where it fails on this data.
         """
-        name, estimate = estimator_of(METHOD, estimator)
+        name, estimate = choose_estimator(FORM, METHOD, estimator)
         check(transition, tolerance, max_iterations)
         query = self._parsed(sql)
         self.loaded.load(query.touched)
@@ -68,7 +69,7 @@ class Session:
 
     def statements(self, sql: str, estimator: str | None = None) -> list[tuple[str, str]]:
         """Return the names and texts of the statements that `answer` runs, in order; run nothing."""
-        name, _ = estimator_of(METHOD, estimator)
+        name, _ = choose_estimator(FORM, METHOD, estimator)
         query = self._parsed(sql)
         return self.loaded.loading(query.touched) + _Asking(self.loaded, query, name).statements()
 
@@ -77,7 +78,7 @@ class Session:
         self.loaded.close()
 
 
-class _Asking(Asking):
+class _Asking(QueryRun):
     """One query on its way through the randomized rows."""
 
     def __init__(self, loaded: Randomized, query: Query, estimator: str) -> None:
@@ -91,14 +92,16 @@ class _Asking(Asking):
     def _place(self) -> None:
         """Say where the steps' relations stand: kept where they are read twice, else written in place."""
         named = {name: relation_name(self.loaded.prefix, name) for name in ("asked", "hit", "figure")}
-        self.relations["value"] = inline(self.space.text("estimation/randomized/combination", {}, columns=self.columns))
-        self.relations["asked"] = named["asked"] if self.keeps_asked else inline(self.asked_text())
+        self.relations["value"] = inline(
+            self.space.render("estimation/randomized/combination", {}, columns=self.columns)
+        )
+        self.relations["asked"] = named["asked"] if self.keeps_asked else inline(self.render_asked())
         self.relations["figure"] = named["figure"]
         self.people = self.relations["published"]
         if self.query.parts:
             possible = {"touched": self.touched, "parts": self.query.parts}
             self.people = inline(
-                self.space.text("estimation/randomized/possible_published", self.relations, **possible)
+                self.space.render("estimation/randomized/possible_published", self.relations, **possible)
             )
         self.relations["hit"] = named["hit"] if self.quasi_keys else inline(self.hit_text())
 
@@ -106,19 +109,19 @@ class _Asking(Asking):
 
     def statements(self) -> list[tuple[str, str]]:
         """Return the statements of this query, in order."""
-        listed = [("asked", self.asked_text())]
+        listed = [("asked", self.render_asked())]
         if self.quasi_keys:
             listed.append(("hit", self.hit_text()))
         listed.append(("moment", self.moment_text()))
         if self._needs_whole():
             listed.append(("whole", self.whole_text()))
         if self.query.grouped:
-            listed.append(("answer", self.answer_text()))
+            listed.append(("answer", self.render_answer()))
         return listed
 
     def hit_text(self) -> str:
         """Write the query over the published rows."""
-        return self.space.text(
+        return self.space.render(
             "estimation/randomized/published_hit",
             {**self.relations, "person": self.people},
             quasi_conditions=[piece.sql for piece in self.query.filters("constant", "quasi", "mixed")],
@@ -130,7 +133,7 @@ class _Asking(Asking):
 
     def moment_text(self) -> str:
         """Write the query that numbers the published values of the hits."""
-        return self.space.text(
+        return self.space.render(
             "estimation/randomized/published_moment", self.relations, measures=self.measures, columns=self.columns
         )
 
@@ -138,10 +141,10 @@ class _Asking(Asking):
         """Write the query for the combinations of published values in the whole release."""
         given = {**self.relations, "person": self.relations["published"]}
         nothing: dict[str, object] = {"quasi_conditions": [], "quasi_keys": [], "measures": []}
-        hit = self.space.text(
+        hit = self.space.render(
             "estimation/randomized/published_hit", given, **nothing, case_column=Sql("0"), touched=self.touched
         )
-        return self.space.text(
+        return self.space.render(
             "estimation/randomized/published_moment", {"hit": inline(hit)}, measures=[], columns=self.columns
         )
 
@@ -150,16 +153,16 @@ class _Asking(Asking):
 
     # -- running -------------------------------------------------------------------------------
 
-    def found(self, estimate: Estimator) -> tuple[list[Estimate], NDArray[np.bool_]]:
+    def estimate_aggregates(self, estimate: Estimator) -> tuple[list[Estimate], NDArray[np.bool_]]:
         """Read the published figures, weigh the evidence, and estimate."""
-        asked, weights = self.read_asked()
+        asked, weights = self.read_selected()
         if self.quasi_keys:
             self.keep("hit", self.hit_text())
         shape = tuple(len(self.loaded.counts(place)) for place in self.query.touched)
         self._check_size("sets", asked.set_count, shape, LARGEST_COMBINED)
         moments = self._read_moments(asked, shape)
-        aggregates = [self.measured(aggregate, weights) for aggregate in self.query.aggregates]
-        occurring = self.occurring(asked, moments.count("uniform"))
+        aggregates = [self.vectorize(aggregate, weights) for aggregate in self.query.aggregates]
+        occurring = self.tell_occurring(asked, moments.count("uniform"))
         if self.estimator == "iterative" and self.touched:
             return self._iterated(moments, asked, aggregates, shape, estimate), occurring
         recovery = self._recovery(moments, asked)
@@ -171,7 +174,7 @@ class _Asking(Asking):
             found.append(Estimate(value, one.std_error, one.low, one.high))
         return found, occurring
 
-    def _recovery(self, moments: Moments, asked: Asked) -> Recovery:
+    def _recovery(self, moments: Moments, asked: SelectedValues) -> Recovery:
         touched = self.query.touched
         matrix = self.loaded.joint_matrix(touched)
         if matrix is None:
@@ -191,14 +194,14 @@ class _Asking(Asking):
                 " read fewer sensitive columns, group by fewer columns, or narrow WHERE"
             )
 
-    def _read_moments(self, asked: Asked, shape: tuple[int, ...]) -> Moments:
+    def _read_moments(self, asked: SelectedValues, shape: tuple[int, ...]) -> Moments:
         """Read the published figures under the moments' names: `uniform` as published, `shared` for any value."""
         frame = self.loaded.engine.frame(self.moment_text())
         cases = int(asked.case.max(initial=0)) + 1
         cells = int(frame["cell"].max()) + 1 if len(frame) else int(not self.quasi_keys)
         self._check_size("groups and cases", cells * cases, shape, LARGEST_ANSWER)
         place = (*(frame[name].to_numpy(dtype=np.int64) for name in ("cell", "case_number")), self._codes(frame, shape))
-        self.require_finite(frame, "endless_count", "case_number")
+        require_finite_measures(frame, "endless_count", len(self.measures))
         values = int(np.prod(shape))
         columns: dict[str, Array] = {}
         for source, name in {"row_count": "uniform", **self._measure_columns()}.items():
@@ -229,7 +232,12 @@ class _Asking(Asking):
     # -- the paper's iteration -------------------------------------------------------------------
 
     def _iterated(
-        self, moments: Moments, asked: Asked, aggregates: list[Measured], shape: tuple[int, ...], estimate: Estimator
+        self,
+        moments: Moments,
+        asked: SelectedValues,
+        aggregates: list[LinearAggregate],
+        shape: tuple[int, ...],
+        estimate: Estimator,
     ) -> list[Estimate]:
         if self.measures:
             raise QueryError(
@@ -259,9 +267,9 @@ class _Asking(Asking):
         whole[self._codes(frame, shape)] = frame["row_count"].to_numpy(dtype=float)
         return whole
 
-    def _evidence(self, counts: Array, moments: Moments, asked: Asked, measured: Measured) -> Evidence:
-        found = [asked.summed(counts, weights) for _, weights in measured.parts()]
-        least, most = bounds(moments, asked, measured)
+    def _evidence(self, counts: Array, moments: Moments, asked: SelectedValues, measured: LinearAggregate) -> Evidence:
+        found = [asked.sum_by_set(counts, weights) for _, weights in measured.parts()]
+        least, most = bound_answer(moments, asked, measured)
         value = found[0]
         if measured.function == "avg":
             with np.errstate(divide="ignore", invalid="ignore"):

@@ -39,7 +39,7 @@ class Randomized(Workspace):
         names = {f"quasi_{n}": name for n, name in enumerate(self.quasi, start=1)}
         names |= {f"sensitive_{n}": name for n, name in enumerate(self.sensitive, start=1)}
         super().__init__(engine, tables, {"quasi": self.quasi, "sensitive": self.sensitive}, names)
-        self.relations["published"] = Sql(f"(\n{self.text('estimation/randomized/published', self.relations)}\n)")
+        self.relations["published"] = Sql(f"(\n{self.render('estimation/randomized/published', self.relations)}\n)")
         self._counts: dict[int, Array] = {}
         self._companies: dict[int, transition_matrix.Company] = {}
         self._matrices: dict[int, Matrix] = {}
@@ -51,7 +51,10 @@ class Randomized(Workspace):
     def loading(self, touched: Sequence[int]) -> list[tuple[str, str]]:
         """Return the names and texts of the tables that a query over these columns makes first."""
         return [
-            (f"value_{place + 1}", self.text("estimation/randomized/published_value", self.relations, number=place + 1))
+            (
+                f"value_{place + 1}",
+                self.render("estimation/randomized/published_value", self.relations, number=place + 1),
+            )
             for place in touched
         ]
 

@@ -1,10 +1,9 @@
-"""Take a query over uncertain data apart: pieces that read one column, and what must be evaluated together.
+"""Split a query over uncertain data: pieces that read one column, and what must be evaluated together.
 
 Each largest piece that reads one quasi column is a mark of that column: its value is found once per candidate. What
 is left of conditions and keys reads marks; those that share a column are one component, others are independent.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sqlanon.plans.templates import Sql
@@ -52,13 +51,13 @@ class Component:
 
 
 @dataclass
-class Parts:
+class QueryParts:
     """The components of a query, and each read column's marks: piece → name."""
 
     components: list[Component] = field(default_factory=list)
     marks: dict[int, dict[Sql, str]] = field(default_factory=dict)
 
-    def name(self, column: str, piece: Sql) -> str | None:
+    def name_mark(self, column: str, piece: Sql) -> str | None:
         """Name a piece that reads one column; equal pieces share a name, and the sensitive side has none."""
         if not column.startswith(QUASI):
             return None
@@ -72,25 +71,24 @@ class Parts:
             one = other + one
         self.components.append(one)
 
+    def list_marks(self, place: int) -> list[tuple[Sql, Sql]]:
+        """Return one column's marks as a template takes them: names and pieces."""
+        return [(Sql(name), piece) for piece, name in self.marks[place].items()]
 
-def taken_apart(query: Query) -> Parts:
+
+def split_query(query: Query) -> QueryParts:
     """Return the components of a query's conditions and keys that read quasi columns, or nothing at all (keys)."""
-    parts = Parts()
+    parts = QueryParts()
     for piece in query.filters("quasi", "mixed"):
-        rest, columns = name_column_pieces(piece.sql, parts.name)
+        rest, columns = name_column_pieces(piece.sql, parts.name_mark)
         places = _places(columns)
         parts.add(Component(places, ((rest, places),), mixed=piece.role == "mixed"))
     keys = [key for key in query.keys if key.role != "sensitive"]
     for number, piece in enumerate(keys, start=1):
-        rest, columns = name_column_pieces(piece.sql, parts.name)
+        rest, columns = name_column_pieces(piece.sql, parts.name_mark)
         places = _places(columns)
         parts.add(Component(places, (), ((number, rest),), places, piece.role == "mixed"))
     return parts
-
-
-def marked(marks: Mapping[Sql, str]) -> list[tuple[Sql, Sql]]:
-    """Return names and pieces as a template takes them."""
-    return [(Sql(name), piece) for piece, name in marks.items()]
 
 
 def _places(columns: frozenset[str]) -> frozenset[int]:

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from sqlanon.engines.base import Engine
-from sqlanon.errors import DataError, ReleaseError, ResourceError, SqlanonError, TargetError, UsageError
+from sqlanon.estimation.sound_tables import load_sound, render_soundness
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.methods.uncertain.read_manifest import described, held_below
 from sqlanon.plans.plan import relation_name
@@ -15,112 +15,105 @@ from sqlanon.plans.templates import Sql
 FOLDER = "estimation/uncertain"
 
 
-class Candidates(Workspace):
-    """Hold the tables that every query over uncertain data reads; each column's own are made when it is first read."""
+class UncertainTables(Workspace):
+    """Hold the tables that every query over uncertain data reads; each column's own are made when it is first read.
+
+    shown_rows, hidden_rows: rows of QIT that show quasi values, and rows of '*'; 0 before the first query.
+    """
 
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
         """Take the published tables (`qit`, `st`) of a release; nothing runs before the first query."""
         columns = manifest["columns"]
-        self.said = described(dict(manifest))
-        self.quasi = list(self.said.quasi)
+        self.described = described(dict(manifest))
+        self.quasi = list(self.described.quasi)
         (self.sensitive,) = columns["sensitive"]
         values = {
             "labels": [],
-            "quasi": self.said.fields,
-            "hidden": list(self.said.hidden),
+            "quasi": self.described.fields,
+            "hidden": list(self.described.hidden),
             "values": list(columns["values"]),
             **{f"{role}_column": columns[role] for role in ("group", "count", "qiid", "alternatives")},
         }
         names = {f"quasi_{n}": name for n, name in enumerate(self.quasi, start=1)} | {"sensitive": self.sensitive}
         super().__init__(engine, tables, values, names)
-        self.shown = self.hidden = 0
+        self.shown_rows = self.hidden_rows = 0
         self._loaded = False
-        for name, _ in (*self._tables(), ("held", "")):
+        for name, _ in (*self._render_tables(), ("held", "")):
             self.relations[name] = relation_name(self.prefix, name)
 
     @property
-    def kinds(self) -> dict[int, Sql]:
+    def types(self) -> dict[int, Sql]:
         """Return the type of each quasi column's values, by its place from 1."""
-        return {place: Sql(self.said.types[name]) for place, name in enumerate(self.quasi, start=1)}
+        return {place: Sql(self.described.types[name]) for place, name in enumerate(self.quasi, start=1)}
 
     def load(self) -> None:
         """Make the tables at the first call; raise ReleaseError where they are no QIT and ST that fit each other."""
-        if self._loaded:
-            return
-        try:
-            (found,) = self.engine.rows(self.text("shared/soundness", self.relations))
-            if not found["line_count"] or found["unequal_groups"] or found["faulty_lines"]:
-                raise ReleaseError(
-                    f"the release is damaged: {int(found['unequal_groups'])} groups are not as large in QIT as in ST,"
-                    f" {int(found['faulty_lines'])} lines have no group or no whole count"
-                    f"{'' if found['line_count'] else ', there are no rows'}; sqlanon verify says more"
-                )
-            self.keep_frame("held", self._held())
-            for name, sql in self._tables():
-                self.keep(name, sql)
-            (rows,) = self.engine.rows(self.own("hidden_rows"))
-        except (ReleaseError, ResourceError, TargetError):
-            raise
-        except SqlanonError as error:
-            told = str(error) if isinstance(error, UsageError | DataError) else type(error).__name__
-            raise ReleaseError(
-                f"the release's tables cannot be read as uncertain data ({told}); sqlanon verify says more"
-            ) from None
-        self.shown, self.hidden, self._loaded = int(rows["shown"]), int(rows["hidden"]), True
+        if not self._loaded:
+            load_sound(self, self._keep_tables, "uncertain data")
+            self._loaded = True
 
-    def own(self, template: str, given: Mapping[str, Sql] | None = None, **values: object) -> str:
+    def _keep_tables(self) -> None:
+        self.keep_frame("held", self._frame_hierarchies())
+        for name, sql in self._render_tables():
+            self.keep(name, sql)
+        (rows,) = self.engine.rows(self.render_own("hidden_rows"))
+        self.shown_rows, self.hidden_rows = int(rows["shown"]), int(rows["hidden"])
+
+    def render_own(self, template: str, given: Mapping[str, Sql] | None = None, **values: object) -> str:
         """Render one of the templates for uncertain data."""
-        return self.text(f"{FOLDER}/{template}", {**self.relations, **(given or {})}, **values)
+        return self.render(f"{FOLDER}/{template}", {**self.relations, **(given or {})}, **values)
 
-    def loading(self) -> list[tuple[str, str]]:
+    def loading_statements(self) -> list[tuple[str, str]]:
         """Return the names and texts of what the first query runs; `held` is filled from the release's hierarchies."""
         return [
-            ("soundness", self.text("shared/soundness", self.relations)),
-            *self._tables(),
-            ("hidden_rows", self.own("hidden_rows")),
+            ("soundness", render_soundness(self)),
+            *self._render_tables(),
+            ("hidden_rows", self.render_own("hidden_rows")),
         ]
 
-    def _tables(self) -> list[tuple[str, str]]:
+    def _render_tables(self) -> list[tuple[str, str]]:
         given = {name: relation_name(self.prefix, name) for name in ("unfolded", "place", "set_line", "value")}
-        cells = {place: relation_name(self.prefix, f"cell_{place}") for place in self.kinds}
-        read = {place: Sql("varchar") if place in self.said.trees else kind for place, kind in self.kinds.items()}
+        cells = {place: relation_name(self.prefix, f"cell_{place}") for place in self.types}
+        # A cell of a column with a hierarchy shows a node, which is text whatever the type of the values below it.
+        read = {place: Sql("varchar") if place in self.described.trees else kind for place, kind in self.types.items()}
         return [
-            ("unfolded", self.text("shared/unfolded", self.relations)),
-            ("place", self.text("shared/place", self.relations)),
-            *((f"cell_{n}", self.own("cell", given, number=n, kind=kind)) for n, kind in read.items()),
-            ("cell_person", self.own("cell_person", given, cells=list(cells.items()))),
-            ("set_line", self.text("shared/set_line", self.relations)),
-            ("value", self.own("alternative_value", given)),
-            ("alternative", self.own("alternative", given)),
+            ("unfolded", self.render("shared/unfolded", self.relations)),
+            ("place", self.render("shared/place", self.relations)),
+            *((f"cell_{n}", self.render_own("cell", given, number=n, kind=kind)) for n, kind in read.items()),
+            ("cell_person", self.render_own("cell_person", given, cells=list(cells.items()))),
+            ("set_line", self.render("shared/set_line", self.relations)),
+            ("value", self.render_own("alternative_value", given)),
+            ("alternative", self.render_own("alternative", given)),
         ]
 
-    def _held(self) -> pd.DataFrame:
+    def _frame_hierarchies(self) -> pd.DataFrame:
         """Return every value of every hierarchy with each node at or above it, and NULL, which is a value like any."""
         lines: list[tuple[int, str | None, str | None]] = []
-        for place in self.said.trees:
-            lines += ((place, value, node) for value, node in held_below(self.said.hierarchies[self.quasi[place - 1]]))
+        for place in self.described.trees:
+            hierarchy = self.described.hierarchies[self.quasi[place - 1]]
+            lines += ((place, value, node) for value, node in held_below(hierarchy))
             lines.append((place, None, None))
         frame = pd.DataFrame(lines, columns=["attribute", "name", "node"])
         return frame.astype({"attribute": "int64", "name": "string", "node": "string"})
 
     # -- one column ----------------------------------------------------------------------------
 
-    def candidate(self, place: int) -> str:
+    def render_candidates(self, place: int) -> str:
         """Write the query for the values that cells of a column may hold."""
-        if place in self.said.trees:
-            return self.own("candidate_held", number=place, kind=self.kinds[place])
-        return self.own("candidate_published", {"cell": self.relations[f"cell_{place}"]}, number=place)
+        if place in self.described.trees:
+            return self.render_own("candidate_held", number=place, kind=self.types[place])
+        return self.render_own("candidate_published", {"cell": self.relations[f"cell_{place}"]}, number=place)
 
-    def spread(self, place: int, marked: Sql, signature: Sql) -> str:
+    def render_spread(self, place: int, marked: Sql, signature: Sql) -> str:
         """Write the query for how likely each cell of a column has each signature."""
         given = {"cell": self.relations[f"cell_{place}"], "marked": marked}
-        if place in self.said.trees:
-            return self.own("spread_held", given, number=place)
-        if place in self.said.plain:
-            return self.own("spread_certain", given)
-        return self.own("spread_ordered", given | {"signature": signature})
+        if place in self.described.trees:
+            return self.render_own("spread_held", given, number=place)
+        if place in self.described.plain:
+            return self.render_own("spread_certain", given)
+        return self.render_own("spread_ordered", given | {"signature": signature})
 
     def close(self) -> None:
-        """Forget the temporary tables; they are made again where they are needed again."""
+        """Drop the temporary tables; they are made again where they are needed again."""
         super().close()
         self._loaded = False

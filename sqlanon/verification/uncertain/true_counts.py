@@ -21,9 +21,11 @@ REQUIRED = "certain <= true count <= possible, of every value that a column show
 def count_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the names and texts of what `compare_counts` runs: a recipient's statements, then the source's counts."""
     session = _open_session(published)
-    original, queries = read_source_rows(published, source, types), session.loaded.loading()
+    original, queries = read_source_rows(published, source, types), session.loaded.loading_statements()
     for column, internal in _quasi_and_sensitive(published):
-        statements = session.statements(_count_values(column))[len(session.loaded.loading()) :]  # loaded once
+        statements = session.statements(_count_values(column))[
+            len(session.loaded.loading_statements()) :
+        ]  # loaded once
         queries += [*statements, (f"true counts of {column}", _true_count(published, original, internal))]
     return queries
 
@@ -46,7 +48,7 @@ def compare_counts(published: PublishedTables, source: Source, types: Mapping[st
                 columns[column] = f"not compared: {error}"
                 continue
             counted = published.engine.frame(_true_count(published, original, internal))
-            hidden = session.loaded.hidden if internal != "sensitive" else 0  # ST hides nobody
+            hidden = session.loaded.hidden_rows if internal != "sensitive" else 0  # ST hides nobody
             columns[column] = _judge(answered, counted, hidden, internal in open_ended)
     except ReleaseError as error:  # the other checks say what is wrong with it
         return Check("counts", REQUIRED, {"unreadable": str(error)}, False)

@@ -1,0 +1,39 @@
+"""Load a QIT and an ST only where they fit each other; say what is wrong with a release in its own words."""
+
+from collections.abc import Callable
+
+from sqlanon.errors import DataError, ReleaseError, ResourceError, SqlanonError, TargetError, UsageError
+from sqlanon.estimation.temporary_tables import Workspace
+
+
+def load_sound(space: Workspace, load: Callable[[], None], kind: str) -> None:
+    """Check that QIT and ST fit each other, then load what queries read of them.
+
+    kind: what the tables are read as. Raises ReleaseError where the release is damaged or cannot be read as that.
+    """
+    try:
+        _check_soundness(space)
+        load()
+    except (ReleaseError, ResourceError, TargetError):
+        raise
+    except SqlanonError as error:
+        # Another error's text may quote a value of the release.
+        told = str(error) if isinstance(error, UsageError | DataError) else type(error).__name__
+        raise ReleaseError(
+            f"the release's tables cannot be read as {kind} ({told}); sqlanon verify says more"
+        ) from None
+
+
+def render_soundness(space: Workspace) -> str:
+    """Write the query that tells whether QIT and ST fit each other."""
+    return space.render("shared/soundness", space.relations)
+
+
+def _check_soundness(space: Workspace) -> None:
+    (row,) = space.engine.frame(render_soundness(space)).to_dict("records")
+    if not row["line_count"] or row["unequal_groups"] or row["faulty_lines"]:
+        raise ReleaseError(
+            f"the release is damaged: {int(row['unequal_groups'])} groups are not as large in QIT as in ST,"
+            f" {int(row['faulty_lines'])} lines have no group or no whole count"
+            f"{'' if row['line_count'] else ', there are no rows'}; sqlanon verify says more"
+        )

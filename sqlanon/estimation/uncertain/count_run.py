@@ -1,0 +1,249 @@
+"""A query on its way through uncertain data: cells, signatures, rows, and sets of sensitive values.
+
+Candidates of a cell for which all that a query reads is equal have one signature; what is joint is evaluated on
+combinations of signatures, which are few.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from sqlanon.errors import AnswerError, QueryError
+from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun, inline
+from sqlanon.estimation.uncertain.query_parts import Component, split_query
+from sqlanon.estimation.uncertain.tables import UncertainTables
+from sqlanon.estimators.evidence import Array, BoolArray
+from sqlanon.plans.plan import relation_name
+from sqlanon.plans.roles import free_name
+from sqlanon.plans.templates import Sql, literal
+from sqlanon.sql.aggregate_query import Query
+
+FIGURES = {"certain": "certain", "possible": "possible", "value": "expected"}  # of `Counts`: names in the answer
+DIGITS = 9  # decimals: sums of shares are exact to more
+_SUMS = (
+    "{} over uncertain data is not answered: a cell may hold several values, so that there is no one sum;"
+    " count rows with COUNT(*), under conditions or by GROUP BY"
+)
+_HIDDEN = (
+    "{:,} rows are hidden behind '*': possible for every condition on quasi columns, certain for none, expected as the"
+    " share among the other rows"
+)
+_INNER = "{} is no value of {} but a node above several: no row equals it; name the values below it"
+_WIDE = "the query tells {} combinations of alternatives apart, more than {:,}; ask one column at a time, or coarser"
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Three counts, cells x value sets: certain <= value (expected) <= possible."""
+
+    certain: Array
+    possible: Array
+    value: Array
+
+
+@dataclass(frozen=True)
+class RunStep:
+    """A table that a run makes, or a query (`limited` names its one figure) that refuses too much of it."""
+
+    name: str
+    sql: str
+    limited: str = ""
+
+
+class CountRun(QueryRun):
+    """One COUNT query on its way through uncertain data."""
+
+    SELECTING = ("sensitive", "constant")
+
+    def __init__(self, loaded: UncertainTables, query: Query) -> None:
+        """Split the query and place its relations; nothing runs yet. Raises QueryError for SUM and AVG."""
+        super().__init__(loaded, query)
+        for aggregate in query.aggregates:
+            if aggregate.function != "count":
+                raise QueryError(_SUMS.format(aggregate.function.upper()))
+        self.loaded, self.parts = loaded, split_query(query)
+        self.components = self.parts.components
+        self.mixed = any(component.mixed for component in self.components)
+        self._place_relations()
+
+    def _place_relations(self) -> None:
+        """Say where the steps' relations stand."""
+        names = [f"{name}_{place}" for place in self.parts.marks for name in ("marked", "spread")]
+        names += [f"hit_{number}" for number in range(1, len(self.components) + 1)]
+        names += ["person_hit", "asked", "asked_line", "asked_share", "figure"]
+        self.relations |= {name: relation_name(self.loaded.prefix, name) for name in names}
+        asked = inline(self.render_asked())
+        if not self.keeps_asked:
+            self.relations["asked"] = asked
+        self.relations["hit"] = self.relations["person_hit"]
+        # A row's cells hold no one value: a piece that fails is tried on NULLs of the columns' types.
+        nulls = ", ".join(f"cast(null as {kind}) as quasi_{place}" for place, kind in self.loaded.types.items())
+        self.people = Sql(f"(select * from (select {nulls}) as row_of_nulls cross join {asked} as asked)")
+
+    def _tell_unknown(self) -> None:
+        """Say which rows tell nothing, and which texts are nodes above several values."""
+        if self.loaded.hidden_rows and self.parts.marks:
+            self.remarks.append(_HIDDEN.format(self.loaded.hidden_rows))
+        for place in set(self.loaded.described.trees) & set(self.parts.marks):
+            name = self.loaded.quasi[place - 1]
+            for node in self.loaded.described.inner(name):
+                if any(literal(node) in piece for piece in self.parts.marks[place]):
+                    self.messages.append(_INNER.format(repr(node), repr(name)))
+
+    def name_columns(self, name: str) -> list[tuple[str, str]]:
+        """Return the columns of an aggregate: certain, possible, expected; under an alias n, n_certain, …."""
+        keys = [item.name for item in self.query.items if item.aggregate is None]
+        before = "" if name == "count" else f"{name}_"
+        return [(figure, free_name(f"{before}{said}", keys)) for figure, said in FIGURES.items()]
+
+    # -- the statements ------------------------------------------------------------------------
+
+    def statements(self) -> list[tuple[str, str]]:
+        """Return the statements of this query, in order."""
+        listed = [("asked", self.render_asked()), *((step.name, step.sql) for step in self.steps())]
+        listed += [("moment", self._render_moment()), ("satisfying_share", self._render_share())]
+        listed.append(("hidden", self._render_hidden()))
+        return [*listed, ("answer", self.render_answer())] if self.query.grouped else listed
+
+    def steps(self) -> Iterator[RunStep]:
+        """Yield the tables that are made, and what must not be too much before they are."""
+        own, given = self.loaded.render_own, self.relations
+        for place in self.parts.marks:
+            candidate, marked = inline(self.loaded.render_candidates(place)), given[f"marked_{place}"]
+            yield RunStep(
+                f"marked_{place}", own("marked", {"candidate": candidate}, marks=self.parts.list_marks(place))
+            )
+            if place in (column for column, _ in self.loaded.described.ordered):
+                yield RunStep(f"signature_count_{place}", own("signature_count", {"marked": marked}), "compared")
+            spread = self.loaded.render_spread(place, marked, self._render_signature(place))
+            yield RunStep(f"spread_{place}", spread)
+        for number, component in enumerate(self.components, start=1):
+            if component.columns:
+                yield RunStep(f"world_count_{number}", self._render_world_count(component), "world_count")
+            yield RunStep(f"hit_{number}", self._render_hit(component))
+        yield RunStep("person_hit", self._render_person_hit())
+        if self.query.touched:
+            yield RunStep("asked_line", own("asked_line", given))
+            yield RunStep("asked_share", own("asked_share", given))
+        else:
+            conditions = [piece.sql for piece in self.query.filters("constant")]
+            yield RunStep("asked_share", own("whole_share", given, conditions=conditions))
+
+    def _render_signature(self, place: int) -> Sql:
+        given = {"marked": self.relations[f"marked_{place}"]}
+        return inline(self.loaded.render_own("signature", given, marks=self.parts.list_marks(place)))
+
+    def _render_combination(self, component: Component) -> Sql:
+        """Write the combinations of cells that the release has in a component's columns."""
+        if not component.columns:
+            return Sql("(select 0 as nothing)")
+        return inline(self.loaded.render_own("cell_combination", columns=sorted(component.columns)))
+
+    def _render_world_count(self, component: Component) -> str:
+        spreads = [(place, self.relations[f"spread_{place}"]) for place in sorted(component.columns)]
+        given = {"cell_combination": self._render_combination(component)}
+        return self.loaded.render_own("world_count", given, spreads=spreads)
+
+    def _render_hit(self, component: Component) -> str:
+        """Write how surely each combination of cells satisfies a component, by case and keys."""
+        own, columns = self.loaded.render_own, sorted(component.columns)
+        cases = inline(own("asked_case", {"asked": self.relations["asked"]}, parts=self.query.parts))
+        world = own(
+            "possible_world",
+            {"cell_combination": self._render_combination(component)},
+            spreads=[(place, self.relations[f"spread_{place}"], self._render_signature(place)) for place in columns],
+            cases=[cases] if component.mixed else [],
+            conditions=component.open_conditions,
+            keys=list(component.keys),
+        )
+        places = [place for place, _ in component.keys]
+        return own("possible_hit", {"possible_world": inline(world)}, columns=columns, key_places=places)
+
+    def _render_person_hit(self) -> str:
+        """Write the rows that satisfy every component; components share no column, so that shares multiply."""
+        numbered = list(enumerate(self.components, start=1))
+        keys = {place: Sql(f"hit_{number}.key_{place}") for number, one in numbered for place, _ in one.keys}
+        case = next((Sql(f"hit_{number}.case_number") for number, one in numbered if one.mixed), Sql("0"))
+        rows = self.loaded.render_own(
+            "possible_row",
+            hits=[number for number, _ in numbered],
+            joins=[(n, self.relations[f"hit_{n}"], sorted(one.columns)) for n, one in numbered],
+            keys=[keys[place] for place in sorted(keys)],
+            case_column=case,
+            # Hidden rows are counted apart where a condition or key reads a quasi column.
+            conditions=[Sql("cell_person.suppressed = 0")] if self.parts.marks else [],
+        )
+        apart = [Sql("person"), Sql("case_number")] if self.mixed else []
+        return self.loaded.render_own(
+            "person_hit", {"possible_row": inline(rows)}, key_places=sorted(keys), apart=apart
+        )
+
+    def _render_moment(self) -> str:
+        """Write the query that joins rows with sets of sensitive values through their groups."""
+        return self.loaded.render_own("paired_moment" if self.mixed else "possible_moment", self.relations)
+
+    def _render_share(self) -> str:
+        """Write the query for what hidden rows are taken to be like."""
+        apart = [Sql("case_number")] if self.mixed else []
+        return self.loaded.render_own("satisfying_share", self.relations, apart=apart)
+
+    def _render_hidden(self) -> str:
+        """Write the query for the sets of sensitive values of hidden rows."""
+        return self.loaded.render_own("hidden_case" if self.mixed else "hidden_share", self.relations)
+
+    # -- running -------------------------------------------------------------------------------
+
+    def estimate_aggregates(self, estimate: Estimator) -> tuple[Sequence[Counts], BoolArray]:
+        """Make the relations and read the three counts."""
+        self._tell_unknown()
+        selected, _ = self.read_selected()
+        for step in self.steps():
+            if step.limited:
+                self._require_narrow(step)
+            else:
+                self.keep(step.name, step.sql)
+        share = self.loaded.engine.frame(self._render_share())
+        cells = int(share["cell"].max()) + 1 if len(share) else int(not self.quasi_keys)
+        if cells * selected.set_count > LARGEST_ANSWER:
+            raise AnswerError(_WIDE.format(f"{cells:,} x {selected.set_count:,}", LARGEST_ANSWER))
+        moment = self.loaded.engine.frame(self._render_moment())
+        shape = (cells, selected.set_count)
+        figures = {name: _fill(shape, moment, said, "cell", "set_number") for name, said in FIGURES.items()}
+        seen = figures["possible"] > 0
+        if self.loaded.hidden_rows and self.parts.marks:
+            self._add_hidden(figures, share, int(selected.case.max(initial=0)) + 1)
+        figures["value"] = np.clip(figures["value"], figures["certain"], figures["possible"])
+        occurring = seen | (figures["value"] > 0) | (not (self.mixed and self.quasi_keys))
+        counts = Counts(**{name: np.round(figure, DIGITS) for name, figure in figures.items()})
+        return [counts] * len(self.query.aggregates), occurring
+
+    def _require_narrow(self, step: RunStep) -> None:
+        (row,) = self.loaded.engine.rows(step.sql)
+        if row[step.limited] > LARGEST_ANSWER:
+            raise AnswerError(_WIDE.format(f"{int(row[step.limited]):,}", LARGEST_ANSWER))
+
+    def _add_hidden(self, figures: dict[str, Array], share: pd.DataFrame, cases: int) -> None:
+        """Add hidden rows: possible, and expected as the other rows are (NaN where there is no other).
+
+        With n the rows that show values and n_c those of them that satisfy the quasi part in case c, a hidden row does
+        with probability n_c/n: expected += Σ_c n_c/n · (hidden rows whose sensitive alternatives lie in case c).
+        """
+        cells, sets = figures["possible"].shape
+        frame = self.loaded.engine.frame(self._render_hidden())
+        expected, possible = (
+            _fill((sets, cases), frame, name, "set_number", "case_number") for name in ("expected", "possible")
+        )
+        others = _fill((cells, cases), share, "expected", "cell", "case_number")
+        likely = others / self.loaded.shown_rows if self.loaded.shown_rows else np.full_like(others, np.nan)
+        figures["value"] += likely @ expected.T
+        figures["possible"] += possible.sum(axis=1)
+
+
+def _fill(shape: tuple[int, int], frame: pd.DataFrame, figure: str, row: str, column: str) -> Array:
+    """Return a frame's figure as a matrix, 0 where the frame says nothing."""
+    matrix = np.zeros(shape)
+    place = tuple(frame[name].to_numpy(dtype=np.int64) for name in (row, column))
+    matrix[place] = frame[figure].to_numpy(dtype=float)
+    return matrix
