@@ -22,10 +22,9 @@ def count_queries(published: PublishedTables, source: Source, types: Mapping[str
     """Return the names and texts of what `compare_counts` runs: a recipient's statements, then the source's counts."""
     session = _open_session(published)
     original, queries = read_source_rows(published, source, types), session.loaded.loading_statements()
+    loading = len(queries)  # once for all columns
     for column, internal in _quasi_and_sensitive(published):
-        statements = session.statements(_count_values(column))[
-            len(session.loaded.loading_statements()) :
-        ]  # loaded once
+        statements = session.statements(_count_values(column))[loading:]
         queries += [*statements, (f"true counts of {column}", _true_count(published, original, internal))]
     return queries
 
