@@ -1,25 +1,24 @@
 """sqlanon anonymizes data where it lies: published privacy algorithms as SQL, run by DuckDB."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.api import anatomy, open, publish, robust, run, splu, uncertain
-from sqlanon.api import breach as breach
-from sqlanon.errors import (
-    DataError,
-    QueryError,
-    ReleaseError,
-    SourceError,
-    SqlanonError,
-    TargetError,
-    UsageError,
-    VerificationError,
-)
-from sqlanon.key import Key, PrivacyWarning
-from sqlanon.releases.release import Release
-from sqlanon.version import VERSION as __version__
-
 if TYPE_CHECKING:
-    from sqlanon.breach.associations import Breach
+    from sqlanon.api import anatomy, breach, open, publish, robust, run, splu, uncertain
+    from sqlanon.breaches.associations import Breach
+    from sqlanon.errors import (
+        DataError,
+        QueryError,
+        ReleaseError,
+        SourceError,
+        SqlanonError,
+        TargetError,
+        UsageError,
+        VerificationError,
+    )
+    from sqlanon.key import Key, PrivacyWarning
+    from sqlanon.releases.release import Release
+    from sqlanon.version import VERSION as __version__
 
 __all__ = [
     "Breach",
@@ -45,15 +44,24 @@ __all__ = [
     "uncertain",
 ]
 
+# where each name is defined: a name is loaded when it is first asked for, so that a program starts quickly
+_HOMES = {
+    "Breach": "breaches.associations",
+    "Key": "key",
+    "PrivacyWarning": "key",
+    "Release": "releases.release",
+    "__version__": "version",
+} | dict.fromkeys(("anatomy", "breach", "open", "publish", "robust", "run", "splu", "uncertain"), "api")
+
 
 def __dir__() -> list[str]:
     return __all__
 
 
 def __getattr__(name: str) -> Any:
-    """Load what only a breach analysis needs when it is asked for."""
-    if name == "Breach":
-        from sqlanon.breach.associations import Breach
-
-        return Breach
-    raise AttributeError(f"module 'sqlanon' has no attribute {name!r}")
+    """Load a public name from the module that defines it."""
+    if name not in __all__:
+        raise AttributeError(f"module 'sqlanon' has no attribute {name!r}")
+    home = import_module(f"sqlanon.{_HOMES.get(name, 'errors')}")
+    value = globals()[name] = getattr(home, "VERSION" if name == "__version__" else name)
+    return value

@@ -19,8 +19,8 @@ from sqlanon.releases.release import Release, open_release
 from sqlanon.wording import spoken
 
 if TYPE_CHECKING:
-    from sqlanon.breach.associations import Breach
-    from sqlanon.breach.statement_layout import Model
+    from sqlanon.breaches.associations import Breach
+    from sqlanon.breaches.statement_layout import Model
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -133,7 +133,7 @@ def breach(
     Returns the Breach, whose associations are a relation that stays in the database as long as the session.
     Raises UsageError for what no data could meet.
     """
-    from sqlanon.breach.analysis import BreachQuestion, analyse
+    from sqlanon.breaches.analysis import BreachQuestion, analyse
 
     return analyse(BreachQuestion(named_place(base), check_names(views), secret, model), engine_of(con))
 

@@ -22,7 +22,7 @@ LAYERS = (
     {"plans", "estimators"},
     {"sql"},
     {"engines", "methods"},
-    {"estimation", "breach"},
+    {"estimation", "breaches"},
     {"verification"},
     {"adversary"},
     {"releases"},

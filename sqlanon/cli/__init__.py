@@ -8,12 +8,11 @@ from typing import Annotated
 
 import typer
 
-from sqlanon.cli import breach, guide, jobs, macros, methods, recipient, tour  # noqa: F401 - each adds its verbs
+from sqlanon.cli import breach, guide, jobs, macros, recipient, tour  # noqa: F401 - each adds its verbs
 from sqlanon.cli.app import app
 from sqlanon.cli.options import say
 from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.key import PrivacyWarning
-from sqlanon.version import VERSION
 from sqlanon.wording import speak
 
 
@@ -23,6 +22,8 @@ def options(
 ) -> None:
     """Anonymize data where it lies: published privacy algorithms as SQL, run by DuckDB."""
     if version:
+        from sqlanon.version import VERSION
+
         sys.stdout.write(f"sqlanon {VERSION}\n")
         raise typer.Exit
 

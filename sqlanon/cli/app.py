@@ -1,6 +1,9 @@
 """The application object and its groups of verbs; every other module here adds verbs to them."""
 
+from typing import Any
+
 import typer
+from typer.core import TyperGroup
 
 app = typer.Typer(
     name="sqlanon",
@@ -10,7 +13,30 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-publish_app = typer.Typer(help="Publish a table with one of the methods.", no_args_is_help=True, rich_markup_mode=None)
-compile_app = typer.Typer(help="Print a method's SQL for another engine.", no_args_is_help=True, rich_markup_mode=None)
-app.add_typer(publish_app, name="publish")
-app.add_typer(compile_app, name="compile")
+
+
+class MethodGroup(TyperGroup):
+    """A verb with a command for every method; the methods are loaded when one is asked for."""
+
+    def _load(self) -> None:
+        if not self.commands:
+            from sqlanon.cli.methods import commands_of
+
+            self.commands.update(commands_of(str(self.name)))
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the methods."""
+        self._load()
+        return super().list_commands(ctx)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the command of one method."""
+        self._load()
+        return super().get_command(ctx, cmd_name)
+
+
+for verb, sentence in (
+    ("publish", "Publish a table with one of the methods."),
+    ("compile", "Print a method's SQL for another engine."),
+):
+    app.add_typer(typer.Typer(help=sentence, no_args_is_help=True, rich_markup_mode=None), name=verb, cls=MethodGroup)

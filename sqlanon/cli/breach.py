@@ -69,9 +69,9 @@ def breach(
     temp_directory: Temporary = None,
 ) -> None:
     """Tell how likely each secret association is to whoever has the published views."""
-    from sqlanon.breach.analysis import BreachQuestion, analyse, render_analysis
-    from sqlanon.breach.explanation import explain_association
-    from sqlanon.breach.limits_and_targets import check_file, check_limits, check_table
+    from sqlanon.breaches.analysis import BreachQuestion, analyse, render_analysis
+    from sqlanon.breaches.explanation import explain_association
+    from sqlanon.breaches.limits_and_targets import check_file, check_limits, check_table
     from sqlanon.cli import display
     from sqlanon.cli.breach_display import show_breach, show_explanation
 

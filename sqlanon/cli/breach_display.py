@@ -4,7 +4,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from sqlanon.breach.associations import BINS, TOP_COUNT, Breach
+from sqlanon.breaches.associations import BINS, TOP_COUNT, Breach
 from sqlanon.cli import display
 from sqlanon.cli.console import to_stdout, visible
 

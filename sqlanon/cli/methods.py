@@ -6,7 +6,6 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from sqlanon.cli.app import compile_app, publish_app
 from sqlanon.cli.publication import CompilationOptions, PublicationOptions, print_script, publish_release
 from sqlanon.methods import METHODS
 from sqlanon.methods.base import Method
@@ -14,34 +13,30 @@ from sqlanon.methods.parameters import Parameter
 from sqlanon.wording import spoken
 
 
-def add_publish(method: Method[Any]) -> None:
-    """Add `publish METHOD`."""
-    declared = method.arguments
+def commands_of(verb: str) -> dict[str, Any]:
+    """Return the commands of `publish` or `compile`, one for every method."""
+    made = typer.Typer(rich_markup_mode=None)
+    for method in METHODS.values():
+        (_add_publish if verb == "publish" else _add_compile)(made, method)
+    return dict(typer.main.get_group(made).commands)
 
+
+def _add_publish(app: typer.Typer, method: Method[Any]) -> None:
     def command(**given: Any) -> None:
         publish_release(method, given)
 
-    _add(
-        publish_app,
-        method,
-        command,
-        method.sentence,
-        f"publish {method.name} {method.example}",
-        PublicationOptions,
-        declared,
-    )
+    example = f"publish {method.name} {method.example}"
+    _add(app, method, command, method.sentence, example, PublicationOptions, method.arguments)
 
 
-def add_compile(method: Method[Any]) -> None:
-    """Add `compile METHOD`."""
-    declared = {name: known for name, known in method.arguments.items() if known.compiled}
-
+def _add_compile(app: typer.Typer, method: Method[Any]) -> None:
     def command(**given: Any) -> None:
         print_script(method, given)
 
+    declared = {name: known for name, known in method.arguments.items() if known.compiled}
     options = CompilationOptions if method.reads_source else _without(CompilationOptions, "database")
     example = f"compile {method.name} {method.compile_example}"
-    _add(compile_app, method, command, method.compile_sentence, example, options, declared)
+    _add(app, method, command, method.compile_sentence, example, options, declared)
 
 
 def _without(options: type, *names: str) -> type:
@@ -92,8 +87,3 @@ def _default(known: Parameter) -> Any:
         return []
     value = known.kind.shown(known.default)
     return None if value in ((), {}) else str(value) if known.kind.typed is str else value
-
-
-for each in METHODS.values():
-    add_publish(each)
-    add_compile(each)

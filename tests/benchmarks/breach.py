@@ -14,7 +14,7 @@ import duckdb
 import numpy as np
 
 import sqlanon
-from sqlanon.breach.world_counts import measure_absence
+from sqlanon.breaches.world_counts import measure_absence
 
 VIEWS = ("SELECT id, place FROM patients", "SELECT place, disease FROM patients")
 SECRET = "SELECT id, disease FROM patients"

@@ -6,9 +6,9 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from sqlanon.breach.analysis import BreachQuestion, create_new, prepare
-from sqlanon.breach.enumeration import Candidate, Node, count_covers
-from sqlanon.breach.statement_layout import StatementLayout
+from sqlanon.breaches.analysis import BreachQuestion, create_new, prepare
+from sqlanon.breaches.enumeration import Candidate, Node, count_covers
+from sqlanon.breaches.statement_layout import StatementLayout
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError, UsageError
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlanon.breach.statement_layout import StatementLayout
+from sqlanon.breaches.statement_layout import StatementLayout
 from sqlanon.engines.base import Engine
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.view_definitions import View

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from sqlanon.breach.component_shapes import measure_chances, measure_hidden, weigh_worlds
-from sqlanon.breach.enumeration import LARGEST_JOIN, Enumeration, join_candidates, too_large
-from sqlanon.breach.statement_layout import StatementLayout
-from sqlanon.breach.statements import ALONE
+from sqlanon.breaches.component_shapes import measure_chances, measure_hidden, weigh_worlds
+from sqlanon.breaches.enumeration import LARGEST_JOIN, Enumeration, join_candidates, too_large
+from sqlanon.breaches.statement_layout import StatementLayout
+from sqlanon.breaches.statements import ALONE
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from sqlanon.breach.connectivity import Graph
+from sqlanon.breaches.connectivity import Graph
 from sqlanon.plans.plan import Source, relation_name
 from sqlanon.plans.statement import Kind, Statement
 from sqlanon.plans.templates import Sql, render, template_header
@@ -41,15 +41,15 @@ class StatementLayout:
         kind: Kind = "view" if template in VIEWS else "table"
         sql = self.render(template, **values)
         relation = self.name_relation(name)
-        statement = Statement(name, sql, kind, str(relation), f"breach/{template}")
+        statement = Statement(name, sql, kind, str(relation), f"breaches/{template}")
         self.statements.append(statement)
         return statement
 
     def render(self, template: str, **values: object) -> str:
         """Render a template of `breach/`; inputs that are not given are the relations of their names."""
-        inputs = template_header(f"breach/{template}").inputs
+        inputs = template_header(f"breaches/{template}").inputs
         given = {name: self.relations[name] for name in inputs if name not in values}
-        return render(f"breach/{template}", **given, **values)
+        return render(f"breaches/{template}", **given, **values)
 
     def take_new_statements(self) -> list[Statement]:
         """Return the statements written since the last call."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from sqlanon.breach import restricted_worlds, world_counts
+from sqlanon.breaches import restricted_worlds, world_counts
 
 
 def weigh_worlds(shapes: pd.DataFrame, parts: int) -> pd.DataFrame:

@@ -6,7 +6,7 @@ every part in every component), find where each association may hold. No stateme
 
 from collections.abc import Mapping
 
-from sqlanon.breach.statement_layout import StatementLayout
+from sqlanon.breaches.statement_layout import StatementLayout
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.view_definitions import Condition
 

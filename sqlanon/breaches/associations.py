@@ -11,7 +11,7 @@ from typing import IO, Any
 import pandas as pd
 
 from sqlanon.atomic_files import OwnedFolder
-from sqlanon.breach.limits_and_targets import check_file, check_table
+from sqlanon.breaches.limits_and_targets import check_file, check_table
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, TargetError
 from sqlanon.plain_values import records
@@ -52,11 +52,11 @@ class Breach:
 
     def top(self, count: int = TOP_COUNT) -> pd.DataFrame:
         """Fetch the most probable associations."""
-        return _list_sizes(self.engine.frame(render("breach/top", breach=self.relation_name, count=count)))
+        return _list_sizes(self.engine.frame(render("breaches/top", breach=self.relation_name, count=count)))
 
     def histogram(self) -> list[int]:
         """Count the associations by tenths of probability; the eleventh bin holds the certain ones."""
-        counted = self.engine.rows(render("breach/histogram", breach=self.relation_name))
+        counted = self.engine.rows(render("breaches/histogram", breach=self.relation_name))
         bins = [0] * (BINS + 1)
         for row in counted:
             bins[min(int(row["tenth"]), BINS)] += int(row["association_count"])
@@ -89,8 +89,8 @@ class Breach:
         relation = relation_name(str(self.relation_name)[1:-1], "_ranked")
         if str(relation) not in self.kept:
             self.kept.append(str(relation))
-            sql = render("breach/ranked", breach=self.relation_name)
-            self.engine.create(Statement("ranked", sql, "table", str(relation), "breach/ranked"))
+            sql = render("breaches/ranked", breach=self.relation_name)
+            self.engine.create(Statement("ranked", sql, "table", str(relation), "breaches/ranked"))
         for start in range(0, self.summary["associations"], size):
             page = f"select * from {relation} where position > {start} and position <= {start + size} order by position"
             yield _list_sizes(self.engine.frame(page).drop(columns="position"))
@@ -121,12 +121,14 @@ class Breach:
         self.engine.drop(self.kept)
 
     def _summarize(self, threshold: float, cover: int) -> dict[str, Any]:
-        (row,) = self.engine.rows(render("breach/summary", breach=self.relation_name, threshold=threshold, cover=cover))
+        (row,) = self.engine.rows(
+            render("breaches/summary", breach=self.relation_name, threshold=threshold, cover=cover)
+        )
         return row
 
     def _write(self, path: Path) -> None:
         if path.suffix == ".parquet":
-            written = self.engine.write_parquet(render("breach/ranked", breach=self.relation_name), path)
+            written = self.engine.write_parquet(render("breaches/ranked", breach=self.relation_name), path)
             if list(written) != [path]:
                 raise TargetError(f"{self.engine.name} writes several files; use --into, or a .csv or .json file")
             return

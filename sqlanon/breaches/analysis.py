@@ -1,7 +1,7 @@
 """Breach analysis: how likely each secret association is to an adversary who holds the published views.
 
 H. Wang, L. V. S. Lakshmanan: Probabilistic privacy analysis of published views. WPES 2006.
-The graph of nodes and components is SQL (`sql_templates/breach/`) and stays in the database; only the different
+The graph of nodes and components is SQL (`sql_templates/breaches/`) and stays in the database; only the different
 shapes of components come out, to be given their probabilities (`world_counts.py`).
 """
 
@@ -10,18 +10,18 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from sqlanon.breach.associations import Breach
-from sqlanon.breach.component_weights import (
+from sqlanon.breaches.associations import Breach
+from sqlanon.breaches.component_weights import (
     enumerate_associations,
     filled_relations,
     render_shapes,
     weigh_components,
 )
-from sqlanon.breach.connectivity import Graph, connect_views
-from sqlanon.breach.enumeration import LARGEST_JOIN
-from sqlanon.breach.model_notes import note_deviations
-from sqlanon.breach.statement_layout import Model, StatementLayout
-from sqlanon.breach.statements import (
+from sqlanon.breaches.connectivity import Graph, connect_views
+from sqlanon.breaches.enumeration import LARGEST_JOIN
+from sqlanon.breaches.model_notes import note_deviations
+from sqlanon.breaches.statement_layout import Model, StatementLayout
+from sqlanon.breaches.statements import (
     lay_out_answer,
     lay_out_associations,
     lay_out_enumeration,

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlanon.breach import restricted_worlds
-from sqlanon.breach.world_counts import count_worlds, count_worlds_without, measure_absence
+from sqlanon.breaches import restricted_worlds
+from sqlanon.breaches.world_counts import count_worlds, count_worlds_without, measure_absence
 
 COUNTS = {
     (2, 2): (7, 5),

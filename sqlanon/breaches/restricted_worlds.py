@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import comb, inf, ldexp, log2, prod
 
-from sqlanon.breach.world_counts import split_removals
+from sqlanon.breaches.world_counts import split_removals
 
 BITS = 256  # of the fixed point; doubled until half of them are left after cancellation
 MOST_BITS = 1 << 16
