@@ -1,0 +1,131 @@
+"""A method is one object: a sixth one, of a module, a template and a registry line, can do all that the others can."""
+
+import inspect
+import re
+import shutil
+from collections import Counter
+
+import pytest
+from typer.testing import CliRunner
+
+import sqlanon
+from sqlanon import cli
+from sqlanon.cli.app import app
+from sqlanon.estimators import ESTIMATORS
+from sqlanon.methods import METHODS
+from sqlanon.methods.request_options import RequestOptions
+from sqlanon.plans import templates
+from sqlanon.plans.plan import Check, Report
+from sqlanon.releases.forms import FORMS
+from tests.conftest import ROOT
+from tests.methods.toy.method import TOY
+from tests.test_golden import PLANS
+
+KEY = "ab" * 32
+ROLES = {"quasi": ["age", "sex"], "sensitive": "disease", "id": "ssn"}
+
+
+@pytest.fixture
+def toy(tmp_path, monkeypatch):
+    """Add the toy to the registry, and its template to the others."""
+    root = tmp_path / "sql_templates"
+    shutil.copytree(templates.template_root(), root)
+    shutil.copytree(ROOT / "tests" / "methods" / "toy" / "templates", root, dirs_exist_ok=True)
+    monkeypatch.setattr(templates, "template_root", lambda: root)
+    monkeypatch.setitem(METHODS, "toy", TOY)
+    for cached in (templates._environment, templates.template_header):
+        cached.cache_clear()
+    yield TOY
+    for cached in (templates._environment, templates.template_header):
+        cached.cache_clear()
+
+
+def run(*words: object):
+    assert cli.app is app  # importing the package adds the verbs
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def test_a_sixth_method_publishes_verifies_and_answers(toy, patients, tmp_path):
+    release = sqlanon.publish("toy", patients, "patients", l=4, first_group=500, key=KEY, out=tmp_path / "r", **ROLES)
+    assert release.manifest["method"] == "toy" and release.manifest["parameters"]["first_group"] == 500
+    assert min(release.table("qit").project("group_id").fetchall()) == (500,)
+    opened = sqlanon.open(tmp_path / "r")
+    assert opened.verify().holds
+    answer = opened.estimate("SELECT COUNT(*) AS n FROM release WHERE disease = 'd1' AND sex = 'F'")
+    assert answer["n_low"][0] <= answer["n"][0] <= answer["n_high"][0]
+    with pytest.raises(sqlanon.UsageError, match="first_group is 0, not 0"):
+        sqlanon.publish("toy", patients, "patients", l=4, first_group=0, **ROLES)
+    with pytest.raises(sqlanon.UsageError, match="no parameter 'block'"):
+        sqlanon.publish("toy", patients, "patients", l=4, block=3, **ROLES)
+
+
+def test_a_sixth_method_stands_on_the_command_line(toy, shell):
+    assert "toy" in run("publish", "--help").stdout and "toy" in run("compile", "--help").stdout
+    words = run("publish", "toy", "--help").stdout
+    assert "--first-group" in words and "Number of the first group." in words and "100" in words
+    out = shell.folder / "release"
+    roles = ["--quasi", "age,sex", "--sensitive", "disease", "--id", "ssn", "-l", 4]
+    done = run("publish", "toy", shell.folder / "patients.parquet", *roles, "--first-group", 7, "--out", out)
+    assert done.exit_code == 0 and "toy, l: 4, first_group: 7" in done.stdout, done.output
+    assert run("verify", out).exit_code == 0
+    answer = run("estimate", out, "SELECT COUNT(*) AS n FROM release WHERE age < 40")
+    assert answer.exit_code == 0 and answer.stdout.startswith("    n  n_std_error")
+    script = run("compile", "toy", "patients", *roles, "--dialect", "spark").stdout
+    assert script.startswith("-- sqlanon toy for spark: l = 4, first_group = 100") and "grouped_moved" in script
+
+
+def test_a_sixth_method_runs_as_a_job(toy, shell):
+    job = shell.folder / "job.yml"
+    job.write_text(
+        "method: toy\nsource: patients.parquet\nroles: {quasi: [age, sex], sensitive: disease, id: ssn}\n"
+        "parameters: {l: 4, first_group: 9}\noutput: {out: released}\n"
+    )
+    assert sqlanon.run(job).manifest["parameters"]["first_group"] == 9
+    job.write_text(job.read_text().replace("first_group: 9", "first_group: nine").replace("released", "again"))
+    with pytest.raises(sqlanon.UsageError, match="line 4: first_group is a whole number, not text"):
+        sqlanon.run(job)
+
+
+# -- all methods ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_what_readme_shows_as_steps_is_what_runs(name):
+    method, plan = METHODS[name], PLANS[name]()
+    golden = (ROOT / "tests" / "golden" / name / "duckdb.sql").read_text()
+    shown = [line[3:].partition(":")[0] for line in golden.splitlines() if re.match(r"-- \w+: [A-Z]", line)]
+    assert [one for one in shown if "turn " not in one] == shown
+    run = [step.statement if isinstance(step, Report) else step for step in plan.steps]
+    names = [one.name for one in (*run, *plan.outputs) if hasattr(one, "sql")]
+    assert [one for one in shown if one in names] == names
+    assert plan.method == method.name == name and method.paper and method.steps and method.outputs
+
+
+def test_every_registry_reads_the_declarations():
+    forms = {method.form for method in METHODS.values()}
+    assert forms == set(FORMS) == set(ESTIMATORS)
+    for name, method in METHODS.items():
+        assert method.name == name
+        function = getattr(sqlanon, name)
+        assert list(inspect.signature(function).parameters) == ["con", "source", *method.arguments]
+        for argument, known in method.arguments.items():
+            assert f"\n    {argument}: " in function.__doc__ and known.help
+        assert set(RequestOptions.__annotations__) < set(method.arguments)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_command_line_has_every_parameter_once(name):
+    method = METHODS[name]
+    for verb, arguments in (
+        ("publish", method.arguments),
+        ("compile", {argument: known for argument, known in method.arguments.items() if known.compiled}),
+    ):
+        words = re.findall(r"^  (-[\w-]+)(?= <|  )", run(verb, name, "--help").stdout, re.MULTILINE)
+        assert Counter(known.option for known in arguments.values()) <= Counter(words)
+        assert max(Counter(words).values()) == 1
+
+
+def test_a_check_is_a_report_that_may_refuse():
+    reports = [step for name in METHODS for step in PLANS[name]().steps if isinstance(step, Report)]
+    assert all(isinstance(step, Check) for step in reports if step.guards)
+    assert any(not isinstance(step, Check) for step in reports)
