@@ -1,10 +1,13 @@
 """What tests share: a connection, the paper's tables, a command-line runner that sees what a user sees."""
 
+import hashlib
+import itertools
 from pathlib import Path
 
 import duckdb
 import pytest
 
+from sqlanon.key import Key
 from tests.command import Shell
 from tests.servers import grouped, server, spark  # noqa: F401 - fixtures
 
@@ -53,6 +56,29 @@ NASTY_VALUES = [
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Sort tests into those of engines, and those that run in one worker."""
     grouped(items)
+
+
+FRESH = Key.__dict__["fresh"]
+
+
+def fix_keys(patch: pytest.MonkeyPatch, name: str) -> None:
+    """Let fresh keys differ from each other, not from run to run: a figure of chance holds always or never."""
+    keys = (hashlib.sha256(f"{name}/{turn}".encode()).hexdigest() for turn in itertools.count())
+    patch.setattr(Key, "fresh", classmethod(lambda kind: kind(next(keys))))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def same_keys_in_every_run(request):
+    with pytest.MonkeyPatch.context() as patch:
+        fix_keys(patch, request.path.name)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def same_keys_in_every_test(request, monkeypatch):
+    fix_keys(monkeypatch, f"{request.path.name}/{request.node.name}")
+    if "fresh_keys" in request.keywords:
+        monkeypatch.setattr(Key, "fresh", FRESH)
 
 
 @pytest.fixture

@@ -18,7 +18,10 @@ SPARK = {
     "spark.ui.enabled": "false",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
+    "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "OFF",
+    # compiled once and lightly: the virtual machine's better compiler costs more than these few rows give back
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.codegen.wholeStage": "false",  # compiling takes longer than 240 rows do
     "spark.sql.adaptive.coalescePartitions.enabled": "false",
@@ -77,4 +80,6 @@ def grouped(items: list[pytest.Item]) -> None:
         group = next((group for name, group in GROUPS.items() if name in names or group == chosen), None)
         if group:
             item.add_marker("engines")
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker("property")
         item.add_marker(pytest.mark.xdist_group(group or item.path.name))

@@ -1,7 +1,7 @@
 """A directory appears whole or not at all, whatever dies at whatever moment."""
 
-import subprocess
-import sys
+import itertools
+import os
 from pathlib import Path
 
 import pytest
@@ -47,6 +47,20 @@ def test_foreign_files_of_an_old_target_stay(tmp_path):
     assert (target / "qit.parquet").read_text() == "new"
 
 
+def replace_and_die(target, moment):
+    """Replace in a process of its own, which leaves with 9 before its moment-th rename, with 0 after the last."""
+    code = 1
+    try:
+        exchange = DirectoryExchange(target)
+        (exchange.new / "qit.parquet").write_text("new")
+        rename, turns = Path.rename, itertools.count()
+        Path.rename = lambda self, other: os._exit(9) if next(turns) == moment else rename(self, other)
+        exchange.commit(frozenset({"qit.parquet"}))
+        code = 0
+    finally:
+        os._exit(code)
+
+
 @pytest.mark.parametrize("moment", range(5))
 def test_death_at_every_moment_of_a_replacement(tmp_path, moment):
     """Stop before the moment-th rename of the exchange; then a later run finds a whole target."""
@@ -54,25 +68,11 @@ def test_death_at_every_moment_of_a_replacement(tmp_path, moment):
     target.mkdir()
     (target / "qit.parquet").write_text("old")
     (target / "mine.txt").write_text("mine")
-    program = (
-        "import os, pathlib, sys\n"
-        "from sqlanon.atomic_files import DirectoryExchange\n"
-        f"target, left = pathlib.Path({str(target)!r}), {moment}\n"
-        "exchange = DirectoryExchange(target)\n"
-        "(exchange.new / 'qit.parquet').write_text('new')\n"
-        "rename = pathlib.Path.rename\n"
-        "def dying(self, other):\n"
-        "    global left\n"
-        "    if left == 0:\n"
-        "        os._exit(9)\n"
-        "    left -= 1\n"
-        "    return rename(self, other)\n"
-        "pathlib.Path.rename = dying\n"
-        "exchange.commit(frozenset({'qit.parquet'}))\n"
-        "os._exit(0)\n"
-    )
-    died = subprocess.run([sys.executable, "-c", program], check=False).returncode == 9
-    assert died == (moment < 3)
+    number = os.fork()
+    if not number:
+        replace_and_die(target, moment)
+    _, status = os.waitpid(number, 0)
+    assert os.waitstatus_to_exitcode(status) == (9 if moment < 3 else 0)
     recover_directory(target)
     assert names(tmp_path) == ["release"]
     assert names(target) == ["mine.txt", "qit.parquet"]

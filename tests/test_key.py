@@ -7,6 +7,7 @@ from sqlanon.errors import UsageError
 from sqlanon.key import Key
 
 
+@pytest.mark.fresh_keys
 def test_fresh_keys_are_256_bits_and_differ():
     keys = {Key.fresh().text for _ in range(50)}
     assert len(keys) == 50

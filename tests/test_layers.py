@@ -240,3 +240,12 @@ def test_one_name_in_three_places():
     tests = {path.stem.removeprefix("test_") for path in (ROOT / "tests" / "methods").glob("test_*.py")}
     golden = {path.name for path in (ROOT / "tests" / "golden").iterdir() if path.is_dir()}
     assert set(METHODS) == tests == golden
+
+
+def test_the_build_runs_what_the_readme_says():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^\$ (pip install .*)$", readme, re.MULTILINE)
+    assert len(commands) == 2
+    build = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    lines = [line for line in build if line.startswith("in_new_environment ") and line.endswith('"')][:2]
+    assert [line.split(maxsplit=2)[2] for line in lines] == [f'"{command}"' for command in commands]

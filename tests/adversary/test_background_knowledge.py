@@ -7,7 +7,7 @@ from fractions import Fraction
 import duckdb
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon
@@ -18,6 +18,7 @@ from sqlanon.errors import DataError, SqlanonError, UsageError
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.release import Release
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
+from tests.examples import examples
 from tests.oracles import permanent
 
 PAPER_QIT = [("Male", 41, 1), ("Female", 42, 1), ("Female", 63, 2), ("Female", 64, 2)]
@@ -115,7 +116,7 @@ def releases(draw):
 
 
 @given(drawn=releases(), r=st.sampled_from([1.5, 2, 3]), at_once=st.sampled_from([1, 3, 10**6]))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_what_is_found_equals_every_world(session, drawn, r, at_once):
     groups, signatures, entries = drawn
     totals = {}

@@ -4,11 +4,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlanon.adversary import posterior_bounds
 from sqlanon.adversary.posterior import is_exact, posteriors
+from tests.examples import examples
 from tests.oracles import permanent
 
 ALAN, BETTY = [0.1, 0.9], [0.003, 0.997]
@@ -53,7 +54,7 @@ def enumerated(priors, rows, counts):
 
 
 @given(groups())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_posteriors_and_bounds_agree_with_every_world(group):
     priors, rows, counts = group
     wanted, contradicted = enumerated(*group)
@@ -68,7 +69,7 @@ def test_posteriors_and_bounds_agree_with_every_world(group):
 
 
 @given(groups([Fraction(0), Fraction(1), Fraction(10) ** -150, Fraction(10) ** -300, Fraction(3, 4)], most=4))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_no_range_of_priors_is_too_wide(group):
     wanted, _ = enumerated(*group)
     priors, rows, counts = group

@@ -9,12 +9,13 @@ from itertools import product
 import duckdb
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon.plans.templates import ident
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
+from tests.examples import examples
 from tests.oracles import worlds
 
 FIGURE_1 = str(PAPERS / "views" / "figure_1.csv")
@@ -153,7 +154,7 @@ def agrees(rows, views, conditions, model):
         assert row["error_bound"] <= 1e-14
 
 
-SETTINGS = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+SETTINGS = examples(20, *HealthCheck)
 
 
 @given(

@@ -6,11 +6,12 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlanon.breaches import restricted_worlds
 from sqlanon.breaches.world_counts import count_worlds, count_worlds_without, measure_absence
+from tests.examples import examples
 
 COUNTS = {
     (2, 2): (7, 5),
@@ -67,7 +68,7 @@ def test_every_pair_up_to_40_lies_within_its_bound():
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_any_parts_and_matches_lie_within_the_bound(data):
     parts = data.draw(st.integers(2, 4))
     sizes = data.draw(st.lists(st.integers(1, {2: 14, 3: 6, 4: 4}[parts]), min_size=parts, max_size=parts))

@@ -5,9 +5,11 @@ import pandas as pd
 import pytest
 
 from tests.estimation.randomized.test_session import session_of
+from tests.examples import PROFILE
 from tests.oracles import decoys
 
 ROWS, RELEASES = 3000, 60
+ASKED_RELEASES = 60 if PROFILE == "thorough" else 20  # an answer costs a quarter of a second, a draw nothing
 ASKED = (
     "select sex, job, count(*) from release group by all order by all",
     "select sex, count(*) from release where job in (1, 2, 3) and age > 35 group by sex order by sex",
@@ -18,7 +20,7 @@ ASKED = (
 
 @pytest.fixture(scope="module")
 def releases():
-    """Sixty releases of one table: published counts, errors, standard errors and coverage of every question."""
+    """Sixty releases of one table: published counts; errors, standard errors and coverage of questions to some."""
     random = np.random.default_rng(2014)
     job = random.choice(14, ROWS, p=np.array([13, 12, 11, 10, 9, 9, 8, 8, 6, 5, 4, 2, 2, 1]) / 100)
     frame = pd.DataFrame(
@@ -29,9 +31,11 @@ def releases():
         }
     )
     published, errors, bars, covered = [], [], [], []
-    for _ in range(RELEASES):
+    for turn in range(RELEASES):
         _, found = decoys.published(job, 5, random)
         published.append(np.bincount(found, minlength=14))
+        if turn >= ASKED_RELEASES:
+            continue
         session = session_of(frame.assign(job=found), ["job"], [5], frame)
         asked = [[], [], []]
         for sql in ASKED:
@@ -62,7 +66,7 @@ def test_their_variance_is_f_less_a_share_of_gamma(releases):
 def test_the_95_percent_interval_covers_at_least_94_percent(releases):
     covered = releases[4]
     assert covered.mean() >= 0.94
-    assert covered.mean(axis=0).min() >= 0.8  # of any single answer, 60 releases
+    assert covered.mean(axis=0).min() >= 0.8  # of any single answer
 
 
 def test_standard_errors_are_the_spread_or_a_little_more(releases):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlanon.engines.duckdb import DuckDBEngine
@@ -16,6 +16,7 @@ from sqlanon.estimators.left_out_rows import bound_left_out
 from sqlanon.plans.templates import Sql, ident
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
 from tests.estimation.qit_st.test_session import session_of
+from tests.examples import examples
 from tests.oracles.ridge import posterior
 
 COUNT = "select count(*) from release where"
@@ -108,7 +109,7 @@ def seen_by(rows, x):
     ),
     seed=st.integers(0, 1000),
 )
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_any_small_release_equals_the_oracle(groups, seed):
     """Groups may repeat a value, a class may have one group, S be singular, a class be hit whole or not at all."""
     random = np.random.default_rng(seed)

@@ -4,11 +4,12 @@ import collections
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import sqlanon
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS, real_data
+from tests.examples import examples
 
 KEY = "0f" * 32
 QUASI = ["age", "sex", "zipcode"]
@@ -79,7 +80,7 @@ def largest_l(values):
     block=st.sampled_from([1, 2, 3, 64, None]),
     key=st.integers(0, 5),
 )
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(120, HealthCheck.function_scoped_fixture)
 def test_every_table_is_grouped_or_refused(con, values, l, block, key):
     con.execute("create or replace table t (person integer, q integer, s varchar)").fetchall()
     con.executemany("insert into t values (?, ?, ?)", [(i, i % 7, value) for i, value in enumerate(values)])

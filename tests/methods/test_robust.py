@@ -6,11 +6,12 @@ import math
 import stat
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import sqlanon
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS, real_data
+from tests.examples import examples
 from tests.oracles.permanent import posteriors
 from tests.oracles.suppression import most_groups
 
@@ -71,7 +72,7 @@ ROW = st.tuples(st.sampled_from(["m", "f", None]), st.integers(0, 2), st.sampled
     block=st.sampled_from([1, 2, 64, None]),
     key=st.integers(0, 3),
 )
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(50, HealthCheck.function_scoped_fixture)
 def test_classes_give_as_many_groups_as_they_can(con, rows, r, sets, block, key):
     con.execute("create or replace table t (person integer, sex varchar, age integer, s varchar)").fetchall()
     con.executemany("insert into t values (?, ?, ?, ?)", [(i, *row) for i, row in enumerate(rows)])

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import sqlanon
@@ -17,6 +17,7 @@ from sqlanon.plans.templates import ident, render
 from sqlanon.publishing.release_request import ReleaseRequest, prepare
 from sqlanon.sql.translate import DIALECTS
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
+from tests.examples import examples
 from tests.oracles.generalized import determined
 
 KEY = "0f" * 32
@@ -153,7 +154,7 @@ ROW = st.tuples(
 )
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(15, HealthCheck.function_scoped_fixture)
 @given(
     rows=st.lists(ROW, min_size=4, max_size=24),
     k=st.integers(2, 4),
@@ -500,7 +501,7 @@ def test_what_generalizes_to_a_root_called_star_is_not_suppressed(con, tmp_path)
     assert starred["22", True] > 0, "roots are published with their marks"
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, HealthCheck.function_scoped_fixture)
 @given(st.lists(st.text(" |12'\n", min_size=1, max_size=7), min_size=1, max_size=6), st.integers(0, 5))
 def test_constants_come_back_as_they_went_in(con, values, missing):
     optional = [None if place == missing else value for place, value in enumerate(values)]

@@ -34,31 +34,24 @@ UNCERTAIN += ["-k", "2", "-L", "2", "--threshold", "1", "--influence", "learn", 
 
 
 @pytest.mark.parametrize(
-    ("asked", "option", "name"),
+    ("asked", "option", "names"),
     [
-        (ROBUST, "--save-background", "kept/by_sex.csv"),
-        (ROBUST, "--save-background", "key.csv"),
-        (ROBUST, "--save-background", "folder.csv"),
-        (UNCERTAIN, "--save-influence", "kept/influence.csv"),
-        (UNCERTAIN, "--save-influence", "key.csv"),
-        (UNCERTAIN, "--save-influence", "folder.csv"),
-        (UNCERTAIN, "--save-influence", "patients.parquet"),
+        (ROBUST, "--save-background", ["kept/by_sex.csv", "key.csv", "folder.csv"]),
+        (UNCERTAIN, "--save-influence", ["kept/influence.csv", "key.csv", "folder.csv", "patients.parquet"]),
     ],
 )
-def test_files_that_would_be_lost_or_handed_on_are_refused(shell, asked, option, name):
+def test_files_that_would_be_lost_or_handed_on_are_refused(shell, asked, option, names):
     (shell.folder / "key.csv").write_text("ab" * 32)
     (shell.folder / "folder.csv").mkdir()
     before = (shell.folder / "patients.parquet").read_bytes()
     assert shell(*asked, "--key-file", "key.csv").returncode == 0
-    done = shell(*asked, "--key-file", "key.csv", option, name)
-    assert done.returncode == 2 and name in done.stderr, done.stderr
-    assert (shell.folder / "patients.parquet").read_bytes() == before
-    assert (shell.folder / "key.csv").read_text() == "ab" * 32
-    assert sorted(path.name for path in (shell.folder / "kept").iterdir()) == [
-        "qit.parquet",
-        "release.json",
-        "st.parquet",
-    ]
+    for name in names:
+        done = shell(*asked, "--key-file", "key.csv", option, name)
+        assert done.returncode == 2 and name in done.stderr, done.stderr
+        assert (shell.folder / "patients.parquet").read_bytes() == before
+        assert (shell.folder / "key.csv").read_text() == "ab" * 32
+        left = sorted(path.name for path in (shell.folder / "kept").iterdir())
+        assert left == ["qit.parquet", "release.json", "st.parquet"]
 
 
 @pytest.mark.parametrize(("asked", "option"), [(ROBUST, "--save-background"), (UNCERTAIN, "--save-influence")])

@@ -7,13 +7,14 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import DataError, QueryError, ReleaseError, SqlanonError, UsageError
 from sqlanon.estimation.qit_st.session import Session
 from sqlanon.plans.templates import Sql, ident
+from tests.examples import examples
 
 PATIENTS = [
     (23, "M", 11000, "pneumonia", 1),
@@ -213,7 +214,7 @@ def test_groups_equal_single_questions(small):
     groups=st.lists(st.lists(st.sampled_from([None, 1, 2, 3]), min_size=1, max_size=3), min_size=3, max_size=9),
     seed=st.integers(0, 1000),
 )
-@settings(max_examples=12, deadline=None)
+@examples(12)
 def test_any_small_release_equals_the_oracle(groups, seed):
     random = np.random.default_rng(seed)
     rows = [

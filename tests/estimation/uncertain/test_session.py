@@ -6,12 +6,13 @@ import re
 import duckdb
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon.errors import AnswerError, DataError, QueryError, ReleaseError, UsageError
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
+from tests.examples import examples
 from tests.oracles import uncertain as oracle
 from tests.uncertain_release import TABLE_8, WEIGHTS, write_release
 
@@ -140,7 +141,7 @@ KEYS = {
 }
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(release=releases(), conditions=st.lists(pieces(), max_size=3), key=st.sampled_from([None, *KEYS]))
 def test_counts_are_those_of_the_worlds(tmp_path_factory, release, conditions, key):
     opened = sqlanon.open(write_release(tmp_path_factory.mktemp("worlds"), **release))
@@ -173,7 +174,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=6, deadline=None)
+@examples(6)
 @given(rows=ROWS, undiverse=st.sampled_from(["merge", "suppress"]), data=st.data())
 def test_the_truth_lies_between_certain_and_possible(rows, undiverse, data):
     con = duckdb.connect()

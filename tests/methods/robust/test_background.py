@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlanon.engines.duckdb import DuckDBEngine
@@ -15,6 +15,7 @@ from sqlanon.methods.robust import background
 from sqlanon.plans.plan import Plan, Publication, Step, build
 from sqlanon.plans.templates import Sql, ident, literal
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
+from tests.examples import examples
 from tests.oracles.permanent import completed
 
 COLUMNS = background.Columns({"Sex": ("quasi_1", "VARCHAR"), "age": ("quasi_2", "INTEGER")}, ("disease", "VARCHAR"))
@@ -81,7 +82,7 @@ def session():
 
 
 @given(listed=entries, values=st.lists(st.sampled_from(["flu", "hiv", None]), min_size=2, max_size=6))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_the_prior_is_the_oracles_or_is_refused_as_it_says(session, listed, values):
     con = session
     rows = ", ".join(f"('{'FM'[i % 2]}', {i}, {literal(value)})" for i, value in enumerate(values))

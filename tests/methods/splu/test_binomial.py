@@ -5,11 +5,12 @@ from fractions import Fraction
 from math import comb
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlanon.errors import UsageError
 from sqlanon.methods.splu import binomial
+from tests.examples import examples
 
 
 def slow(count, gamma, epsilon, at_least):
@@ -57,7 +58,7 @@ def test_least_useful_counts(gamma, epsilon, target_error, count):
     epsilon=st.sampled_from(["0.1", "0.2", "0.3", "0.5", "0.7", "0.25"]),
     at_least=st.booleans(),
 )
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_every_tail_equals_exact_fractions(count, gamma, epsilon, at_least):
     found = binomial.off(count, gamma, float(epsilon), at_least)
     assert found == pytest.approx(slow(count, gamma, epsilon, at_least), abs=1e-12)

@@ -6,7 +6,7 @@ import random
 import duckdb
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from sqlanon.engines.duckdb import DuckDBEngine
@@ -22,6 +22,7 @@ from sqlanon.sql.portable import parse_portable
 from sqlanon.sql.shell_script import write_script
 from tests.benchmarks.clustering import ratios
 from tests.conftest import real_data
+from tests.examples import examples
 from tests.oracles.k_member import Attribute, distances, diverse, objective
 from tests.oracles.serpentine import order
 
@@ -171,7 +172,7 @@ def impossible(rows, k, l, threshold, undiverse):
     undiverse=st.sampled_from(["merge", "suppress"]),
     refine=st.sampled_from([0, 0, 1, 3]),
 )
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(40, HealthCheck.function_scoped_fixture)
 def test_every_table_is_clustered_or_refused(con, rows, importances, k, l, threshold, undiverse, refine):
     attributes = attributes_of(rows, importances)
     draws = random.Random(len(rows)).sample(range(10**6), len(rows))
@@ -212,7 +213,7 @@ def test_every_table_is_clustered_or_refused(con, rows, importances, k, l, thres
     importances=st.tuples(importance, importance, importance),
     k=st.integers(2, 4),
 )
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(4, HealthCheck.function_scoped_fixture)
 def test_every_turn_of_swaps_makes_clusters_narrower(con, rows, importances, k):
     rows = [*rows, (rows[0][0], ["v"])]  # a second weight
     attributes = attributes_of(rows, importances)

@@ -5,13 +5,14 @@ import shutil
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.releases.release import open_release
 from tests.conftest import NASTY_NAMES, PAPERS
+from tests.examples import examples
 from tests.uncertain_release import WEIGHTS, write_release
 from tests.verification.test_checks import failed, rewritten
 
@@ -191,7 +192,7 @@ def passes(sets, l, threshold):
     return max(weights) < threshold or (len(weights) >= l and len(set(sets)) > 1)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     groups=st.lists(st.lists(SETS, min_size=2, max_size=4), min_size=1, max_size=3),
     l=st.integers(2, 4),
@@ -225,15 +226,16 @@ def published(con, source, **options):
     return sqlanon.uncertain(con, source, **{**ROLES, **FILES, **options})
 
 
-@pytest.mark.parametrize("undiverse", ["merge", "suppress"])
 @pytest.mark.parametrize(
-    "options",
+    ("options", "undiverse"),
     [
-        {"source": "table_6.parquet"},
-        {"source": "table_6.parquet", "label": "num"},
-        {"source": "table_6.csv", "alternatives": "braces", "label": "num"},
-        {"source": "table_5.csv", "alternative_of": "num", "quasi": ["education"], "influence": "learn"},
-        {"source": "table_4.csv", "alternatives": "braces", "quasi": ["education"], "influence": "learn"},
+        ({"source": "table_6.parquet"}, "merge"),
+        ({"source": "table_6.parquet"}, "suppress"),
+        ({"source": "table_6.parquet", "label": "num"}, "suppress"),
+        ({"source": "table_6.csv", "alternatives": "braces", "label": "num"}, "merge"),
+        ({"source": "table_5.csv", "alternative_of": "num", "quasi": ["education"], "influence": "learn"}, "suppress"),
+        ({"source": "table_5.csv", "alternative_of": "num", "quasi": ["education"], "influence": "learn"}, "merge"),
+        ({"source": "table_4.csv", "alternatives": "braces", "quasi": ["education"], "influence": "learn"}, "merge"),
     ],
 )
 def test_a_source_agrees_with_its_release_however_it_is_written(con, options, undiverse):
