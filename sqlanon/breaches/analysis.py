@@ -71,6 +71,7 @@ def analyse(question: BreachQuestion, engine: Engine) -> Breach:
         kept = [str(layout.relations[name]) for name in RESULT if name in layout.relations]
         return Breach(engine, layout.relations["breach"], kept, notes)
     finally:
+        # All but the result goes, after a failure too; an engine that failed may refuse that as well.
         with suppress(SqlanonError):
             engine.drop([str(relation) for relation in layout.relations.values() if str(relation) not in kept])
 
@@ -105,6 +106,7 @@ def prepare(question: BreachQuestion, engine: Engine, prefix: str = "") -> tuple
     _refuse_nested(graph, types)
     layout = StatementLayout(graph, source, prefix or fresh_prefix(), question.model)
     if graph.chained:
+        # One row more than can be enumerated tells that there are too many.
         lay_out_enumeration(layout, LARGEST_JOIN + 1)
         return views, layout
     lay_out_rows(layout)

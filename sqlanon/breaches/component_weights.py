@@ -29,6 +29,7 @@ def render_shapes(layout: StatementLayout) -> list[tuple[str, str]]:
 def weigh_components(layout: StatementLayout, engine: Engine) -> list[tuple[str, pd.DataFrame]]:
     """Weigh every different shape once; return the tables that the answer joins with."""
     shapes = {name: engine.frame(sql) for name, sql in render_shapes(layout)}
+    # Settled associations lie in components like any other: equal shapes are weighed once.
     free = [shapes[name] for name in ("shape", "simple_shape") if name in shapes]
     parts = len(layout.numbers)
     frames = [("chance", measure_chances(pd.concat(free).drop_duplicates(ignore_index=True), parts))]

@@ -88,6 +88,7 @@ def connect_views(views: Sequence[View], secret: Secret) -> Graph:
     association = {secret.identifier, secret.property, *read}
     counting = _find_counting_columns(views, shown, association)
     kept = _drop_implied(counting)
+    # Every view that shows a condition's columns tells the same nodes apart; one of them is enough.
     holders = {condition: _find_holder(condition, shown, kept) for condition in readable}
     join, chained = _find_join([counting[number] for number in kept])
     keys = {secret.identifier, secret.property, *join}

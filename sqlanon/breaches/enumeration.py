@@ -81,6 +81,7 @@ def too_large() -> DataError:
 
 def split_pieces(tuples: Sequence[Candidate]) -> list[list[Candidate]]:
     """Split candidates into connected pieces: tuples that share a node belong together."""
+    # Union and find: a node leads to another of its piece, and the last one stands for the piece.
     leader: dict[Node, Node] = {}
 
     def find_leader(node: Node) -> Node:

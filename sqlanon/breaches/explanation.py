@@ -55,6 +55,7 @@ def _explain_component(
 ) -> dict[str, Any]:
     parts = [_read_nodes(layout, engine, number, place["component"]) for number in layout.numbers]
     join = {str(column): place[f"value_{number}"] for number, column in enumerate(layout.graph.join, start=1)}
+    # Beyond, sets of covered nodes are too many to count; the numbers of nodes and edges still tell the component.
     few = sum(map(len, parts)) <= MOST_NODES
     tuples = [_make_candidate(nodes) for nodes in product(*map(enumerate, parts))] if few else []
     return {

@@ -93,6 +93,7 @@ def _sum_series(component: RestrictedComponent, largest: int, leading: Sequence[
             ways = prod(comb(count, gone) for count, gone in zip(groups, removed, strict=True))
             level_sum += ways * _raise_ratios(left, leading, classes[largest], bits)
         total += (-1) ** level * level_sum
+        # Levels fall fast: what is left out lies far below the half of the bits that has to be right.
         if level_sum < 1 << 16:
             break
     return total

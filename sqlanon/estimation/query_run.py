@@ -49,6 +49,7 @@ class QueryRun:
         self.remarks: list[str] = []  # how the answer was found
         self.relations = dict(space.relations)
         self.people = Sql("")  # the relation that conditions on quasi columns read
+        # Other statements read `asked` for its cases and for the keys of its sets; else it is read once.
         self.keeps_asked = bool(query.parts or self.sensitive_keys)
 
     def estimate_aggregates(self, estimate: Estimator) -> tuple[Sequence[Any], BoolArray]:
@@ -120,6 +121,7 @@ class QueryRun:
         except (QueryError, TargetError, AnswerError, ResourceError):
             raise
         except SqlanonError as error:
+            # What an engine says is in our names and may quote a value: only errors worded for users pass as they are.
             if not isinstance(error, UsageError | DataError) and type(error) is not SqlanonError:
                 raise  # a fault of ours
             raise explain_failure(error, self.space.engine, self._pieces(), self.space.names) from None
@@ -150,6 +152,7 @@ class QueryRun:
         else:
             frame = self.space.read_once(self.render_asked())
         code, case, value_set = (frame[name].to_numpy(dtype=np.int64) for name in ("code", "case_number", "set_number"))
+        # Without sensitive keys there is one set, though no value may belong to it.
         sets = int(value_set.max(initial=-1)) + 1 if self.sensitive_keys else 1
         self.selected_count = len(code)
         require_finite_weights(frame, len(self.weights))
@@ -162,6 +165,7 @@ class QueryRun:
         """Say one aggregate in arrays over the selected values."""
         piece = aggregate.argument
         if piece is not None and piece.sql in weights:
+            # NaN is NULL: it adds nothing to a sum, and is none of the rows that AVG divides by.
             weight = weights[piece.sql]
             return LinearAggregate(aggregate.function, None, np.nan_to_num(weight), (~np.isnan(weight)).astype(float))
         ones = np.ones(self.selected_count)
@@ -172,6 +176,7 @@ class QueryRun:
 
     def tell_occurring(self, selected: SelectedValues, rows: Array) -> BoolArray:
         """Tell which cells x sets are answered: every quasi group that occurs, with every set it can have."""
+        # As in SQL: without GROUP BY an empty selection is answered by 0, with it an empty group is no row.
         if not self.quasi_keys:
             return np.ones((len(rows), selected.set_count), dtype=bool)
         occurring = np.zeros((len(rows), selected.set_count), dtype=bool)

@@ -65,6 +65,7 @@ class Workspace:
     def read_once(self, sql: str) -> pd.DataFrame:
         """Run a query over the sensitive values, or remember its rows: they depend on the release only."""
         if sql not in self._remembered:
+            # Queries over the values are many only where somebody enumerates them: no order of forgetting pays.
             if len(self._remembered) >= MOST_REMEMBERED_QUERIES:
                 self._remembered.clear()
             self._remembered[sql] = self.engine.frame(sql)

@@ -40,6 +40,7 @@ class ClassRun(UniformRun):
             return super().infer(selected)
         if self.counts_in_memory:
             columns = self.classes.count_in_memory(self.read_hit_groups())
+            # One cell and one case (C = K = 1): the classes and the rest add up to the moments of all groups.
             whole = {name: columns[name].sum(axis=0)[None, None] for name in ("shared", "uniform")}
             return ClassInference(Moments(whole, totals), selected, systems, sums_in_memory(columns), left_out)
         moment = self._read_by_place("moment")

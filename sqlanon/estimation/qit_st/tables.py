@@ -104,6 +104,7 @@ class GroupTables(Workspace):
             else:
                 frame = self.engine.frame(self._render_normal())
                 one, two = frame["code"].to_numpy(), frame["other_code"].to_numpy()
+                # S is symmetric; the query sums each pair of values once.
                 normal = np.zeros((len(totals), len(totals)))
                 normal[one, two] = normal[two, one] = frame["product_sum"].to_numpy(dtype=float)
             self._equations = prepare_equations(normal, totals)
@@ -120,6 +121,7 @@ class GroupTables(Workspace):
         missing = [
             (key, pair) for key, pair in dict(zip(keys, vectors, strict=True)).items() if key not in self._spreads
         ]
+        # A pair brings two vectors at most.
         for start in range(0, len(missing), DIRECTIONS // 2):
             self._measure_chunk(missing[start : start + DIRECTIONS // 2])
         spreads = np.stack([self._spreads[key] for key in keys])

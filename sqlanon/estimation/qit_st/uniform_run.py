@@ -103,6 +103,7 @@ class UniformRun(QueryRun):
         inference = self.infer(selected)
         aggregates = [self.vectorize(aggregate, weights) for aggregate in self.query.aggregates]
         evidence = [inference.gather_evidence(aggregate) for aggregate in aggregates]
+        # Nothing is to be said about answers that are not estimated.
         exact = np.all([one.exact for one in evidence], axis=(0, 1))
         self.tell_limits(inference, int((~inference.determined & ~exact).sum()), bool(exact.all()))
         return [estimate(one) for one in evidence], self.tell_occurring(selected, inference.rows)
@@ -141,6 +142,7 @@ class UniformRun(QueryRun):
         """
         totals = self.loaded.load_totals()
         cases = int(selected.case.max(initial=0)) + 1
+        # Without hits there is no row; without GROUP BY there is one answer all the same.
         cells = int(frame["cell"].max()) + 1 if len(frame) else int(not self.quasi_keys)
         if cells * cases * len(totals) > LARGEST_ANSWER:
             raise AnswerError(

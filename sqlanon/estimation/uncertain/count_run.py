@@ -1,8 +1,4 @@
-"""A query on its way through uncertain data: cells, signatures, rows, and sets of sensitive values.
-
-Candidates of a cell for which all that a query reads is equal have one signature; what is joint is evaluated on
-combinations of signatures, which are few.
-"""
+"""A query on its way through uncertain data: cells, signatures, rows, and sets of sensitive values."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +8,8 @@ import pandas as pd
 
 from sqlanon.errors import AnswerError, QueryError
 from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun, inline
-from sqlanon.estimation.uncertain.query_parts import Component, split_query
+from sqlanon.estimation.uncertain.component_statements import ComponentStatements
+from sqlanon.estimation.uncertain.query_parts import split_query
 from sqlanon.estimation.uncertain.tables import UncertainTables
 from sqlanon.estimators.evidence import Array, BoolArray
 from sqlanon.plans.plan import relation_name
@@ -64,14 +61,13 @@ class CountRun(QueryRun):
             if aggregate.function != "count":
                 raise QueryError(_SUMS.format(aggregate.function.upper()))
         self.loaded, self.parts = loaded, split_query(query)
-        self.components = self.parts.components
-        self.mixed = any(component.mixed for component in self.components)
         self._place_relations()
+        self.component_statements = ComponentStatements(loaded, self.parts, self.relations, query.parts)
 
     def _place_relations(self) -> None:
         """Say where the steps' relations stand."""
         names = [f"{name}_{place}" for place in self.parts.marks for name in ("marked", "spread")]
-        names += [f"hit_{number}" for number in range(1, len(self.components) + 1)]
+        names += [f"hit_{number}" for number in range(1, len(self.parts.components) + 1)]
         names += ["person_hit", "asked", "asked_line", "asked_share", "figure"]
         self.relations |= {name: relation_name(self.loaded.prefix, name) for name in names}
         asked = inline(self.render_asked())
@@ -117,13 +113,15 @@ class CountRun(QueryRun):
             )
             if place in (column for column, _ in self.loaded.described.ordered):
                 yield RunStep(f"signature_count_{place}", own("signature_count", {"marked": marked}), "compared")
-            spread = self.loaded.render_spread(place, marked, self._render_signature(place))
+            spread = self.loaded.render_spread(place, marked, self.component_statements.render_signature(place))
             yield RunStep(f"spread_{place}", spread)
-        for number, component in enumerate(self.components, start=1):
+        for number, component in enumerate(self.parts.components, start=1):
             if component.columns:
-                yield RunStep(f"world_count_{number}", self._render_world_count(component), "world_count")
-            yield RunStep(f"hit_{number}", self._render_hit(component))
-        yield RunStep("person_hit", self._render_person_hit())
+                yield RunStep(
+                    f"world_count_{number}", self.component_statements.render_world_count(component), "world_count"
+                )
+            yield RunStep(f"hit_{number}", self.component_statements.render_hit(component))
+        yield RunStep("person_hit", self.component_statements.render_person_hit())
         if self.query.touched:
             yield RunStep("asked_line", own("asked_line", given))
             yield RunStep("asked_share", own("asked_share", given))
@@ -131,67 +129,18 @@ class CountRun(QueryRun):
             conditions = [piece.sql for piece in self.query.filters("constant")]
             yield RunStep("asked_share", own("whole_share", given, conditions=conditions))
 
-    def _render_signature(self, place: int) -> Sql:
-        given = {"marked": self.relations[f"marked_{place}"]}
-        return inline(self.loaded.render_own("signature", given, marks=self.parts.list_marks(place)))
-
-    def _render_combination(self, component: Component) -> Sql:
-        """Write the combinations of cells that the release has in a component's columns."""
-        if not component.columns:
-            return Sql("(select 0 as nothing)")
-        return inline(self.loaded.render_own("cell_combination", columns=sorted(component.columns)))
-
-    def _render_world_count(self, component: Component) -> str:
-        spreads = [(place, self.relations[f"spread_{place}"]) for place in sorted(component.columns)]
-        given = {"cell_combination": self._render_combination(component)}
-        return self.loaded.render_own("world_count", given, spreads=spreads)
-
-    def _render_hit(self, component: Component) -> str:
-        """Write how surely each combination of cells satisfies a component, by case and keys."""
-        own, columns = self.loaded.render_own, sorted(component.columns)
-        cases = inline(own("asked_case", {"asked": self.relations["asked"]}, parts=self.query.parts))
-        world = own(
-            "possible_world",
-            {"cell_combination": self._render_combination(component)},
-            spreads=[(place, self.relations[f"spread_{place}"], self._render_signature(place)) for place in columns],
-            cases=[cases] if component.mixed else [],
-            conditions=component.open_conditions,
-            keys=list(component.keys),
-        )
-        places = [place for place, _ in component.keys]
-        return own("possible_hit", {"possible_world": inline(world)}, columns=columns, key_places=places)
-
-    def _render_person_hit(self) -> str:
-        """Write the rows that satisfy every component; components share no column, so that shares multiply."""
-        numbered = list(enumerate(self.components, start=1))
-        keys = {place: Sql(f"hit_{number}.key_{place}") for number, one in numbered for place, _ in one.keys}
-        case = next((Sql(f"hit_{number}.case_number") for number, one in numbered if one.mixed), Sql("0"))
-        rows = self.loaded.render_own(
-            "possible_row",
-            hits=[number for number, _ in numbered],
-            joins=[(n, self.relations[f"hit_{n}"], sorted(one.columns)) for n, one in numbered],
-            keys=[keys[place] for place in sorted(keys)],
-            case_column=case,
-            # Hidden rows are counted apart where a condition or key reads a quasi column.
-            conditions=[Sql("cell_person.suppressed = 0")] if self.parts.marks else [],
-        )
-        apart = [Sql("person"), Sql("case_number")] if self.mixed else []
-        return self.loaded.render_own(
-            "person_hit", {"possible_row": inline(rows)}, key_places=sorted(keys), apart=apart
-        )
-
     def _render_moment(self) -> str:
         """Write the query that joins rows with sets of sensitive values through their groups."""
-        return self.loaded.render_own("paired_moment" if self.mixed else "possible_moment", self.relations)
+        return self.loaded.render_own("paired_moment" if self.parts.mixed else "possible_moment", self.relations)
 
     def _render_share(self) -> str:
         """Write the query for what hidden rows are taken to be like."""
-        apart = [Sql("case_number")] if self.mixed else []
+        apart = [Sql("case_number")] if self.parts.mixed else []
         return self.loaded.render_own("satisfying_share", self.relations, apart=apart)
 
     def _render_hidden(self) -> str:
         """Write the query for the sets of sensitive values of hidden rows."""
-        return self.loaded.render_own("hidden_case" if self.mixed else "hidden_share", self.relations)
+        return self.loaded.render_own("hidden_case" if self.parts.mixed else "hidden_share", self.relations)
 
     # -- running -------------------------------------------------------------------------------
 
@@ -211,11 +160,13 @@ class CountRun(QueryRun):
         moment = self.loaded.engine.frame(self._render_moment())
         shape = (cells, selected.set_count)
         figures = {name: _fill(shape, moment, said, "cell", "set_number") for name, said in FIGURES.items()}
+        # Hidden rows make every group possible: a group occurs where a row that shows its values may lie in it.
         seen = figures["possible"] > 0
         if self.loaded.hidden_rows and self.parts.marks:
             self._add_hidden(figures, share, int(selected.case.max(initial=0)) + 1)
+        # Shares sum up to their bounds but for rounding.
         figures["value"] = np.clip(figures["value"], figures["certain"], figures["possible"])
-        occurring = seen | (figures["value"] > 0) | (not (self.mixed and self.quasi_keys))
+        occurring = seen | (figures["value"] > 0) | (not (self.parts.mixed and self.quasi_keys))
         counts = Counts(**{name: np.round(figure, DIGITS) for name, figure in figures.items()})
         return [counts] * len(self.query.aggregates), occurring
 

@@ -57,6 +57,11 @@ class QueryParts:
     components: list[Component] = field(default_factory=list)
     marks: dict[int, dict[Sql, str]] = field(default_factory=dict)
 
+    @property
+    def mixed(self) -> bool:
+        """Whether a component reads both sides, so that rows are counted case by case."""
+        return any(component.mixed for component in self.components)
+
     def name_mark(self, column: str, piece: Sql) -> str | None:
         """Name a piece that reads one column; equal pieces share a name, and the sensitive side has none."""
         if not column.startswith(QUASI):
@@ -66,6 +71,7 @@ class QueryParts:
 
     def add(self, one: Component) -> None:
         """Add a component; those that it joins become one with it."""
+        # A new component may tie together several that were independent so far.
         for other in [other for other in self.components if one.joins(other)]:
             self.components.remove(other)
             one = other + one
