@@ -19,6 +19,7 @@ class Evidence:
     exact: where the release determines the answer. growth, curve: the variance, were the answer x, is
     std_error^2 + growth (x - unbiased) + curve (x - unbiased)^2. jump: by how much one row can move the answer.
     less, more: by how much rows that the release leaves out may move the answer down (<= 0) and up (>= 0).
+    shrunk: the estimate of a method that weighs the two in a way of its own, NaN where it has none.
     """
 
     plain: Array
@@ -32,6 +33,7 @@ class Evidence:
     jump: Array | float = 0.0
     less: Array | float = 0.0
     more: Array | float = 0.0
+    shrunk: Array | None = None
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 The answer is P + w (U - P) with w = max(0, 1 - se^2 / (U - P)^2); the interval is the unbiased one's. U and P are
 least squares and uniform for groups, the closed form and the published figure for randomized values. A standard
-error wider than all that the release allows is no evidence either.
+error wider than all that the release allows is no evidence either. Randomized values are weighed against what their
+margins say instead, all values of a condition together (`empirical_bayes`), wherever their channels can be inverted.
 """
 
 import numpy as np
@@ -25,4 +26,7 @@ def estimate(evidence: Evidence) -> Estimate:
     step = np.where(known, weight(difference, evidence.std_error) * difference, 0.0)
     start = np.where(np.isnan(evidence.plain), evidence.unbiased, evidence.plain)
     low, high = interval(evidence)
-    return Estimate(within(start + step, evidence), evidence.std_error, low, high)
+    value = start + step
+    if evidence.shrunk is not None:
+        value = np.where(np.isnan(evidence.shrunk), value, evidence.shrunk)
+    return Estimate(within(value, evidence), evidence.std_error, low, high)

@@ -93,7 +93,9 @@ def main() -> None:
         chosen = sorted(random.permutation(len(every))[: asked.queries])
         queries = dict(np.array(list(every.items()), dtype=object)[chosen])
         found = measure(con, gamma, sensitive, queries, asked)
-        print(f"gamma {gamma}, {' and '.join(sensitive)}:", {k: round(float(x), 3) for k, x in found.items()}, flush=True)
+        print(
+            f"gamma {gamma}, {' and '.join(sensitive)}:", {k: round(float(x), 3) for k, x in found.items()}, flush=True
+        )
 
 
 if __name__ == "__main__":
