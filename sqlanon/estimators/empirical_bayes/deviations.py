@@ -8,8 +8,8 @@ variance t = c + τ², c of it chance among the n rows of a condition, a share �
 τ² is weighed over a grid of shares of the largest that a table can have, by the likelihood Π_i φ(δ_i; v_i) of all the
 deviations together. Where no s_i √n is large, the grid's points are alike to it and s_i² t/v_i is near 0, so that û is.
 
-Who asks about what stands out asks about more than a normal prior holds. Intervals therefore go by a wide prior: t four
-times what it is at the 95 % point of τ², cut at the largest τ².
+Who asks about what stands out asks about more than a normal prior holds. Intervals therefore go by a wide prior, of four
+times the chance and a τ² of 16 times its median or four times its 95 % point, whichever is larger, up to the largest.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from sqlanon.estimators.channel import Array
 
 GRID = np.geomspace(1e-4, 1.0, 13)  # τ² as shares of its largest value
 SURE = 0.95  # of the weights of the grid, up to the point that intervals go by
-WIDER = 4.0
+WIDER, LIKELY_WIDER = 4.0, 16.0
 LEAST_NOISE = 1e-9
 TINY = np.finfo(float).tiny
 
@@ -59,11 +59,17 @@ def weighed(
     kept = np.zeros(observed.shape)
     for prior, weight in zip(priors, weights[:, :, None], strict=True):
         kept += weight * _kept(strengths, prior, draws)
-    reached = (np.cumsum(weights, axis=0) < SURE).sum(axis=0)
-    upper = np.minimum(WIDER * GRID[np.minimum(reached, len(GRID) - 1)], 1.0)[:, None] * most
+    likely, largest = (_point(weights, share) for share in (0.5, SURE))
+    upper = np.minimum(np.maximum(LIKELY_WIDER * likely, WIDER * largest), 1.0)[:, None] * most
     prior = signal * (WIDER * chance + upper)
     wide = _kept(strengths, prior, draws)
     return Deviations(kept * observed, wide * observed, prior * (1 - strengths * wide))
+
+
+def _point(weights: Array, share: float) -> Array:
+    """Return the point of the grid up to which the weights (points x C) sum to `share`, C."""
+    reached = (np.cumsum(weights, axis=0) < share).sum(axis=0)
+    return np.asarray(GRID[np.minimum(reached, len(GRID) - 1)])
 
 
 def _kept(strengths: Array, prior: Array, draws: Array) -> Array:
