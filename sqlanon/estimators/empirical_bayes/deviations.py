@@ -6,10 +6,11 @@ variance t = c + τ², c of it chance among the n rows of a condition, a share �
     û_i = s_i δ_i t/v_i,    Var u_i = t (1 - s_i² t/v_i),    v_i = s_i² t + (1 - s_i²) c.
 
 τ² is weighed over a grid of shares of the largest that a table can have, by the likelihood Π_i φ(δ_i; v_i) of all the
-deviations together. Where no s_i √n is large, the grid's points are alike to it and s_i² t/v_i is near 0, so that û is.
+deviations together. Where no s_i √n is large, it hardly tells them apart, s_i² t/v_i is near 0, and so is û.
 
-Who asks about what stands out asks about more than a normal prior holds. Intervals therefore go by a wide prior, of four
-times the chance and a τ² of 16 times its median or four times its 95 % point, whichever is larger, up to the largest.
+What stands out, and is asked about for that, is more than a normal prior holds. Intervals therefore go by a wide prior:
+four times the chance, and a τ² of 16 times its median or four times its 95 % point, whichever is larger, up to the
+largest.
 """
 
 from dataclasses import dataclass
