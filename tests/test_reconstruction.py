@@ -227,7 +227,7 @@ def test_two_columns_are_answered_with_honest_intervals(census):
 
 @pytest.fixture(scope="module")
 def hidden():
-    """6,000 rows, γ = 8 for two columns of nine values each (the largest is 9); job goes with sex, band with nothing."""
+    """6,000 rows, γ = 8 for two columns of nine values each (the largest is 9); job goes with sex."""
     random = np.random.default_rng(11)
     n = 6000
     truth = pd.DataFrame(

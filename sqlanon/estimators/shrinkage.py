@@ -20,13 +20,14 @@ def weight(difference: NDArray[np.float64], std_error: NDArray[np.float64]) -> N
 
 
 def estimate(evidence: Evidence) -> Estimate:
-    """Answer with the mixture of both; the interval is the unbiased one's."""
+    """Answer with the mixture of both; the interval is the unbiased one's, drawn out to a mixture of other making."""
     difference = evidence.unbiased - evidence.plain
     known = ~np.isnan(difference) & ~(evidence.std_error > evidence.most - evidence.least)
     step = np.where(known, weight(difference, evidence.std_error) * difference, 0.0)
     start = np.where(np.isnan(evidence.plain), evidence.unbiased, evidence.plain)
     low, high = interval(evidence)
-    value = start + step
+    value = within(start + step, evidence)
     if evidence.shrunk is not None:
-        value = np.where(np.isnan(evidence.shrunk), value, evidence.shrunk)
-    return Estimate(within(value, evidence), evidence.std_error, low, high)
+        value = np.where(np.isnan(evidence.shrunk), value, within(evidence.shrunk, evidence))
+        low, high = np.minimum(low, value), np.maximum(high, value)
+    return Estimate(value, evidence.std_error, low, high)

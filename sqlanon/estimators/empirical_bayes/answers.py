@@ -11,10 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlanon.estimators.channel import Array, Weighted
+from sqlanon.estimators.empirical_bayes.deviations import GRID
 from sqlanon.estimators.empirical_bayes.whole import Counts, Whole
 from sqlanon.estimators.moments import Measured, Moments
 
-NUMBERS_AT_ONCE = 1_000_000  # of conditions x asked sets x values
+NUMBERS_AT_ONCE = 4_000_000
+TABLES = 2 * len(GRID)  # that a condition's values take; an asked set takes a number for each value of a column
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ def shrunk(whole: Whole, moments: Moments, measured: Measured, parts: Sequence[W
     """
     cells, cases, values = moments.columns["uniform"].shape
     sets = len(parts[0].weights[0])
-    step = max(1, NUMBERS_AT_ONCE // (cases * values * max(1, sets)))
+    step = max(1, NUMBERS_AT_ONCE // max(cases * values * TABLES, sets * max(whole.spectra.shape)))
     found = [_Batch(whole, moments, measured, slice(start, start + step)) for start in range(0, cells, step)]
     done = [_answered(batch, parts) for batch in found]
     if not done:

@@ -142,10 +142,11 @@ class Counts:
         for place, (column, margin, gamma) in enumerate(
             zip(spectra.columns, self.margins, self.whole.gammas, strict=True)
         ):
-            slope = self._slope(weights, place)  # C x J x V_place
-            found = found + ((slope @ column.to_true[1:].T) ** 2 @ margin.variance[:, :, None])[..., 0]
-            spread = slope**2 @ column.shares - (slope @ column.shares) ** 2
-            found = found + spread * (1 - 1 / gamma) / self.whole.rows  # of p itself
+            slope = np.ascontiguousarray(self._slope(weights, place)).reshape(-1, len(column.shares))  # (C J) x V_k
+            turned = (slope @ column.to_true[1:].T).reshape(*found.shape, -1)
+            found = found + np.einsum("cjk,cjk,ck->cj", turned, turned, margin.variance)
+            spread = np.maximum(slope**2 @ column.shares - (slope @ column.shares) ** 2, 0.0)
+            found = found + spread.reshape(found.shape) * (1 - 1 / gamma) / self.whole.rows  # of p itself
         return np.asarray(found * self.rows[:, None] ** 2)
 
     def _slope(self, weights: Array, place: int) -> Array:
