@@ -460,6 +460,7 @@ def test_the_company_of_real_releases_is_the_one_that_the_matrix_supposes():
 
 def test_a_published_release_is_opened_and_asked(tmp_path, patients):
     options = {"quasi": ["age", "sex"], "sensitive": ["disease", "zipcode"], "gamma": {"disease": 5, "zipcode": 3}}
+    options["key"] = "5e" * 32
     sqlanon.splu(patients, "patients", **options, out=tmp_path / "release")
     opened = sqlanon.open(tmp_path / "release")
     answer = opened.estimate("select disease, count(*) from release group by disease order by 1")
