@@ -58,3 +58,15 @@ class Joint:
         for place, channel in enumerate(self.channels, start=-len(self.shape)):
             found = np.moveaxis(getattr(channel, what)(np.moveaxis(found, place, -1)), -1, place)
         return found.reshape(array.shape)
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """One linear part of an aggregate: Σ_k <w_k, x_k> + base Φ.
+
+    degree: the power of the measured expression. weights: by case, J x V. base: by case, J.
+    """
+
+    degree: int
+    weights: dict[int, Array]
+    base: dict[int, Array]

@@ -21,6 +21,7 @@ class Evidence:
     exact: where the release determines the answer. growth, curve: were the true answer x, the variance would be
     std_error^2 + growth (x - unbiased) + curve (x - unbiased)^2. jump: by how much one row can move the answer.
     left_out_low, left_out_high: by how much rows that the release leaves out may move it, <= 0 and >= 0.
+    shrunk: the estimate of a method that weighs the two in a way of its own, NaN where it has none.
     """
 
     plain: Array
@@ -34,6 +35,7 @@ class Evidence:
     jump: Array | float = 0.0
     left_out_low: Array | float = 0.0
     left_out_high: Array | float = 0.0
+    shrunk: Array | None = None
 
 
 @dataclass(frozen=True)

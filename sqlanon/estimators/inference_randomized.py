@@ -5,30 +5,20 @@ Every aggregate is a sum of w_v x_v, or the ratio of two, x_v the true figure of
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.estimators.channel import Array, Channel, Joint
+from sqlanon.estimators.channel import Array, Channel, Joint, Weighted
 from sqlanon.estimators.closed_form import ClosedForm
+from sqlanon.estimators.empirical_bayes.answers import Shrunk, shrunk
+from sqlanon.estimators.empirical_bayes.whole import Whole
 from sqlanon.estimators.evidence import NORMAL_QUANTILE, Evidence
 from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues, bound_answer, is_empty
 
 MUCH_BIAS = 0.5  # standard errors of systematic part from which on the matrix answers by default
 LARGEST_DERIVED = 200_000_000  # cells x sets x values for which counts are held to be random, too
-
-
-@dataclass(frozen=True)
-class Weighted:
-    """One linear part of an aggregate: Σ_k <w_k, x_k> + base Φ.
-
-    degree: the power of the measured expression. weights: by case, J x V. base: by case, J.
-    """
-
-    degree: int
-    weights: dict[int, Array]
-    base: dict[int, Array]
 
 
 class Recovery:
@@ -43,15 +33,16 @@ class Recovery:
         matrix: Joint | None,
         repeated: tuple[Sequence[Joint], float],
         unseen: float,
+        whole: Whole | None = None,
     ) -> None:
         """Take moments (published figures under `uniform`), asked values, and the channels of the columns read.
 
         counts: f' of each column's values. repeated: the matrix's channels as single orders of the values in their
         blocks would have them, and the factor of their variance. unseen: the count up to which a value may well have
-        gone unpublished.
+        gone unpublished. whole: the release's own figures that shrinkage weighs a condition against; None: it has none.
         """
         self.moments, self.asked, self.counts, self.closed, self.matrix = moments, asked, counts, closed, matrix
-        self.unseen, self.repeated = unseen, repeated
+        self.unseen, self.repeated, self.whole = unseen, repeated, whole
         self.rows = moments.count("uniform")
         self.case_count = self.rows.shape[1]
         self.values = int(np.prod(closed.shape))
@@ -71,15 +62,39 @@ class Recovery:
         variance, growth, jump = self._variance(parts, measured, closed)
         orders = self._company_variance(parts[0], measured) if len(parts) == self.case_count == 1 else 0.0
         unbiased, error = self._corrected(parts, measured, closed, variance, orders, estimator)
-        least, most, error = self._unseen(measured, plain, least, most, error)
-        exact = np.full(plain.shape, not self.counts)
+        found = Evidence(plain, unbiased, error, least, most, np.zeros(plain.shape, dtype=bool), growth, jump=jump)
+        if estimator == "shrinkage" and self.whole is not None:
+            found = self._weighed(found, shrunk(self.whole, self.moments, measured, parts), parts[0], measured)
+        return self._bounded(found, measured)
+
+    def _weighed(self, found: Evidence, posterior: Shrunk, part: Weighted, measured: LinearAggregate) -> Evidence:
+        """Add the answer weighed against the margins; of several columns, its interval takes the unbiased one's place.
+
+        The prior's variance of a count grows with the count, and so does that of the interval.
+        """
+        found = replace(found, shrunk=posterior.value)
+        if len(self.counts) < 2 or np.isnan(posterior.variance).any():
+            return found
+        error, growth = np.sqrt(posterior.variance), np.zeros_like(posterior.variance)
+        if measured.function == "count":
+            most_asked = part.base[0] > 0
+            smaller = np.where(most_asked, self.rows[:, :1] - posterior.wide, posterior.wide)
+            rate = np.divide(posterior.variance, np.maximum(smaller, error), out=growth, where=error > 0)
+            growth = np.where(most_asked, -rate, rate)
+        return replace(found, unbiased=posterior.wide, std_error=error, growth=growth, jump=0.0)
+
+    def _bounded(self, found: Evidence, measured: LinearAggregate) -> Evidence:
+        """Leave room for values never published, and NULL where no row is counted."""
+        least, most, error = self._unseen(measured, found.plain, found.least, found.most, found.std_error)
         gone = is_empty(self.moments, self.asked, measured) & (measured.function != "count")
         if measured.function != "count":
-            gone |= np.isnan(plain)
+            gone |= np.isnan(found.plain)
         plain, unbiased, error, least, most = (
-            np.where(gone, np.nan, array) for array in (plain, unbiased, error, least, most)
+            np.where(gone, np.nan, array) for array in (found.plain, found.unbiased, error, least, most)
         )
-        return Evidence(plain, unbiased, error, least, most, exact & ~gone, growth, jump=jump)
+        exact = np.full(plain.shape, not self.counts) & ~gone
+        value = None if found.shrunk is None else np.where(gone, np.nan, found.shrunk)
+        return Evidence(plain, unbiased, error, least, most, exact, found.growth, jump=found.jump, shrunk=value)
 
     def highest(self, measured: LinearAggregate) -> Array | None:
         """Return the largest value that a count should take, J: the published count f' of what is asked."""

@@ -1,7 +1,9 @@
 """Shrinkage (the default): U + w (LS - U), unbiased where there is evidence, the plain estimate where there is none.
 
 w = max(0, 1 - se² / (LS - U)²), and the interval is the unbiased estimate's. LS and U are least squares and uniform
-for groups, the closed form and the published figure for randomized values.
+for groups, the closed form and the published figure for randomized values. Randomized values are weighed against what
+their margins say instead, all values of a condition together (`empirical_bayes`), wherever their channels can be
+inverted.
 """
 
 import numpy as np
@@ -17,11 +19,15 @@ def weigh_difference(difference: Array, std_error: Array) -> Array:
 
 
 def estimate(evidence: Evidence) -> Estimate:
-    """Answer with the mixture of both; the interval is the unbiased one's."""
+    """Answer with the mixture of both; the interval is the unbiased one's, drawn out to a mixture of other making."""
     difference = evidence.unbiased - evidence.plain
     # A standard error wider than all that the release allows is no evidence either.
     known = ~np.isnan(difference) & ~(evidence.std_error > evidence.most - evidence.least)
     step = np.where(known, weigh_difference(difference, evidence.std_error) * difference, 0.0)
     start = np.where(np.isnan(evidence.plain), evidence.unbiased, evidence.plain)
     low, high = score_interval(evidence)
-    return Estimate(clip_to_bounds(start + step, evidence), evidence.std_error, low, high)
+    value = clip_to_bounds(start + step, evidence)
+    if evidence.shrunk is not None:
+        value = np.where(np.isnan(evidence.shrunk), value, clip_to_bounds(evidence.shrunk, evidence))
+        low, high = np.minimum(low, value), np.maximum(high, value)
+    return Estimate(value, evidence.std_error, low, high)

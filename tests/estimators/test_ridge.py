@@ -435,7 +435,7 @@ def test_hostile_names_and_values():
 
 
 def test_least_squares_is_not_offered_where_it_is_biased(census):
-    assert list(ESTIMATORS["robust"]) == ["ridge", "uniform"]
+    assert list(ESTIMATORS["class_qit_st"]) == ["ridge", "uniform"]
     with pytest.raises(UsageError, match="no estimator 'least_squares' for a release of robust; choose one of ridge"):
         census.answer("select count(*) from release", "least_squares")
 

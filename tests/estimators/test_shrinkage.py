@@ -1,5 +1,7 @@
 """Shrinkage: U + w (LS - U) with w = max(0, 1 - se^2 / (LS - U)^2)."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -35,3 +37,12 @@ def test_the_interval_is_least_squares_cut_to_the_bounds():
     np.testing.assert_allclose([found.low[0, 0], found.high[0, 0]], [0, 12])
     found = shrinkage.estimate(evidence_of(10, 50, 5))
     np.testing.assert_allclose([found.low[0, 0], found.high[0, 0]], [50 - 9.79982, 50 + 9.79982])
+
+
+@pytest.mark.parametrize(("shrunk", "wanted"), [(12, 12), (-3, 0), (200, 100), (float("nan"), 17.5)])
+def test_a_methods_own_mixture_goes_before_and_lies_in_its_interval(shrunk, wanted):
+    evidence = dataclasses.replace(evidence_of(10, 20, 5), shrunk=np.array([[float(shrunk)]]))
+    found = shrinkage.estimate(evidence)
+    np.testing.assert_allclose(found.value, [[wanted]])
+    assert found.low[0, 0] == pytest.approx(min(20 - 9.79982, wanted))
+    assert found.high[0, 0] == pytest.approx(max(20 + 9.79982, wanted))

@@ -149,7 +149,7 @@ class _Asking(QueryRun):
         )
 
     def _needs_whole(self) -> bool:
-        return self.estimator == "iterative" and len(self.touched) > 1
+        return self.estimator in ("iterative", "shrinkage") and len(self.touched) > 1
 
     # -- running -------------------------------------------------------------------------------
 
@@ -165,7 +165,7 @@ class _Asking(QueryRun):
         occurring = self.tell_occurring(asked, moments.count("uniform"))
         if self.estimator == "iterative" and self.touched:
             return self._iterated(moments, asked, aggregates, shape, estimate), occurring
-        recovery = self._recovery(moments, asked)
+        recovery = self._recovery(moments, asked, shape)
         found = []
         for measured in aggregates:
             one = estimate(recovery.evidence(measured, self.estimator))
@@ -174,7 +174,7 @@ class _Asking(QueryRun):
             found.append(Estimate(value, one.std_error, one.low, one.high))
         return found, occurring
 
-    def _recovery(self, moments: Moments, asked: SelectedValues) -> Recovery:
+    def _recovery(self, moments: Moments, asked: SelectedValues, shape: tuple[int, ...]) -> Recovery:
         touched = self.query.touched
         matrix = self.loaded.joint_matrix(touched)
         if matrix is None:
@@ -184,7 +184,9 @@ class _Asking(QueryRun):
         counts = [self.loaded.counts(place) for place in touched]
         unseen = max((_unseen(self.loaded.effective_gamma(place)) for place in touched), default=0.0)
         repeated = self.loaded.repeated(touched)
-        return Recovery(moments, asked, counts, self.loaded.joint(touched), matrix, repeated, unseen)
+        weighed = self.estimator == "shrinkage"
+        whole = self.loaded.whole(touched, lambda: self._whole(shape)) if weighed else None
+        return Recovery(moments, asked, counts, self.loaded.joint(touched), matrix, repeated, unseen, whole)
 
     def _check_size(self, what: str, number: int, shape: tuple[int, ...], limit: int) -> None:
         values = int(np.prod(shape, dtype=object))

@@ -1,6 +1,6 @@
 """A randomized release loaded for estimation: its values with their published counts, and their channels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,8 @@ from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.estimators import transition_matrix
 from sqlanon.estimators.channel import Array, Channel, Joint
 from sqlanon.estimators.closed_form import ClosedForm
+from sqlanon.estimators.empirical_bayes.spectrum import Spectra, Spectrum
+from sqlanon.estimators.empirical_bayes.whole import Whole
 from sqlanon.estimators.matrix import Matrix
 from sqlanon.methods.grouping import GROUPS_PER_BLOCK, ONE_BLOCK
 from sqlanon.plans.plan import relation_name
@@ -43,6 +45,8 @@ class Randomized(Workspace):
         self._counts: dict[int, Array] = {}
         self._companies: dict[int, transition_matrix.Company] = {}
         self._matrices: dict[int, Matrix] = {}
+        self._spectra: dict[int, Spectrum] = {}
+        self._wholes: dict[tuple[int, ...], Whole] = {}
 
     def value(self, place: int) -> Sql:
         """Return the relation of one sensitive column's values (by its place, from 0)."""
@@ -99,6 +103,22 @@ class Randomized(Workspace):
         found: list[Channel] = [channel for channel in map(self.matrix, touched) if channel is not None]
         return Joint(found, self._shape(touched)) if len(found) == len(touched) else None
 
+    def whole(self, touched: Sequence[int], table: Callable[[], Array]) -> Whole | None:
+        """Return the release's own figures of several columns; None where there is no column or no matrix.
+
+        table: reads the release's rows by published values, V; it runs once.
+        """
+        if not touched or self.joint_matrix(touched) is None:
+            return None
+        for place in touched:
+            if place not in self._spectra:
+                self._spectra[place] = Spectrum.of(self.counts(place), self._companies[place].mean)
+        key = tuple(touched)
+        if key not in self._wholes:
+            spectra = Spectra([self._spectra[place] for place in touched])
+            self._wholes[key] = Whole(spectra, table(), [self.effective_gamma(place) for place in touched])
+        return self._wholes[key]
+
     def repeated(self, touched: Sequence[int]) -> tuple[list[Joint], float]:
         """Return the channels as single orders of the values would have them, and the factor of their variance."""
         if not touched or self.joint_matrix(touched) is None:
@@ -117,6 +137,8 @@ class Randomized(Workspace):
         self._counts.clear()
         self._matrices.clear()
         self._companies.clear()
+        self._spectra.clear()
+        self._wholes.clear()
 
 
 def _gamma(said: object, column: str) -> int:

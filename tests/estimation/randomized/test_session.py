@@ -225,6 +225,62 @@ def test_two_columns_are_answered_with_honest_intervals(census):
     assert other["count_low"] <= true <= other["count_high"]
 
 
+@pytest.fixture(scope="module")
+def hidden():
+    """6,000 rows, γ = 8 for two columns of nine values each (the largest is 9); job goes with sex."""
+    random = np.random.default_rng(11)
+    n = 6000
+    truth = pd.DataFrame(
+        {"age": random.integers(20, 60, n), "job": np.arange(n) % 9, "band": random.permutation(n) % 9}
+    )
+    truth.insert(1, "sex", np.where(random.random(n) < 0.2 + 0.06 * truth["job"], "M", "F"))
+    release = truth.copy()
+    for name in ("job", "band"):
+        _, release[name] = decoys.published(truth[name].to_numpy(), 8, random, "keep")
+    return session_of(release, ["job", "band"], [8, 8], truth)
+
+
+def test_near_the_largest_gamma_several_columns_fall_back_on_their_margins(hidden):
+    sql = "select sex, job, band, count(*) as n from release group by all order by all"
+    truth = hidden.con.execute(sql.replace("release", "microdata")).df()["n"]
+    found = {name: hidden.answer(sql, name) for name in ("shrinkage", "closed_form")}
+    assert len(found["shrinkage"]) == len(truth) == 162
+    errors = {name: (np.abs(answer["n"] - truth) / truth).mean() for name, answer in found.items()}
+    assert errors["shrinkage"] < 0.45 and errors["closed_form"] > 1
+    answer = found["shrinkage"]
+    assert ((answer["n_low"] <= truth) & (truth <= answer["n_high"])).mean() >= 0.94
+    assert ((answer["n_low"] <= answer["n"]) & (answer["n"] <= answer["n_high"])).all()
+
+
+def test_the_answers_of_a_condition_add_up_to_its_rows(hidden, census):
+    for session in (hidden, census):
+        answer = session.answer("select job, band, count(*) as n from release where sex = 'M' group by all")
+        (hits,) = session.con.execute("select count(*) from data where sex = 'M'").fetchone()
+        assert answer["n"].sum() == pytest.approx(hits, rel=0.05)  # cells below 0 are answered with 0
+
+
+def test_sums_and_averages_of_two_columns_come_nearer_than_the_inverse(hidden):
+    sql = "select sex, job, band, sum(age) as total, avg(age) as mean from release group by all order by all"
+    truth = hidden.con.execute(sql.replace("release", "microdata")).df()
+    found = {name: hidden.answer(sql, name) for name in ("shrinkage", "closed_form")}
+    errors = {
+        name: (np.abs(answer["total"] - truth["total"]) / truth["total"]).mean() for name, answer in found.items()
+    }
+    assert errors["shrinkage"] < 0.5 < errors["closed_form"]
+    assert (np.abs(found["shrinkage"]["mean"] - truth["mean"]) / truth["mean"]).mean() < 0.1
+
+
+def test_what_is_not_asked_has_the_rest_of_the_interval(census):
+    both = [
+        census.answer(f"select count(*) from release where age > 40 and {condition}").iloc[0]
+        for condition in ("job = 1 and band = 1", "not (job = 1 and band = 1)")
+    ]
+    (hits,) = census.con.execute("select count(*) from data where age > 40").fetchone()
+    assert both[0]["count"] + both[1]["count"] == pytest.approx(hits)
+    assert both[0]["count_low"] + both[1]["count_high"] == pytest.approx(hits)
+    assert both[0]["count_high"] + both[1]["count_low"] == pytest.approx(hits)
+
+
 # -- the iteration -------------------------------------------------------------------------------
 
 
@@ -404,7 +460,7 @@ def test_the_company_of_real_releases_is_the_one_that_the_matrix_supposes():
 
 def test_a_published_release_is_opened_and_asked(tmp_path, patients):
     options = {"quasi": ["age", "sex"], "sensitive": ["disease", "zipcode"], "gamma": {"disease": 5, "zipcode": 3}}
-    sqlanon.splu(patients, "patients", **options, id="ssn", key="ab" * 32, out=tmp_path / "release")
+    sqlanon.splu(patients, "patients", **options, id="ssn", key="5e" * 32, out=tmp_path / "release")
     opened = sqlanon.open(tmp_path / "release")
     answer = opened.estimate("select disease, count(*) from release group by disease order by 1")
     truth = patients.execute("select disease, count(*) from patients group by disease order by 1").df()

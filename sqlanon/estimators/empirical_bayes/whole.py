@@ -1,0 +1,184 @@
+"""The counts of conditions on randomized rows, weighed against the whole release and against their margins.
+
+The n rows of a condition, a share π of the release's N, have coordinates e and published ones z (see `spectrum`), the
+release itself e° and z°. Against it,
+
+    δ = z/n - z°/N,    E δ_i = s_i (e_i/n - e°_i/N),    Var δ_i = (1 - π)/n.
+
+Margins: e°/N is known (the shares p = f'/N), and δ is weighed as it is (`deviations`). Interactions: the table expected
+is N_c p(s1|c) p(s2|c), from the margins just found, times the ratio by which the release's own table, weighed in the
+same way, differs from the product of its margins; fitted to the margins again. With its coordinates ê, and ê° of the
+release's table,
+
+    δ_i - s_i (ê_i - ê°_i)
+
+is what the condition itself says against it. Arrays grow with conditions and values, never with rows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sqlanon.estimators.channel import Array
+from sqlanon.estimators.empirical_bayes.deviations import Deviations, weighed
+from sqlanon.estimators.empirical_bayes.spectrum import Spectra
+
+FITTING_TURNS = 5  # of fitting a table to its margins
+LEAST_SHARE = 1e-9
+LARGEST_RATIO = 20.0  # of the release's table over the product of its margins
+
+
+class Whole:
+    """Hold what the whole release says of several columns, and weigh conditions against it."""
+
+    def __init__(self, spectra: Spectra, table: Array, gammas: Sequence[float]) -> None:
+        """Take the columns' spectra, the release's rows by published values (V), and γ of each column."""
+        self.spectra, self.gammas, self.rows = spectra, gammas, float(table.sum())
+        self.published = spectra.published(table / self.rows)
+        self.kinds, self.strengths = spectra.kinds, spectra.strengths
+        self.coordinates, self.wider, self.variance = np.zeros((3, len(table)))
+        self.coordinates[0] = 1.0
+        for kind in self._interactions():
+            inside = self.kinds == kind
+            chance = np.array([1 / self.rows])
+            found = weighed(self.published[None, inside], self.strengths[inside], chance, self._most(kind))
+            self.coordinates[inside], self.variance[inside] = found.mean[0], found.variance[0]
+            self.wider[inside] = found.wide[0] - found.mean[0]
+        product = _product([column.shares[None] for column in spectra.columns])[0]
+        ratio = spectra.figures(self.coordinates) / product
+        self.ratio = np.clip(ratio, 1 / LARGEST_RATIO, LARGEST_RATIO)
+
+    def counts(self, published: Array) -> "Counts":
+        """Return what conditions' published counts (C x V) say of their true counts."""
+        rows = published.sum(axis=1)
+        n = np.maximum(rows, 1.0)
+        share = np.minimum(n / self.rows, 1.0)
+        chance = (1 - share) / n
+        observed = self.spectra.published(published / n[:, None]) - self.published
+        margins = [self._margin(place, observed, chance) for place in range(len(self.spectra.columns))]
+        shares = [
+            column.shares + found.mean @ column.to_true[1:]
+            for column, found in zip(self.spectra.columns, margins, strict=True)
+        ]
+        if len(margins) == 1:
+            (column,) = self.spectra.columns
+            wide = rows[:, None] * (column.shares + margins[0].wide @ column.to_true[1:])
+            return Counts(self, rows, rows[:, None] * shares[0], wide, shares, margins, np.zeros_like(published))
+        shares = [_positive(one) for one in shares]
+        *both, variance = self._interacting(observed, chance, shares)
+        mean, wide = (rows[:, None] * self.spectra.figures(coordinates) for coordinates in both)
+        return Counts(self, rows, mean, wide, shares, margins, variance)
+
+    def sums(self, published: Array, squares: Array, counts: Array, found: Array) -> Array:
+        """Return the true sums of a number, C x V: its mean times the true counts, and what values differ by.
+
+        published: its sums by published values; squares: of the numbers, C; counts: of rows with a number, by published
+        values, and `found` the estimate of the true ones. The share of the numbers' variance that lies between values
+        takes the place of τ².
+        """
+        n = np.maximum(counts.sum(axis=1), 1.0)
+        mean = (published.sum(axis=1) / n)[:, None]
+        size = np.sqrt(np.maximum(squares - n * mean[:, 0] ** 2, 0.0) * n)[:, None]
+        scaled = np.divide(published - mean * counts, size, out=np.zeros_like(published), where=size > 0)
+        observed, coordinates = self.spectra.published(scaled), np.zeros_like(published)
+        for kind in range(1, int(self.kinds.max()) + 1):
+            inside = self.kinds == kind
+            if inside.any():
+                most = 1 / int(inside.sum())
+                coordinates[:, inside] = weighed(observed[:, inside], self.strengths[inside], 1 / n, most).mean
+        return np.asarray(mean * found + size * self.spectra.figures(coordinates))
+
+    def _interactions(self) -> list[int]:
+        """Return the kinds of coordinates that vary with more than one column."""
+        return [kind for kind in np.unique(self.kinds).tolist() if kind.bit_count() > 1]
+
+    def _most(self, kind: int) -> float:
+        """Return the largest τ²: Σ u² is at most the product of V - 1 over all columns of the kind but the largest."""
+        return 1 / (max(size for place, size in enumerate(self.spectra.shape) if kind >> place & 1) - 1)
+
+    def _margin(self, place: int, observed: Array, chance: Array) -> Deviations:
+        """Weigh one column's margin, C x (V - 1); Σ u² above 1 for each value would be a condition that implies one."""
+        inside = self.kinds == 1 << place
+        return weighed(observed[:, inside], self.strengths[inside], chance, 1.0)
+
+    def _interacting(self, observed: Array, chance: Array, shares: Sequence[Array]) -> tuple[Array, Array, Array]:
+        """Return the coordinates of the conditions' tables for one row, those under the wide prior, and the variance of
+        their interactions, C x V each.
+        """
+        prior = _fitted(_product(shares) * self.ratio, shares, self.spectra.shape)
+        coordinates, variance = self.spectra.true(prior), np.zeros_like(prior)
+        wide = coordinates + self.wider
+        noise, signal = self.spectra.variances(prior)
+        rest = observed - self.strengths * (coordinates - self.coordinates)
+        for kind in self._interactions():
+            inside = self.kinds == kind
+            scales = noise[:, inside], signal[:, inside]
+            found = weighed(rest[:, inside], self.strengths[inside], chance, self._most(kind), *scales)
+            coordinates[:, inside] += found.mean
+            wide[:, inside] += found.wide
+            variance[:, inside] = found.variance + self.variance[inside]
+        return coordinates, wide, variance
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Hold what is known of C conditions: rows n, true counts (C x V), and under the wide prior; the columns' shares
+    inside each condition, their margins' deviations, and the variance of the interactions' coordinates for one row.
+    """
+
+    whole: Whole
+    rows: Array
+    mean: Array
+    wide: Array
+    shares: Sequence[Array]
+    margins: Sequence[Deviations]
+    interactions: Array
+
+    def variance(self, weights: Array) -> Array:
+        """Return the variance under the wide prior of <w, x>, w each row of `weights` (J x V): C x J."""
+        spectra = self.whole.spectra
+        found = self.interactions @ (spectra.weights(weights) ** 2).T
+        for place, (column, margin, gamma) in enumerate(
+            zip(spectra.columns, self.margins, self.whole.gammas, strict=True)
+        ):
+            slope = np.ascontiguousarray(self._slope(weights, place)).reshape(-1, len(column.shares))  # (C J) x V_k
+            turned = (slope @ column.to_true[1:].T).reshape(*found.shape, -1)
+            found = found + np.einsum("cjk,cjk,ck->cj", turned, turned, margin.variance)
+            spread = np.maximum(slope**2 @ column.shares - (slope @ column.shares) ** 2, 0.0)
+            found = found + spread.reshape(found.shape) * (1 - 1 / gamma) / self.whole.rows  # of p itself
+        return np.asarray(found * self.rows[:, None] ** 2)
+
+    def _slope(self, weights: Array, place: int) -> Array:
+        """Return d<w, x>/dP of one column's shares, for one row: w summed over the other columns' shares."""
+        slope = np.broadcast_to(weights, (len(self.rows), *weights.shape)).reshape(
+            len(self.rows), len(weights), *self.whole.spectra.shape
+        )
+        for other in reversed(range(len(self.shares))):
+            if other != place:
+                slope = np.einsum("c...v,cv->c...", np.moveaxis(slope, 2 + other, -1), self.shares[other])
+        return slope
+
+
+def _product(shares: Sequence[Array]) -> Array:
+    """Return the table of independent columns, C x V, of their shares (C x V_k each)."""
+    found = np.ones((len(shares[0]), 1))
+    for own in shares:
+        found = (found[:, :, None] * own[:, None, :]).reshape(len(found), -1)
+    return found
+
+
+def _positive(shares: Array) -> Array:
+    found = np.maximum(shares, LEAST_SHARE)
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
+def _fitted(table: Array, shares: Sequence[Array], shape: tuple[int, ...]) -> Array:
+    """Fit tables (C x V) to the columns' shares in turn, for a few turns."""
+    found = table.reshape(len(table), *shape)
+    for _ in range(FITTING_TURNS):
+        for place, wanted in enumerate(shares, start=1):
+            others = tuple(axis for axis in range(1, found.ndim) if axis != place)
+            axes = [len(found) if axis == 0 else wanted.shape[1] if axis == place else 1 for axis in range(found.ndim)]
+            found = found * (wanted / found.sum(axis=others)).reshape(axes)
+    return found.reshape(table.shape)
