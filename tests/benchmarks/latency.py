@@ -56,8 +56,8 @@ def main() -> None:
     )
     backgrounds = [columns.split(",") for columns in asked.background]
     session = published(con, "microdata", QUASI, "occupation", asked.l, "release_", backgrounds)
-    strata = session.classes.strata() if backgrounds else None
-    print("classes:", 1 if strata is None else len(strata.rows))
+    systems = session.classes.load_systems() if backgrounds else None
+    print("classes:", 1 if systems is None else len(systems.rows))
 
     def ask(sql: str) -> None:
         session.answer(sql, asked.estimator)
