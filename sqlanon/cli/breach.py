@@ -3,26 +3,21 @@
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sqlanon.cli.app import app
 from sqlanon.cli.options import (
-    DatabaseOption,
-    Dsn,
-    EngineName,
-    EngineOption,
     Format,
-    FormatOption,
-    Master,
-    Memory,
-    SqlOption,
-    Temporary,
-    Threads,
-    open_engine,
     say,
 )
+from sqlanon.cli.session_options import SessionOptions, with_session
+
+if TYPE_CHECKING:
+    from sqlanon.breaches.analysis import BreachQuestion
+    from sqlanon.breaches.associations import Breach
+    from sqlanon.engines.base import Engine
 
 
 class Model(StrEnum):
@@ -36,6 +31,7 @@ class Model(StrEnum):
     epilog="Example: sqlanon breach --database hospital.duckdb --base patients --view 'SELECT name, age FROM patients'"
     " --view 'SELECT age, problem FROM patients' --secret \"SELECT name, problem FROM patients WHERE problem = 'HIV'\""
 )
+@with_session
 def breach(
     base: Annotated[str, typer.Option("--base", help="The table behind the views: a file, a glob, or a table's name.")],
     view: Annotated[list[str], typer.Option("--view", help="SELECT columns FROM base; repeat for every view.")],
@@ -58,44 +54,56 @@ def breach(
     ] = None,
     into: Annotated[str | None, typer.Option("--into", help="Keep all associations in a new table.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file at --out.")] = False,
-    database: DatabaseOption = None,
-    engine: EngineOption = EngineName.duckdb,
-    master: Master = None,
-    dsn: Dsn = None,
-    how: FormatOption = Format.table,
-    sql: SqlOption = False,
-    threads: Threads = None,
-    memory_limit: Memory = None,
-    temp_directory: Temporary = None,
+    *,
+    session: SessionOptions,
 ) -> None:
     """Tell how likely each secret association is to whoever has the published views."""
-    from sqlanon.breaches.analysis import BreachQuestion, analyse, render_analysis
-    from sqlanon.breaches.explanation import explain_association
-    from sqlanon.breaches.limits_and_targets import check_file, check_limits, check_table
-    from sqlanon.cli import display
-    from sqlanon.cli.breach_display import show_breach, show_explanation
+    from sqlanon.breaches.analysis import BreachQuestion, render_analysis
+    from sqlanon.breaches.limits_and_targets import check_file, check_limits
 
     question = BreachQuestion(base, tuple(view), secret, model.value)
     check_limits(threshold, cover)
     if out is not None:
         check_file(out.absolute(), overwrite)
-    writes = into is not None and not sql
-    session = open_engine(engine, database, writes, master, dsn, threads, memory_limit, temp_directory)
-    if sql:
-        sys.stdout.write(render_analysis(question, session))
+    engine = session.open(write=into is not None)
+    if session.sql:
+        sys.stdout.write(render_analysis(question, engine))
         return
     if explained is not None:
-        show_explanation(explain_association(question, session, *explained), how.value)
+        _explain(question, engine, explained, session.how)
         return
-    if into is not None:
-        check_table(session, into)
-    with display.progress():
-        found = analyse(question, session)
+    found = _analyse(question, engine, into)
     if out is not None:
         found.write(out, overwrite)
+    _show(found, session.how)
+    found.require(threshold, cover)
+
+
+def _explain(question: "BreachQuestion", engine: "Engine", pair: tuple[str, str], how: Format) -> None:
+    from sqlanon.breaches.explanation import explain_association
+    from sqlanon.cli.breach_display import show_explanation
+
+    show_explanation(explain_association(question, engine, *pair), how.value)
+
+
+def _analyse(question: "BreachQuestion", engine: "Engine", into: str | None) -> "Breach":
+    """Analyse with a sign of progress, and keep the associations in a table where one is named."""
+    from sqlanon.breaches.analysis import analyse
+    from sqlanon.breaches.limits_and_targets import check_table
+    from sqlanon.cli import display
+
+    if into is not None:
+        check_table(engine, into)
+    with display.progress():
+        found = analyse(question, engine)
     if into is not None:
         found.store(into)
+    return found
+
+
+def _show(found: "Breach", how: Format) -> None:
+    from sqlanon.cli.breach_display import show_breach
+
     show_breach(found, how.value)
     for note in found.notes:
         say(note)
-    found.require(threshold, cover)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from sqlanon.cli.publication import CompilationOptions, PublicationOptions, print_script, publish_release
+from sqlanon.cli.publication import CompilationOptions, PublicationOptions, ScriptOptions, print_script, publish_release
 from sqlanon.methods import METHODS
 from sqlanon.methods.base import Method
 from sqlanon.methods.parameters import Parameter
@@ -34,16 +34,9 @@ def _add_compile(app: typer.Typer, method: Method[Any]) -> None:
         print_script(method, given)
 
     declared = {name: known for name, known in method.arguments.items() if known.compiled}
-    options = CompilationOptions if method.reads_source else _without(CompilationOptions, "database")
+    options = CompilationOptions if method.reads_source else ScriptOptions
     example = f"compile {method.name} {method.compile_example}"
     _add(app, method, command, method.compile_sentence, example, options, declared)
-
-
-def _without(options: type, *names: str) -> type:
-    kept = {name: hint for name, hint in get_type_hints(options, include_extras=True).items() if name not in names}
-    return type(
-        options.__name__, (), {"__annotations__": kept, **{n: getattr(options, n) for n in kept if hasattr(options, n)}}
-    )
 
 
 def _add(

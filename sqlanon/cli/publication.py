@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Annotated, Any
 
 import typer
@@ -9,48 +10,36 @@ import typer
 from sqlanon.cli.options import (
     DatabaseOption,
     Dialect,
-    Dsn,
     EngineName,
-    EngineOption,
-    Format,
-    FormatOption,
     KeyFile,
-    Master,
-    Memory,
     SourceArgument,
-    SqlOption,
-    Temporary,
-    Threads,
     chosen_key,
     open_engine,
     say,
 )
+from sqlanon.cli.session_options import SessionOptions
 from sqlanon.errors import UsageError
 from sqlanon.methods.base import Method
 from sqlanon.methods.parameters import Parameter, read_given
 
 
-class PublicationOptions:
+class PublicationOptions(SessionOptions):
     """What publish takes on the command line alone, beside what methods declare."""
 
     source: SourceArgument
-    database: DatabaseOption = None
-    engine: EngineOption = EngineName.duckdb
-    master: Master = None
-    dsn: Dsn = None
     key_file: KeyFile = None
-    how: FormatOption = Format.table
-    sql: SqlOption = False
-    threads: Threads = None
-    memory_limit: Memory = None
-    temp_directory: Temporary = None
 
 
-class CompilationOptions:
-    """What compile takes beside what methods declare; database: where the source's columns are read, if they are."""
+class ScriptOptions:
+    """What compile takes beside what methods declare."""
 
     source: Annotated[str, typer.Argument(help="Table of the other engine, e.g. schema.patients.")]
     dialect: Annotated[Dialect, typer.Option("--dialect", help="The engine's SQL.")] = Dialect.duckdb  # type: ignore[attr-defined]
+
+
+class CompilationOptions(ScriptOptions):
+    """The same of a method whose script depends on the source's columns; database: where these are read."""
+
     database: DatabaseOption = None
 
 
@@ -67,16 +56,15 @@ def publish_release(method: Method[Any], given: Mapping[str, Any]) -> None:
     files = tuple(str(file) for file in (given["database"], given["key_file"]) if file is not None)
     request = request_of(arguments, method.name, given["source"], files)
     own = {name: arguments[name] for name in method.parameters}
-    resources = (given["threads"], given["memory_limit"], given["temp_directory"])
-    writes = into is not None and not given["sql"]
-    engine = open_engine(given["engine"], given["database"], writes, given["master"], given["dsn"], *resources)
-    if given["sql"]:
+    session = SessionOptions(**{one.name: given[one.name] for one in fields(SessionOptions)})
+    engine = session.open(write=into is not None)
+    if session.sql:
         _print_statements(request, engine, arguments, own)
         return
     with display.progress():
         release = publish(request, engine, out, into, overwrite, **own)
-    where = str(out) if out is not None else f"schema {into} of {given['database'] or 'the database'}"
-    display.show_publication(release.manifest, where, given["how"].value)
+    where = str(out) if out is not None else f"schema {into} of {session.database or 'the database'}"
+    display.show_publication(release.manifest, where, session.how.value)
     for note in release.notes:
         say(note)
     if "influence" in release.learned:

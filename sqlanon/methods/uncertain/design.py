@@ -120,21 +120,13 @@ def design(
 
     Raises UsageError where a hierarchy or the matrix cannot be right on any data.
     """
-    sensitive = one_sensitive(NAME, request)
+    one_sensitive(NAME, request)
     _refuse_nulls(request)
     reading = read_source(request, alternatives, alternative_of, max_alternatives, label, order_alternatives, hierarchy)
-    labels = ["label"] if reading.label is not None else []
     given = () if isinstance(influence, Learn) else (influence,)
     return Uncertain(
         request=request,
-        attribute=Attribute(
-            column=sensitive,
-            size=k,
-            parameter="K",
-            purpose=f"{NAME}/{sensitive}",
-            groups_per_block=ONE_BLOCK,
-            carried=(*quasi_names(request), "row_number", *labels),
-        ),
+        attribute=_attribute(reading, k),
         reading=reading,
         clustering=Clustering(
             tuple(map(_dimension, reading.quasi)), k, l, threshold, undiverse, refine, ("draw", *tie_names(request))
@@ -144,6 +136,19 @@ def design(
         order=order_alternatives,
         tables=(*hierarchy.values(), *given),
         width=len(reading.places),
+    )
+
+
+def _attribute(reading: Reading, k: int) -> Attribute:
+    """Return what rows are drawn for; the row's number and its label pass through."""
+    labels = ["label"] if reading.label is not None else []
+    return Attribute(
+        column=reading.sensitive.name,
+        size=k,
+        parameter="K",
+        purpose=f"{NAME}/{reading.sensitive.name}",
+        groups_per_block=ONE_BLOCK,
+        carried=(*quasi_names(reading.request), "row_number", *labels),
     )
 
 
