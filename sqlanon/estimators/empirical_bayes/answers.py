@@ -11,12 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlanon.estimators.channel import Array, Weighted
-from sqlanon.estimators.empirical_bayes.deviations import GRID
 from sqlanon.estimators.empirical_bayes.whole import Counts, Whole
 from sqlanon.estimators.moments import LinearAggregate, Moments
 
 NUMBERS_AT_ONCE = 4_000_000
-TABLES = 2 * len(GRID)  # that a condition's values take; an asked set takes a number for each value of a column
+TABLES = 20  # of a condition's values while it is weighed; an asked set takes a number for each value of a column
 
 
 @dataclass(frozen=True)

@@ -50,16 +50,15 @@ def weighed(
     """
     chance = chance[:, None]
     draws = np.maximum(noise - strengths**2 * signal, LEAST_NOISE) * chance
-    priors = [signal * (chance + share * most) for share in GRID]
     terms = []
-    for prior in priors:
-        variance = np.maximum(strengths**2 * prior + draws, TINY)
+    for share in GRID:
+        variance = np.maximum(strengths**2 * signal * (chance + share * most) + draws, TINY)
         terms.append(-0.5 * (np.log(variance) + observed**2 / variance).sum(axis=1))
     weights = np.exp(np.array(terms) - np.max(terms, axis=0))
     weights /= weights.sum(axis=0)
     kept = np.zeros(observed.shape)
-    for prior, weight in zip(priors, weights[:, :, None], strict=True):
-        kept += weight * _kept(strengths, prior, draws)
+    for share, weight in zip(GRID, weights[:, :, None], strict=True):
+        kept += weight * _kept(strengths, signal * (chance + share * most), draws)
     likely, largest = (_point(weights, share) for share in (0.5, SURE))
     upper = np.minimum(np.maximum(LIKELY_WIDER * likely, WIDER * largest), 1.0)[:, None] * most
     prior = signal * (WIDER * chance + upper)
