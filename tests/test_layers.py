@@ -17,7 +17,8 @@ PACKAGE = ROOT / "sqlanon"
 
 # a package imports from the packages above it, and a module inside a package from any of its own that makes no circle
 LAYERS = (
-    {"errors", "version"},
+    {"wording", "version"},
+    {"errors"},
     {"key", "atomic_files", "plain_values"},
     {"plans", "estimators"},
     {"sql"},

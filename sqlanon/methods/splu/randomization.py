@@ -20,7 +20,7 @@ from sqlanon.methods.grouping import (
     seat_rows_of,
 )
 from sqlanon.methods.internal_names import identity_names, quasi_names, sensitive_names, tie_names
-from sqlanon.plans.plan import Request, Step
+from sqlanon.plans.plan import Request, Row, Step
 from sqlanon.plans.roles import resolve_names
 from sqlanon.wording import option
 
@@ -68,7 +68,21 @@ def design(
 
 def check_all_values(design: Randomization) -> Steps:
     """Return the steps that count every attribute's values and refuse what cannot be grouped."""
-    return tuple(step for number in range(len(design.attributes)) for step in check_values(design.of(number)))
+    return tuple(step for number in range(len(design.attributes)) for step in _check_one(design.of(number)))
+
+
+def _check_one(one: Randomization) -> Steps:
+    """Return the steps that count one attribute's values; they tell where gamma is so large that counts are noise."""
+    attribute = one.attribute
+
+    def warn(row: Row) -> str:
+        from sqlanon.methods.splu.channel_noise import warning  # numpy comes with it, and a script needs none
+
+        return warning(attribute.column, attribute.size, row["row_count"], row["largest_count"]) or ""
+
+    *counted, check = check_values(one)
+    assert isinstance(check, Step)
+    return (*counted, replace(check, note=warn))
 
 
 def randomize(design: Randomization) -> Steps:
