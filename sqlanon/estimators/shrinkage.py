@@ -2,8 +2,8 @@
 
 The answer is P + w (U - P) with w = max(0, 1 - se^2 / (U - P)^2); the interval is the unbiased one's. U and P are
 least squares and uniform for groups, the closed form and the published figure for randomized values. A standard
-error wider than all that the release allows is no evidence either. Randomized values are weighed against what their
-margins say instead, all values of a condition together (`empirical_bayes`), wherever their channels can be inverted.
+error wider than all that the release allows is no evidence either. Counts and sums of randomized values are weighed
+against what their margins say instead, all values of a condition together (`empirical_bayes`).
 """
 
 import numpy as np
