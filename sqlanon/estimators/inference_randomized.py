@@ -63,8 +63,8 @@ class Recovery:
         orders = self._company_variance(parts[0], measured) if len(parts) == self.case_count == 1 else 0.0
         unbiased, error = self._corrected(parts, measured, closed, variance, orders, estimator)
         found = Evidence(plain, unbiased, error, least, most, np.zeros(plain.shape, dtype=bool), growth, jump=jump)
-        if estimator == "shrinkage" and self.whole is not None:
-            found = self._weighed(found, shrunk(self.whole, self.moments, measured, parts), parts[0], measured)
+        if estimator == "shrinkage" and self.whole is not None and len(parts) == 1:
+            found = self._weighed(found, shrunk(self.whole, self.moments, measured, parts[0]), parts[0], measured)
         return self._bounded(found, measured)
 
     def _weighed(self, found: Evidence, posterior: Shrunk, part: Weighted, measured: LinearAggregate) -> Evidence:

@@ -1,9 +1,9 @@
 """Shrinkage (the default): U + w (LS - U), unbiased where there is evidence, the plain estimate where there is none.
 
 w = max(0, 1 - se² / (LS - U)²), and the interval is the unbiased estimate's. LS and U are least squares and uniform
-for groups, the closed form and the published figure for randomized values. Randomized values are weighed against what
-their margins say instead, all values of a condition together (`empirical_bayes`), wherever their channels can be
-inverted.
+for groups, the closed form and the published figure for randomized values. Counts and sums of randomized values are
+weighed against what their margins say instead, all values of a condition together (`empirical_bayes`), wherever their
+channels can be inverted.
 """
 
 import numpy as np

@@ -5,7 +5,6 @@ mean x̌ and variance say more than the likeliest prior allows, x̂ goes only as
 translation: Efron and Morris 1972), for what stands out may be more than a normal prior holds.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,35 +26,31 @@ class Shrunk:
     variance: Array
 
 
-def shrunk(whole: Whole, moments: Moments, measured: LinearAggregate, parts: Sequence[Weighted]) -> Shrunk:
-    """Answer one aggregate for every condition and asked set, C x J, some conditions at a time.
+def shrunk(whole: Whole, moments: Moments, measured: LinearAggregate, part: Weighted) -> Shrunk:
+    """Answer a count or a sum for every condition and asked set, C x J, some conditions at a time.
 
-    moments: of the published values, under `uniform`. parts: the numerator, and for AVG the denominator.
+    moments: of the published values, under `uniform`. (The ratio of two such answers is no good average: a small count
+    that is shrunk to next to nothing makes it large.)
     """
     cells, cases, values = moments.columns["uniform"].shape
-    sets = len(parts[0].weights[0])
+    sets = len(part.weights[0])
     step = max(1, NUMBERS_AT_ONCE // max(cases * values * TABLES, sets * max(whole.spectra.shape)))
     found = [_Batch(whole, moments, measured, slice(start, start + step)) for start in range(0, cells, step)]
-    done = [_answered(batch, parts) for batch in found]
+    done = [_answered(batch, part) for batch in found]
     if not done:
         none = np.zeros((0, sets))
         return Shrunk(none, none, none)
     return Shrunk(*(np.concatenate([getattr(one, name) for one in done]) for name in ("value", "wide", "variance")))
 
 
-def _answered(batch: "_Batch", parts: Sequence[Weighted]) -> Shrunk:
-    first, *others = parts
-    value = batch.summed(first)
-    if others:
-        bottom = batch.summed(others[0])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            value = np.where(bottom > 0, value / bottom, np.nan)
-    if others or first.degree or len(first.weights) > 1:
+def _answered(batch: "_Batch", part: Weighted) -> Shrunk:
+    value = batch.summed(part)
+    if part.degree or len(part.weights) > 1:
         none = np.full_like(value, np.nan)
         return Shrunk(value, none, none)
     counts = batch.counts(0)
-    wide = batch.totalled(first, 0, counts.wide)
-    variance = counts.variance(first.weights[0])
+    wide = batch.totalled(part, 0, counts.wide)
+    variance = counts.variance(part.weights[0])
     error = np.sqrt(variance)
     return Shrunk(np.clip(value, wide - error, wide + error), wide, variance)
 
