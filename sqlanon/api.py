@@ -105,6 +105,7 @@ def publish(method: str, con: Any, source: object, **options: Any) -> Release:
     from sqlanon.publishing import publish as publishing
     from sqlanon.publishing.release_request import request_of
 
+    # the methods' own functions cannot get here with another name
     if method not in METHODS:
         raise UsageError(f"no method {method!r}; there are {', '.join(METHODS)}")
     _refuse_broken_text(source, options.get("out"), options.get("into"))

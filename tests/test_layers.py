@@ -140,18 +140,16 @@ LARGE = {"pandas", "numpy", "scipy", "sqlglot"}
 
 def test_importing_the_package_imports_no_extra():
     found = imported_by("-c", "import sqlanon")
-    assert "sqlanon.api" in found
+    assert "sqlanon" in found
     assert not found & (EXTRAS | {"typer", "scipy.stats"})
 
 
-@pytest.mark.xfail(reason="pandas, numpy, scipy and sqlglot are imported before they are used")
 def test_importing_the_package_imports_nothing_large():
-    found = imported_by("-c", "import sqlanon")
-    assert "sqlanon" in found
+    found = imported_by("-c", "import sqlanon; sqlanon.anatomy, sqlanon.open, sqlanon.Release")
+    assert "sqlanon.methods.anatomy" in found
     assert not found & LARGE
 
 
-@pytest.mark.xfail(reason="the command line imports all of the package before it knows what is asked")
 def test_the_version_is_said_without_a_database():
     found = imported_by("-m", "sqlanon", "--version")
     assert "sqlanon.cli" in found
@@ -201,7 +199,7 @@ def module_needs(path: Path, libraries: set[str]) -> bool:
 def test_extras_are_told_from_what_tests_need():
     assert {"pyspark", "psycopg"} <= optional()
     assert not {"pytest", "hypothesis", "pyarrow", "duckdb", "pandas"} & optional()
-    assert module_needs(MODULES["engines.postgres"], optional())
+    assert module_needs(MODULES["engines.postgres.connection"], optional())
 
 
 @pytest.mark.parametrize("test", [name for name in TESTS if Path(name).name.startswith("test_")])
@@ -240,7 +238,7 @@ def test_templates_of_others_are_rendered_by_whoever_imports_the_owner(module):
 def test_one_name_in_three_places():
     tests = {path.stem.removeprefix("test_") for path in (ROOT / "tests" / "methods").glob("test_*.py")}
     golden = {path.name for path in (ROOT / "tests" / "golden").iterdir() if path.is_dir()}
-    assert set(METHODS) == tests == golden
+    assert set(METHODS) == tests - {"base"} == golden
 
 
 def test_the_build_runs_what_the_readme_says():

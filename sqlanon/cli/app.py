@@ -19,6 +19,7 @@ class MethodGroup(TyperGroup):
     """A verb with a command for every method; the methods are loaded when one is asked for."""
 
     def _load(self) -> None:
+        # loading the methods costs more than all the rest of a start
         if not self.commands:
             from sqlanon.cli.methods import commands_of
 

@@ -54,6 +54,7 @@ def _add(
     """
     own = [_option(known) for known in declared.values()]
     shared = [_shared(options, name, hint) for name, hint in get_type_hints(options, include_extras=True).items()]
+    # required ones first, as Python's signatures want it; the order is the declaration's otherwise
     arguments = sorted((*own, *shared), key=lambda one: one.default is not inspect.Parameter.empty)
     command.__name__, command.__doc__ = method.name, sentence
     command.__signature__ = inspect.Signature(arguments)  # type: ignore[attr-defined]

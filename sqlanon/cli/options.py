@@ -96,6 +96,7 @@ def open_engine(
     """Open the engine that was named; a DSN that stands nowhere else is read from SQLANON_DSN."""
     from sqlanon.engines import connect
 
+    # a DSN on the command line may hold a password, which process lists show
     if engine is EngineName.postgres and dsn is None:
         dsn = os.environ.get("SQLANON_DSN")
     return connect.open_engine(engine.value, database, write, master, dsn, threads, memory, temporary)

@@ -52,6 +52,7 @@ def publish_release(method: Method[Any], given: Mapping[str, Any]) -> None:
     arguments = _arguments(method.arguments, given)
     out, into, overwrite = arguments["out"], arguments["into"], arguments["overwrite"]
     _refuse_place(out, into, given)
+    # SQLANON_KEY and --key-file are the command line's own ways to hand a key over
     arguments["key"] = chosen_key(arguments["key"], given["key_file"])
     files = tuple(str(file) for file in (given["database"], given["key_file"]) if file is not None)
     request = request_of(arguments, method.name, given["source"], files)

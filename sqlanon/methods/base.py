@@ -124,6 +124,7 @@ class Method(Generic[D]):
     @property
     def parameters(self) -> dict[str, Parameter]:
         """Return the method's own parameters, by name."""
+        # the sensitive column is declared by each method: one takes a name, another several
         shared = {*RequestOptions.__annotations__, "sensitive"}
         return {name: known for name, known in self._declared.items() if name not in shared}
 
@@ -152,6 +153,7 @@ class Method(Generic[D]):
         values = {name: given.get(name, known.default) for name, known in self.parameters.items()}
         for name, known in self.parameters.items():
             known.check(values[name])
+        # files to keep are the publisher's affair, and decide nothing of the plan
         decided = {name: value for name, value in values.items() if name != self.saved}
         design = replace(self.design(request, **decided), prefix=prefix)
         secret = key if key is not None else relation_name(prefix, "key")
@@ -172,6 +174,7 @@ class Method(Generic[D]):
         """Render the steps of both phases; a template of the second may read what the first made."""
         first = [step for function in self.steps for step in function(design)]
         second = [step for function in self.outputs for step in function(design)]
+        # both phases are rendered together, so that a value that no step reads is found wherever it stands
         built = build((*first, *second), design.values, design.prefix, {"key": secret})
         publication = Publication(
             outputs=cast(tuple[Statement, ...], built[len(first) :]),
@@ -186,12 +189,14 @@ class Method(Generic[D]):
         self, design: D, reports: Reports, secret: Sql, values: Mapping[str, Any], expected: Publication
     ) -> Publication:
         fitted = design.fitted(reports)
+        # rendering again is cheap, and only a design that the data changed needs it
         return expected if fitted == design else self._built(fitted, secret, values)[1]
 
     def _recorded(self, design: D, values: Mapping[str, Any]) -> dict[str, object]:
         """Return the manifest's `parameters`: the method's own numbers, never paths."""
         recorded: dict[str, object] = {}
         for name, known in self.parameters.items():
+            # what the method resolved (a default, a column's spelling) is recorded in the place of what was typed
             if name in design.recorded:
                 recorded |= design.recorded[name]
             elif known.kind.recorded:

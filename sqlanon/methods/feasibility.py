@@ -74,6 +74,7 @@ def refuse_infeasible(asked: Size) -> Callable[[Row], None]:
         count, largest = row["row_count"], row["largest_count"]
         if asked.size > count:
             raise DataError(TOO_FEW_ROWS.format(parameter=asked.parameter, size=asked.size, row_count=count))
+        # Anatomy, section 5: an l-diverse partition exists exactly where no value fills more than 1/l of the rows
         if largest > count // asked.size:
             raise DataError(_infeasible(asked, row))
 
@@ -95,11 +96,13 @@ def infeasible_guards(asked: Size) -> tuple[Guard, ...]:
 
 def _infeasible(asked: Size, row: Row) -> str:
     count, largest = row["row_count"], row["largest_count"]
+    # the largest size that the most frequent value leaves room for
     feasible = count // largest
     return (NOT_POSSIBLE + (POSSIBLE_UP_TO if feasible >= 2 else NEVER_POSSIBLE)).format(
         parameter=asked.parameter,
         size=asked.size,
         column=repr(asked.column),
+        # a value of the data is named only where the publisher said so: messages end in logs
         value=f" ({row['largest_value']!r})" if asked.show_values else "",
         largest_count=largest,
         row_count=count,

@@ -70,6 +70,7 @@ def select_rows(design: Design) -> Steps:
     )
     selected = [(source.expression(column), name) for column, name in named]
     if identity_names(request) == ("row_number",):
+        # with a key of our own any unique numbering tells rows apart, and costs no hash of the whole row
         selected.append((source.numbering, "row_number"))
     first = Step("shared/source", "view", values={"relation": source.relation, "selected": selected})
     return (first, *leave_out_nulls(request, sensitive_names(request)))
@@ -109,6 +110,7 @@ def check_persons(design: Design) -> Steps:
     request = design.request
     if not request.roles.identifier or request.many_rows_per_person:
         return ()
+    # scripts cannot count into a message, so theirs has no figures
     several = Guard("repeating_persons > 0", "persons have more than one row, and the guarantee is per row")
     columns = {"identifier_columns": identifier_names(request)}
     return (Step("methods/grouping/persons", "query", refuse=refuse_several_rows, guards=(several,), values=columns),)
@@ -138,9 +140,11 @@ def draw_from(design: Grouping, value: str, population: str = "") -> Steps:
     population: the relation of the rows, where it is neither `population` nor `identified`.
     """
     request, attribute = design.request, design.attribute
+    # a draw is made here, so it is not carried from before
     extra = [name for name in attribute.carried if name not in attribute.draws]
     values: dict[str, object] = {"drawn_columns": (*extra, value)}
     template = "methods/grouping/drawn"
+    # the engine's own generator needs neither key nor identity
     if request.draws == "random":
         template = "methods/grouping/drawn_at_random"
     else:
@@ -194,9 +198,11 @@ def seat_rows_of(design: Grouping, rows: str, value: str) -> Steps:
     valued = {"value_column": value}
     seated = {**placed, **valued, "ties": tie_names(design.request)}
     return (
+        # a window over a whole value would not spill: shards of its draws bound what is held at once
         Step("methods/grouping/shard", suffix=suffix, reads=read, values=valued),
         Step("methods/grouping/positioned", suffix=suffix, reads=read, values=seated),
         Step("methods/grouping/block", suffix=suffix, values={"block_purpose": f"{attribute.purpose}/block/"}),
+        # a view: the block and the seat are read off once more where they are needed, which costs less than a table
         Step("methods/grouping/numbered", "view", suffix=suffix, values=placed),
     )
 

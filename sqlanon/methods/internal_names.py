@@ -22,6 +22,7 @@ def identity_names(request: Request) -> tuple[str, ...]:
     """Return the column that tells rows apart when they are drawn for."""
     if request.draws == "random":
         return ()
+    # under a given key rows are told apart by what they are, so that the storage order decides nothing
     return ("row_number",) if request.identity == "number" else ("identity",)
 
 

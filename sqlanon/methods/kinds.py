@@ -106,6 +106,7 @@ class Share(Number):
         """Read 0.01 or 1%."""
         number, percent, rest = str(given).strip().partition("%")
         try:
+            # 1% and 0.01 are the same share
             value = float(number) / (100 if percent else 1)
         except ValueError:
             value = -1.0
@@ -124,6 +125,7 @@ class Choice(Kind):
     @property
     def typed(self) -> Any:
         """Return an enumeration of the words."""
+        # an enumeration, so that the command line lists the words and refuses others itself
         kind = Enum("Choice", {word: word for word in self.words}, type=str)  # type: ignore[misc]
         return kind | None if self.optional else kind
 
@@ -188,6 +190,7 @@ class WholePerColumn(Kind):
             return int(given[0])
         numbers: dict[str, int] = {}
         for text in given:
+            # a column's name may hold commas and equals signs: split only where that is unambiguous
             for part in [text] if text.count("=") == 1 else text.split(","):
                 name, found, number = part.rpartition("=")
                 if not found or not name.strip() or not _is_whole(number):

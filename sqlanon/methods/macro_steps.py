@@ -101,6 +101,7 @@ def grouping_values(method: str, parameter: str, draws: bool, refusals: list[Ref
 def column_refusals(names: str, role: str) -> list[Refusal]:
     """Refuse columns that the table does not have, NULL where a choice belongs, and a column in two roles."""
     lowered = f"list_transform(cast({names} as varchar[]), lambda name: lower(name))"
+    # a macro knows the table's columns only when it runs: names are compared inside the query
     asked = f"list_append(cast({names} as varchar[]), {SENSITIVE})"
     missing = (
         f"list_filter({asked}, lambda name: name is null or"

@@ -39,6 +39,7 @@ class Range:
 
     def fault(self, value: Any) -> str:
         """Return the words for a value that lies outside, empty for one inside."""
+        # not written as `value < least`: NaN compares false with everything, and lies in no range
         if (self.least is not None and not value >= self.least) or (self.above is not None and not value > self.above):
             return self.words
         past = (self.most is not None and value > self.most) or (self.below is not None and not value < self.below)
@@ -98,6 +99,7 @@ def types_of(options: type) -> dict[str, Any]:
 def _annotated(options: type) -> dict[str, tuple[Any, Parameter]]:
     found = {}
     for name, hint in get_type_hints(options, include_extras=True).items():
+        # Required[…] says that it has to be given, which the default says as well
         inner = get_args(hint)[0] if get_origin(hint) is Required else hint
         assert get_origin(inner) is Annotated, f"{options.__name__}.{name} declares no Parameter"
         kind, parameter = get_args(inner)

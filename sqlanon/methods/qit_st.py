@@ -22,6 +22,7 @@ class Grouped(Grouping):
     def columns(self) -> Mapping[str, Any]:
         """Return the roles of the published columns; names that we add give way to the user's."""
         roles = self.request.roles
+        # a user's own column may be called group_id: ours gives way, and the manifest says so
         published = (*roles.quasi, *roles.sensitive)
         return {
             "quasi": list(roles.quasi),

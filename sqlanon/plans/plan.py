@@ -292,6 +292,7 @@ class _Builder:
         missing += [name for name in head.parameters if name not in known]
         if missing:
             raise TemplateError(f"step {step.name}: nothing yields {missing}")
+        # by identity: two steps may take equal values, and each has to be read
         self.read |= {(id(step.values if name in step.values else self.values), name) for name in head.parameters}
         sql = render(
             step.template,
@@ -312,6 +313,7 @@ class _Builder:
             raise TemplateError(f"loop {repeat.name}: its state stands before it, and its body makes tables")
         left, before = self.step(repeat.left), dict(self.relations)
         body = tuple(self.step(step) for step in repeat.body)
+        # what a turn made is forgotten, as the runner drops it
         self.relations = before
         statements = tuple(step for step in body if isinstance(step, Statement))
         assert isinstance(left, Report), "what is left is a query"

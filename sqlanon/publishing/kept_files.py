@@ -75,6 +75,7 @@ def _check(paths: Sequence[Path], mark: str, overwrite: bool, out: str | Path | 
             raise TargetError(f"{str(path)!r} is neither .parquet nor .csv")
         if not place.parent.is_dir():
             raise TargetError(f"no folder {str(path.parent)!r} to write {path.name!r} in")
+        # what lies in the release is handed on with it
         if out is not None and Path(out).resolve() in (place, *place.parents):
             raise TargetError(f"{str(path)!r} lies in the release, which is handed on; keep it elsewhere")
         if place in taken:
@@ -111,6 +112,7 @@ def _write_table(engine: Engine, kept: Statement, place: Path, how: str) -> None
         writer.execute(
             f"copy (select * from {table} order by all) to {literal(str(place))} ({how}, use_tmp_file false)"
         )
+        # the engine's writer may have replaced the file that was made private
         place.chmod(0o600)
     except (OSError, SqlanonError) as error:
         raise TargetError(f"cannot write {place.name}: {error}") from None

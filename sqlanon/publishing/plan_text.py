@@ -32,6 +32,7 @@ def statements_text(plan: Plan, engine: Engine, out: str | Path | None, into: st
 def plan_text(plan: Plan, engine: Engine) -> str:
     """Return the statements of a plan as they run before anything is written, in order."""
     texts = [text for step in plan.steps for text in _step_text(step, engine)]
+    # the key is bound as a parameter: no text that is shown ever holds it
     key = f"-- key (bound, never shown)\ncreate temporary table {plan.key} (secret varchar);"
     return "\n\n".join([key, f"insert into {plan.key} values (?);", *texts])
 

@@ -53,6 +53,7 @@ def publish(
     target = _target(engine, out, into, overwrite)
     kept = kept_files.chosen(asked, plan, kept_paths(asked, parameters), overwrite, out)
     key = asked.key or Key.fresh()
+    # one snapshot for the plan and the comparison with the source: a row that comes in between would fail the release
     with engine.snapshot(), run_plan(plan, engine, key, kept.write_report) as reports:
         publication = plan.published(reports)
         manifest = new_manifest(plan.method, publication, engine.name, {}, plan.dropped_rows(reports))
@@ -60,6 +61,7 @@ def publish(
             known = _known(plan, engine)
             written = write_verified(engine, target, publication.outputs, manifest, against, accept, known)
     manifest, tables, report = written
+    # a directory is opened as its recipient will, from the files
     release = open_release(out) if out is not None else Release(engine, tables, manifest)
     release.sql = plan_text(plan, engine)
     release.notes = [*_notes(asked, manifest, against[1], into), *_exposed(report), *plan.notes(reports)]

@@ -70,6 +70,7 @@ def prepare(
     method.refuse_dialect(engine.dialect)
     source, types = engine.find_source(asked.source)
     roles = resolve_roles(list(types), asked.quasi, asked.sensitive, asked.identifier)
+    # of nested columns only lists of single values can be alternatives
     lists = source.lists if method.takes_lists else {}
     for name in roles.all:
         if types[name] == "NESTED" and (name not in lists or name in roles.identifier):

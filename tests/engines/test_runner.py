@@ -28,7 +28,9 @@ def a_plan(limit: int) -> Plan:
     start = Statement("number", "select i as number from range(1, 41) as numbers(i)", "table", NUMBER)
     left = Statement("left", f"select count(*) as left_over from {NUMBER} where number > 1", "query", "")
     turn = Statement("next", f"select number // 2 as number from {NUMBER}", "table", NEXT)
-    loop = Loop("halves", NUMBER, (turn,), Check(left, refuse, (Guard("left_over > 0", TOO_MANY),)), limit)
+    loop = Loop(
+        "halves", NUMBER, (turn,), Check(left, guards=(Guard("left_over > 0", TOO_MANY),), refuse=refuse), limit
+    )
     output = Statement("data", f"select count(*) as rows, max(number) as most from {NUMBER}", "table", '"t_data"')
     return Plan("halving", (start, loop), Publication((output,)), key=Sql('"t_key"'))
 

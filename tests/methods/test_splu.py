@@ -29,7 +29,7 @@ def table(con, rows, values=13):
 def decoy_groups(con, gamma, residue=None, key=KEY, identity="identifier"):
     """Run the plan and return the rows (value, group) of its decoy groups, which are never published."""
     engine = DuckDBEngine(con)
-    request = Request(engine.source("t")[0], Roles(("q",), ("s",), ("person",)), identity=identity)
+    request = Request(engine.find_source("t")[0], Roles(("q",), ("s",), ("person",)), identity=identity)
     plan = METHODS["splu"].plan(request, gamma=gamma, residue=residue)
     with run_plan(plan, engine, Key.of(key)):
         return con.execute(
@@ -77,7 +77,7 @@ def test_the_residue_is_drawn_evenly_whatever_its_value(con):
     dropped = collections.Counter()
     for key in range(80):
         engine = DuckDBEngine(con)
-        request = Request(engine.source("t")[0], Roles(("q",), ("s",), ("person",)), identity="identifier")
+        request = Request(engine.find_source("t")[0], Roles(("q",), ("s",), ("person",)), identity="identifier")
         plan = METHODS["splu"].plan(request, gamma=3)
         with run_plan(plan, engine, Key.of(f"{key:064x}")) as found:
             assert found["left_out"]["dropped_rows"] == 2

@@ -456,7 +456,7 @@ def test_values_outside_a_hierarchy_are_named(con):
 
 def test_a_hierarchy_for_another_column(con):
     message = refused(con, sqlanon.UsageError, hierarchy={"num": PAPER / "education.csv"})
-    assert message == "a hierarchy is given for 'num', which --quasi does not name"
+    assert message == "a hierarchy is given for 'num', which quasi does not name"
     both = {"education": PAPER / "education.csv", "EDUCATION": PAPER / "education.csv"}
     assert "given twice for 'education'" in refused(con, sqlanon.UsageError, hierarchy=both)
 
@@ -708,8 +708,8 @@ def test_one_identifier_for_all_alternatives_of_a_row(con):
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"k": 1}, "-k 1 groups nobody with others"),
-        ({"l": 1}, "-L 1 asks for no difference"),
+        ({"k": 1}, "k 1 groups nobody with others"),
+        ({"l": 1}, "l 1 asks for no difference"),
         ({"threshold": 0}, "threshold 0 is not above 0 and at most 1"),
         ({"threshold": 1.1}, "threshold 1.1 is not above 0 and at most 1"),
         ({"threshold": float("nan")}, "threshold = nan is not a number"),
@@ -722,7 +722,7 @@ def test_one_identifier_for_all_alternatives_of_a_row(con):
         ({"label": "num", "id": "num"}, "column 'num' stands in id and in label"),
         ({"alternative_of": "sex"}, "column 'sex' stands in quasi and in alternative_of"),
         ({"label": "nobody"}, "no column 'nobody' in the source"),
-        ({"save_influence": "x.csv"}, "save_influence keeps what influence='learn' finds"),
+        ({"save_influence": "x.csv"}, 'save_influence keeps what influence="learn" finds'),
         ({"hierarchy": "education.csv"}, "hierarchy is a mapping of column names to tables"),
         ({"alternatives": "commas"}, "alternatives = 'commas' is none of lists, braces"),
         ({"undiverse": "hide"}, "undiverse = 'hide' is none of merge, suppress"),

@@ -25,9 +25,9 @@ def test_names_match_without_case_and_are_spelled_as_in_the_source():
         ([], ["disease"], [], "at least one quasi-identifier"),
         (["age"], [], [], "name the sensitive column"),
         (["age,gone"], ["disease"], [], "no column 'gone'"),
-        (["age,sex,AGE"], ["disease"], [], "named twice in --quasi"),
-        (["age"], ["age"], [], "stands in --quasi and in --sensitive"),
-        (["age"], ["disease"], ["disease"], "stands in --sensitive and in --id"),
+        (["age,sex,AGE"], ["disease"], [], "named twice in quasi"),
+        (["age"], ["age"], [], "stands in quasi and in sensitive"),
+        (["age"], ["disease"], ["disease"], "stands in sensitive and in id"),
         (["age,"], ["disease"], [], "empty column name"),
     ],
 )

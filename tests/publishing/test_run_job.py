@@ -329,7 +329,7 @@ def test_a_job_randomizes_several_columns(shell):
         ("{disease: four}", "residue: keep", "line 8"),
         ("[4]", "residue: keep", "line 8"),
         ("{disease: 4, nobody: 3}", "residue: keep", "'nobody', which is not sensitive"),
-        ("3", "residue: maybe", "neither 'drop' nor 'keep'"),
+        ("3", "residue: maybe", "line 9: residue is one of drop, keep, not 'maybe'"),
     ],
 )
 def test_a_job_with_wrong_gammas_is_refused(shell, gamma, residue, says):

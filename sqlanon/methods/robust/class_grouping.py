@@ -84,6 +84,7 @@ def count_classes(design: ClassGrouping) -> Steps:
     """Return the steps that count the classes' values and how many groups each class gives."""
     purpose, signed, size = design.attribute.purpose, design.signed, design.size
     nulls = {"nulls_are_values": design.request.nulls == "value"}
+    # whole millionths, so that every engine compares the same integers
     most = {"most_millionths": round(design.most_suppressed * MILLION)}
     folder = "methods/robust/class_grouping"
     return (
@@ -118,6 +119,7 @@ def order_class_values(design: ClassGrouping) -> Steps:
 def code_rows(design: ClassGrouping) -> Steps:
     """Return the step that gives rows the code of their class and value."""
     request = design.request
+    # codes are given to rows that already have their identity, so that draws depend on it and not on the code
     identified = identity_names(request) == ("identity",)
     values = {"drawn_from": (*quasi_names(request), *identity_names(request)), "signature": design.signature}
     reads = {"population": "identified"} if identified else {}
@@ -138,6 +140,7 @@ def form_class_groups(design: ClassGrouping) -> Steps:
     """Return the steps that end in `grouped`: every kept row with its group; group numbers tell of no class."""
     purpose, carried = design.attribute.purpose, design.attribute.carried
     return (
+        # groups are made class by class: numbers in that order would tell which class a group is of
         Step("methods/robust/class_grouping/renumbered", values={"group_purpose": f"{purpose}/group/"}),
         Step("methods/robust/class_grouping/grouped", values={"carried": carried}),
     )

@@ -87,6 +87,7 @@ def design(
         signature=signature(request, backgrounds),
         backgrounds=backgrounds,
         most_suppressed=max_suppressed,
+        # repair may still place rows that are left over: refuse only after it
         early=not repair,
         promised=guarantee,
         turns=repair,
@@ -104,6 +105,7 @@ def _backgrounds(
 ) -> tuple[Background, ...]:
     """Match what the adversary knows with the published columns."""
     (sensitive,) = request.roles.sensitive
+    # a cast column is published, and so compared, as what it is cast to
     types = {**request.types, **request.source.casts}
     quasi = zip(request.roles.quasi, quasi_names(request), strict=True)
     published = Columns(

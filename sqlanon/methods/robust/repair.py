@@ -34,6 +34,7 @@ def repair_groups(design: Repair) -> Steps:
         return ()
     request, r, guarantee, turns = design.request, design.r, design.promised, design.turns
     carried = {"carried": quasi_names(request)}
+    # each background counts by itself: an offer has to be good under every one
     priors, made = _priors(design.signature, design.backgrounds)
     asked: dict[str, object] = {"priors": priors}
     return (

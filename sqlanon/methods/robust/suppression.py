@@ -76,6 +76,7 @@ def surplus_guards(asked: Suppression) -> tuple[Guard, ...]:
 def _refuse(asked: Suppression, row: Row) -> None:
     """Refuse more rows left over than may be; the message names the signatures that leave most."""
     most = row["row_count"] * round(asked.most * MILLION)
+    # in whole numbers: a share in floating point could refuse exactly what was allowed
     if row["surplus_rows"] * MILLION <= most and row["surplus_rows"] < row["row_count"]:
         return
     text = NO_GROUP if row["surplus_rows"] == row["row_count"] else NOT_POSSIBLE
@@ -97,6 +98,7 @@ def _refuse(asked: Suppression, row: Row) -> None:
 
 
 def _worst(row: Row) -> str:
+    # at most three signatures: a message is one line, and signatures are quasi values, which are published anyway
     named = [f"({row[f'worst_{n}']}) with {row[f'surplus_{n}']}" for n in (1, 2, 3) if row.get(f"surplus_{n}")]
     if not named:
         return ""

@@ -152,6 +152,7 @@ def _attributes(request: Request, gammas: Mapping[str, int], groups_per_block: i
                 *quasi_names(request),
                 *(_published(before) for before in range(number)),
                 *internal[number + 1 :],
+                # only an attribute that is not the last has to tell rows apart for the next one's draws
                 *(identity_names(request) if number < last else ()),
                 "slot_draw",
             ),
@@ -172,8 +173,10 @@ def _randomize_one(design: Randomization, number: int) -> Steps:
     one, attributes = design.of(number), design.attributes
     suffix, carried = one.attribute.suffix, one.attribute.carried
     after = {attributes[number + 1].internal: "sensitive"} if number + 1 < len(attributes) else {}
+    # a residue is left out once: with one gamma for all, N mod gamma is the same for every attribute
     drops = design.drops and number == 0
     rows, counted = "kept" if drops else "drawn", f"{suffix}_randomized"
+    # the slot's draw has done its work; whoever saw it could tell the slot that was drawn
     kept = [(name, after.get(name, name)) for name in carried if name != "slot_draw"]
     tally = Step(
         "methods/grouping/tally",
@@ -200,6 +203,7 @@ def _randomize_one(design: Randomization, number: int) -> Steps:
 def _drop_residue(one: Randomization) -> Steps:
     """Return the steps that leave N mod gamma rows out: evenly drawn, whatever their values."""
     attribute = one.attribute
+    # the draws pass on under their own names, behind the ties that order equal ones
     passing = (name for name in attribute.carried if name not in attribute.draws)
     columns = (*passing, "sensitive", *tie_names(one.request), *attribute.draws)
     return (

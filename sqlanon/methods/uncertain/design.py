@@ -86,6 +86,7 @@ class Uncertain(Grouping):
     @property
     def kept_files(self) -> tuple[KeptFile, ...]:
         """Return the learned matrix, which its expert wants whatever comes of the release."""
+        # written when the report is there: a release that is refused later still leaves its expert something to correct
         return (KeptFile("facts", self.heads, influences.lines),) if self.influence is LEARN else ()
 
     @property
@@ -123,6 +124,7 @@ def design(
     one_sensitive(NAME, request)
     _refuse_nulls(request)
     reading = read_source(request, alternatives, alternative_of, max_alternatives, label, order_alternatives, hierarchy)
+    # a learned matrix is made of the source itself: there is no table to read
     given = () if isinstance(influence, Learn) else (influence,)
     return Uncertain(
         request=request,

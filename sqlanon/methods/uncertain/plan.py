@@ -146,6 +146,7 @@ def read_cells(design: Uncertain) -> Steps:
 
 def identify_rows(design: Uncertain) -> Steps:
     """Return the step that gives rows their identity text; number and label pass through it, and the label tells."""
+    # a label is published beside the row, so it belongs to what the row is
     label = ["label"] if design.reading.label is not None else []
     steps = grouping.identify_rows(design)
     return tuple(replace(step, values=_widened(step.values, label)) for step in steps)
@@ -165,6 +166,7 @@ def make_deterministic(design: Uncertain) -> Steps:
 
 def check_stars(design: Uncertain) -> Steps:
     """Return the query that refuses stars in the source, where a star is to stand for what is suppressed."""
+    # where nothing is suppressed, * is a value like any other
     return (no_stars(design.reading),) if design.clustering.undiverse == "suppress" else ()
 
 

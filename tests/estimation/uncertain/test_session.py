@@ -380,5 +380,5 @@ def test_the_session_leaves_nothing_behind(paper):
     paper.estimate("SELECT sex, COUNT(*) FROM release WHERE age > 3 OR disease = 'flu' GROUP BY sex")
     after = paper.engine.rows("select table_name from duckdb_tables() where temporary")
     assert sorted(map(str, before)) == sorted(map(str, after)) or not before
-    paper._session().close()
+    paper._open_session().close()
     assert not paper.engine.rows("select table_name from duckdb_tables() where temporary")
