@@ -7,9 +7,15 @@ from dataclasses import replace
 from sqlanon.adversary.background_knowledge import MatchedBackground, examine_backgrounds
 from sqlanon.errors import UsageError
 from sqlanon.verification.checks import REPORTED, ROUNDING, Check, PublishedTables, Report
+from sqlanon.wording import option
 
-NO_BACKGROUND = "-r says what no posterior may be above: name with --background what the adversary knows"
-TOO_SMALL = "-r {r:g} protects nobody: a posterior of at most 1/r is none; r is a number above 1"
+NO_BACKGROUND = (
+    f"{option('r', flag='-r')} says what no posterior may be above: name with {option('background')} what the adversary"
+    " knows"
+)
+TOO_SMALL = (
+    option("r", "{r:g}", flag="-r") + " protects nobody: a posterior of at most 1/r is none; r is a number above 1"
+)
 
 
 def check_r(r: float | None, backgrounds: Sequence[object]) -> None:

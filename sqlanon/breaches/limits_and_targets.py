@@ -6,6 +6,7 @@ from pathlib import Path
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError, TargetError, UsageError
 from sqlanon.plans.templates import Sql, ident
+from sqlanon.wording import option
 
 
 def check_limits(threshold: float | None, cover: int | None) -> None:
@@ -23,7 +24,7 @@ def check_file(target: Path, overwrite: bool) -> None:
     if not target.parent.is_dir():
         raise TargetError(f"no directory {str(target.parent)!r} to write {target.name!r} in")
     if os.path.lexists(target) and not (overwrite and target.is_file() and not target.is_symlink()):
-        raise TargetError(f"{str(target)!r} exists; choose another --out or say --overwrite")
+        raise TargetError(f"{str(target)!r} exists; choose another {option('out')} or say {option('overwrite', True)}")
 
 
 def check_table(engine: Engine, table: str) -> Sql:
@@ -36,4 +37,4 @@ def check_table(engine: Engine, table: str) -> Sql:
         engine.columns(f"select * from {relation}")
     except SqlanonError:
         return relation
-    raise TargetError(f"the table {table!r} exists; choose another name for --into")
+    raise TargetError(f"the table {table!r} exists; choose another name for {option('into')}")

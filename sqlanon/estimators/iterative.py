@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sqlanon.errors import UsageError
 from sqlanon.estimators.channel import Array
 from sqlanon.estimators.evidence import Estimate, Evidence, answer_plain
+from sqlanon.wording import option
 
 Transition = Literal["paper", "exact"]
 TRANSITIONS: tuple[Transition, ...] = ("paper", "exact")
@@ -41,9 +42,9 @@ def check(transition: str, tolerance: float, max_iterations: int) -> None:
     if transition not in TRANSITIONS:
         raise UsageError(f"no transition {transition!r}; choose one of {', '.join(TRANSITIONS)}")
     if not 0 < tolerance < 1:
-        raise UsageError(f"--tolerance {tolerance} is no relative change between 0 and 1")
+        raise UsageError(f"{option('tolerance', tolerance)} is no relative change between 0 and 1")
     if max_iterations < 1:
-        raise UsageError(f"--max-iterations {max_iterations} is no turn at all; give at least 1")
+        raise UsageError(f"{option('max_iterations', max_iterations)} is no turn at all; give at least 1")
 
 
 def iterate(

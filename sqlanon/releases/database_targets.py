@@ -8,6 +8,7 @@ from sqlanon.errors import ReleaseError, TargetError
 from sqlanon.plans.manifest import Manifest, manifest_text, parse_manifest
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
+from sqlanon.wording import option
 
 RESERVED_SCHEMAS = ("temp", "system", "pg_catalog", "information_schema")
 
@@ -26,7 +27,7 @@ class SchemaTarget(_TableTarget):
     def __init__(self, engine: Engine, schema: str, overwrite: bool) -> None:
         """Refuse an existing schema unless `overwrite` and it is a release."""
         if not schema or "\0" in schema or schema.lower() in RESERVED_SCHEMAS:
-            raise TargetError(f"{schema!r} is no name for a schema of yours; choose another --into")
+            raise TargetError(f"{schema!r} is no name for a schema of yours; choose another {option('into')}")
         self.engine, self.schema = engine, schema
         self._existing = _replaceable_tables(engine, schema, overwrite)
         self._open = False
@@ -72,13 +73,15 @@ def _replaceable_tables(engine: Engine, schema: str, overwrite: bool) -> list[st
     if tables is None:
         return None
     if not overwrite:
-        raise TargetError(f"the schema {schema!r} exists; choose another --into or say --overwrite")
+        raise TargetError(
+            f"the schema {schema!r} exists; choose another {option('into')} or say {option('overwrite', True)}"
+        )
     if not tables:
         return []
     if "manifest" not in tables:
         raise TargetError(
-            f"the schema {schema!r} holds tables but no release; --overwrite replaces releases only:"
-            " choose another --into"
+            f"the schema {schema!r} holds tables but no release; {option('overwrite', True)} replaces releases only:"
+            f" choose another {option('into')}"
         )
     return [*parse_manifest(read_schema_manifest(engine, schema), f"schema {schema}")["files"], "manifest"]
 

@@ -12,6 +12,7 @@ from sqlanon.plans.manifest import Manifest, manifest_text, parse_manifest
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.releases.targets import MANIFEST, file_sha256
+from sqlanon.wording import option
 
 
 class DirectoryTarget:
@@ -66,16 +67,17 @@ def _replaceable_files(target: Path, overwrite: bool) -> frozenset[str]:
     if not os.path.lexists(target):
         return frozenset()
     if not overwrite:
-        raise TargetError(f"{str(target)!r} exists; choose another --out or say --overwrite")
+        raise TargetError(f"{str(target)!r} exists; choose another {option('out')} or say {option('overwrite', True)}")
     if target.is_symlink() or not target.is_dir():
-        raise TargetError(f"{str(target)!r} is not a directory; remove it or choose another --out")
+        raise TargetError(f"{str(target)!r} is not a directory; remove it or choose another {option('out')}")
     if not any(target.iterdir()):
         return frozenset()
     try:
         manifest = parse_manifest((target / MANIFEST).read_text(encoding="utf-8"), str(target))
     except (OSError, UnicodeDecodeError, ReleaseError):
         raise TargetError(
-            f"{str(target)!r} holds files but no release; --overwrite replaces releases only: choose another --out"
+            f"{str(target)!r} holds files but no release; {option('overwrite', True)} replaces releases only:"
+            f" choose another {option('out')}"
         ) from None
     # what else lies in the directory is its owner's: it stays
     return frozenset({MANIFEST, *manifest["files"]})

@@ -20,6 +20,7 @@ from sqlanon.releases.stored_release import find_in_directory, find_in_schema
 from sqlanon.releases.verification_run import Evidence, verification_statements, verify_release
 from sqlanon.releases.verified_write import write_verified
 from sqlanon.verification.checks import PublishedTables, Report
+from sqlanon.wording import option
 
 if TYPE_CHECKING:
     import duckdb
@@ -151,7 +152,7 @@ def open_release(path: str | Path, database: str | None = None, engine: Engine |
     directory = Path(path)
     if database is None and (engine is None or "directory" in engine.places):
         if not directory.is_dir():
-            raise ReleaseError(f"no release directory {str(path)!r}; a schema's name needs its --database")
+            raise ReleaseError(f"no release directory {str(path)!r}; a schema's name needs its {option('database')}")
         engine = engine or open_duckdb()
         return Release(engine, *find_in_directory(directory, engine))
     engine = engine or open_duckdb(database)

@@ -279,7 +279,7 @@ def test_bad_requests_are_refused(con, correlated):
             release.verify(background="by_sex", r=r)
         with pytest.raises(UsageError, match="protects nobody"):
             release.verification_sql(background="by_sex", r=r)
-    with pytest.raises(UsageError, match="name with --background what the adversary knows"):
+    with pytest.raises(UsageError, match="name with background what the adversary knows"):
         release.verify(r=3)
     with pytest.raises(UsageError, match="no table, view or file 'gone'"):
         release.verify(background="gone")

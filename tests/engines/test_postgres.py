@@ -153,7 +153,7 @@ def test_postgres_replaces_a_release_and_nothing_else(shop, postgres):
     asked = {"quasi": "age", "sensitive": "disease", "into": "release"}
     sqlanon.anatomy(postgres, "patients", l=4, **asked)
     postgres.execute("create table release.mine as select 1 as one")
-    with pytest.raises(TargetError, match="say --overwrite"):
+    with pytest.raises(TargetError, match="say overwrite=True"):
         sqlanon.anatomy(postgres, "patients", l=3, **asked)
     release = sqlanon.anatomy(postgres, "patients", l=3, overwrite=True, **asked)
     assert release.manifest["parameters"]["l"] == 3

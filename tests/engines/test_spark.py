@@ -146,7 +146,7 @@ def test_bad_input_of_spark_is_refused(spark, tmp_path):
         sqlanon.anatomy(spark, "missing.parquet", out=tmp_path / "rel", **asked)
     with pytest.raises(SourceError, match="no table, view or file 'missing'"):
         sqlanon.anatomy(spark, "missing", out=tmp_path / "rel", **asked)
-    with pytest.raises(TargetError, match="say --out DIR"):
+    with pytest.raises(TargetError, match="say out=DIR"):
         sqlanon.anatomy(spark, spark.range(9).selectExpr("id as age", "id as disease"), into="rel", **asked)
     assert not list(tmp_path.iterdir())
 

@@ -11,6 +11,7 @@ import duckdb
 from sqlanon.atomic_files import OwnedFolder, remove_dead_folders
 from sqlanon.engines.statement_text import first_line
 from sqlanon.errors import SourceError, UsageError
+from sqlanon.wording import option
 
 MOST_THREADS = 1024
 
@@ -45,10 +46,12 @@ def _resource_settings(threads: int | None, memory_limit: str | None) -> dict[st
     settings: dict[str, Any] = {}
     # DuckDB starts as many threads as it is told, until the machine has none left
     if threads is not None and threads > MOST_THREADS:
-        raise UsageError(f"--threads {threads} is more than any machine has use for; the most is {MOST_THREADS}")
+        raise UsageError(
+            f"{option('threads', threads)} is more than any machine has use for; the most is {MOST_THREADS}"
+        )
     # DuckDB takes -1 for no limit at all
     if memory_limit is not None and memory_limit.strip().startswith("-"):
-        raise UsageError(f"--memory-limit {memory_limit} is below nothing; say for example 4GB")
+        raise UsageError(f"{option('memory_limit', memory_limit)} is below nothing; say for example 4GB")
     if threads is not None:
         settings["threads"] = str(threads)
     if memory_limit is not None:

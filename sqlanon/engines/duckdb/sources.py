@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sqlanon.errors import SourceError, SqlanonError
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql, ident, literal
+from sqlanon.wording import option
 
 if TYPE_CHECKING:
     from sqlanon.engines.duckdb.engine import DuckDBEngine
@@ -93,8 +94,8 @@ def _find_relation(engine: "DuckDBEngine", text: object, as_text: bool) -> tuple
     if value is not None:
         return engine.register(value), _COUNTED
     raise SourceError(
-        f"no table, view or file {text!r}; a table needs its --database, a file's name ends in .parquet, .csv,"
-        " .tsv, .json or .jsonl"
+        f"no table, view or file {text!r}; a table needs its {option('database')}, a file's name ends in .parquet,"
+        " .csv, .tsv, .json or .jsonl"
     )
 
 

@@ -17,6 +17,7 @@ from sqlanon.key import Key
 from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
+from sqlanon.wording import option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,7 +116,9 @@ class PostgresEngine:
 
     def parquet_text(self, sql: str, path: Path) -> str:
         """Refuse: there is no file to write."""
-        raise TargetError("postgres keeps everything in the server and writes no files; say --into SCHEMA")
+        raise TargetError(
+            f"postgres keeps everything in the server and writes no files; say {option('into', 'SCHEMA')}"
+        )
 
     def write_parquet(self, sql: str, path: Path) -> dict[Path, int]:
         """Refuse: there is no file to write."""

@@ -20,6 +20,7 @@ from sqlanon.key import Key
 from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
+from sqlanon.wording import option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +49,7 @@ class SparkEngine:
 
     def execute(self, sql: str) -> None:
         """Refuse: there are no schemas here."""
-        raise UsageError("spark publishes to a directory; say --out DIR")
+        raise UsageError(f"spark publishes to a directory; say {option('out', 'DIR')}")
 
     def text(self, statement: Statement, lasting: bool = False) -> str:
         """Return the SQL that `create` runs, or the query's own; a table's rows are kept by a checkpoint."""

@@ -9,6 +9,7 @@ from sqlanon.estimators.inference import Inference
 from sqlanon.estimators.inference_pooled import PooledInference
 from sqlanon.estimators.moments import Moments, SelectedValues
 from sqlanon.plans.templates import Sql
+from sqlanon.wording import option, spoken
 
 MOST_PAIRED_CASES = 16  # cases whose covariances are measured pair by pair
 
@@ -63,7 +64,7 @@ class PooledRun(UniformRun):
                 f"{undetermined} of {inference.selected.set_count} asked sets of values always stand in groups together"
                 " with others, so that least squares cannot tell them apart: answered by uniform, without error bars"
                 f" (the groups tell {equations.rank} of {len(equations.totals)} values apart; a release published with"
-                " a smaller --block has more different groups)"
+                f" a smaller {spoken(option('block'))} has more different groups)"
             )
         super().tell_limits(inference, undetermined, exact)
 

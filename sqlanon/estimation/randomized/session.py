@@ -22,6 +22,7 @@ from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Query
 from sqlanon.sql.query_reader import parse_query
+from sqlanon.wording import option, spoken
 
 FORM, METHOD = "randomized", "splu"
 LARGEST_COMBINED = 50_000_000  # asked sets x combinations of values
@@ -244,7 +245,7 @@ class _Asking(QueryRun):
         if self.measures:
             raise QueryError(
                 "the iteration counts rows, so that SUM and AVG of quasi columns are not answered by"
-                " --estimator iterative; use shrinkage, closed_form or matrix"
+                f" {option('estimator', 'iterative')}; use shrinkage, closed_form or matrix"
             )
         cells = len(moments.columns["uniform"])
         self._check_size("counts", cells * len(asked.code) * 2 ** len(shape), (), LARGEST_ANSWER)
@@ -292,7 +293,7 @@ class _Asking(QueryRun):
         if late.any():
             self.messages.append(
                 f"{int(late.sum())} of {len(late)} estimates had not converged after {limit} turns: the last change was"
-                f" {change.max():.3g}, and {tolerance:g} was asked; raise --max-iterations"
+                f" {change.max():.3g}, and {tolerance:g} was asked; raise {spoken(option('max_iterations'))}"
             )
 
 

@@ -369,8 +369,8 @@ def test_null_is_a_value():
     [
         ({"estimator": "uniform"}, "no estimator 'uniform' for a release of splu; choose one of shrinkage,"),
         ({"estimator": "iterative", "transition": "other"}, "no transition 'other'"),
-        ({"tolerance": 0}, "--tolerance 0"),
-        ({"max_iterations": 0}, "--max-iterations 0"),
+        ({"tolerance": 0}, "tolerance=0"),
+        ({"max_iterations": 0}, "max_iterations=0"),
     ],
 )
 def test_options_out_of_range_are_refused(census, options, said):
