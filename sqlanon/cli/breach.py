@@ -27,6 +27,16 @@ class Model(StrEnum):
     restricted = "restricted"
 
 
+ModelOption = Annotated[
+    Model, typer.Option("--model", help="restricted: the adversary knows that an id has one property.")
+]
+Explained = Annotated[
+    tuple[str, str] | None,
+    typer.Option("--explain", help="An id and a property: show nodes, edges and worlds of this association."),
+]
+File = Annotated[Path | None, typer.Option("--out", help="Write all associations to a .parquet, .csv or .json file.")]
+
+
 @app.command(
     epilog="Example: sqlanon breach --database hospital.duckdb --base patients --view 'SELECT name, age FROM patients'"
     " --view 'SELECT age, problem FROM patients' --secret \"SELECT name, problem FROM patients WHERE problem = 'HIV'\""
@@ -36,22 +46,15 @@ def breach(
     base: Annotated[str, typer.Option("--base", help="The table behind the views: a file, a glob, or a table's name.")],
     view: Annotated[list[str], typer.Option("--view", help="SELECT columns FROM base; repeat for every view.")],
     secret: Annotated[str, typer.Option("--secret", help="SELECT id, property FROM base [WHERE condition].")],
-    model: Annotated[
-        Model, typer.Option("--model", help="restricted: the adversary knows that an id has one property.")
-    ] = Model.unrestricted,
+    model: ModelOption = Model.unrestricted,
     threshold: Annotated[
         float | None, typer.Option("--threshold", help="Exit 3 where an association's probability may be larger.")
     ] = None,
     cover: Annotated[
         int | None, typer.Option("--cover", help="Exit 3 where an association's cover is smaller.")
     ] = None,
-    explained: Annotated[
-        tuple[str, str] | None,
-        typer.Option("--explain", help="An id and a property: show nodes, edges and worlds of this association."),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Write all associations to a .parquet, .csv or .json file.")
-    ] = None,
+    explained: Explained = None,
+    out: File = None,
     into: Annotated[str | None, typer.Option("--into", help="Keep all associations in a new table.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file at --out.")] = False,
     *,
