@@ -8,15 +8,41 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 from sqlanon.errors import TargetError
+from sqlanon.renames import exchange_names, rename_to_absent
+from sqlanon.wording import option
 
 _TOKEN = re.compile(r"[0-9a-f]{16}\Z")
+_PATIENCE = 100  # of 20 ms: how long a run waits for another that looks, too
 ASIDE = ".sqlanon-aside-"  # folders for what a publisher keeps beside a release, until it stands
+
+
+def check_new_file(target: Path, endings: tuple[str, ...], mark: str, overwrite: bool) -> None:
+    """Raise TargetError for a file that cannot be written, or would take the place of something else.
+
+    endings: those of the formats that it may have. mark: the option that named it.
+    """
+    if target.suffix not in endings:
+        *others, last = endings
+        listed = f"{', '.join(others)} or {last}" if others else last
+        raise TargetError(f"{target.name!r} does not end in {listed}")
+    if not target.parent.is_dir():
+        raise TargetError(f"no directory {str(target.parent)!r} to write {target.name!r} in")
+    if os.path.lexists(target) and not (overwrite and target.is_file() and not target.is_symlink()):
+        raise TargetError(f"{str(target)!r} exists; choose another {mark} or say {option('overwrite', True)}")
+
+
+def refuse_read(path: Path, read: Iterable[object]) -> None:
+    """Raise TargetError for a file that the run reads; read: what it reads, as it was named: texts that are paths."""
+    taken = {Path(text).resolve() for text in read if isinstance(text, str) and Path(text).exists()}
+    if path.resolve() in taken:
+        raise TargetError(f"{str(path)!r} is what this run reads; name another file")
 
 
 class OwnedFolder:
@@ -93,33 +119,54 @@ def write_atomically(path: Path, failure: str) -> Iterator[Path]:
 
 
 class DirectoryExchange:
-    """Fill the folder `new` beside `target`, then let it take the target's place in one rename."""
+    """Fill the folder `new` beside `target`, then let it take the target's place in one step.
+
+    One run at a time writes to a target: its folder is locked from the beginning to the end.
+    """
 
     def __init__(self, target: Path) -> None:
-        """Clean up after dead runs for the same target, then make the folder."""
+        """Clean up after dead runs for the same target, then make the folder; refuse where another run lives."""
         self.target = target
-        recover_directory(target)
-        self._folder = OwnedFolder(target.parent, _stem(target))
+        with _locked_parent(target):  # of two runs that begin at once, one makes its folder first
+            _recover(target)
+            if _is_written(target):
+                raise TargetError(f"another run is writing to {str(target)!r}; wait until it has ended")
+            self._folder = OwnedFolder(target.parent, _stem(target))
+        self._present = os.path.lexists(target)
         self.new = self._folder.path / "new"
         self.new.mkdir()
 
     def commit(self, replaced: frozenset[str]) -> None:
-        """Let `new` appear as the target; of an old target only the files in `replaced` go."""
+        """Let `new` appear as the target; of an old target only the files in `replaced` go.
+
+        Raises TargetError where something has taken the name of a target that was absent when this run began.
+        """
         folder = self._folder.path
         try:
             # on disk before the rename: after a power cut a directory must not stand with empty files in it
             for path in (*self.new.iterdir(), self.new):
                 _flush(path)
-            # two renames, for a directory cannot replace another: in between, `previous` tells what to put back
-            if self.target.exists():
-                (folder / "replaced").write_text("\n".join(sorted(replaced)), encoding="utf-8")
-                self.target.rename(folder / "previous")
-            self.new.rename(self.target)
+            if self._present and self.target.exists():
+                self._replace(folder, replaced)
+            else:
+                rename_to_absent(self.new, self.target)
             _flush(self.target.parent)
+        except FileExistsError:
+            raise TargetError(f"{str(self.target)!r} has appeared while this run was at work; it stays") from None
         except OSError as error:
             raise TargetError(f"cannot write {str(self.target)!r}: {error.strerror}") from None
         finally:
             _settle_exchange(folder, self.target)
+
+    def _replace(self, folder: Path, replaced: frozenset[str]) -> None:
+        (folder / "replaced").write_text("\n".join(sorted(replaced)), encoding="utf-8")
+        # whoever cleans up after us tells by this number whether the two have changed places
+        (folder / "number").write_text(str(self.new.stat().st_ino), encoding="utf-8")
+        if exchange_names(self.new, self.target):
+            return
+        # two renames, for a directory cannot replace another: in between, `previous` tells what to put back
+        self.target.rename(folder / "previous")
+        self.new.rename(self.target)
 
     def close(self) -> None:
         """Remove what is left of the run."""
@@ -128,6 +175,11 @@ class DirectoryExchange:
 
 def recover_directory(target: Path) -> None:
     """Clean up after dead runs for `target`; put back a target that one of them had set aside."""
+    with _locked_parent(target):
+        _recover(target)
+
+
+def _recover(target: Path) -> None:
     for path, lock in dead_folders(target.parent, _stem(target)):
         _settle_exchange(path, target)
         shutil.rmtree(path, ignore_errors=True)
@@ -142,7 +194,9 @@ def _settle_exchange(folder: Path, target: Path) -> None:
     """Undo or finish an exchange that was begun: no target is lost, no foreign file goes."""
     previous = folder / "previous"
     if not previous.is_dir():
-        return
+        if not _changed_places(folder):
+            return
+        previous = folder / "new"
     if not target.exists():
         previous.rename(target)
         return
@@ -152,6 +206,40 @@ def _settle_exchange(folder: Path, target: Path) -> None:
     for path in previous.iterdir():
         if path.name not in replaced and not (target / path.name).exists():
             path.rename(target / path.name)
+
+
+def _changed_places(folder: Path) -> bool:
+    """Tell whether `new` is what stood at the target before."""
+    number, new = folder / "number", folder / "new"
+    return number.is_file() and new.is_dir() and str(new.stat().st_ino) != number.read_text(encoding="utf-8")
+
+
+def _is_written(target: Path) -> bool:
+    """Tell whether a run that lives has a folder for this target."""
+    stem = _stem(target)
+    folders = [path for path in target.parent.iterdir() if path.name.startswith(stem)]
+    # what dead runs left is gone by now: a folder of ours is one whose lock is held
+    return any(_TOKEN.fullmatch(path.name[len(stem) :]) and path.is_dir() and _ours(path) for path in folders)
+
+
+@contextmanager
+def _locked_parent(target: Path) -> Iterator[None]:
+    """Let one run at a time look at a target's folders and make its own: a moment, under the kernel's lock."""
+    try:
+        descriptor = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:  # without the right to look there is nothing to find, and the last rename refuses what is there
+        yield
+        return
+    try:
+        for _ in range(_PATIENCE):
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError:  # another run looks; or the file system knows no such locks
+                time.sleep(0.02)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _lock(folder: Path) -> IO[str]:

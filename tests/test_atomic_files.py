@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlanon import atomic_files
+from sqlanon import atomic_files, renames
 from sqlanon.atomic_files import DirectoryExchange, OwnedFolder, recover_directory, remove_dead_folders
 from sqlanon.errors import TargetError
 
@@ -47,22 +47,29 @@ def test_foreign_files_of_an_old_target_stay(tmp_path):
     assert (target / "qit.parquet").read_text() == "new"
 
 
-def replace_and_die(target, moment):
+def replace_and_die(target, moment, swaps):
     """Replace in a process of its own, which leaves with 9 before its moment-th rename, with 0 after the last."""
     code = 1
     try:
+        turns = itertools.count()
+
+        def dying(rename):
+            return lambda *names: os._exit(9) if next(turns) == moment else rename(*names)
+
         exchange = DirectoryExchange(target)
         (exchange.new / "qit.parquet").write_text("new")
-        rename, turns = Path.rename, itertools.count()
-        Path.rename = lambda self, other: os._exit(9) if next(turns) == moment else rename(self, other)
+        Path.rename = dying(Path.rename)
+        atomic_files.exchange_names = dying(atomic_files.exchange_names) if swaps else lambda *names: False
         exchange.commit(frozenset({"qit.parquet"}))
         code = 0
     finally:
         os._exit(code)
 
 
-@pytest.mark.parametrize("moment", range(5))
-def test_death_at_every_moment_of_a_replacement(tmp_path, moment):
+@pytest.mark.parametrize(
+    ("swaps", "moment"), [*((False, moment) for moment in range(5)), (True, 0), (True, 1), (True, 2)]
+)
+def test_death_at_every_moment_of_a_replacement(tmp_path, moment, swaps):
     """Stop before the moment-th rename of the exchange; then a later run finds a whole target."""
     target = tmp_path / "release"
     target.mkdir()
@@ -70,20 +77,56 @@ def test_death_at_every_moment_of_a_replacement(tmp_path, moment):
     (target / "mine.txt").write_text("mine")
     number = os.fork()
     if not number:
-        replace_and_die(target, moment)
+        replace_and_die(target, moment, swaps)
     _, status = os.waitpid(number, 0)
-    assert os.waitstatus_to_exitcode(status) == (9 if moment < 3 else 0)
+    assert os.waitstatus_to_exitcode(status) == (9 if moment < (2 if swaps else 3) else 0)
+    if swaps:  # at no moment is there no target
+        assert (target / "qit.parquet").is_file()
     recover_directory(target)
     assert names(tmp_path) == ["release"]
     assert names(target) == ["mine.txt", "qit.parquet"]
-    assert (target / "qit.parquet").read_text() == ("old" if moment < 2 else "new")
+    assert (target / "qit.parquet").read_text() == ("old" if moment < (1 if swaps else 2) else "new")
+
+
+def test_a_second_run_to_one_target_is_refused_at_once(tmp_path):
+    living = filled(DirectoryExchange(tmp_path / "release"))
+    with pytest.raises(TargetError, match="another run is writing to"):
+        DirectoryExchange(tmp_path / "release")
+    DirectoryExchange(tmp_path / "other").close()
+    living.commit(frozenset())
+    living.close()
+    assert names(tmp_path) == ["release"]
+
+
+@pytest.mark.parametrize("knows", [True, False])
+def test_what_has_taken_the_name_of_an_absent_target_stays(tmp_path, monkeypatch, knows):
+    if not knows:
+        monkeypatch.setattr(renames, "_function", lambda: None)
+    for make in (lambda path: path.mkdir(), lambda path: path.write_text("mine")):
+        target = tmp_path / "release"
+        exchange = filled(DirectoryExchange(target))
+        make(target)
+        with pytest.raises(TargetError, match="has appeared while this run was at work"):
+            exchange.commit(frozenset())
+        exchange.close()
+        assert names(tmp_path) == ["release"]
+        assert target.is_file() or names(target) == []
+        target.rmdir() if target.is_dir() else target.unlink()
+
+
+def test_old_systems_exchange_by_two_renames(tmp_path, monkeypatch):
+    monkeypatch.setattr(renames, "_function", lambda: None)
+    test_a_committed_exchange_leaves_the_target_alone_in_its_place(tmp_path)
+    for path in (tmp_path / "release").iterdir():
+        path.unlink()
+    (tmp_path / "release").rmdir()
+    test_foreign_files_of_an_old_target_stay(tmp_path)
 
 
 def test_living_runs_keep_their_folders(tmp_path):
     living = filled(DirectoryExchange(tmp_path / "release"))
-    other = DirectoryExchange(tmp_path / "release")
+    recover_directory(tmp_path / "release")
     assert living.new.is_dir()
-    other.close()
     living.commit(frozenset())
     living.close()
     assert names(tmp_path) == ["release"]

@@ -8,9 +8,11 @@ from typing import Any
 from sqlanon.atomic_files import DirectoryExchange, recover_directory
 from sqlanon.engines.base import Engine
 from sqlanon.errors import ReleaseError, TargetError
+from sqlanon.interruption import hold_back
 from sqlanon.plans.manifest import Manifest, manifest_text, parse_manifest
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
+from sqlanon.releases.companions.registry import write_companions
 from sqlanon.releases.targets import MANIFEST, file_sha256
 from sqlanon.wording import option
 
@@ -26,18 +28,27 @@ class DirectoryTarget:
             raise TargetError(f"no directory {str(self.path.parent)!r} to write {self.path.name!r} in")
         # first put back what a dead run had set aside: it may be the release that stands in the way
         recover_directory(self.path)
-        self._replaced = _replaceable_files(self.path, overwrite)
+        _replaceable_files(self.path, overwrite)
         if not os.access(self.path.parent, os.W_OK | os.X_OK):
             raise TargetError(f"no right to write in {str(self.path.parent)!r}")
         self._written: dict[Path, int] = {}
+        self._exchange = DirectoryExchange(self.path)
+        try:  # again, for another run may have ended since, and from now on none writes here
+            self._replaced = _replaceable_files(self.path, overwrite)
+        except BaseException:
+            self.close()
+            raise
 
     def __enter__(self) -> "DirectoryTarget":
-        """Open the private folder that the files are written to."""
-        self._exchange = DirectoryExchange(self.path)
+        """Begin: the private folder that the files are written to is there."""
         return self
 
     def __exit__(self, *failure: object) -> None:
         """Remove the private folder; a committed release has left it."""
+        self.close()
+
+    def close(self) -> None:
+        """Let other runs write to the directory, and remove what is left of this one."""
         self._exchange.close()
 
     def write(self, output: Statement) -> Sql:
@@ -53,13 +64,32 @@ class DirectoryTarget:
             for path, count in self._written.items()
         }
 
+    def write_companions(self, manifest: Manifest) -> dict[str, Any]:
+        """Write the texts that lie beside the tables; return bytes and sha256 of each."""
+        described = {}
+        for name, text in write_companions(self._exchange.new, manifest).items():
+            # what the replaced release's manifest does not name is its owner's, and stays
+            if name not in self._replaced and os.path.lexists(self.path / name):
+                raise TargetError(
+                    f"{str(self.path / name)!r} is no file of the release that stands there, and the new one has its"
+                    f" own {name}: move it away, or choose another {option('out')}"
+                )
+            path = self._exchange.new / name
+            self._write_text(path, text)
+            described[name] = {"bytes": path.stat().st_size, "sha256": file_sha256(path)}
+        return described
+
     def commit(self, manifest: Manifest) -> None:
         """Write release.json and let the directory appear."""
-        try:
-            (self._exchange.new / MANIFEST).write_text(manifest_text(manifest), encoding="utf-8")
-        except OSError as error:
-            raise TargetError(f"cannot write {MANIFEST}: {error.strerror}") from None
+        hold_back()
+        self._write_text(self._exchange.new / MANIFEST, manifest_text(manifest))
         self._exchange.commit(self._replaced)
+
+    def _write_text(self, path: Path, text: str) -> None:
+        try:
+            path.write_text(text, encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise TargetError(f"cannot write {path.name}: {error.strerror}") from None
 
 
 def _replaceable_files(target: Path, overwrite: bool) -> frozenset[str]:

@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -11,13 +12,30 @@ from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 
 MANIFEST = "release.json"
+State = tuple[int, int, int, int]  # numbers of a directory and its manifest, the manifest's size and time
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a release lies: a directory, a schema of the engine's database, or neither, in the session.
+
+    opened: the state of a directory before anything in it was read.
+    """
+
+    directory: Path | None = None
+    schema: str | None = None
+    opened: State | None = None
 
 
 class Target(Protocol):
     """Take the tables of one release, then its manifest; nothing is visible before `commit`.
 
-    Making a target refuses what cannot be written; entering it begins, leaving it without `commit` undoes.
+    Making a target refuses what cannot be written and keeps other runs away from it until it is closed; entering it
+    begins, leaving it without `commit` undoes.
     """
+
+    def close(self) -> None:
+        """Let other runs write there."""
 
     def __enter__(self) -> "Target":
         """Begin."""
@@ -30,6 +48,9 @@ class Target(Protocol):
 
     def describe_files(self, rows: Mapping[str, int]) -> dict[str, Any]:
         """Return what the manifest says of each table (rows; for files also bytes and sha256)."""
+
+    def write_companions(self, manifest: Manifest) -> dict[str, Any]:
+        """Write the texts that lie beside the tables; return what the manifest says of each (bytes, sha256)."""
 
     def commit(self, manifest: Manifest) -> None:
         """Make the release visible."""

@@ -1,0 +1,111 @@
+"""Ctrl-C and SIGTERM, which schedulers send: a command ends in one line, and never in the middle of a commit.
+
+Only the command line handles signals; under a caller's own Python they do what the caller decides.
+"""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType
+from typing import Protocol
+from weakref import WeakSet
+
+WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+
+
+@dataclass
+class _State:
+    """number: the signal that came. held: whether it waits. publishing, visible: what becomes of a release."""
+
+    number: int | None = None
+    held: bool = False
+    publishing: bool = False
+    visible: bool = False
+    watcher: threading.Thread | None = None
+
+
+_state = _State()
+
+
+class Interruptible(Protocol):
+    """A connection whose query ends when another thread says so."""
+
+    def interrupt(self) -> None:
+        """End the query that runs."""
+
+
+interruptible: "WeakSet[Interruptible]" = WeakSet()  # that are open
+
+
+def handle_signals() -> None:
+    """Let both signals end this process's command from now on."""
+    # Python's own handlers run between two of its steps, and a query is one step that may take hours
+    heard, told = os.pipe()
+    os.set_blocking(told, False)
+    signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+    _state.watcher = threading.Thread(target=_interrupt_queries, args=[heard], daemon=True)
+    _state.watcher.start()
+    for number in WORDS:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it, and a shell's script in the background
+            signal.signal(number, _note)
+
+
+def _interrupt_queries(heard: int) -> None:
+    """Wait for a signal that ends the command; end queries until the main thread has heard of it."""
+    while os.read(heard, 1)[0] not in WORDS:
+        pass
+    while _state.number is None:
+        if not _state.held:
+            _interrupt()
+        time.sleep(0.05)
+
+
+def _interrupt() -> None:
+    for connection in list(interruptible):
+        connection.interrupt()
+
+
+def _note(number: int, frame: FrameType | None) -> None:
+    """Note a signal and interrupt what runs; a second one must not interrupt the cleaning up."""
+    for each in WORDS:
+        signal.signal(each, signal.SIG_IGN)
+    _state.number = number
+    if not _state.held:
+        # the engine may let this handler run inside a query, and waits for the query's other threads before it lets the
+        # exception through: they end where they find the query interrupted
+        _interrupt()
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def visible_or_not() -> Iterator[None]:
+    """Let a release inside appear, or not: from `hold_back` on a signal waits until the block has ended."""
+    _state.publishing = True
+    try:
+        yield
+        _state.visible = _state.visible or _state.held
+    finally:
+        _state.held = False
+    if _state.number is not None:
+        raise KeyboardInterrupt
+
+
+def hold_back() -> None:
+    """Let signals wait: what follows makes a release visible."""
+    _state.held = True
+
+
+def ended_by() -> tuple[int, str] | None:
+    """Return the exit code and the words of a command that a signal has ended, None where none came."""
+    if _state.number is None:
+        return None
+    if _state.watcher is not None:
+        _state.watcher.join()  # it must not be inside a connection when the process ends
+    word = WORDS[signal.Signals(_state.number)]
+    if _state.publishing:
+        word += "; the release has been published and stands" if _state.visible else "; nothing was published"
+    return 128 + _state.number, word
