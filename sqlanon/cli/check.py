@@ -1,0 +1,116 @@
+"""The verb of whoever is about to publish: check."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sqlanon.cli.app import app
+from sqlanon.cli.options import Format, IdOption, QuasiOption, SensitiveOption, SourceArgument, say
+from sqlanon.cli.session_options import SessionOptions, with_session
+from sqlanon.errors import UsageError
+
+if TYPE_CHECKING:
+    from sqlanon.risks.check import Check
+
+Whole = int | None
+Number = float | None
+
+
+@app.command(
+    epilog="Example: sqlanon check patients.parquet; sqlanon check patients.parquet --quasi age,sex --sensitive disease"
+    " --id ssn -k 5 -l 3 -t 0.3 --failing failing.parquet"
+)
+@with_session
+def check(
+    source: SourceArgument,
+    quasi: QuasiOption = [],  # noqa: B006
+    sensitive: SensitiveOption = [],  # noqa: B006
+    id: IdOption = [],  # noqa: B006
+    k: Annotated[Whole, typer.Option("-k", help="Rows in every class (k-anonymity, Samarati and Sweeney).")] = None,
+    l: Annotated[Whole, typer.Option("-l", help="Different sensitive values in every class.")] = None,
+    entropy_l: Annotated[Number, typer.Option(help="exp of the entropy of a class's values, at least.")] = None,
+    recursive: Annotated[str | None, typer.Option(help="c,l: r_1 < c (r_l + … + r_m) in every class.")] = None,
+    alpha: Annotated[Number, typer.Option(help="Share of a class's most frequent value, at most.")] = None,
+    t: Annotated[
+        Number, typer.Option("-t", help="Distance of a class from the table, at most: by order for numbers.")
+    ] = None,
+    beta: Annotated[Number, typer.Option(help="(p - q) / q of any value of a class, at most.")] = None,
+    delta: Annotated[Number, typer.Option(help="|ln(p / q)| of any value of a class, at most.")] = None,
+    population: Annotated[
+        str | None, typer.Option(help="A table of the population with the quasi columns: the journalist's risk.")
+    ] = None,
+    sampled: Annotated[Number, typer.Option(help="The share of the population that the source is, e.g. 0.01.")] = None,
+    failing: Annotated[
+        Path | None, typer.Option(help="Write the rows of failing classes to this Parquet file: microdata, for you.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file at --failing.")] = False,
+    *,
+    session: SessionOptions,
+) -> None:
+    """Tell what a table risks before it is published; exit 3 where a required value is missed.
+
+    Without roles: a line per column, suggested roles, and the command to type. The prosecutor knows that somebody is in
+    the table, the journalist picks anybody of the population, the marketer everybody (as ARX and sdcMicro have them).
+    """
+    from sqlanon.cli import display
+    from sqlanon.risks import assessment
+    from sqlanon.risks.failing import check_path
+    from sqlanon.risks.limits import Limits
+    from sqlanon.risks.question import CheckQuestion
+
+    if session.sql:
+        raise UsageError("check has no --sql; its statements depend on what it finds")
+    limits = Limits(k=k, l=l, entropy_l=entropy_l, recursive=_pair(recursive), alpha=alpha, t=t, beta=beta, delta=delta)
+    question = CheckQuestion(
+        source=source, quasi=tuple(quasi), sensitive=tuple(sensitive), identifier=tuple(id), limits=limits,
+        population=population, sampled=sampled,
+    )  # fmt: skip
+    target = None if failing is None else check_path(failing, overwrite, (source, population))
+    if target is not None and not limits.asked:
+        raise UsageError("--failing writes what misses a required value; require one, for example -k 5")
+    with display.progress():
+        found = assessment.check(question, session.open(), target)
+    _show(found, session.how)
+    if found.command and session.how is Format.table:
+        where = f" --database {shlex.quote(session.database)}" if session.database else ""
+        say(f"suggested, for you to weigh:\n{found.command}{where}")
+    if not found.holds:
+        say(f"required and not reached: {', '.join(_named(one.name, one.column) for one in found.failed)}")
+        raise typer.Exit(3)
+
+
+def _pair(text: str | None) -> tuple[float, int] | None:
+    if text is None:
+        return None
+    first, _, second = text.partition(",")
+    try:
+        return float(first), int(second)
+    except ValueError:
+        raise UsageError(f"--recursive takes c,l, for example 3,4; not {text!r}") from None
+
+
+def _named(name: str, column: str) -> str:
+    return f"{name} of {column}" if column else name
+
+
+def _show(found: "Check", how: Format) -> None:
+    """Print tables for people, one object for programs; as CSV the measures, or the columns where there are none."""
+    from sqlanon.cli import display
+
+    if how is Format.json:
+        display.show_mapping(found.as_plain(), "json")
+        return
+    if how is Format.csv:
+        import pandas as pd
+
+        display.show_frame(found.df() if found.measures else pd.DataFrame(found.columns), "csv")
+        return
+    for number, (title, heads, lines) in enumerate(found.tables()):
+        if number:
+            sys.stdout.write("\n")
+        display.show_lines(title, heads, lines)
+    for note in found.notes:
+        say(f"note: {note}")

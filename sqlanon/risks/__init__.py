@@ -1,0 +1,1 @@
+"""Before publishing: what a table's equivalence classes risk, and what its columns are."""

@@ -1,0 +1,181 @@
+"""Check a table before (or after) it is anonymized: one or two scans of SQL, no loop over rows.
+
+Equivalence classes are rows with equal quasi values, NULL a value like any other. Conventions: t over the table's
+own distribution; 0 ln 0 = 0; δ-disclosure endless where a class lacks a value; recursive (c, l) of a class with fewer
+than l values fails.
+"""
+
+import itertools
+import logging
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from sqlanon.engines.base import Engine
+from sqlanon.errors import DataError, SqlanonError, UsageError
+from sqlanon.plans.plan import Source
+from sqlanon.risks.check import Check
+from sqlanon.risks.failing import write_failing
+from sqlanon.risks.limits import Measure, judge, read_measures
+from sqlanon.risks.notes import note_risks
+from sqlanon.risks.profiles import profile_columns, suggested_command
+from sqlanon.risks.question import CheckQuestion
+from sqlanon.risks.relations import Classes, is_ordered, select_columns
+from sqlanon.risks.sampling import estimate_population_uniqueness
+
+log = logging.getLogger("sqlanon")
+USUAL_K = 5  # what risks are counted against where no k is required
+
+
+def check(question: CheckQuestion, engine: Engine, failing: Path | None = None) -> Check:
+    """Check a source; failing: where the rows go of classes that miss a required value.
+
+    Raises UsageError for what cannot be asked, DataError for a source without rows, or a population that lacks the
+    sample's values.
+    """
+    source, types = engine.find_source(question.source)
+    asked = question.resolved(list(types))
+    if not asked.quasi:
+        return _describe(asked, engine, source, types)
+    for column in (*asked.quasi, *asked.sensitive, *asked.identifier):
+        if types[column] == "NESTED":
+            raise UsageError(f"column {column!r} holds nested values; check takes columns of single values")
+    classes = Classes(engine, asked, source, types)
+    try:
+        found = _assess(classes)
+        if failing is not None and not found.holds:
+            write_failing(classes, failing)
+        return found
+    finally:
+        with suppress(SqlanonError):
+            classes.close()
+
+
+def _describe(asked: CheckQuestion, engine: Engine, source: Source, types: Any) -> Check:
+    """Without roles: a line per column, a role that it may have, and the command to type."""
+    profiles = profile_columns(engine, source, types)
+    rows = profiles[0].rows if profiles else 0
+    _refuse_empty(rows)
+    lines, command = suggested_command(asked.source, profiles)
+    return Check({"rows": rows}, columns=tuple(lines), command=command)
+
+
+def _assess(classes: Classes) -> Check:
+    asked, limits = classes.question, classes.question.limits
+    log.info("counting classes")
+    k = limits.k or USUAL_K
+    sizes = classes.row("class_figures", {"class": classes.of()}, k=k)
+    _refuse_empty(sizes["row_count"])
+    figures, measures = _size_figures(sizes, k), [judge("k", "", sizes["smallest_class"], limits.k)]
+    if asked.identifier:
+        own = [classes.names[name] for name in asked.identifier]
+        figures |= classes.row("persons", {"microdata": classes.microdata}, identifiers=own)
+    figures |= _population_figures(classes)
+    feasible = []
+    for column in asked.sensitive:
+        log.info("measuring %s", column)
+        measures += _diversity(classes, column)
+        feasible.append(_feasible(classes, column))
+    uniqueness = _uniqueness(classes, figures["rows"])
+    notes = note_risks(classes, figures, uniqueness, feasible)
+    return Check(figures, tuple(measures), uniqueness, feasible=tuple(feasible), notes=tuple(notes))
+
+
+def _refuse_empty(rows: Any) -> None:
+    if not rows:
+        raise DataError("the source has no rows to check")
+
+
+def _size_figures(sizes: dict[str, Any], k: int) -> dict[str, Any]:
+    """Name what the classes' sizes come to; a prosecutor knows that somebody is in the table: risk 1 / class size."""
+    rows = sizes["row_count"]
+    return {
+        "rows": rows,
+        "classes": sizes["class_count"],
+        "unique_rows": sizes["unique_rows"],
+        "average_class": rows / sizes["class_count"],
+        "largest_class": sizes["largest_class"],
+        "discernibility": sizes["discernibility"],
+        "prosecutor_largest_risk": 1 / sizes["smallest_class"],
+        "prosecutor_average_risk": sizes["class_count"] / rows,
+        f"share_of_rows_above_1/{k}": sizes["rows_below"] / rows,
+    }
+
+
+def _population_figures(classes: Classes) -> dict[str, Any]:
+    """Return the journalist's and the marketer's risks, from a population or a sampling fraction."""
+    asked = classes.question
+    if asked.population is not None:
+        source, types = classes.engine.find_source(asked.population)
+        lacking = [name for name in asked.quasi if name not in types]
+        if lacking:
+            raise UsageError(f"the population lacks the quasi column {lacking[0]!r}")
+        names = {name: classes.names[name] for name in asked.quasi}
+        given = {"class": classes.of(), "population": select_columns(source, names)}
+        found: dict[str, Any] = classes.row("population_risk", given, quasi=classes.quasi)
+        if found["missing_rows"]:
+            raise DataError(
+                f"{found['missing_rows']:,} rows have quasi values that nobody in the population has; the source is no"
+                " part of it, or its columns are written in another way"
+            )
+        return {
+            "journalist_largest_risk": found["largest_risk"],
+            "marketer_risk": found["mean_risk"],
+            "rows_unique_in_the_population": found["population_unique_rows"],
+        }
+    if asked.sampled is not None:
+        lines = classes.engine.rows(classes.workspace.render("risks/size_count", {"class": classes.of()}))
+        chance = estimate_population_uniqueness({x["class_size"]: x["class_count"] for x in lines}, asked.sampled)
+        return {"unique_rows_that_are_unique_in_the_population": chance}
+    return {}
+
+
+def _diversity(classes: Classes, column: str) -> list[Measure]:
+    """Return the measures of one sensitive column; of a number or a date, t is by order."""
+    limits = classes.question.limits
+    figures: dict[str, Any] = classes.row("diversity_figures", {"class_distance": classes.distances_of(column)})
+    if is_ordered(classes.types[column]):
+        nearest = classes.ordered_distances_of(column)
+        (largest,) = classes.engine.rows(f"select max(distance) as distance from {nearest}")
+        figures |= largest
+    if limits.recursive:
+        relation = classes.recursions_of(column, limits.recursive[1])
+        (largest,) = classes.engine.rows(f"select max(recursion) as recursion from {relation}")
+        figures |= largest
+    return read_measures(column, figures, limits)
+
+
+def _feasible(classes: Classes, column: str) -> dict[str, Any]:
+    """Return which l and gamma a sensitive column allows, and what limits them."""
+    figures: dict[str, Any] = classes.row("value_figures", {"class_value": classes.values_of(column)})
+    room = figures["row_count"] // figures["largest_count"]
+    return {
+        "column": column,
+        "values": figures["distinct_values"],
+        "nulls": figures["null_count"],
+        "largest_share": figures["largest_count"] / figures["row_count"],
+        "largest_l": room if room >= 2 else None,
+        "largest_gamma": room if room >= 2 else None,
+    }
+
+
+def _uniqueness(classes: Classes, rows: int) -> tuple[dict[str, Any], ...]:
+    """Return how many rows are unique on every quasi column, every pair, and all together."""
+    quasi = classes.question.quasi
+    sets: list[tuple[str, ...]] = [*((name,) for name in quasi), *itertools.combinations(quasi, 2)]
+    if len(quasi) > 2:
+        sets.append(quasi)
+    lines = []
+    for columns in sets:
+        found: dict[str, Any] = classes.row(
+            "subset_uniqueness", {"class": classes.of()}, columns=[classes.names[name] for name in columns]
+        )
+        lines.append(
+            {
+                "known": " + ".join(columns),
+                "values": found["distinct_values"],
+                "unique_rows": found["unique_rows"],
+                "share": found["unique_rows"] / rows,
+            }
+        )
+    return tuple(lines)

@@ -1,0 +1,90 @@
+"""The result of a check: measures beside what was required, risks, columns, and what to know before publishing."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlanon.html_tables import write_paragraphs, write_table
+from sqlanon.plain_values import plain
+from sqlanon.risks.limits import Measure
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a table risks.
+
+    figures: rows, persons, classes and risks by name. measures: each where it is worst. uniqueness: a line per quasi
+    column and pair; columns: a line per column of the source; feasible: a line per sensitive column with the largest l
+    and gamma. notes: sentences. command: what may be typed next, '' where roles are missing.
+    """
+
+    figures: dict[str, Any]
+    measures: tuple[Measure, ...] = ()
+    uniqueness: tuple[dict[str, Any], ...] = ()
+    columns: tuple[dict[str, Any], ...] = ()
+    feasible: tuple[dict[str, Any], ...] = ()
+    notes: tuple[str, ...] = ()
+    command: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Tell whether every required value is reached."""
+        return all(measure.holds is not False for measure in self.measures)
+
+    @property
+    def failed(self) -> list[Measure]:
+        """Return the measures that miss what is required."""
+        return [measure for measure in self.measures if measure.holds is False]
+
+    def df(self) -> "pd.DataFrame":
+        """Return the measures as a frame: measure, column, required, found, holds."""
+        import pandas as pd
+
+        return pd.DataFrame(self.measure_lines(), columns=["measure", "column", "required", "found", "holds"])
+
+    def measure_lines(self) -> list[list[Any]]:
+        """Return the measures as lines of a table."""
+        return [[m.name, m.column, m.required_text, m.found, m.holds] for m in self.measures]
+
+    def as_plain(self) -> dict[str, Any]:
+        """Return everything as JSON has it."""
+        lines = [dict(zip(("measure", "column", "required", "found", "holds"), m, strict=True))
+                 for m in self.measure_lines()]  # fmt: skip
+        return {
+            "holds": self.holds,
+            "figures": plain(self.figures),
+            "measures": [plain(line) for line in lines],
+            "uniqueness": [plain(line) for line in self.uniqueness],
+            "feasible": [plain(line) for line in self.feasible],
+            "columns": [plain(line) for line in self.columns],
+            "notes": list(self.notes),
+            "command": self.command,
+        }
+
+    def tables(self) -> list[tuple[str, list[str], list[list[Any]]]]:
+        """Return what there is to show, in order: title, heads, lines."""
+        shown: list[tuple[str, list[str], list[list[Any]]]] = []
+        shown.append(("", ["", ""], [[key.replace("_", " "), value] for key, value in self.figures.items()]))
+        if self.measures:
+            marks = {True: "yes", False: "NO", None: ""}
+            lines = [[*line[:4], marks[line[4]]] for line in self.measure_lines()]
+            shown.append(("Every class of equal quasi values, at its worst",
+                          ["measure", "column", "required", "found", "holds"], lines))  # fmt: skip
+        for title, table in (
+            ("Rows that nobody else equals, by what an adversary knows", self.uniqueness),
+            ("What each sensitive column allows", self.feasible),
+            ("Columns", self.columns),
+        ):
+            if table:
+                shown.append(
+                    (title, [key.replace("_", " ") for key in table[0]], [list(line.values()) for line in table])
+                )
+        return shown
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook; names and values are escaped."""
+        return "".join(write_table(heads, lines, title) for title, heads, lines in self.tables()) + write_paragraphs(
+            self.notes
+        )

@@ -1,0 +1,224 @@
+"""Check: figures of another tool, a slow oracle, risks of a population, suggestions, and input that cannot be."""
+
+import json
+
+import duckdb
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sqlanon
+from sqlanon.errors import DataError, TargetError, UsageError
+from sqlanon.risks.sampling import estimate_population_uniqueness
+from sqlanon.risks.suggestion import read_name
+from tests.conftest import NASTY_NAMES, NASTY_VALUES, ROOT
+from tests.examples import examples
+from tests.oracles.classes import measure
+
+CHECKS = ROOT / "fixtures" / "checks"
+
+
+def found_of(result, column=""):
+    return {one.name: one.found for one in result.measures if one.column == column}
+
+
+def test_figures_are_those_of_pycanon(con):
+    expected = json.loads((CHECKS / "pycanon.json").read_text())
+    result = sqlanon.check(
+        con, str(CHECKS / "people.csv"), quasi=["age", "sex", "area"], sensitive=["disease", "income"]
+    )
+    assert found_of(result)["k"] == expected.pop("k")
+    for column, figures in expected.items():
+        ours = found_of(result, column)
+        ours["entropy_l"] = int(ours["entropy_l"])
+        assert {name: ours[name] for name in figures} == pytest.approx(figures, abs=1e-9), column
+
+
+ROWS = st.lists(
+    st.tuples(
+        st.sampled_from([None, 1, 2]), st.sampled_from("ab"), st.sampled_from(["x", "y", "z", None]), st.integers(0, 6)
+    ),
+    min_size=1,
+    max_size=14,
+)
+
+
+@given(rows=ROWS)
+@examples(40)
+def test_every_measure_equals_its_definition(rows):
+    con = duckdb.connect()
+    con.execute("create table people (age integer, sex varchar, disease varchar, income integer)")
+    con.executemany("insert into people values (?, ?, ?, ?)", rows)
+    result = sqlanon.check(con, "people", quasi=["age", "sex"], sensitive=["disease", "income"], recursive=(3, 2))
+    named = [dict(zip(["age", "sex", "disease", "income"], row, strict=True)) for row in rows]
+    for column in ("disease", "income"):
+        expected = measure(named, ["age", "sex"], column, ordered=column == "income")
+        ours = found_of(result, column) | found_of(result)
+        assert ours == pytest.approx(expected, abs=1e-9), column
+
+
+def test_the_first_screen(patients):
+    result = sqlanon.check(patients, "patients", quasi=["age", "sex", "zipcode"], sensitive="disease", id="ssn")
+    assert result.figures["rows"] == 600 and result.figures["person_count"] == 600
+    alone = {line["known"]: line["unique_rows"] for line in result.uniqueness}
+    expected = patients.execute(
+        "select count(*) from (select 1 from patients group by age, zipcode having count(*) = 1)"
+    ).fetchone()[0]
+    assert alone["age + zipcode"] == expected and set(alone) >= {"age", "sex + zipcode", "age + sex + zipcode"}
+    (line,) = result.feasible
+    largest = patients.execute("select max(n) from (select count(*) n from patients group by disease)").fetchone()[0]
+    assert line["largest_l"] == line["largest_gamma"] == 600 // largest
+    assert result.holds and "<table>" in result._repr_html_()
+
+
+def test_what_is_required_and_missed(patients):
+    result = sqlanon.check(patients, "patients", quasi=["age", "sex"], sensitive="disease", k=5, l=3, t=0.9, alpha=1)
+    held = {one.name: one.holds for one in result.measures}
+    assert held["k"] is True and held["alpha"] is True and held["beta"] is None
+    assert result.holds is all(value is not False for value in held.values())
+
+
+def test_failing_rows_are_written_for_their_owner_alone(patients, tmp_path):
+    path = tmp_path / "failing.parquet"
+    result = sqlanon.check(
+        patients, "patients", quasi=["age", "sex", "zipcode"], sensitive="disease", id="ssn", k=2, t=0.5, failing=path
+    )
+    assert not result.holds and path.stat().st_mode & 0o077 == 0
+    written = patients.execute(f"select * from '{path}'").df()
+    assert list(written) == ["ssn", "age", "sex", "zipcode", "class_number", "class_size", "fails"]
+    below = patients.execute(
+        "select ssn from patients qualify count(*) over (partition by age, sex, zipcode) < 2 order by ssn"
+    ).df()
+    assert sorted(written.ssn[written.fails.str.contains("k ")]) == below.ssn.tolist()
+    with pytest.raises(TargetError, match="exists"):
+        sqlanon.check(patients, "patients", quasi="age", k=100, failing=path)
+    with pytest.raises(TargetError, match=r"does not end in \.parquet"):
+        sqlanon.check(patients, "patients", quasi="age", k=100, failing=tmp_path / "failing.csv")
+    temporary = patients.execute("select count(*) from duckdb_tables() where temporary").fetchone()[0]
+    assert temporary == 0
+
+
+def test_the_source_is_not_replaced_by_its_failing_rows(patients, tmp_path):
+    source = tmp_path / "patients.parquet"
+    patients.execute(f"copy patients to '{source}' (format parquet)").fetchall()
+    before = source.read_bytes()
+    with pytest.raises(TargetError, match="is what this run reads"):
+        sqlanon.check(patients, source, quasi="age", k=100, failing=source, overwrite=True)
+    assert source.read_bytes() == before
+
+
+def test_a_population_and_a_sample(con):
+    con.execute("create table town as select i % 10 as age, i % 2 as sex from range(100) t(i)")
+    con.execute("create table sample as select * from town where age < 3 limit 12")
+    found = sqlanon.check(con, "sample", quasi=["age", "sex"], population="town").figures
+    assert found["journalist_largest_risk"] == pytest.approx(0.1)
+    con.execute("insert into sample values (77, 1)")
+    with pytest.raises(DataError, match="1 rows have quasi values that nobody in the population has"):
+        sqlanon.check(con, "sample", quasi=["age", "sex"], population="town")
+    # all of the population was drawn: who is unique is unique
+    assert estimate_population_uniqueness({1: 5, 2: 3}, 1.0) == pytest.approx(1.0)
+    # P(f = 1 | F = 2) of half of 22 persons: 2 · (11/22) · (11/21); 5 classes of one, 3 of two
+    assert estimate_population_uniqueness({1: 5, 2: 3}, 0.5) == pytest.approx(2.5 / (2.5 + 3 * 11 / 21))
+
+
+def test_rules_and_near_identifiers_are_said(con):
+    con.execute(
+        "create table people as select i as badge, i % 7 as ward, 'd' || (i % 7 % 5) as disease, i % 3 as age"
+        " from range(210) t(i)"
+    )
+    notes = sqlanon.check(con, "people", quasi=["badge", "ward", "age"], sensitive="disease").notes
+    assert any(note.startswith("ward determines disease") for note in notes)
+    assert any(note.startswith("badge alone singles out 210 of 210 rows") for note in notes)
+    assert not any(note.startswith("age") for note in notes)
+
+
+def test_roles_are_suggested_by_uniqueness_type_and_name(con):
+    con.execute(
+        "create table people as select 'P' || i as ssn, i % 50 as alter,"
+        " date '1970-01-01' + (i % 90)::integer as geburtsdatum, 'd' || i % 6 as diagnose, 1 as one,"
+        " random() as weight from range(500) t(i)"
+    )
+    result = sqlanon.check(con, "people")
+    roles = {line["column"]: line["suggested_role"] for line in result.columns}
+    assert roles == {
+        "ssn": "identifier", "alter": "quasi", "geburtsdatum": "quasi", "diagnose": "sensitive", "one": "",
+        "weight": "",
+    }  # fmt: skip
+    assert result.command == (
+        "sqlanon publish anatomy people --quasi alter,geburtsdatum --sensitive diagnose --id ssn -l 5 --out release"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [("patientId", "identifier"), ("E-Mail", "identifier"), ("home_zip", "quasi"), ("ICD10", "sensitive"), ("x", "")],
+)
+def test_names_tell_roles(name, role):
+    assert read_name(name) == role
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"quasi": "agee"}, "no column 'agee'"),
+        ({"quasi": "age", "sensitive": "age"}, "a column has one role"),
+        ({"k": 5}, "classes are made by quasi columns"),
+        ({"quasi": "age", "l": 3}, "l is about sensitive values"),
+        ({"quasi": "age", "k": 0}, "k = 0 cannot be required"),
+        ({"quasi": "age", "sensitive": "sex", "t": 2}, "t = 2 cannot be required"),
+        ({"quasi": "age", "sensitive": "sex", "recursive": 3}, "recursive takes c and l"),
+        ({"quasi": "age", "q": 3}, "no measure 'q'"),
+        ({"quasi": "age", "sampled": 0.1, "population": "patients"}, "not both"),
+    ],
+)
+def test_what_cannot_be_asked(patients, options, message):
+    with pytest.raises(UsageError, match=message):
+        sqlanon.check(patients, "patients", **options)
+
+
+def test_more_columns_than_pairs_are_looked_at(con):
+    names = [f"c{number}" for number in range(13)]
+    con.execute(f"create table wide as select {', '.join(f'i % 2 as {name}' for name in names)} from range(9) t(i)")
+    with pytest.raises(UsageError, match="at most 12 quasi columns are checked"):
+        sqlanon.check(con, "wide", quasi=names)
+
+
+def test_tables_with_nothing_in_them(con):
+    con.execute("create table none (age integer, disease varchar)")
+    with pytest.raises(DataError, match="no rows to check"):
+        sqlanon.check(con, "none", quasi="age", sensitive="disease")
+    with pytest.raises(DataError, match="no rows to check"):
+        sqlanon.check(con, "none")
+    con.execute(
+        "create table empty as select null::integer as age, null::varchar as disease, [i] as l from range(9) t(i)"
+    )
+    result = sqlanon.check(con, "empty", quasi="age", sensitive="disease")
+    assert "disease has one value only: everybody's is known" in result.notes
+    with pytest.raises(UsageError, match="nested"):
+        sqlanon.check(con, "empty", quasi="l")
+    assert {line["why"] for line in sqlanon.check(con, "empty").columns} == {"no value at all", "nested values"}
+
+
+@pytest.mark.parametrize("name", NASTY_NAMES)
+def test_any_name_and_value_works(con, name):
+    frame = pd.DataFrame({name: NASTY_VALUES * 2, "other": list(range(11)) * 2, "third": [1] * 22})
+    result = sqlanon.check(con, frame, quasi=[name], sensitive=["other"], k=2)
+    assert result.holds and name in str(result.uniqueness[0]["known"])
+    assert "<script" not in sqlanon.check(con, frame.rename(columns={"third": "<script>"}))._repr_html_()
+
+
+def test_the_command_line(shell):
+    seen = shell("check", "patients.parquet")
+    assert seen.returncode == 0 and "suggested role" in seen.stdout
+    assert (
+        "sqlanon publish anatomy patients.parquet --quasi age,sex,zipcode --sensitive disease --id ssn" in seen.stderr
+    )
+    asked = ("check", "patients.parquet", "--quasi", "age,sex", "--sensitive", "disease", "--id", "ssn")
+    missed = shell(*asked, "-k", "5", "-l", "9", "--failing", "f.parquet")
+    assert missed.returncode == 3 and "required and not reached: l of disease" in missed.stderr
+    assert "f.parquet" in shell.left()
+    whole = json.loads(shell(*asked, "--recursive", "3,2", "--format", "json").stdout)
+    assert whole["figures"]["rows"] == 600 and any(line["measure"] == "recursive" for line in whole["measures"])
+    assert shell(*asked, "--recursive", "x").returncode == 2
+    assert "measure" in shell(*asked, "--format", "csv").stdout.splitlines()[0]
