@@ -1,0 +1,87 @@
+"""The verb of whoever chooses a method: compare."""
+
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sqlanon.cli.app import app
+from sqlanon.cli.options import Format, IdOption, QuasiOption, SensitiveOption, SourceArgument, say
+from sqlanon.cli.session_options import SessionOptions, with_session
+from sqlanon.errors import UsageError
+
+if TYPE_CHECKING:
+    from sqlanon.comparison.comparison import Comparison
+
+
+@app.command(
+    epilog="Example: sqlanon compare patients.parquet --quasi age,sex --sensitive disease --l 3,5 --target-error 0.1"
+)
+@with_session
+def compare(
+    source: SourceArgument,
+    quasi: QuasiOption = [],  # noqa: B006
+    sensitive: SensitiveOption = [],  # noqa: B006
+    id: IdOption = [],  # noqa: B006
+    methods: Annotated[str, typer.Option(help="Which methods, between commas.")] = "anatomy,robust,splu,mondrian",
+    l: Annotated[str, typer.Option("--l", help="l of anatomy and mondrian (k = 10), r of robust.")] = "3,5,10",
+    gamma: Annotated[str, typer.Option(help="Values of gamma of splu.")] = "5,10",
+    queries: Annotated[
+        str, typer.Option(help="How many queries to draw, or a file with your own, a semicolon behind each.")
+    ] = "200",
+    seed: Annotated[int, typer.Option(help="Another number draws other queries.")] = 1,
+    target_error: Annotated[
+        float | None, typer.Option(help="Tell the strongest promise whose median error stays below, e.g. 0.1.")
+    ] = None,
+    nulls: Annotated[str, typer.Option(help="NULL sensitive values: refuse, value or drop.")] = "refuse",
+    unique_quasi: Annotated[str, typer.Option(help="A quasi column of unique values: refuse or keep.")] = "refuse",
+    out: Annotated[Path | None, typer.Option(help="Folder for the table and all answers with their truths.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an older comparison at --out.")] = False,
+    *,
+    session: SessionOptions,
+) -> None:
+    """Tell what each method and parameter costs in accuracy on this data; nothing is published.
+
+    Every candidate is published in the session alone and asked the same queries, whose truths the source tells. Exit 3
+    where no candidate reaches --target-error.
+    """
+    from sqlanon.cli import display
+    from sqlanon.comparison.compare import compare as compare_methods
+    from sqlanon.comparison.files import check_folder, write_comparison
+    from sqlanon.comparison.question import read_question
+
+    if session.sql:
+        raise UsageError("compare has no --sql; its statements depend on what it draws")
+    question = read_question(
+        source, quasi, sensitive, id, methods=methods, l=l, gamma=gamma, seed=seed, target_error=target_error,
+        queries=int(queries) if re.fullmatch(r"-?\d+", queries) else Path(queries), nulls=nulls,
+        unique_quasi=unique_quasi,
+    )  # fmt: skip
+    target = None if out is None else check_folder(out, overwrite)
+    with display.progress():
+        found = compare_methods(question, session.open())
+    if target is not None:
+        write_comparison(found, target)
+        say(f"written: {out}; it holds true answers, so keep it as the source")
+    _show(found, session)
+    if not found.holds:
+        raise typer.Exit(3)
+
+
+def _show(found: "Comparison", session: SessionOptions) -> None:
+    """Print the table, what it comes to, and what to know."""
+    from sqlanon.cli import display
+
+    if session.how is Format.table:
+        display.show_lines("", *found.shown())
+        sys.stdout.write("\n{}\n".format(found.summary.replace(". ", ".\n")))
+    else:
+        display.show_frame(found.df(), "csv" if session.how is Format.csv else "json")
+    for note in found.notes:
+        say(f"note: {note}")
+    if found.command:
+        where = f" --database {shlex.quote(session.database)}" if session.database else ""
+        say(f"the strongest promise within the error, to type:\n{found.command}{where}")

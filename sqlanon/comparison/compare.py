@@ -1,0 +1,121 @@
+"""Compare methods on one table: publish each in the session, ask all the same queries, set answers beside truths."""
+
+import logging
+import time
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from sqlanon.comparison.comparison import Comparison
+from sqlanon.comparison.figures import summarize
+from sqlanon.comparison.question import Candidate, CompareQuestion
+from sqlanon.comparison.workload import AskedQuery, Microdata, draw_queries, pair_figures, read_queries
+from sqlanon.engines.base import Engine
+from sqlanon.errors import AnswerWarning, DataError, QueryError, SqlanonError, UsageError
+from sqlanon.estimation.temporary_tables import Workspace
+from sqlanon.plans.plan import render_query
+from sqlanon.plans.roles import Roles, resolve_roles
+from sqlanon.plans.templates import ident
+from sqlanon.publishing.publish import publish
+from sqlanon.publishing.release_request import ReleaseRequest
+from sqlanon.releases.release import Release
+
+log = logging.getLogger("sqlanon")
+
+
+def compare(question: CompareQuestion, engine: Engine) -> Comparison:
+    """Publish every candidate in the session, ask, and tell what each costs; nothing is left behind.
+
+    Raises UsageError for what cannot be compared, DataError where this data allows no candidate.
+    """
+    if engine.dialect != "duckdb":
+        raise UsageError(f"compare runs on DuckDB, not on {engine.dialect}: its releases live in the session alone")
+    source, types = engine.find_source(question.source)
+    roles = resolve_roles(list(types), question.quasi, question.sensitive, question.identifier)
+    nested = [name for name in roles.all if types[name] == "NESTED"]
+    if nested:
+        raise UsageError(f"column {nested[0]!r} holds nested values; roles take columns of single values")
+    workspace = Workspace(engine, {}, {}, {})
+    try:
+        names = (*roles.quasi, *roles.sensitive)
+        selected = [(source.expression(name), name) for name in names]
+        rows = render_query("shared/source", {"relation": source.relation, "selected": selected}, {})
+        relation = workspace.keep("microdata", rows)
+        name = f"{workspace.prefix}microdata"
+        data = Microdata(workspace, relation, name, roles.quasi, roles.sensitive, {one: types[one] for one in names})
+        return _compare(question, roles, data)
+    finally:
+        with suppress(SqlanonError):
+            workspace.close()
+
+
+def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Comparison:
+    engine = data.workspace.engine
+    (counted,) = engine.rows(f"select count(*) as row_count from {data.relation}")
+    if not counted["row_count"]:
+        raise DataError("the source has no rows to compare methods on")
+    log.info("asking the source")
+    notes: list[str] = []
+    if isinstance(question.queries, Path):
+        asked, notes = read_queries(data, question.queries)
+    else:
+        asked = draw_queries(data, question.queries, question.seed)
+    found: list[tuple[Candidate, float, list[dict[str, Any]]]] = []
+    refused: list[SqlanonError] = []
+    for candidate in question.candidates(_known_column(data)):
+        log.info("publishing and asking %s, %s", candidate.method, candidate.parameter)
+        begin = time.perf_counter()
+        try:
+            answers, failures = _answers(question, roles, candidate, asked, engine)
+        except (DataError, UsageError) as error:
+            refused.append(error)
+            notes.append(f"{candidate.method}, {candidate.parameter} is left out: {error}")
+        else:
+            found.append((candidate, time.perf_counter() - begin, answers))
+            notes += failures
+    if not found:
+        raise refused[0]
+    return summarize(question, roles, found, counted["row_count"], notes)
+
+
+def _known_column(data: Microdata) -> str:
+    """Return the quasi column with the fewest values: what robust's adversary is taken to know the distribution by."""
+    terms = ", ".join(f"count(distinct {ident(name)})" for name in data.quasi)
+    (row,) = data.workspace.engine.rows(f"select {terms} from {data.relation}")
+    return min(zip(row.values(), data.quasi, strict=True), key=lambda one: one[0] if one[0] > 1 else float("inf"))[1]
+
+
+def _answers(
+    question: CompareQuestion, roles: Roles, candidate: Candidate, asked: Sequence[AskedQuery], engine: Engine
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Publish a candidate and ask it everything; return a line per figure, and what could not be answered."""
+    request = ReleaseRequest(
+        candidate.method, question.source, roles.quasi, roles.sensitive, roles.identifier, **question.options
+    )
+    release = publish(request, engine, **candidate.arguments)
+    try:
+        return _ask(release, candidate, asked)
+    finally:
+        with suppress(SqlanonError):
+            release.close()
+            engine.drop([str(table) for table in release.tables.values()])
+
+
+def _ask(release: Release, candidate: Candidate, asked: Sequence[AskedQuery]) -> tuple[list[dict[str, Any]], list[str]]:
+    lines: list[dict[str, Any]] = []
+    failures = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AnswerWarning)  # of bounds and of values that nobody has: thousands
+        for number, one in enumerate(asked, start=1):
+            try:
+                answer = release.estimate(one.text)
+            except (DataError, QueryError) as error:
+                failures.append(f"line {one.line}: {candidate.method}, {candidate.parameter} has no answer: {error}")
+                continue
+            for figure, truth, estimate, low, high in pair_figures(one, answer):
+                lines.append({"query": number, "workload": one.workload, "figure": figure, "truth": truth,
+                              "estimate": estimate, "low": low, "high": high, "is_count": figure in one.shape.counts,
+                              "text": one.text})  # fmt: skip
+    return lines, failures

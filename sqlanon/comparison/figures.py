@@ -1,0 +1,163 @@
+"""The figures of a comparison: relative errors by band of selectivity, coverage, the summary, the command."""
+
+import math
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sqlanon.comparison.comparison import Comparison
+from sqlanon.comparison.question import Candidate, CompareQuestion
+from sqlanon.errors import DataError
+from sqlanon.estimators import ESTIMATORS
+from sqlanon.methods import METHODS
+from sqlanon.plans.roles import Roles
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SMALL = 10  # rows: what the papers call small counts
+BANDS = ((0.005, "up to 0.5 %"), (0.01, "0.5 to 1 %"), (0.05, "1 to 5 %"), (math.inf, "above 5 %"))
+SMALL_COUNTS, OTHERS = f"1 to {SMALL} rows", "sums, averages"
+_ORDER = (SMALL_COUNTS, *(name for _, name in BANDS), OTHERS)
+
+Found = tuple[Candidate, float, Sequence[Mapping[str, Any]]]
+
+
+def summarize(
+    question: CompareQuestion, roles: Roles, found: Sequence[Found], rows: int, notes: Sequence[str]
+) -> Comparison:
+    """Turn every candidate's answers into lines, a summary, and the command that the target asks for.
+
+    A figure whose truth is 0 has no relative error: it is left out and counted. Raises DataError where none is left.
+    """
+    import pandas as pd
+
+    answers = pd.concat([_frame(*one, rows) for one in found], ignore_index=True)
+    empty = answers["truth"].isna() | (answers["truth"] == 0)
+    judged = answers[~empty]
+    if judged.empty:
+        raise DataError("every true answer is 0 or NULL; there is no relative error to compare")
+    left_out = answers.loc[empty, ["query", "figure"]].drop_duplicates()
+    told = [*notes]
+    if len(left_out):
+        told.append(f"{len(left_out)} figures whose truth is 0 or NULL are left out")
+    overall = [_overall(candidate, judged) for candidate, _, _ in found]
+    overall = [line for line in overall if line["figures"]]
+    reached = [line for line in overall if line["median"] <= (question.target_error or math.inf)]
+    command = ""
+    if question.target_error is not None:
+        if reached:
+            command = _command(question, roles, max(reached, key=_strength)["candidate"])
+        else:
+            told.append(_nearest(overall, question.target_error))
+    return Comparison(
+        answers=answers,
+        lines=tuple(line for one in found for line in _lines(one, judged)),
+        overall=tuple({**line, "candidate": line["candidate"].method, "parameter": line["candidate"].parameter}
+                      for line in overall),
+        summary=_summary(overall),
+        notes=tuple(dict.fromkeys(told)),
+        target_error=question.target_error,
+        command=command,
+    )  # fmt: skip
+
+
+def _frame(candidate: Candidate, seconds: float, lines: Sequence[Mapping[str, Any]], rows: int) -> "pd.DataFrame":
+    import pandas as pd
+
+    heads = ["query", "workload", "figure", "truth", "estimate", "low", "high", "is_count", "text"]
+    frame = pd.DataFrame(lines, columns=heads)
+    frame.insert(0, "parameter", candidate.parameter)
+    frame.insert(0, "method", candidate.method)
+    frame["error"] = (frame["estimate"] - frame["truth"]).abs() / frame["truth"].abs()
+    inside = (frame["low"] - 1e-9 <= frame["truth"]) & (frame["truth"] <= frame["high"] + 1e-9)
+    frame["inside"] = inside.astype(float).where(frame["low"].notna() & frame["high"].notna())
+    frame["selectivity"] = [_band(*one, rows) for one in zip(frame["truth"], frame["is_count"], strict=True)]
+    return frame
+
+
+def _band(truth: float, is_count: bool, rows: int) -> str:
+    if not is_count:
+        return OTHERS
+    return SMALL_COUNTS if truth <= SMALL else next(name for most, name in BANDS if not truth / rows > most)
+
+
+def _of(candidate: Candidate, judged: "pd.DataFrame") -> "pd.DataFrame":
+    return judged[(judged["method"] == candidate.method) & (judged["parameter"] == candidate.parameter)]
+
+
+def _lines(found: Found, judged: "pd.DataFrame") -> list[dict[str, Any]]:
+    """Return a line per workload and band of one candidate."""
+    candidate, seconds, _ = found
+    own = _of(candidate, judged)
+    lines = []
+    for workload in own["workload"].unique():
+        for band in _ORDER:
+            part = own[(own["workload"] == workload) & (own["selectivity"] == band)]
+            if len(part):
+                lines.append({
+                    "method": candidate.method, "parameter": candidate.parameter, "promise": candidate.promise,
+                    "estimator": ESTIMATORS[METHODS[candidate.method].form][0],
+                    "workload": workload, "selectivity": band,
+                    "queries": int(part["query"].nunique()),
+                    "median_relative_error": float(part["error"].median()),
+                    "mean_relative_error": float(part["error"].mean()),
+                    "coverage": float(part["inside"].mean()), "seconds": seconds,
+                })  # fmt: skip
+    return lines
+
+
+def _overall(candidate: Candidate, judged: "pd.DataFrame") -> dict[str, Any]:
+    """Return a candidate's figures over all but small counts, which are meant to be far off, where there are others."""
+    own = _of(candidate, judged)
+    if (own["selectivity"] != SMALL_COUNTS).any():
+        own = own[own["selectivity"] != SMALL_COUNTS]
+    return {
+        "candidate": candidate,
+        "figures": len(own),
+        "median": float(own["error"].median()),
+        "coverage": float(own["inside"].mean()),
+    }
+
+
+def _strength(line: Mapping[str, Any]) -> tuple[int, int, float]:
+    """Order promises: by their number; at the same one, robust resists more than anatomy, and splu promises another."""
+    candidate = line["candidate"]
+    return candidate.value, ("mondrian", "splu", "anatomy", "robust").index(candidate.method), -line["median"]
+
+
+def _named(candidate: Candidate) -> str:
+    return f"{candidate.method} ({candidate.parameter})"
+
+
+def _summary(overall: Sequence[Mapping[str, Any]]) -> str:
+    """Say in two sentences what accuracy costs."""
+    least, most = (choose(overall, key=lambda line: line["median"]) for choose in (min, max))
+    strongest = max(overall, key=_strength)
+    first = f"Half of the answers, small counts aside, are off by at most {least['median']:.1%}"
+    first += f" with {_named(least['candidate'])}"
+    if most is not least:
+        first += f", by up to {most['median']:.1%} with {_named(most['candidate'])}"
+    return (
+        f"{first}. The strongest promise compared, {_named(strongest['candidate'])}, costs {strongest['median']:.1%},"
+        f" and its 95 % intervals hold {strongest['coverage']:.0%} of the true answers."
+    )
+
+
+def _nearest(overall: Sequence[Mapping[str, Any]], target: float) -> str:
+    least = min(overall, key=lambda line: line["median"])
+    nearest = f"{least['median']:.3g}, with {_named(least['candidate'])}"
+    return f"no median error is at most {target:g}; the nearest is {nearest}"
+
+
+def _command(question: CompareQuestion, roles: Roles, candidate: Candidate) -> str:
+    """Return the command that publishes a candidate; a source that is no text is called SOURCE."""
+    named = question.source if isinstance(question.source, str) else "SOURCE"
+    words = ["sqlanon", "publish", candidate.method, named]
+    for flag, names in (("--quasi", roles.quasi), ("--sensitive", roles.sensitive), ("--id", roles.identifier)):
+        # a name with a comma in it is read as one column where it stands alone
+        joined = [",".join(names)] if names and not any("," in name for name in names) else names
+        words += [word for name in joined for word in (flag, name)]
+    words += [f"--{name.replace('_', '-')}={value}" for name, value in question.options.items()
+              if value not in ("refuse", False)]  # fmt: skip
+    return shlex.join([*words, *candidate.words, "--out", "release"])

@@ -1,0 +1,40 @@
+"""Keep a comparison in a folder: the table, and every answer beside its truth."""
+
+import os
+from pathlib import Path
+
+from sqlanon.atomic_files import DirectoryExchange
+from sqlanon.comparison.comparison import Comparison
+from sqlanon.errors import TargetError
+from sqlanon.wording import option
+
+FILES = ("comparison.csv", "answers.csv")
+
+
+def check_folder(path: str | os.PathLike[str], overwrite: bool) -> Path:
+    """Return where a comparison goes; raise TargetError for what is there already and is no comparison."""
+    target = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link at the target
+    if not target.parent.is_dir():
+        raise TargetError(f"no folder {str(target.parent)!r} to write {target.name!r} in")
+    if os.path.lexists(target):
+        ours = target.is_dir() and not target.is_symlink() and {one.name for one in target.iterdir()} <= set(FILES)
+        if not (overwrite and ours):
+            raise TargetError(
+                f"{str(target)!r} exists; choose another {option('out')} or say {option('overwrite', True)}, which"
+                " replaces an older comparison and nothing else"
+            )
+    return target
+
+
+def write_comparison(found: Comparison, target: Path) -> None:
+    """Write both files, whole or not at all; true answers tell about the source, so the folder is its owner's alone."""
+    exchange = DirectoryExchange(target)
+    try:
+        for name, frame in zip(FILES, (found.df(), found.answers.drop(columns=["is_count"])), strict=True):
+            frame.to_csv(exchange.new / name, index=False)
+        exchange.new.chmod(0o700)
+        exchange.commit(frozenset(FILES))
+    except OSError as error:
+        raise TargetError(f"cannot write {str(target)!r}: {error.strerror}") from None
+    finally:
+        exchange.close()

@@ -1,0 +1,157 @@
+"""What a comparison is about: a source, roles, candidates, and how many queries of which kind."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sqlanon.errors import UsageError
+from sqlanon.wording import option
+
+COMPARED = {
+    "anatomy": "l",
+    "robust": "r",
+    "splu": "gamma",
+    "mondrian": "l",
+}  # how strong each promise is
+PROMISES = {
+    "anatomy": "confidence at most 1/{value}",
+    "robust": "posterior at most 1/{value}, knowing {background}",
+    "splu": "1/{value} of rows keep their value",
+    "mondrian": "boxes of {rows} rows, {value} values",
+}
+USUAL_METHODS = ("anatomy", "robust", "splu", "mondrian")
+USUAL_L = (3, 5, 10)
+LEAST_BOX = 10  # rows of a box of Mondrian, where l asks for no more
+USUAL_GAMMA = (5, 10)
+USUAL_QUERIES = 200
+MOST_QUERIES = 20_000
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One method with one value of the parameter that sets its promise; background: robust's quasi column."""
+
+    method: str
+    value: int
+    background: str = ""
+
+    @property
+    def parameter(self) -> str:
+        """Return the parameter as it is shown."""
+        return f"{COMPARED[self.method]} = {self.value}"
+
+    @property
+    def promise(self) -> str:
+        """Return what a release would promise."""
+        return PROMISES[self.method].format(value=self.value, background=self.background, rows=self.rows)
+
+    @property
+    def rows(self) -> int:
+        """Return k of a box of Mondrian."""
+        return max(LEAST_BOX, self.value)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Return the method's own parameters."""
+        own: dict[str, Any] = {COMPARED[self.method]: self.value}
+        own |= {"k": self.rows} if self.method == "mondrian" else {}
+        return own | ({"background_from": ((self.background,),)} if self.background else {})
+
+    @property
+    def words(self) -> list[str]:
+        """Return the same as words of a command."""
+        flag = f"--{COMPARED[self.method]}" if self.method == "splu" else f"-{COMPARED[self.method]}"
+        boxes = ["-k", str(self.rows)] if self.method == "mondrian" else []
+        return [*boxes, flag, str(self.value), *(["--background-from", self.background] if self.background else [])]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareQuestion:
+    """What to publish in the session, and what to ask of it.
+
+    strengths: values by parameter (l, also robust's r; gamma). queries: how many to draw, or a file of the user's own.
+    target_error: the largest median relative error that is acceptable.
+    """
+
+    source: object
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    identifier: tuple[str, ...] = ()
+    methods: tuple[str, ...] = USUAL_METHODS
+    strengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    queries: int | Path = USUAL_QUERIES
+    seed: int = 1
+    target_error: float | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse what no data could meet."""
+        unknown = [name for name in self.methods if name not in COMPARED]
+        if unknown or not self.methods:
+            told = repr(unknown[0]) if unknown else "none"
+            raise UsageError(f"compared are {', '.join(COMPARED)}; {option('methods')} names {told}")
+        for name, values in self.strengths.items():
+            if not values or any(value < 2 for value in values):
+                raise UsageError(f"{option(name)} takes whole numbers of at least 2, for example 3,5,10")
+        if isinstance(self.queries, int) and not 1 <= self.queries <= MOST_QUERIES:
+            raise UsageError(f"{option('queries')} takes a number from 1 to {MOST_QUERIES:,}, or a file of queries")
+        if self.target_error is not None and not 0 < self.target_error < 1:
+            raise UsageError(f"{option('target_error')} is a relative error between 0 and 1, for example 0.1")
+
+    def values_of(self, name: str) -> tuple[int, ...]:
+        """Return the values to compare of l or gamma, each once, in their order."""
+        usual = USUAL_GAMMA if name == "gamma" else USUAL_L
+        return tuple(sorted(set(self.strengths.get(name, usual))))
+
+    def candidates(self, background: str) -> list[Candidate]:
+        """Return what is compared; background: the quasi column whose distribution robust's adversary knows."""
+        return [
+            Candidate(method, value, background if method == "robust" else "")
+            for method in dict.fromkeys(self.methods)
+            for value in self.values_of("gamma" if method == "splu" else "l")
+        ]
+
+
+def read_whole_numbers(name: str, given: int | str | Iterable[int]) -> tuple[int, ...]:
+    """Read `3,5,10`, one number, or several; raise UsageError for anything else."""
+    parts: Iterable[Any] = given.split(",") if isinstance(given, str) else [given] if isinstance(given, int) else given
+    try:
+        return tuple(int(str(part)) for part in parts)
+    except (TypeError, ValueError):
+        raise UsageError(f"{option(name)} takes whole numbers, for example 3,5,10; not {given!r}") from None
+
+
+def read_question(
+    source: object,
+    quasi: Iterable[str],
+    sensitive: Iterable[str],
+    identifier: Iterable[str],
+    *,
+    methods: str | Iterable[str],
+    l: int | str | Iterable[int],
+    gamma: int | str | Iterable[int],
+    queries: int | Path,
+    seed: int,
+    target_error: float | None,
+    nulls: str,
+    unique_quasi: str,
+) -> CompareQuestion:
+    """Return the question that was asked in words of the command line or of Python."""
+    for name, value, allowed in (("nulls", nulls, ("refuse", "value", "drop")),
+                                 ("unique_quasi", unique_quasi, ("refuse", "keep"))):  # fmt: skip
+        if value not in allowed:
+            raise UsageError(f"{option(name)} is one of {', '.join(allowed)}, not {value!r}")
+    return CompareQuestion(
+        source=source,
+        quasi=tuple(quasi),
+        sensitive=tuple(sensitive),
+        identifier=tuple(identifier),
+        methods=tuple(name.strip() for name in ([methods] if isinstance(methods, str) else methods)
+                      for name in name.split(",")),
+        strengths={"l": read_whole_numbers("l", l), "gamma": read_whole_numbers("gamma", gamma)},
+        queries=queries,
+        seed=seed,
+        target_error=target_error,
+        options={"nulls": nulls, "unique_quasi": unique_quasi},
+    )  # fmt: skip

@@ -1,0 +1,192 @@
+"""Compare: truths and errors by an independent count, nothing left behind, the target, files, input that cannot be."""
+
+import statistics
+
+import duckdb
+import pandas as pd
+import pytest
+
+import sqlanon
+from sqlanon.errors import DataError, QueryError, SourceError, TargetError, UsageError
+from tests.conftest import NASTY_NAMES, NASTY_VALUES
+
+pytestmark = pytest.mark.xdist_group("compare")  # one comparison serves several tests
+ROLES = {"quasi": ["age", "sex", "born"], "sensitive": "disease"}
+
+
+def people(rows=400):
+    con = duckdb.connect()
+    con.execute(
+        "create table people as select 'p' || i as ssn, (i * 7) % 40 as age, if(i % 3 = 0, 'F', 'M') as sex,"
+        " date '1990-01-01' + cast(i % 4 as integer) * 31 as born,"
+        f" ['flu', 'cold', 'gout', 'acne', 'ulcer'][1 + (i * i + i // 7) % 5] as disease from range({rows}) as r(i)"
+    )
+    return con
+
+
+@pytest.fixture(scope="module")
+def compared():
+    con = people()
+    before = con.execute("select count(*) from duckdb_tables()").fetchone()
+    found = sqlanon.compare(con, "people", **ROLES, id="ssn", l=[2, 3], gamma=2, queries=16, target_error=0.9)
+    assert con.execute("select count(*) from duckdb_tables()").fetchone() == before
+    return con, found
+
+
+def test_every_truth_is_the_sources(compared):
+    con, found = compared
+    asked = found.answers.drop_duplicates("query")
+    assert len(asked) == 16
+    assert set(asked["workload"]) == {"sets", "conjunctions"}
+    for line in asked.itertuples():
+        where = line.text.partition(" where ")[2]
+        assert con.execute(f"select count(*) from people where {where}").fetchone() == (line.truth,)
+    assert (asked[asked["workload"] == "conjunctions"]["truth"] > 0).all()
+
+
+def test_errors_and_coverage_are_what_their_names_say(compared):
+    _, found = compared
+    lines = found.df()
+    assert lines["method"].unique().tolist() == ["anatomy", "robust", "splu", "mondrian"]
+    for line in lines.itertuples():
+        own = [
+            one for one in found.answers.itertuples()
+            if (one.method, one.parameter, one.workload, one.selectivity, one.truth > 0)
+            == (line.method, line.parameter, line.workload, line.selectivity, True)
+        ]  # fmt: skip
+        errors = [abs(one.estimate - one.truth) / one.truth for one in own]
+        assert len(own) == line.queries
+        assert line.median_relative_error == pytest.approx(statistics.median(errors))
+        assert line.mean_relative_error == pytest.approx(statistics.mean(errors))
+        assert line.coverage == pytest.approx(sum(one.low <= one.truth <= one.high for one in own) / len(own), abs=1e-9)
+        assert {one.selectivity for one in own} == {"1 to 10 rows"} or all(one.truth > 10 for one in own)
+
+
+def test_the_command_is_the_strongest_promise_within_the_target(compared):
+    _, found = compared
+    within = [line for line in found.overall if line["median"] <= 0.9]
+    strongest = max(int(line["parameter"].split()[-1]) for line in within)
+    assert strongest == 3
+    words = found.command.split()
+    assert words[:4] == ["sqlanon", "publish", "robust", "people"]
+    assert words[words.index("-r") + 1] == "3"
+    assert words[-2:] == ["--out", "release"]
+    assert found.summary.count(". ") == 1
+    for line in found.overall:
+        own = [
+            abs(one.estimate - one.truth) / one.truth for one in found.answers.itertuples()
+            if (one.method, one.parameter) == (line["candidate"], line["parameter"]) and one.truth > 10
+        ]  # fmt: skip
+        assert line["median"] == pytest.approx(statistics.median(own))
+    assert "robust (r = 3)" in found.summary
+
+
+def test_the_same_seed_asks_the_same_queries():
+    con = people(200)
+    asked = [
+        sqlanon.compare(con, "people", **ROLES, methods="anatomy", l=2, queries=12, seed=seed).answers["text"].tolist()
+        for seed in (1, 1, 2)
+    ]
+    assert asked[0] == asked[1] != asked[2]
+
+
+def test_a_file_of_queries_names_what_it_leaves_out(tmp_path):
+    con = people(200)
+    path = tmp_path / "ours.sql"
+    path.write_text("select sex, count(*) n, avg(age) from release where disease = 'flu' group by sex;\n\n"
+                    "select count(*) from elsewhere;\nselect sum(age) from release limit 2")  # fmt: skip
+    found = sqlanon.compare(con, "people", **ROLES, methods="anatomy", l=2, queries=str(path))
+    assert [note.partition(":")[0] for note in found.notes] == ["line 3", "line 4"]
+    truth = con.execute(
+        "select count(*), avg(age) from people where disease = 'flu' group by sex order by sex"
+    ).fetchall()
+    by_figure = found.answers.groupby("figure")["truth"].apply(sorted).to_dict()
+    assert by_figure["n"] == sorted(row[0] for row in truth)
+    assert by_figure["avg"] == pytest.approx(sorted(row[1] for row in truth))
+    assert "sums, averages" in set(found.df()["selectivity"])
+    path.write_text("select 1")
+    with pytest.raises(QueryError, match=r"no query of .* can be compared: line 1: "):
+        sqlanon.compare(con, "people", **ROLES, methods="anatomy", l=2, queries=str(path))
+    with pytest.raises(SourceError, match="cannot read the queries"):
+        sqlanon.compare(con, "people", **ROLES, queries=str(tmp_path / "missing.sql"))
+
+
+def test_what_this_data_does_not_allow_is_left_out_and_said():
+    con = people(100)
+    found = sqlanon.compare(con, "people", **ROLES, methods="anatomy", l=[2, 90], queries=6, target_error=1e-9)
+    assert [note for note in found.notes if note.startswith("anatomy, l = 90 is left out: ")]
+    assert (found.holds, found.command) == (False, "")
+    assert any(note.startswith("no median error is at most 1e-09; the nearest is ") for note in found.notes)
+    with pytest.raises(DataError, match="l = 90"):
+        sqlanon.compare(con, "people", **ROLES, methods="anatomy", l=90, queries=6)
+
+
+def test_hostile_names_and_values():
+    con = duckdb.connect()
+    names = [name for name in NASTY_NAMES if "\0" not in name][:6]
+    rows = [[NASTY_VALUES[(i * (n + 1) + i // 5) % len(NASTY_VALUES)] for n in range(6)] for i in range(120)]
+    frame = pd.DataFrame(rows, columns=names)
+    con.register("hostile", frame)
+    found = sqlanon.compare(
+        con, "hostile", quasi=[names[0], names[1]], sensitive=names[2], methods="anatomy", l=2, queries=16
+    )
+    for line in found.answers.itertuples():
+        where = line.text.partition(" where ")[2]
+        assert con.execute(f"select count(*) from hostile where {where}").fetchone() == (line.truth,)
+
+
+def test_files_are_written_whole_and_kept_apart(tmp_path):
+    con = people(100)
+    roles = {**ROLES, "methods": "anatomy", "l": 2, "queries": 6}
+    found = sqlanon.compare(con, "people", **roles, out=tmp_path / "kept")
+    written = pd.read_csv(tmp_path / "kept" / "comparison.csv")
+    assert written["median_relative_error"].tolist() == pytest.approx(found.df()["median_relative_error"].tolist())
+    assert len(pd.read_csv(tmp_path / "kept" / "answers.csv")) == len(found.answers)
+    assert (tmp_path / "kept").stat().st_mode & 0o077 == 0
+    with pytest.raises(TargetError, match="exists"):
+        sqlanon.compare(con, "people", **roles, out=tmp_path / "kept")
+    (tmp_path / "kept" / "mine.txt").touch()
+    with pytest.raises(TargetError, match="an older comparison and nothing else"):
+        sqlanon.compare(con, "people", **roles, out=tmp_path / "kept", overwrite=True)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"methods": "anatomy,magic"}, "methods names 'magic'"),
+        ({"l": "3,x"}, "l takes whole numbers"),
+        ({"l": 1}, "at least 2"),
+        ({"gamma": []}, "at least 2"),
+        ({"queries": 0}, "a number from 1"),
+        ({"target_error": 1.0}, "between 0 and 1"),
+        ({"nulls": "maybe"}, "nulls is one of"),
+        ({"sensitive": "age"}, "one role"),
+        ({"quasi": "nowhere"}, "no column 'nowhere'"),
+    ],
+)
+def test_what_cannot_be_compared(given, message):
+    with pytest.raises(UsageError, match=message):
+        sqlanon.compare(people(10), "people", **{**ROLES, **given})
+
+
+def test_nobody_and_nothing():
+    con = people(0)
+    with pytest.raises(DataError, match="no rows"):
+        sqlanon.compare(con, "people", **ROLES)
+    con.execute("insert into people select 'a', null, null, null, 'flu'")
+    with pytest.raises(DataError, match="nothing to ask"):
+        sqlanon.compare(con, "people", **ROLES)
+
+
+def test_the_command_line(shell):
+    con = people(150)
+    con.execute(f"copy people to '{shell.folder}/people.parquet'")
+    line = ("compare", "people.parquet", "--quasi", "age,sex", "--sensitive", "disease", "--methods", "anatomy,splu",
+            "--l", "2", "--gamma", "2", "--queries", "8")  # fmt: skip
+    run = shell(*line, "--target-error", "0.99")
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith("method ")
+    assert "Half of the answers" in run.stdout
+    assert "sqlanon publish " in run.stderr
+    assert shell(*line, "--target-error", "0.0000001").returncode == 3
+    assert shell(*line, "--sql").returncode == 2
