@@ -1,0 +1,1 @@
+"""After publishing: what an adversary gets out of a release, beside what it promised."""

@@ -1,0 +1,86 @@
+"""Run every attack that a form of release knows: promised beside reached."""
+
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from sqlanon.attacks import composition, exclusion, learning, order
+from sqlanon.attacks.findings import Attack, Finding
+from sqlanon.attacks.view import View, refuse_form
+from sqlanon.errors import SqlanonError
+from sqlanon.methods import METHODS
+from sqlanon.releases.release import Release
+
+log = logging.getLogger("sqlanon")
+
+
+def attack_release(
+    release: Release,
+    against: object = None,
+    identifier: tuple[str, ...] = (),
+    others: Sequence[Release] = (),
+    background: object = (),
+) -> Attack:
+    """Attack a release; the SQL runs over the published tables, learning is a loop of the driver's.
+
+    against: the source, which scores guesses. identifier: columns that tell its rows apart. others: releases of the
+    same people. background: distributions that the adversary knows. Raises UsageError and DataError.
+    """
+    manifest = release.manifest
+    refuse_form(METHODS[manifest["method"]].form, manifest["method"])
+    view = View(release.engine, release.tables, manifest)
+    try:
+        truth = view.truth(against, identifier) if against is not None else None
+        found, notes = (_attack_groups if view.is_grouped else _attack_randomized)(
+            view, truth, release, others, background
+        )
+    finally:
+        with suppress(SqlanonError):
+            view.close()
+    if truth is None:
+        notes.append("no source was given: what learning reaches is the adversary's own confidence, which errs upwards")
+    return Attack(tuple(found), tuple(notes), scored=truth is not None)
+
+
+def _attack_groups(
+    view: View, truth: Any, release: Release, others: Sequence[Release], background: object
+) -> tuple[list[Finding], list[str]]:
+    parameters = view.manifest["parameters"]
+    promised = float(view.manifest["guarantee"].get("confidence", 1 / parameters["l"]))
+    log.info("excluding values")
+    found = exclusion.exclude_values(view, promised, int(parameters["l"]))
+    notes: list[str] = []
+    links = None if truth is None else view.links(truth)
+    if links is not None:
+        log.info("matching orders")
+        found += order.match_orders(view, links, promised)
+    found += learning.learn_groups(view, links, promised)
+    if others:
+        log.info("intersecting releases")
+        fixed, notes = composition.intersect_releases(view, others, promised)
+        found += fixed
+    if background:
+        found += [_known_distribution(one, promised) for one in release.verify(background=background).posterior]
+    return [*found, exclusion.find_presence(view)], notes
+
+
+def _attack_randomized(
+    view: View, truth: Any, release: Release, others: Sequence[Release], background: object
+) -> tuple[list[Finding], list[str]]:
+    gamma = view.manifest["parameters"]["gamma"]
+    of_column = gamma[view.sensitive] if isinstance(gamma, dict) else gamma
+    found = learning.learn_randomized(view, truth, 1 / of_column)
+    notes = []
+    if len(view.manifest["columns"]["sensitive"]) > 1:
+        notes.append(f"only {view.sensitive} was attacked, the first of the sensitive columns")
+    if others:
+        notes.append("composition is attacked for releases of groups only")
+    if background:
+        notes.append("known distributions are looked at for releases of groups only")
+    return [*found, exclusion.find_presence(view)], notes
+
+
+def _known_distribution(posterior: Any, promised: float) -> Finding:
+    whom = f"{posterior['rows_above']:,} of {posterior['rows']:,} rows above the promise"
+    return Finding("background knowledge", "a known distribution", posterior["largest_posterior"], promised, whom=whom)

@@ -1,0 +1,105 @@
+"""What attacks found: promised beside reached."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlanon.html_tables import write_paragraphs, write_table
+from sqlanon.plain_values import plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = ["family", "attack", "promised", "reached", "by chance", "whom", "leak"]
+SIGMAS = 4.0  # standard errors of chance beyond which something is no chance
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One attack: the share of people (or the confidence) that it reaches, beside what is promised.
+
+    chance: what guessing reaches. whom: whom it concerns, in words. leak: whether the release gives away what its
+    method should hide; None where that is not judged. headline: whether `reached` may stand against `promised`.
+    """
+
+    family: str
+    attack: str
+    reached: float | None
+    promised: float | None = None
+    chance: float | None = None
+    whom: str = ""
+    leak: bool | None = None
+    headline: bool = False
+
+
+@dataclass(frozen=True)
+class Attack:
+    """All findings of one release. notes: what was not attacked, and why; scored: whether guesses met the truth."""
+
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...] = ()
+    scored: bool = False
+
+    @property
+    def best(self) -> Finding | None:
+        """Return the attack that reaches most of those that stand against the promise."""
+        rivals = [one for one in self.findings if one.headline and one.reached is not None]
+        return max(rivals, key=lambda one: one.reached or 0.0, default=None)
+
+    @property
+    def leaks(self) -> list[Finding]:
+        """Return what the method should have hidden."""
+        return [one for one in self.findings if one.leak]
+
+    @property
+    def headline(self) -> str:
+        """Say promised beside reached, in one sentence."""
+        best = self.best
+        unscored = "" if self.scored else "; what learning reaches is not scored without the source"
+        if best is None or best.promised is None or best.reached is None:
+            return "nothing was promised that these attacks could be held against" + unscored
+        return (
+            f"promised {best.promised:.1%}, best attack {best.reached:.1%}: {best.attack} ({best.family}), {best.whom}"
+            f"{unscored}"
+        )
+
+    def lines(self) -> list[list[Any]]:
+        """Return the findings as lines of a table."""
+        marks = {True: "LEAK", False: "no", None: ""}
+        return [[f.family, f.attack, f.promised, f.reached, f.chance, f.whom, marks[f.leak]] for f in self.findings]
+
+    def shown_lines(self) -> list[list[Any]]:
+        """Return the findings for people: shares as percentages."""
+        return [
+            [_percent(part) if 2 <= place <= 4 else part for place, part in enumerate(line)] for line in self.lines()
+        ]
+
+    def df(self) -> "pd.DataFrame":
+        """Return the findings as a frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.lines(), columns=COLUMNS)
+
+    def as_plain(self) -> dict[str, Any]:
+        """Return everything as JSON has it; no value of the data is in it."""
+        return {
+            "headline": self.headline,
+            "scored": self.scored,
+            "findings": [dict(zip(COLUMNS, map(plain, line), strict=True)) for line in self.lines()],
+            "notes": list(self.notes),
+        }
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook."""
+        return (
+            write_paragraphs([self.headline]) + write_table(COLUMNS, self.shown_lines()) + write_paragraphs(self.notes)
+        )
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{share:.1%}"
+
+
+def is_beyond_chance(reached: float, chance: float, people: int) -> bool:
+    """Tell whether a share of people is more than chance makes it."""
+    spread = max(chance * (1 - chance) / max(people, 1), 1e-12) ** 0.5
+    return bool(reached > chance + SIGMAS * spread + 1e-9)

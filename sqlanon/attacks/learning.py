@@ -1,0 +1,101 @@
+"""Learn from the release how values go with quasi values, and name everybody's (de Finetti's attack).
+
+Kifer, Attacks on privacy and deFinetti's theorem, SIGMOD 2009; Wong et al., Can the utility of anonymized data be used
+for privacy breaches?, 2011. A naive-Bayes model of quasi values given the sensitive value is learned by expectation
+maximization over the groups: the weight of a value v of somebody's group is, in every turn,
+
+    w_iv ∝ held_v · b_gv · Π_j p(q_ij | v) / p(q_ij),
+
+normalized over the person's values; b_gv takes a value more often until all of it is dealt out in its group. For
+randomized values the published ones are the labels of the same classifier (Cormode, KDD 2011).
+"""
+
+import logging
+from typing import Any
+
+from sqlanon.attacks.findings import Finding
+from sqlanon.attacks.view import View
+from sqlanon.plans.templates import Sql
+
+log = logging.getLogger("sqlanon")
+TURNS = 15  # turns of expectation maximization; on Adult the share named right stays within .3 % from the tenth on
+
+
+LIMITS = (0.5, 0.9)  # confidences that are looked at apart
+
+
+def learn_groups(view: View, links: Sql | None, promised: float) -> list[Finding]:
+    """Attack QIT and ST by learning; return the share named right, or without links the adversary's own confidence."""
+    best = view.keep("best", "best", {"weighed": _learn(view)}, told_by="person_number")
+    findings = _judge(view, best, links, "person_number", "naive Bayes, learned from the groups", promised)
+    if links is not None:
+        frequent = "the most frequent value, named for everybody"
+        reached = view.value_figures["most_frequent"]
+        findings.append(Finding("learning", frequent, reached, promised, whom="everybody"))
+    return findings
+
+
+def _learn(view: View) -> Sql:
+    """Return everybody's weights after the last turn."""
+    given = {"coded_person": view.coded_people(), "holding": view.holdings()}
+    weighed = view.replace("weighed", "pair", given, codes=view.codes)
+    for turn in range(TURNS):
+        log.info("learning, turn %d of %d", turn + 1, TURNS)
+        factors = _learn_odds(view, weighed)
+        weighed = view.replace("weighed", "weighed", {"weighed": weighed}, factors=factors, codes=view.codes)
+    return weighed
+
+
+def _learn_odds(view: View, weighed: Sql) -> list[tuple[Sql, str]]:
+    """Return for every quasi column how codes go with values, learned from weights, beside the column's code."""
+    found = []
+    for name, code in zip(view.names, view.codes, strict=True):
+        given = {"weighed": weighed, "code": view.code_table(name)}
+        found.append((view.replace(f"odds_of_{code}", "factor", given, name=code), code))
+    return found
+
+
+def learn_randomized(view: View, truth: Sql | None, promised: float) -> list[Finding]:
+    """Attack randomized values: take what is published, and classify by it; scored over people who are unique."""
+    taken = "the published value is taken"
+    if truth is None:
+        return [Finding("learning", taken, promised, promised, whom="everybody", headline=True)]
+    values = {"value": view.values()}
+    given = values | {"coded_person": view.coded_people()}
+    labelled = view.keep("labelled", "labelled_pair", given, codes=view.codes)
+    given, factors = values | {"labelled": labelled}, _learn_odds(view, labelled)
+    classified = view.keep("classified", "classified", given, factors=factors, codes=view.codes)
+    combinations = {"combination": view.combinations()}
+    links = view.keep("unique_link", "unique_link", combinations | {"truth": truth})
+    findings = []
+    for name, weighed, attack in (
+        ("published", labelled, taken),
+        ("learned", classified, "naive Bayes, learned from the published values"),
+    ):
+        pooled = view.keep(f"{name}_pooled", "best", {"weighed": weighed}, told_by="combination")
+        best = view.keep(f"{name}_best", "unique_best", combinations | {"best": pooled})
+        findings += _judge(view, best, links, "combination", attack, promised)[:1]
+    return findings
+
+
+def _judge(view: View, best: Sql, links: Sql | None, told_by: str, attack: str, promised: float) -> list[Finding]:
+    """Return what an attack reaches over everybody, and over those whom it is sure of."""
+    named = [(limit, f"above_{n}", f"right_above_{n}") for n, limit in enumerate(LIMITS)]
+    if links is None:
+        sure: dict[str, Any] = view.row("confidence_figures", {"best": best}, limits=named)
+    else:
+        sure = view.row("score_figures", {"best": best, "link": links}, told_by=told_by, limits=named)
+    people = sure["people"]
+    if not people:
+        return []
+    right = None if links is None else float(sure["right_people"])
+    reached = float(sure["mean_confidence"]) if right is None else right / people
+    whom = f"own confidence, over {people:,} people" if right is None else f"{round(right):,} of {people:,} people"
+    # an adversary is surer than right: their own confidence stands against no promise
+    findings = [Finding("learning", attack, reached, promised, whom=whom, headline=right is not None)]
+    for limit, above, right_above in named:
+        many = sure[above]
+        part = float(sure[right_above]) / many if right is not None and many else None
+        whom = f"{many:,} of {people:,} people are named with it"
+        findings.append(Finding("learning", f"the same, confidence above {limit:.0%}", part, promised, whom=whom))
+    return findings

@@ -1,0 +1,56 @@
+"""The verb of whoever wants to know what a release gives away: attack."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from sqlanon.cli.app import app
+from sqlanon.cli.options import BackgroundOption, Format, ReleaseArgument, say
+from sqlanon.cli.session_options import SessionOptions, with_session
+from sqlanon.errors import UsageError
+
+
+@app.command(
+    epilog="Example: sqlanon attack release --against patients.parquet --id ssn; sqlanon attack monday --with tuesday"
+)
+@with_session
+def attack(
+    release: ReleaseArgument,
+    against: Annotated[str | None, typer.Option("--against", help="The source: score guesses against it.")] = None,
+    id: Annotated[list[str], typer.Option("--id", help="With --against: what tells its rows apart.")] = [],  # noqa: B006
+    others: Annotated[list[str], typer.Option("--with", help="Another release of the same people; repeatable.")] = [],  # noqa: B006
+    background: BackgroundOption = [],  # noqa: B006
+    *,
+    session: SessionOptions,
+) -> None:
+    """Attack a release as an adversary would: what was promised beside what the best attack reaches.
+
+    Order, learning from the release, background knowledge, composition with other releases, presence. Without --against
+    what learning reaches is the adversary's own confidence.
+    """
+    from sqlanon.attacks.attack_release import attack_release
+    from sqlanon.cli import display
+    from sqlanon.plans.roles import split_columns
+    from sqlanon.releases.release import open_release
+
+    if session.sql:
+        raise UsageError("attack has no --sql; its loop depends on what it finds")
+    if id and against is None:
+        raise UsageError("--id is about the source's rows; say --against SOURCE")
+    opened = session.open_release(release, against, *others, *background)
+    opened.require_unchanged()
+    more = [open_release(other, session.database, opened.engine) for other in others]
+    with display.progress():
+        found = attack_release(opened, against, split_columns(id), more, list(background))
+    if session.how is Format.json:
+        display.show_mapping(found.as_plain(), "json")
+        return
+    if session.how is Format.csv:
+        display.show_frame(found.df(), "csv")
+        return
+    sys.stdout.write(f"{found.headline}\n\n")
+    frame = found.df()
+    display.show_lines("", list(frame.columns), found.shown_lines())
+    for note in found.notes:
+        say(f"note: {note}")

@@ -1,0 +1,211 @@
+"""Attacks: each finds a leak that was planted, and stays at the promise on a clean release."""
+
+import json
+import math
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon.attacks import learning
+from sqlanon.attacks.view import View
+from sqlanon.errors import DataError, UsageError
+from sqlanon.plans.templates import ident
+from sqlanon.releases.release import Release
+from tests.conftest import NASTY_NAMES
+
+KEY = "ab" * 32
+
+
+def people(con, count=1200):
+    """Fill a table whose values depend on nothing that is published."""
+    con.execute(
+        "create table people as select i as id, (i * 7919 % 101)::integer as age, (i * 104729 % 13)::integer as area,"
+        f" 'v' || (hash(i) % 6) as value from range({count}) t(i)"
+    ).fetchall()
+
+
+def grouped(con, l=3, key=KEY, quasi=("age", "area")):
+    roles = {"quasi": list(quasi), "sensitive": "value", "id": "id", "unique_quasi": "keep"}
+    return sqlanon.anatomy(con, "people", **roles, l=l, key=key)
+
+
+def planted(release, qit="select * from {qit}", st="select * from {st}"):
+    """Return the release with other tables in the place of its own, which `qit` and `st` stand for in the queries."""
+    con = release.engine.connection
+    for name, text in (("qit", qit), ("st", st)):
+        con.execute(f"create or replace table planted_{name} as {text.format(**release.tables)}").fetchall()
+    return Release(release.engine, {"qit": ident("planted_qit"), "st": ident("planted_st")}, release.manifest)
+
+
+def finding(result, family, word=""):
+    return next(one for one in result.findings if one.family == family and word in one.attack)
+
+
+def test_a_clean_release_stays_at_its_promise(con):
+    people(con)
+    result = sqlanon.attack(grouped(con), against="people", id="id")
+    assert not result.leaks and result.scored
+    order = finding(result, "order", "as they lie")
+    assert order.reached == pytest.approx(1 / 3, abs=0.05)
+    # learning tells next to nothing where values depend on nothing
+    assert finding(result, "learning", "naive Bayes").reached == pytest.approx(1 / 3, abs=0.06)
+    assert con.execute(
+        "select count(*) from duckdb_tables() where temporary and table_name like '%person%'"
+    ).fetchone() == (0,)
+
+
+def known_people(con):
+    """Let everybody be known by an age of their own."""
+    people(con)
+    con.execute("create or replace table people as select id, id::integer as age, area, value from people").fetchall()
+
+
+def test_rows_in_the_order_of_their_values_are_found(con):
+    known_people(con)
+    leaky = planted(
+        grouped(con),
+        qit="select q.* from {qit} q join people p using (age) order by q.group_id, p.value",
+        st="select * from {st} order by group_id, value",
+    )
+    result = sqlanon.attack(leaky, against="people", id="id")
+    order = finding(result, "order", "as they lie")
+    assert order.leak and order.reached == pytest.approx(1.0) and result.best is order
+    assert "100.0%" in result.headline and "promised 33.3%" in result.headline
+
+
+def test_group_numbers_that_tell_values_are_found(con):
+    """A group's number, divided by 3, leaves the place of its youngest member's value."""
+    known_people(con)
+    numbered = (
+        "select q.group_id as before, row_number() over (order by q.group_id) * 3 + s.place as after"
+        " from (select group_id, min(age) as age from {qit} group by group_id) q join people p using (age)"
+        " join (select group_id, value, row_number() over (partition by group_id order by value) - 1 as place"
+        " from {st}) s on s.group_id = q.group_id and s.value = p.value"
+    )
+    leaky = planted(
+        grouped(con),
+        qit=f"select age, area, after as group_id from {{qit}} join ({numbered}) n on before = group_id order by age",
+        st=f"select after as group_id, value, count from {{st}} join ({numbered}) n on before = group_id order by 1, 2",
+    )
+    shifted = finding(sqlanon.attack(leaky, against="people", id="id"), "order", "as they lie")
+    assert shifted.leak and "shifted" in shifted.attack and shifted.reached > 0.5
+
+
+def test_learning_finds_what_depends_on_quasi_values(con):
+    con.execute(
+        "create table people as select i as id, i % 6 as job, i % 6 + (hash(i) % 2)::integer as pay, i % 97 as age,"
+        " 'v' || ((i + (hash(i, 1) % 10 = 0)::integer) % 6) as value from range(1800) t(i)"
+    )
+    release = grouped(con, l=3, quasi=("job", "pay", "age"))
+    result = sqlanon.attack(release, against="people", id="id")
+    learned = finding(result, "learning", "naive Bayes")
+    assert learned.reached > 0.75 and result.best is learned
+    own = sqlanon.attack(release)
+    assert not own.scored and finding(own, "learning", "naive Bayes").reached > 0.6
+    assert "not scored" in own.headline and own.best.family == "background knowledge"
+
+
+def test_the_learned_odds_are_those_of_a_literal_naive_bayes(con):
+    """One turn over one group: p(v | q) ∝ Π p(q | v) / p(q), from the weights 1 / n."""
+    con.execute("create table people as select * from"
+                " (values (1, 'a', 'x'), (2, 'a', 'y'), (3, 'b', 'x'), (4, 'b', 'z'))"
+                " t(id, job, value)")  # fmt: skip
+    release = sqlanon.anatomy(con, "people", quasi=["job"], sensitive="value", id="id", l=2, key=KEY)
+    view = View(release.engine, release.tables, release.manifest)
+    pairs = con.execute(f"select q.rowid as person, q.job, s.group_id, s.value, s.count / 2 as weight from"
+                        f" {release.tables['qit']} q join {release.tables['st']} s using (group_id)").df()  # fmt: skip
+    held = view.holdings()
+    start = view.keep("pair", "pair", {"coded_person": view.coded_people(), "holding": held}, codes=view.codes)
+    ((odds, _),) = learning._learn_odds(view, start)
+    ours = con.execute(f"select value, code, odds from {odds} join {view.values()} using (value_number)").df()
+    for line in ours.itertuples():
+        job = "ab"[line.code - 1]
+        inside = pairs[(pairs.value == line.value)]
+        told = inside[inside.job == job].weight.sum()
+        expected = math.log((told + 0.5) / (inside.weight.sum() + 1) / 0.5)
+        assert line.odds == pytest.approx(expected)
+    view.close()
+
+
+def test_releases_of_the_same_people_are_intersected(con):
+    people(con)
+    con.execute("create or replace table people as select id, id::integer as age, area, value from people")
+    first, second = grouped(con, key="01" * 32), grouped(con, key="02" * 32)
+    result = sqlanon.attack(first, others=[second])
+    fixed = finding(result, "composition")
+    values = {}
+    for one in (first, second):
+        told = con.execute(
+            f"select age, list(value) from {one.tables['qit']} join {one.tables['st']} using (group_id) group by age"
+        ).fetchall()
+        for age, held in told:
+            values[age] = values.get(age, set(held)) & set(held)
+    assert fixed.reached == pytest.approx(sum(len(left) == 1 for left in values.values()) / 1200)
+    assert fixed.reached > 0.3
+    same = sqlanon.attack(first, others=[first])
+    assert finding(same, "composition").reached == 0
+    con.execute("create or replace table people as select id + 5000 as id, age + 5000 as age, area, value from people")
+    others = sqlanon.attack(first, others=[grouped(con)])
+    assert not [one for one in others.findings if one.family == "composition"]
+    assert any("it is about others" in note for note in others.notes)
+
+
+def test_excluded_values_and_presence_are_counted(con):
+    people(con)
+    result = sqlanon.attack(grouped(con, l=4))
+    reached = [one.reached for one in result.findings if one.family == "background knowledge"]
+    assert reached == pytest.approx([1 / 4, 1 / 3, 1 / 2])
+    unique = con.execute(
+        "select count(*) from (select 1 from people group by age, area having count(*) = 1)"
+    ).fetchone()[0]
+    assert finding(result, "presence").reached == pytest.approx(unique / 1200)
+
+
+def test_randomized_values_are_attacked_by_what_is_published_and_by_classifying(con):
+    con.execute(
+        "create table people as select i as id, i as age, i % 6 as job, 'v' || (i % 6) as value from range(3000) t(i)"
+    )
+    release = sqlanon.splu(
+        con, "people", quasi=["age", "job"], sensitive="value", id="id", gamma=3, key=KEY, unique_quasi="keep"
+    )
+    result = sqlanon.attack(release, against="people", id="id")
+    assert finding(result, "learning", "published value is taken").reached == pytest.approx(1 / 3, abs=0.04)
+    assert finding(result, "learning", "naive Bayes").reached > 0.8
+
+
+def test_what_cannot_be_attacked(con):
+    people(con)
+    release = grouped(con)
+    con.execute("create table strangers as select id, age + 900 as age, area, value from people")
+    with pytest.raises(DataError, match="it is about others, and nothing is scored"):
+        sqlanon.attack(release, against="strangers")
+    con.execute("create table twice as select * from people union all select * from people")
+    with pytest.raises(DataError, match="1,200 persons have several rows"):
+        sqlanon.attack(release, against="twice", id="id")
+    con.execute("create table short as select id, age, area from people")
+    with pytest.raises(UsageError, match="no column 'value'"):
+        sqlanon.attack(release, against="short")
+
+
+@pytest.mark.parametrize("name", NASTY_NAMES[::3])
+def test_any_name_works(name):
+    con = duckdb.connect()
+    quoted = '"' + name.replace('"', '""') + '"'
+    con.execute(f"create table people as select i as id, i % 9 as {quoted}, 'v' || i % 5 as value from range(60) t(i)")
+    release = sqlanon.anatomy(con, "people", quasi=[name], sensitive="value", l=3, key=KEY)
+    result = sqlanon.attack(release, against="people")
+    assert result.scored and "<td>" in result._repr_html_()
+
+
+def test_the_command_line(shell):
+    asked = ("--quasi", "age,sex", "--sensitive", "disease", "--id", "ssn", "-l", "3")
+    assert shell("publish", "anatomy", "patients.parquet", *asked, "--out", "one").returncode == 0
+    assert shell("publish", "anatomy", "patients.parquet", *asked, "--out", "two").returncode == 0
+    seen = shell("attack", "one", "--against", "patients.parquet", "--id", "ssn", "--with", "two")
+    assert seen.returncode == 0 and seen.stdout.startswith("promised 33.3%, best attack ")
+    assert "2 releases intersected" in seen.stdout
+    whole = json.loads(shell("attack", "one", "--format", "json").stdout)
+    assert whole["scored"] is False and {line["family"] for line in whole["findings"]} >= {"presence", "learning"}
+    assert shell("attack", "one", "--id", "ssn").returncode == 2
+    assert "d1" not in shell("attack", "one", "--against", "patients.parquet", "--format", "csv").stdout
