@@ -1,0 +1,1 @@
+"""Answer queries from generalized rows: by how far a query and the boxes overlap."""

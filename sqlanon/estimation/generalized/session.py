@@ -1,0 +1,81 @@
+"""Answer counts from generalized rows: as if rows lay evenly in their boxes, with bounds that hold for sure."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sqlanon.engines.base import Engine
+from sqlanon.estimation.generalized.tables import BoxTables
+from sqlanon.estimation.query_run import Estimator, QueryRun
+from sqlanon.estimation.uncertain.count_run import CountRun
+from sqlanon.estimation.uncertain.query_parts import QUASI
+from sqlanon.estimators import choose_estimator
+from sqlanon.estimators.evidence import BoolArray, Estimate
+from sqlanon.plans.templates import Sql
+from sqlanon.sql.aggregate_query import Comparison, Query
+from sqlanon.sql.query_reader import parse_query
+
+FORM, METHOD = "generalized", "mondrian"
+_SUMS = "{} over generalized rows is not answered: a box holds a range of values; count rows with COUNT(*)"
+
+
+class Session:
+    """Answer COUNT queries about one release; what depends on the release only is made once."""
+
+    def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
+        """Take the published table (`data`) and the manifest; nothing runs before the first query."""
+        self.loaded = BoxTables(engine, tables, manifest)
+        self._parse = lru_cache(maxsize=256)(lambda sql: parse_query(sql, self.loaded.quasi, self.loaded.sensitive))
+
+    def answer(self, sql: str, estimator: str | None = None) -> pd.DataFrame:
+        """Answer one query: a row per answer, for each COUNT(*) its value, `_std_error` (none), `_low`, `_high`.
+
+        sql: as `parse_query` reads it, COUNT(*) being the one aggregate. The value is what is to be expected of rows
+        that lie evenly in their boxes; low and high hold for every table that has these boxes.
+        Raises QueryError for a query outside the grammar, DataError where it fails on this data.
+        """
+        _, estimate = choose_estimator(FORM, METHOD, estimator)
+        run = BoxRun(self.loaded, self._parse(sql))
+        self.loaded.load()
+        return run.answer(estimate)
+
+    def statements(self, sql: str, estimator: str | None = None) -> list[tuple[str, str]]:
+        """Return the names and texts of the statements that `answer` runs, in order; run nothing."""
+        choose_estimator(FORM, METHOD, estimator)
+        return self.loaded.loading_statements() + BoxRun(self.loaded, self._parse(sql)).statements()
+
+    def close(self) -> None:
+        """Drop the temporary tables of this release."""
+        self.loaded.close()
+
+
+class BoxRun(CountRun):
+    """One COUNT query on its way through boxes: a cell is a side of a box, and may hold what the side covers."""
+
+    SUMS = _SUMS
+
+    def __init__(self, loaded: BoxTables, query: Query) -> None:
+        """Split the query and place its relations, as for other cells."""
+        super().__init__(loaded, query)
+        self.boxes = loaded
+
+    def comparisons(self) -> Sequence[Comparison]:
+        """Leave out columns that are published as ranges: a value between two bounds may be somebody's."""
+        ranges = {f"{QUASI}{one.number}" for one in self.boxes.attributes if one.shape == "bounds"}
+        return [one for one in self.query.comparisons if one.column not in ranges]
+
+    def name_columns(self, name: str) -> list[tuple[str, str]]:
+        """Return the columns of an aggregate as every method names them."""
+        return QueryRun.name_columns(self, name)
+
+    def estimate_aggregates(self, estimate: Estimator) -> tuple[list[Estimate], BoolArray]:
+        """Return the expected counts; the interval is from the certain count to the possible one, without an error."""
+        counts, occurring = super().estimate_aggregates(estimate)
+        found = []
+        for one in counts:
+            exact = one.certain == one.possible
+            found.append(Estimate(one.value, np.where(exact, 0.0, np.nan), one.certain, one.possible, one.value))
+        return found, occurring

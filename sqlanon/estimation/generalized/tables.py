@@ -1,0 +1,162 @@
+"""Generalized rows loaded for estimation: boxes, the cells of each attribute, and sensitive values with counts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from sqlanon.engines.base import Engine
+from sqlanon.estimation.generalized.places import places_of
+from sqlanon.estimation.sound_tables import load_readable
+from sqlanon.estimation.uncertain.cell_tables import CellTables
+from sqlanon.methods.mondrian.attributes import Attribute
+from sqlanon.methods.mondrian.read_manifest import described
+from sqlanon.methods.uncertain.read_manifest import held_below
+from sqlanon.plans.plan import relation_name
+from sqlanon.plans.templates import Sql, ident
+
+FOLDER, SHARED = "estimation/generalized", "estimation/uncertain"
+MOST_POINTS = 1_000_000  # of a range that is read point by point
+
+
+@dataclass(frozen=True)
+class BoxColumns:
+    """The attributes by what a query's run asks of them. ordered: those whose candidates depend on each other: none."""
+
+    attributes: tuple[Attribute, ...]
+    ordered: tuple[tuple[int, Sql], ...] = field(default=())
+
+    @property
+    def trees(self) -> list[int]:
+        """Return the places of the columns that have a hierarchy, from 1."""
+        return [one.number for one in self.attributes if one.hierarchy is not None]
+
+    def inner(self, column: str) -> list[str]:
+        """Return the nodes of a column's hierarchy that no row holds: each stands for several values."""
+        (hierarchy,) = (one.hierarchy for one in self.attributes if one.name == column)
+        return [] if hierarchy is None else sorted(set(hierarchy.paths) - hierarchy.leaves)
+
+
+class BoxTables(CellTables):
+    """Hold the tables that every query over generalized rows reads. Nothing of them is hidden."""
+
+    def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
+        """Take the published table (`data`) of a release; nothing runs before the first query."""
+        self.attributes = described(dict(manifest))
+        self.described: BoxColumns = BoxColumns(self.attributes)
+        self.quasi = [one.name for one in self.attributes]
+        (self.sensitive,) = manifest["columns"]["sensitive"]
+        boxed = [(name, part) for one in self.attributes for part, name in one.shown]
+        names = {f"quasi_{n}": name for n, name in enumerate(self.quasi, start=1)} | {"sensitive": self.sensitive}
+        super().__init__(engine, tables, {"boxed": boxed, "sensitive": self.sensitive}, names)
+        self._loaded = False
+        for name, _ in (*self._render_tables(), ("held", "")):
+            self.relations[name] = relation_name(self.prefix, name)
+
+    @property
+    def types(self) -> dict[int, Sql]:
+        """Return the type of each quasi column's values, by its place from 1."""
+        return {one.number: Sql(one.type) for one in self.attributes}
+
+    def load(self) -> None:
+        """Make the tables at the first call; raise ReleaseError where they are no generalized rows."""
+        if not self._loaded:
+            load_readable(self._keep_tables, "generalized rows")
+            self._loaded = True
+
+    def _keep_tables(self) -> None:
+        self.keep_frame("held", self._frame_hierarchies())
+        for name, sql in self._render_tables():
+            self.keep(name, sql)
+
+    def _frame_hierarchies(self) -> pd.DataFrame:
+        """Return every value of every hierarchy with each node at or above it; NULL is a value below the root."""
+        lines: list[tuple[int, str | None, str | None]] = []
+        for one in self.attributes:
+            if one.hierarchy is not None:
+                lines += ((one.number, value, node) for value, node in held_below(one.hierarchy))
+                lines += [(one.number, None, None)] + [(one.number, None, one.hierarchy.root)] * one.has_unknown
+        frame = pd.DataFrame(lines, columns=["attribute", "name", "node"])
+        return frame.astype({"attribute": "int64", "name": "string", "node": "string"})
+
+    # -- the statements ------------------------------------------------------------------------
+
+    def loading_statements(self) -> list[tuple[str, str]]:
+        """Return the names and texts of what the first query runs; `held` is filled from the release's hierarchies."""
+        return self._render_tables()
+
+    def render_own(self, template: str, given: Mapping[str, Sql] | None = None, **values: object) -> str:
+        """Render one of the templates for queries whose cells hold several values; a whole box is asked by its rows."""
+        path = f"{FOLDER}/box_share" if template == "whole_share" else f"{SHARED}/{template}"
+        return self.render(path, {**self.relations, **(given or {})}, **values)
+
+    def _render_tables(self) -> list[tuple[str, str]]:
+        given: dict[str, Sql] = {
+            **self.tables,
+            **{name: relation_name(self.prefix, name) for name in ("box", "value", "held")},
+        }
+        listed = [("box", self._render("box", given))]
+        bounds, shown = [], []
+        for one in self.attributes:
+            name = f"cell_{one.number}"
+            cell = relation_name(self.prefix, name)
+            if one.shape == "bounds":
+                places, unknown = places_of(one.type), _unknown(one)
+                ends = {"low_place": places.read("low"), "high_place": places.read("high")}
+                listed.append((name, self._render("bounds_cell", given, number=one.number, unknown=unknown, **ends)))
+                bounds.append((one.number, cell, unknown))
+                continue
+            ((column, _),) = one.shown
+            listed.append((name, self._render("shown_cell", given, shown_column=column)))
+            shown.append((one.number, cell, column))
+            number = {"number": one.number} if one.shape == "node" else {}
+            covered = self._render(f"{one.shape}_covered", {**given, "cell": cell}, **number)
+            listed.append((f"covered_{one.number}", covered))
+        return [
+            *listed,
+            ("cell_person", self._render("box_person", given, bounds=bounds, shown=shown)),
+            ("value", self._render("box_value", given)),
+            ("alternative", self._render("box_line", given)),
+        ]
+
+    def _render(self, template: str, given: Mapping[str, Sql], **values: object) -> str:
+        return self.render(f"{FOLDER}/{template}", given, **values)
+
+    # -- one column ----------------------------------------------------------------------------
+
+    def render_candidates(self, place: int, constants: Sequence[Sql]) -> str:
+        """Write the query for the values that a column may hold; constants: what a query compares them with."""
+        one = self.attributes[place - 1]
+        if one.shape != "bounds":
+            covered = {"covered": self.relations[f"covered_{place}"]}
+            return self._render("candidate_covered", covered, number=place, kind=Sql(one.type))
+        places = places_of(one.type)
+        read = [Sql(f"try_cast({constant} as {one.type})") for constant in constants]
+        return self._render(
+            "candidate_bounds",
+            {"cell": self.relations[f"cell_{place}"]},
+            number=place,
+            constants=[(value, places.read(value)) for value in read],
+            filled=[Sql(places.filling)] if places.filling else [],
+            middle=Sql(places.middle),
+            unit=places.unit,
+            most_points=MOST_POINTS,
+        )
+
+    def render_spread(self, place: int, marked: Sql, candidate: Sql, signature: Sql) -> str:
+        """Write the query for how likely each cell of a column has each signature."""
+        one = self.attributes[place - 1]
+        if one.shape != "bounds":
+            return self._render("spread_covered", {"covered": self.relations[f"covered_{place}"], "marked": marked})
+        given = {"cell": self.relations[f"cell_{place}"], "candidate": candidate, "marked": marked}
+        return self._render("spread_bounds", given, unit=places_of(one.type).unit)
+
+    def close(self) -> None:
+        """Drop the temporary tables; they are made again where they are needed again."""
+        super().close()
+        self._loaded = False
+
+
+def _unknown(attribute: Attribute) -> Sql:
+    return ident(f"unknown_{attribute.number}") if "unknown" in attribute.names else Sql("false")

@@ -1,0 +1,1 @@
+"""Mondrian: rows published in boxes of at least k rows, split level by level."""

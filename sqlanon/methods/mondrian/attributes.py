@@ -1,0 +1,160 @@
+"""Quasi attributes as Mondrian sees them: values numbered in an order, boxes over the numbers, what is published.
+
+Numbers, dates and times have an order of their own and are published as bounds; with a hierarchy an attribute is
+published as the lowest node above a box's values, in any other case as the set of these values.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from sqlanon.methods.base import Steps
+from sqlanon.methods.internal_names import quasi_names
+from sqlanon.methods.uncertain.cell_faults import refuse_outside
+from sqlanon.methods.uncertain.columns import Column, find_hierarchies
+from sqlanon.methods.uncertain.hierarchy import SHOWN, Hierarchy
+from sqlanon.plans.plan import Beside, Guard, Request, Step, relation_name
+from sqlanon.plans.roles import free_name
+from sqlanon.plans.templates import Sql
+
+Shape = Literal["bounds", "node", "set"]
+UNKNOWN_CODE = 2**31 - 1  # of NULL among numbers
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One quasi attribute.
+
+    name: the source's. number: its place, from 1. type: of its values. names: part of the published columns → name, in
+    their order: low, high and unknown (of bounds; the last where some value is NULL), node, or set. has_unknown:
+    whether some value is NULL.
+    """
+
+    name: str
+    number: int
+    type: str
+    names: Mapping[str, str]
+    hierarchy: Hierarchy | None = None
+    has_unknown: bool = True
+
+    @property
+    def shape(self) -> Shape:
+        """Return how a box's values are published."""
+        if self.hierarchy is not None:
+            return "node"
+        return "set" if self.column.kind == "category" else "bounds"
+
+    @property
+    def column(self) -> Column:
+        """Return the attribute as the faults of a hierarchy name it, and as kinds of types are told."""
+        return Column(self.name, f"quasi_{self.number}", self.number, self.type, False, self.hierarchy)
+
+    @property
+    def code(self) -> str:
+        """Return the column of its codes."""
+        return f"code_{self.number}"
+
+    @property
+    def suffix(self) -> str:
+        """Return what tells its relations from the others'."""
+        return f"_{self.number}"
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Return the levels of its hierarchy from below the root down; none where there is no hierarchy."""
+        return self.hierarchy.level_names if self.hierarchy is not None else ()
+
+    @property
+    def shown(self) -> list[tuple[str, str]]:
+        """Return the columns of a box that are published, with their names."""
+        return [(f"{part}{self.suffix}", name) for part, name in self.names.items()]
+
+    def dictionary(self, prefix: str) -> Sql:
+        """Return the relation of its numbered values."""
+        return relation_name(prefix, f"dictionary{self.suffix}")
+
+
+def read_attributes(request: Request, hierarchies: Mapping[str, Beside]) -> tuple[Attribute, ...]:
+    """Decide from the source's types how each quasi column is published.
+
+    Raises UsageError for a hierarchy that is none, or for no quasi column.
+    """
+    trees = find_hierarchies(request, hierarchies)
+    attributes = [
+        Attribute(name, number, request.types.get(name, "VARCHAR"), {}, trees.get(name))
+        for number, name in enumerate(request.roles.quasi, start=1)
+    ]
+    # until the rows are looked at, any value may be NULL
+    return name_columns(request, attributes, frozenset(request.roles.quasi))
+
+
+def name_columns(request: Request, attributes: Iterable[Attribute], unknown: frozenset[str]) -> tuple[Attribute, ...]:
+    """Return the attributes with the names of their published columns, no two alike; unknown: which hold NULLs."""
+    taken = [*request.roles.quasi, *request.roles.sensitive]
+    named = []
+    for attribute in attributes:
+        names: dict[str, str] = {attribute.shape: attribute.name}
+        if attribute.shape == "bounds":
+            names = {}
+            for part in ("low", "high", *(["unknown"] if attribute.name in unknown else [])):
+                names[part] = free_name(f"{attribute.name}_{part}", taken)
+                taken.append(names[part])
+        named.append(replace(attribute, names=names, has_unknown=attribute.name in unknown))
+    return tuple(named)
+
+
+def numbered(attributes: Iterable[Attribute]) -> Steps:
+    """Return the steps that number the values of every attribute."""
+    return tuple(step for attribute in attributes for step in _dictionary(attribute))
+
+
+def _dictionary(attribute: Attribute) -> Steps:
+    column: dict[str, object] = {"column": f"quasi_{attribute.number}"}
+    suffix = attribute.suffix
+    if attribute.hierarchy is None:
+        if attribute.shape == "set":
+            return (_named("category", suffix, column),)
+        reading = Sql("epoch(value)" if attribute.column.kind == "moment" else "value")
+        return (_named("number", suffix, {**column, "reading": reading, "unknown_code": UNKNOWN_CODE}),)
+    levels = attribute.levels
+    shares = [(level, f"share_{depth}", levels[:depth]) for depth, level in enumerate(levels, start=1)]
+    guard = Guard(
+        "outside_count > 0 or inner_count > 0", f"{attribute.name!r} has values that are not leaves of its hierarchy"
+    )
+    return (
+        attribute.hierarchy.step(suffix),
+        Step(
+            "methods/mondrian/attributes/outside",
+            "query",
+            refuse=refuse_outside(attribute.column),
+            guards=(guard,),
+            values={**column, "shown_values": SHOWN},
+            suffix=suffix,
+        ),
+        _named("branch", suffix, {**column, "level_shares": shares}),
+    )
+
+
+def _named(template: str, suffix: str, values: Mapping[str, object]) -> Step:
+    return Step(f"methods/mondrian/attributes/{template}", yields="dictionary", suffix=suffix, values=values)
+
+
+def coded(request: Request, attributes: Sequence[Attribute], prefix: str, rows: str, carried: Sequence[str]) -> Steps:
+    """Return the steps that put every row's codes in the place of its values: one partition of all rows.
+
+    rows: the relation of the rows. carried: what else of them is kept.
+    """
+    named = zip(attributes, quasi_names(request), strict=True)
+    values = {
+        "dictionaries": [(one.number, column, one.dictionary(prefix)) for one, column in named],
+        "carried": list(carried),
+    }
+    return (
+        Step("methods/mondrian/attributes/sensitive_value"),
+        Step("methods/mondrian/attributes/coded", yields="splitting", values=values, reads={"population": rows}),
+    )
+
+
+def described_attributes(attributes: Iterable[Attribute]) -> dict[str, Any]:
+    """Return what a manifest says of the attributes: types, published columns by their parts, whether some are NULL."""
+    return {one.name: {"type": one.type, "nulls": one.has_unknown, **one.names} for one in attributes}

@@ -1,0 +1,41 @@
+"""What is published of partitions: bounds, nodes and sets of values, and every row's exact sensitive value."""
+
+from collections.abc import Sequence
+
+from sqlanon.methods.base import Steps
+from sqlanon.methods.mondrian.attributes import UNKNOWN_CODE, Attribute
+from sqlanon.plans.plan import Step, relation_name
+
+
+def made(attributes: Sequence[Attribute], prefix: str, rows: str) -> Steps:
+    """Return the steps that end in `box`: what is published of each partition; rows: the relation of the rows."""
+    read = {"splitting": rows}
+    sets = [one for one in attributes if one.shape == "set"]
+    values = {
+        "numbers": [(one.number, one.dictionary(prefix)) for one in attributes if one.shape == "bounds"],
+        "nodes": [
+            (one.number, one.dictionary(prefix), one.levels[::-1], one.hierarchy.root)
+            for one in attributes
+            if one.hierarchy is not None
+        ],
+        "sets": [(one.number, relation_name(prefix, f"value_set{one.suffix}")) for one in sets],
+        "unknown_code": UNKNOWN_CODE,
+    }
+    listed = (
+        Step(
+            "methods/mondrian/boxes/value_set",
+            suffix=one.suffix,
+            values={"column": one.code, "dictionary": one.dictionary(prefix)},
+            reads=read,
+        )
+        for one in sets
+    )
+    return (*listed, Step("methods/mondrian/boxes/box", values=values, reads=read))
+
+
+def published(attributes: Sequence[Attribute], sensitive: str, rows: str) -> Steps:
+    """Return the step of the one published table."""
+    shown = [pair for one in attributes for pair in one.shown]
+    return (
+        Step("methods/mondrian/boxes/data", values={"shown": shown, "sensitive": sensitive}, reads={"splitting": rows}),
+    )

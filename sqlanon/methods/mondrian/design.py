@@ -1,0 +1,137 @@
+"""What a Mondrian release decides before any row is read, and what the data decides about it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
+
+from sqlanon.errors import DataError
+from sqlanon.methods.base import Reports, Steps
+from sqlanon.methods.feasibility import NO_ROWS, POSSIBLE_UP_TO, TOO_FEW_ROWS, missing_guards, refuse_missing
+from sqlanon.methods.grouping import ONE_BLOCK, Grouping
+from sqlanon.methods.grouping import Attribute as Drawing
+from sqlanon.methods.internal_names import quasi_names, tie_names
+from sqlanon.methods.mondrian.attributes import Attribute, described_attributes, name_columns, read_attributes
+from sqlanon.methods.qit_st import one_sensitive
+from sqlanon.plans.plan import Beside, Guard, Request, Row, Step
+
+NAME = "mondrian"
+Partitioning = Literal["strict", "relaxed"]
+ONE_ROW = "the source has one row, and no k of at least 2 works with it"
+TOO_FEW_VALUES = "l = {l} asks for {l} different values of {column}; the source has {value_count}; "
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mondrian(Grouping):
+    """The design of a release of boxes.
+
+    attributes: the quasi columns as they are published. k, l: least rows and different sensitive values of a box.
+    partition: whether equal values stay together (strict). tables: the hierarchies.
+    """
+
+    attributes: tuple[Attribute, ...]
+    k: int
+    l: int
+    partition: Partitioning
+    tables: tuple[Beside, ...]
+
+    @property
+    def columns(self) -> Mapping[str, Any]:
+        """Return the columns by their roles, as a recipient's queries name them."""
+        roles = self.request.roles
+        return {"quasi": list(roles.quasi), "sensitive": list(roles.sensitive)}
+
+    @property
+    def rows(self) -> str:
+        """Return the relation of the rows that are put into boxes."""
+        return "drawn" if self.partition == "relaxed" else "population"
+
+    @property
+    def partitioned(self) -> str:
+        """Return the relation of the rows in their last partitions."""
+        return "reopened" if self.partition == "relaxed" else "splitting"
+
+    @property
+    def carried(self) -> tuple[str, ...]:
+        """Return the columns by which rows with equal values are told apart at a cut, none where they stay together."""
+        return ("draw", *tie_names(self.request)) if self.partition == "relaxed" else ()
+
+    @property
+    def guarantee(self) -> Mapping[str, object]:
+        """Return k and l."""
+        return {"k": self.k, "l": self.l}
+
+    @property
+    def recorded(self) -> Mapping[str, Mapping[str, object]]:
+        """Return what the manifest says of the published columns and of the hierarchies."""
+        trees = {one.name: one.hierarchy.pairs for one in self.attributes if one.hierarchy is not None}
+        return {"hierarchy": {"published": described_attributes(self.attributes), "hierarchies": trees}}
+
+    @property
+    def tables_read(self) -> tuple[Beside, ...]:
+        """Return the hierarchies."""
+        return self.tables
+
+    def fitted(self, reports: Reports) -> Self:
+        """Return the design with a column for unknown values only where there are some."""
+        facts = reports["facts"]
+        unknown = frozenset(one.name for one in self.attributes if facts[f"unknown_{one.number}"])
+        return replace(self, attributes=name_columns(self.request, self.attributes, unknown))
+
+
+def design(request: Request, k: int, l: int, partition: Partitioning, hierarchy: Mapping[str, Beside]) -> Mondrian:
+    """Decide how each quasi column is published.
+
+    Raises UsageError where a hierarchy cannot be right on any data.
+    """
+    sensitive = one_sensitive(NAME, request)
+    drawn = Drawing(
+        column=sensitive,
+        size=k,
+        parameter="k",
+        purpose=f"{NAME}/{sensitive}",
+        groups_per_block=ONE_BLOCK,
+        carried=quasi_names(request),
+    )
+    return Mondrian(
+        request=request,
+        attribute=drawn,
+        attributes=read_attributes(request, hierarchy),
+        k=k,
+        l=l,
+        partition=partition,
+        tables=tuple(hierarchy.values()),
+    )
+
+
+def check_size(design: Mondrian) -> Steps:
+    """Return the query that refuses what no boxes could meet, and tells which columns hold NULLs."""
+    request, column = design.request, design.attribute.column
+    refuse_nulls = request.nulls == "refuse"
+    values = {"columns": quasi_names(request), "nulls_are_values": request.nulls == "value"}
+    few = f"k = {design.k} needs at least {design.k} rows"
+    alike = f"l = {design.l} asks for more different values of {column!r} than there are"
+    guards = (
+        *missing_guards(column, refuse_nulls),
+        Guard(f"row_count < {design.k}", few),
+        Guard(f"value_count < {design.l}", alike),
+    )
+    refuse = _refuse(design.k, design.l, column, refuse_nulls)
+    return (Step("methods/mondrian/design/facts", "query", refuse=refuse, guards=guards, values=values),)
+
+
+def _refuse(k: int, l: int, column: str, refuse_nulls: bool) -> Callable[[Row], None]:
+    def refuse(row: Row) -> None:
+        refuse_missing(row, column, refuse_nulls)
+        count, values = row["row_count"], row["value_count"]
+        if not count:
+            raise DataError(NO_ROWS)
+        if count == 1:
+            raise DataError(ONE_ROW)
+        if count < k:
+            few = TOO_FEW_ROWS.format(parameter="k", size=k, row_count=count)
+            raise DataError(f"{few}; {POSSIBLE_UP_TO.format(parameter='k', feasible=count)}")
+        if values < l:
+            alike = TOO_FEW_VALUES.format(l=l, column=repr(column), value_count=values)
+            raise DataError(alike + POSSIBLE_UP_TO.format(parameter="l", feasible=values))
+
+    return refuse

@@ -1,0 +1,55 @@
+"""What the manifest of generalized rows says of its columns: types, names, hierarchies; refused where it cannot be."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from sqlanon.errors import ReleaseError, UsageError
+from sqlanon.methods.mondrian.attributes import Attribute
+from sqlanon.methods.uncertain.read_manifest import is_published_type, read_pairs
+from sqlanon.plans.manifest import Manifest
+
+
+def described(manifest: Manifest, where: str = "the release") -> tuple[Attribute, ...]:
+    """Read what a manifest says of the attributes; raise ReleaseError where it is no release of generalized rows."""
+    try:
+        return _read(manifest)
+    except (KeyError, TypeError, ValueError, AttributeError, UsageError) as error:
+        told = str(error) if isinstance(error, UsageError | ValueError) else f"{type(error).__name__} {error}"
+        raise ReleaseError(f"the manifest of {where} does not describe generalized rows: {told}") from None
+
+
+def _read(manifest: Manifest) -> tuple[Attribute, ...]:
+    columns, parameters = manifest["columns"], manifest["parameters"]
+    if len(columns["sensitive"]) != 1:
+        raise ValueError(f"it names {len(columns['sensitive'])} sensitive columns")
+    for name, least in (("k", 2), ("l", 1)):
+        if type(parameters[name]) is not int or not least <= parameters[name] < 2**62:
+            raise ValueError(f"{name} is no whole number of at least {least}")
+    published, trees = parameters["published"], parameters["hierarchies"]
+    if set(published) != set(columns["quasi"]) or not set(trees) <= set(published):
+        raise ValueError("it does not say how each quasi column is published")
+    found = tuple(
+        _attribute(name, number, published[name], trees) for number, name in enumerate(columns["quasi"], start=1)
+    )
+    names = [name.lower() for one in found for name in one.names.values()] + [columns["sensitive"][0].lower()]
+    if len(set(names)) < len(names):
+        raise ValueError("two published columns have one name")
+    return found
+
+
+def _attribute(name: str, number: int, said: Mapping[str, Any], trees: Mapping[str, Any]) -> Attribute:
+    names = {part: one for part, one in said.items() if part not in ("type", "nulls")}
+    if not all(isinstance(one, str) and one and "\0" not in one for one in names.values()):
+        raise ValueError(f"the columns of {name!r} have no names")
+    if not is_published_type(said["type"]):
+        raise ValueError(f"the type of {name!r} is none that is published")
+    if said["nulls"] not in (True, False):
+        raise ValueError(f"it does not say whether {name!r} has NULLs")
+    attribute = Attribute(name, number, said["type"], names, has_unknown=said["nulls"])
+    if name in trees:
+        attribute = replace(attribute, hierarchy=read_pairs(name, trees[name]))
+    bounds = ["low", "high", *(["unknown"] if attribute.has_unknown else [])]
+    if list(names) != (bounds if attribute.shape == "bounds" else [attribute.shape]):
+        raise ValueError(f"{name!r} is not published as its type is")
+    return attribute

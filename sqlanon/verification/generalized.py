@@ -1,0 +1,165 @@
+"""Verify a release of generalized rows: k and l of every class of equal boxes, and that boxes are what they say."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from sqlanon.methods.mondrian.attributes import Attribute
+from sqlanon.methods.mondrian.read_manifest import described
+from sqlanon.methods.uncertain.read_manifest import held_below
+from sqlanon.plans.literal_table import constant_table
+from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.plan import Source
+from sqlanon.plans.roles import resolve_names
+from sqlanon.plans.templates import Sql, ident
+from sqlanon.verification.checks import Check, PublishedTables, Report
+from sqlanon.verification.multisets import multiset_check, multiset_query
+from sqlanon.verification.row_order import order_check, order_queries
+
+TABLES = ("data",)
+COUNTS = ("rows", "groups", "data_rows")  # figures that the manifest has outside of `verified`
+
+
+def check_manifest(manifest: Manifest, where: str) -> None:
+    """Refuse a manifest that does not describe generalized rows with a k that protects anybody."""
+    described(manifest, where)
+
+
+def published_columns(manifest: Manifest) -> dict[str, list[str]]:
+    """Return the published table's columns in order, as the manifest declares them."""
+    return {"data": [*_boxed(manifest), *manifest["columns"]["sensitive"]]}
+
+
+def check_types(published: PublishedTables) -> str | None:
+    """Say which column is not of its attribute's type: bounds are, nodes and sets are text."""
+    kinds = published.columns("data")
+    for attribute in described(published.manifest):
+        for part, name in attribute.names.items():
+            wanted = {"low": attribute.type, "high": attribute.type, "unknown": "BOOLEAN"}.get(part, "VARCHAR")
+            if kinds[name] != wanted:
+                return f"{name!r} is {kinds[name]}, not {wanted}"
+    return None
+
+
+def _boxed(manifest: Manifest) -> list[str]:
+    return [name for attribute in described(manifest) for name in attribute.names.values()]
+
+
+def queries(published: PublishedTables) -> list[tuple[str, str]]:
+    """Return the names and texts of the queries that prove a release from its table, in order."""
+    (sensitive,) = published.manifest["columns"]["sensitive"]
+    attributes, boxed = described(published.manifest), _boxed(published.manifest)
+    bounds = [
+        (one.names["low"], one.names["high"], ident(one.names["unknown"]) if "unknown" in one.names else Sql("false"))
+        for one in attributes
+        if one.shape == "bounds"
+    ]
+    nodes = [(one.names["node"], held_nodes(published, one)) for one in attributes if one.shape == "node"]
+    sets = [(one.names["set"], Sql(one.type)) for one in attributes if one.shape == "set"]
+    folder = "verification/generalized"
+    return [
+        ("classes", published.query(f"{folder}/classes", {}, boxed=boxed, sensitive=sensitive)),
+        ("boxes", published.query(f"{folder}/boxes", {}, boxed=boxed, bounds=bounds, nodes=nodes, sets=sets)),
+        *order_queries(published, published_columns(published.manifest)),
+    ]
+
+
+def held_nodes(published: PublishedTables, attribute: Attribute) -> Sql:
+    """Return the nodes of an attribute's hierarchy with the values at or below each, to stand where a relation does."""
+    assert attribute.hierarchy is not None
+    names, nodes = zip(*sorted(held_below(attribute.hierarchy)), strict=True)
+    step = constant_table("held", {"node": ("varchar", nodes), "name": ("varchar", names)}, {})
+    return published.subquery(step.template, {}, **step.values)
+
+
+def verify(published: PublishedTables) -> Report:
+    """Check a release from its table alone: order, class sizes, different sensitive values, boxes."""
+    answers = {name: published.engine.rows(sql)[0] for name, sql in queries(published)}
+    classes, boxes, parameters = answers["classes"], answers["boxes"], published.manifest["parameters"]
+    faults = {name: int(boxes[name]) for name in ("wrong_bounds", "wrong_nodes", "wrong_sets")}
+    checks = (
+        order_check(answers, TABLES, "sorted by the published columns"),
+        Check("k", f">= {parameters['k']}", classes["smallest_class"], classes["smallest_class"] >= parameters["k"]),
+        Check("l", f">= {parameters['l']}", classes["least_values"], classes["least_values"] >= parameters["l"]),
+        Check("boxes", "bounds, nodes and sets as they are declared", faults, not any(faults.values())),
+    )
+    figures = {
+        "rows": classes["row_count"],
+        "data_rows": answers["order of data"]["row_count"],
+        "groups": classes["class_count"],
+        "largest_class": classes["largest_class"],
+        "largest_confidence": classes["largest_confidence"],
+    }
+    return Report(checks, figures)
+
+
+def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
+    """Return what is promised, as numbers."""
+    return {name: manifest["parameters"][name] for name in ("k", "l")}
+
+
+def verified_figures(report: Report) -> dict[str, Any]:
+    """Return what the manifest says of the verification: every figure comes from the published table."""
+    return report.manifest_entries(without=COUNTS)
+
+
+def against_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the names and texts of the queries that compare the release with its source."""
+    sensitive = published.manifest["columns"]["sensitive"]
+    counted = ("sensitive_counts", multiset_query(published, "data", sensitive, Sql("1"), source, types))
+    source = _without_dropped(published.manifest, source, types)
+    covered = [
+        (f"values of {one.name}", _cover_query(published, one, source, types)) for one in described(published.manifest)
+    ]
+    return [counted, *covered]
+
+
+def _without_dropped(manifest: Manifest, source: Source, types: Mapping[str, str]) -> Source:
+    """Return the source without the rows that were left out for want of a sensitive value."""
+    if manifest["parameters"].get("nulls") != "drop":
+        return source
+    (name,) = resolve_names(list(types), manifest["columns"]["sensitive"])
+    return replace(source, relation=Sql(f"(select * from {source.relation} where {ident(name)} is not null)"))
+
+
+def _cover_query(published: PublishedTables, attribute: Attribute, source: Source, types: Mapping[str, str]) -> str:
+    """Write the query that counts values of one source column for which the published boxes have no room."""
+    (column,) = resolve_names(list(types), [attribute.name])
+    data, folder = published.tables["data"], "verification/generalized"
+    original = Sql(f"(select {source.expression(column)} as value from {source.relation})")
+    if attribute.shape == "bounds":
+        unknown = ident(attribute.names["unknown"]) if "unknown" in attribute.names else "false"
+        low, high = ident(attribute.names["low"]), ident(attribute.names["high"])
+        shown = Sql(f"(select {low} as low, {high} as high, {unknown} as unknown from {data})")
+        return published.query(f"{folder}/covered_bounds", {"published": shown, "original": original})
+    given = {
+        "published": _shown(published, attribute),
+        "original": original,
+        "covered": covered_values(published, attribute),
+    }
+    return published.query(f"{folder}/covered_values", given)
+
+
+def covered_values(published: PublishedTables, attribute: Attribute) -> Sql:
+    """Return what each published node or set of an attribute stands for, to stand where a relation does."""
+    if attribute.hierarchy is None:
+        given = {"published": _shown(published, attribute)}
+        return published.subquery("verification/generalized/covered_set", given)
+    given = {"held": held_nodes(published, attribute)}
+    roots = [attribute.hierarchy.root] * attribute.has_unknown
+    return published.subquery("verification/generalized/covered_node", given, roots=roots)
+
+
+def _shown(published: PublishedTables, attribute: Attribute) -> Sql:
+    return Sql(f"(select {ident(attribute.names[attribute.shape])} as shown from {published.tables['data']})")
+
+
+def verify_against(published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
+    """Check that the sensitive values are the source's, and that the boxes have room for each column's values."""
+    answers = {name: published.engine.rows(sql)[0] for name, sql in against_queries(published, source, types)}
+    counts = multiset_check("sensitive_counts", answers.pop("sensitive_counts"), published.manifest["dropped_rows"])
+    uncovered = {name: int(row["uncovered_values"]) for name, row in answers.items() if row["uncovered_values"]}
+    room = Check(
+        "quasi_values", "room in the boxes for every value of each column", uncovered or "holds", not uncovered
+    )
+    return counts, room

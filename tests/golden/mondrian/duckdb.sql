@@ -1,0 +1,9078 @@
+-- sqlanon mondrian for duckdb: k = 10, l = 4, partition = strict, published = {'education': {'type': 'VARCHAR', 'nulls': True, 'node': 'education'}, 'age': {'type': 'INTEGER', 'nulls': True, 'low': 'age_low', 'high': 'age_high', 'unknown': 'age_unknown'}, 'sex': {'type': 'VARCHAR', 'nulls': True, 'set': 'sex'}}, hierarchies = {'education': [['Bachelor', 'University'], ['Master', 'University'], ['School', 'Any'], ['University', 'Any']]}, draws = keyed, nulls = refuse, rows_per_person = one
+-- LeFevre, DeWitt and Ramakrishnan, Mondrian Multidimensional K-Anonymity, ICDE 2006
+-- It makes "sqlanon_data", and nothing else that it makes may be handed on.
+-- It needs a key of 64 hex digits, and who has the key can undo the release.
+-- Make one with: openssl rand -hex 32
+-- Hand it over before the script runs: set variable sqlanon_key = '…'
+
+-- no macro may have the name of a function that this script calls
+select
+    system.main.error(
+        system.main.concat('the macro ', planted.function_name, ' has the name of a function of DuckDB: drop it')
+    ) as refusal
+from system.main.duckdb_functions() as planted
+where not planted.internal
+    and system.main.lower(planted.function_name) in (
+        select system.main.lower(own.function_name) from system.main.duckdb_functions() as own where own.internal
+    );
+
+begin transaction;
+
+-- key: what the session was given
+create temporary table "sqlanon_key" as
+select lower(cast(getvariable('sqlanon_key') as varchar)) as "secret";
+
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select
+        case
+            when key_count <> 1 or key_length <> 64 then 'the key is missing: hand over 64 hex digits'
+        end as refusal
+    from (
+        select count(*) as key_count, coalesce(max(length(secret)), 0) as key_length from "sqlanon_key"
+    ) as looked_at
+) as checked;
+
+-- source: The rows that take part, under names of our own, so that no column of the user's meets one of ours
+create temporary view "sqlanon_source" as
+select
+    "education" as "quasi_1",
+    "age" as "quasi_2",
+    "sex" as "quasi_3",
+    "ssn" as "identifier_1",
+    "disease" as "sensitive"
+from "patients";
+
+-- population: The rows that have any sensitive value, NULL counting as one
+create temporary view "sqlanon_population" as
+select *
+from "sqlanon_source";
+
+-- facts: What decides whether a release is possible, and which columns it has: rows, different sensitive values, NULLs
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select
+        case
+            when null_count > 0 then 'rows have no value in the sensitive column ''disease'''
+            when row_count = 0 then 'the source has no rows to publish'
+            when row_count < 10 then 'k = 10 needs at least 10 rows'
+            when value_count < 4 then 'l = 4 asks for more different values of ''disease'' than there are'
+        end as refusal
+    from (
+        select
+            coalesce(cast(sum(case when "quasi_1" is null then 1 else 0 end) as bigint), 0) as unknown_1,
+            coalesce(cast(sum(case when "quasi_2" is null then 1 else 0 end) as bigint), 0) as unknown_2,
+            coalesce(cast(sum(case when "quasi_3" is null then 1 else 0 end) as bigint), 0) as unknown_3,
+            count(*) as row_count,
+            count(*) - count(sensitive) as null_count,
+            count(distinct sensitive) + case when count(*) > count(sensitive) and false then 1 else 0 end as value_count
+        from "sqlanon_population"
+    ) as looked_at
+) as checked;
+
+-- persons: How many rows share their identifier with another row: the guarantees are per row
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select
+        case
+            when repeating_persons > 0 then 'persons have more than one row, and the guarantee is per row'
+        end as refusal
+    from (
+        with person as (
+            select count(*) as row_count
+            from "sqlanon_population"
+            group by
+                "identifier_1"
+        )
+        select
+            coalesce(cast(sum(row_count) as bigint), 0) as row_count,
+            count(*) as person_count,
+            coalesce(sum(case when row_count > 1 then 1 else 0 end), 0) as repeating_persons
+        from person
+    ) as looked_at
+) as checked;
+
+-- hierarchy_1: A table that was given beside the source: a hierarchy's nodes with their ancestors or self from below the root down, or the influence matrix M|S
+create temporary table "sqlanon_hierarchy_1" as
+with line as (
+    select
+        unnest(string_split('Any | Bachelor | Master | School | University', ' | ')) as "node",
+        unnest(string_split('0 | 2 | 2 | 1 | 1', ' | ')) as "depth",
+        unnest(string_split('2 | 0 | 0 | 0 | 1', ' | ')) as "height",
+        unnest(string_split('0 | 1 | 1 | 1 | 0', ' | ')) as "held",
+        unnest(string_split(' | University | University | School | University', ' | ')) as "level_1",
+        unnest(string_split(' | Bachelor | Master |  | ', ' | ')) as "level_2",
+        ' | ' as separator
+)
+select
+    cast("node" as varchar) as "node",
+    cast("depth" as integer) as "depth",
+    cast("height" as integer) as "height",
+    cast("held" as integer) as "held"
+,
+    nullif("level_1", '') as "level_1"
+,
+    nullif("level_2", '') as "level_2"
+from line;
+
+-- outside_1: Values of an attribute that its hierarchy does not have, or has as inner nodes only
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select
+        case
+            when outside_count > 0 or inner_count > 0 then '''education'' has values that are not leaves of its hierarchy'
+        end as refusal
+    from (
+        with different as (
+            select cast("quasi_1" as varchar) as text
+            from "sqlanon_population"
+            where "quasi_1" is not null
+            group by cast("quasi_1" as varchar)
+        ),
+        looked_up as (
+            select
+                different.text,
+                hierarchy.held
+            from different
+            left join "sqlanon_hierarchy_1" as hierarchy on different.text = hierarchy.node
+        )
+        select
+            count(*) filter (where held is null) as outside_count,
+            list(text order by text) filter (where held is null)[1:10] as outside,
+            count(*) filter (where held = 0) as inner_count,
+            list(text order by text) filter (where held = 0)[1:10] as inner_nodes
+        from looked_up
+    ) as looked_at
+) as checked;
+
+-- dictionary_1: The values of an attribute with a hierarchy, numbered so that the leaves below a node are neighbours, share_1 …: which share of all leaves lies below the ancestor at this level
+create temporary table "sqlanon_dictionary_1" as
+with different as (
+    select
+        "quasi_1" as value,
+        cast("quasi_1" as varchar) as text
+    from "sqlanon_population"
+    group by "quasi_1"
+),
+weighed as (
+    select
+        node,
+        "level_1",
+        sum(held) over (partition by "level_1")
+            / cast(sum(held) over () as double) as "share_1",
+        "level_2",
+        sum(held) over (partition by "level_1", "level_2")
+            / cast(sum(held) over () as double) as "share_2"
+    from "sqlanon_hierarchy_1"
+)
+select
+    different.value,
+    weighed."level_1",
+    weighed."share_1",
+    weighed."level_2",
+    weighed."share_2",
+    cast(
+        row_number() over (
+            order by
+                case when different.value is null then 1 else 0 end,
+                weighed."level_1" asc nulls first,
+                weighed."level_2" asc nulls first,
+                different.text
+        ) as integer
+    ) as code
+from different
+left join weighed on different.text = weighed.node;
+
+-- dictionary_2: The values of an attribute that has an order of its own, numbered in it, position: where a value lies in the range of all, from 0 to 1
+create temporary table "sqlanon_dictionary_2" as
+with different as (
+    select "quasi_2" as value
+    from "sqlanon_population"
+    group by "quasi_2"
+),
+placed as (
+    select
+        value,
+        case when abs(cast(value as double)) <= cast(1e300 as double) then cast(value as double) end as number
+    from different
+),
+span as (
+    select
+        min(number) as lowest,
+        max(number) as highest
+    from placed
+)
+select
+    placed.value,
+    cast(
+        case when placed.value is null then 2147483647 else row_number() over (order by placed.value asc nulls last) end
+        as integer
+    ) as code,
+    case
+        when placed.value is null then 2
+        when span.highest > span.lowest then coalesce((placed.number - span.lowest) / (span.highest - span.lowest), 1)
+        else 0
+    end as position
+from placed
+cross join span;
+
+-- dictionary_3: The values of an attribute without an order of its own, numbered by their texts (NULL is a value, and the last)
+create temporary table "sqlanon_dictionary_3" as
+with different as (
+    select
+        "quasi_3" as value,
+        cast("quasi_3" as varchar) as text
+    from "sqlanon_population"
+    group by "quasi_3"
+),
+numbered as (
+    select
+        value,
+        row_number() over (order by text asc nulls last) as code,
+        count(*) over () as value_count
+    from different
+)
+select
+    value,
+    cast(code as integer) as code,
+    (code - 1) / cast(greatest(value_count - 1, 1) as double) as position
+from numbered;
+
+-- sensitive_value: The sensitive values, numbered, NULL is a value
+create temporary table "sqlanon_sensitive_value" as
+with different as (
+    select sensitive
+    from "sqlanon_population"
+    group by sensitive
+)
+select
+    sensitive,
+    cast(row_number() over (order by sensitive asc nulls last) as integer) as code
+from different;
+
+-- splitting: Every row by the codes of its values, all rows in one partition, which is open: it may be split
+create temporary table "sqlanon_splitting" as
+select
+    cast(1 as bigint) as partition,
+    0 as attempts,
+    1 as open,
+    value_1.code as code_1,
+    value_2.code as code_2,
+    value_3.code as code_3,
+    sensitive_value.code as sensitive_code
+from "sqlanon_population" as population
+inner join "sqlanon_sensitive_value" as sensitive_value
+    on population."sensitive" is not distinct from sensitive_value."sensitive"
+inner join "sqlanon_dictionary_1" as value_1
+    on population."quasi_1" is not distinct from value_1.value
+inner join "sqlanon_dictionary_2" as value_2
+    on population."quasi_2" is not distinct from value_2.value
+inner join "sqlanon_dictionary_3" as value_3
+    on population."quasi_3" is not distinct from value_3.value;
+
+-- splitting: turn 1 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 2 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 3 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 4 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 5 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 6 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 7 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 8 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 9 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 10 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 11 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 12 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 13 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 14 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 15 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 16 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 17 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 18 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 19 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 20 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 21 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 22 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 23 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 24 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 25 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 26 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 27 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 28 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 29 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 30 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 31 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 32 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 33 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 34 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 35 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 36 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 37 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 38 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 39 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- splitting: turn 40 of 40
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with extent as (
+    select
+        partition,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        min(code_2) as least_2,
+        max(code_2) as largest_2,
+        min(code_3) as least_3,
+        max(code_3) as largest_3,
+        max(attempts) as attempts,
+        count(*) as row_count
+    from "sqlanon_splitting"
+    where open = 1
+    group by partition
+    having count(*) >= 2 * 10
+),
+width as (
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        1 as attribute,
+        case
+            when coalesce(least."level_1" <> largest."level_1", true) then 1
+            when coalesce(least."level_2" <> largest."level_2", true) then least.share_1
+            else 0
+        end as width
+    from extent
+    inner join "sqlanon_dictionary_1" as least on extent.least_1 = least.code
+    inner join "sqlanon_dictionary_1" as largest on extent.largest_1 = largest.code
+    where extent.least_1 < extent.largest_1
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        2 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_2" as least on extent.least_2 = least.code
+    inner join "sqlanon_dictionary_2" as largest on extent.largest_2 = largest.code
+    where extent.least_2 < extent.largest_2
+    union all
+    select
+        extent.partition,
+        extent.row_count,
+        extent.attempts,
+        3 as attribute,
+        largest.position - least.position as width
+    from extent
+    inner join "sqlanon_dictionary_3" as least on extent.least_3 = least.code
+    inner join "sqlanon_dictionary_3" as largest on extent.largest_3 = largest.code
+    where extent.least_3 < extent.largest_3
+),
+ranked as (
+    select
+        partition,
+        attribute,
+        row_count,
+        attempts,
+        row_number() over (partition by partition order by width desc, attribute) as turn
+    from width
+)
+select
+    partition,
+    attribute,
+    row_count
+from ranked
+where turn = attempts + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with read as (
+    select
+        splitting.partition,
+        splitting.sensitive_code,
+        case choice.attribute
+            when 1 then splitting."code_1"
+            when 2 then splitting."code_2"
+            when 3 then splitting."code_3"
+        end as code
+    from "sqlanon_splitting" as splitting
+    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
+),
+counted as (
+    select
+        partition,
+        code,
+        sensitive_code,
+        count(*) as row_count
+    from read
+    group by partition, code, sensitive_code
+),
+spanned as (
+    select
+        partition,
+        code,
+        row_count,
+        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+    from counted
+)
+select
+    partition,
+    code,
+    sum(row_count) as row_count,
+    sum(is_first) as first_count,
+    sum(is_last) as last_count
+from spanned
+group by partition, code;
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with running as (
+    select
+        partition,
+        code,
+        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(last_count) over (partition by partition)
+            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code) as next_code
+    from "sqlanon_cell"
+),
+allowed as (
+    select
+        running.partition,
+        running.code,
+        running.left_count,
+        0
+            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+        abs(2 * running.left_count - choice.row_count) as imbalance
+    from running
+    inner join "sqlanon_choice" as choice on running.partition = choice.partition
+    left join "sqlanon_dictionary_1" as before_1
+        on choice.attribute = 1 and running.code = before_1.code
+    left join "sqlanon_dictionary_1" as behind_1
+        on choice.attribute = 1 and running.next_code = behind_1.code
+    where
+        running.left_count >= 10
+        and choice.row_count - running.left_count >= 10
+        and running.left_values >= 4
+        and running.right_values >= 4
+),
+ranked as (
+    select
+        partition,
+        code,
+        left_count,
+        row_number() over (partition by partition order by depth, imbalance, code) as place
+    from allowed
+)
+select
+    choice.partition,
+    choice.attribute,
+    ranked.code,
+    ranked.left_count,
+    choice.row_count - ranked.left_count as right_count
+from "sqlanon_choice" as choice
+left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with told as (
+    select
+        splitting.*,
+        cut.partition as cut_partition,
+        cut.code as cut_code,
+        case
+            when cut.code is null then 0
+            when
+                case cut.attribute
+                    when 1 then splitting."code_1"
+                    when 2 then splitting."code_2"
+                    when 3 then splitting."code_3"
+                end <= cut.code
+            then 1
+            else 2
+        end as side,
+        cut.left_count,
+        cut.right_count
+    from "sqlanon_splitting" as splitting
+    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
+)
+select
+    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
+    case side when 0 then attempts + 1 else 0 end as attempts,
+    case
+        when cut_partition is null then 0
+        when side = 0 then 1
+        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
+        else 0
+    end as open,
+    "code_1",
+    "code_2",
+    "code_3",
+    "sensitive_code"
+from told;
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select * from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- value_set_3: The values of one attribute in each partition, as a JSON list of texts in their order, NULL stands as null
+create temporary table "sqlanon_value_set_3" as
+with held as (
+    select
+        partition,
+        "code_3" as code
+    from "sqlanon_splitting"
+    group by partition, "code_3"
+)
+select
+    held.partition,
+    cast(to_json(list(cast(dictionary.value as varchar) order by held.code)) as varchar) as value_set
+from held
+inner join "sqlanon_dictionary_3" as dictionary on held.code = dictionary.code
+group by held.partition;
+
+-- box: What is published of each partition: the exact bounds of its numbers, the lowest common ancestor of its nodes, its sets of values
+create temporary table "sqlanon_box" as
+with extent as (
+    select
+        min(nullif(code_2, 2147483647)) as least_2,
+        max(nullif(code_2, 2147483647)) as largest_2,
+        max(code_2) = 2147483647 as unknown_2,
+        min(code_1) as least_1,
+        max(code_1) as largest_1,
+        partition
+    from "sqlanon_splitting"
+    group by partition
+)
+select
+    least_2.value as low_2,
+    largest_2.value as high_2,
+    extent.unknown_2,
+    case
+        when least_1.value is null then null
+        when least_1."level_2" = largest_1."level_2" then least_1."level_2"
+        when least_1."level_1" = largest_1."level_1" then least_1."level_1"
+        else 'Any'
+    end as node_1,
+    value_set_3.value_set as set_3,
+    extent.partition
+from extent
+left join "sqlanon_dictionary_2" as least_2 on extent.least_2 = least_2.code
+left join "sqlanon_dictionary_2" as largest_2 on extent.largest_2 = largest_2.code
+inner join "sqlanon_dictionary_1" as least_1 on extent.least_1 = least_1.code
+inner join "sqlanon_dictionary_1" as largest_1 on extent.largest_1 = largest_1.code
+inner join "sqlanon_value_set_3" as value_set_3 on extent.partition = value_set_3.partition;
+
+-- data: The published table: each row's box and its exact sensitive value, in an order that depends on nothing but what it shows: boxes are numbered by their columns
+create table "sqlanon_data" as
+with ordered as (
+    select
+        box.*,
+        dense_rank() over (
+            order by "node_1" asc nulls last, "low_2" asc nulls last, "high_2" asc nulls last, "unknown_2" asc nulls last, "set_3" asc nulls last
+        ) as place
+    from "sqlanon_box" as box
+)
+select
+    ordered."node_1" as "education",
+    ordered."low_2" as "age_low",
+    ordered."high_2" as "age_high",
+    ordered."unknown_2" as "age_unknown",
+    ordered."set_3" as "sex",
+    sensitive_value.sensitive as "disease"
+from "sqlanon_splitting" as splitting
+inner join ordered on splitting.partition = ordered.partition
+inner join "sqlanon_sensitive_value" as sensitive_value on splitting.sensitive_code = sensitive_value.code
+order by
+    ordered.place,
+    splitting.sensitive_code;
+
+-- the rest is microdata and the key: forget it
+drop table "sqlanon_box";
+drop table "sqlanon_value_set_3";
+drop table "sqlanon_splitting";
+drop table "sqlanon_sensitive_value";
+drop table "sqlanon_dictionary_3";
+drop table "sqlanon_dictionary_2";
+drop table "sqlanon_dictionary_1";
+drop table "sqlanon_hierarchy_1";
+drop view "sqlanon_population";
+drop view "sqlanon_source";
+drop table "sqlanon_key";
+
+commit;

@@ -1,0 +1,317 @@
+"""Mondrian: the slides' generalized table, boxes judged by the paper's recursion, kinds of columns, refusals."""
+
+import collections
+import json
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import strategies as st
+
+import sqlanon
+from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS, real_data
+from tests.examples import examples
+from tests.generalized_release import SLIDES, write_release
+from tests.oracles.mondrian import partitions, penalty
+
+MICRODATA = str(PAPERS / "anatomy" / "microdata.csv")
+ROLES = {"quasi": ["age", "sex", "zipcode"], "sensitive": "disease"}
+
+
+def classes_of(release):
+    """Return per box the sensitive values of its rows."""
+    boxes = collections.defaultdict(list)
+    for *box, sensitive in release.table("data").fetchall():
+        boxes[tuple(box)].append(sensitive)
+    return boxes
+
+
+# -- the slides ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def slides(tmp_path):
+    return sqlanon.open(write_release(tmp_path / "slides", **SLIDES))
+
+
+def test_the_slides_boxes_answer_query_a_by_their_overlap(slides):
+    assert slides.verify().holds
+    answer = slides.estimate(
+        "SELECT COUNT(*) AS n FROM release WHERE age BETWEEN 0 AND 30 AND zipcode BETWEEN 10001 AND 20000"
+        " AND disease = 'pneumonia'"
+    )
+    # 2 rows, of whose box the query covers (10/40) * (10000/50000); none for sure, both perhaps
+    assert answer["n"][0] == pytest.approx(0.1, abs=1e-12)
+    assert answer[["n_low", "n_high"]].values.tolist() == [[0, 2]]
+    assert answer["n_std_error"].isna().all()
+
+
+def test_the_slides_voters_are_present_with_four_sixths_and_then_ill_with_one_half(slides):
+    report = slides.verify(voters=str(PAPERS / "anatomy" / "voters.csv"))
+    people = report.presence.set_index("age")
+    assert people.loc[23, ["presence", "confidence", "risk"]].tolist() == pytest.approx([4 / 6, 2 / 4, 1 / 3])
+    assert people["matching_rows"].tolist() == [4] * 6 and people["voters_in_box"].tolist() == [6] * 6
+    assert report.figures["presence"]["surely_present"] == 0
+
+
+def test_the_slides_people_fall_into_two_boxes_of_exact_bounds(con):
+    release = sqlanon.mondrian(con, MICRODATA, k=4, l=2, **ROLES)
+    assert classes_of(release) == {
+        (23, 59, '["M"]', 11000, 59000): ["dyspepsia", "dyspepsia", "pneumonia", "pneumonia"],
+        (61, 70, '["F"]', 25000, 54000): ["bronchitis", "flu", "flu", "gastritis"],
+    }
+    assert release.manifest["guarantee"] == {"k": 4, "l": 2}
+    assert release.verify(against=MICRODATA).holds
+
+
+# -- the paper's recursion -----------------------------------------------------------------------------
+
+
+def penalty_of(release, quasi):
+    """Return the normalized certainty penalty of published bounds."""
+    terms = [f"avg({name}_high - {name}_low) / (max({name}_high) - min({name}_low))" for name in quasi]
+    (row,) = release.table("data").aggregate(", ".join(terms)).fetchall()
+    return sum(row) / len(quasi)
+
+
+@pytest.mark.parametrize(("l", "partition"), [(1, "strict"), (3, "strict"), (1, "relaxed")])
+def test_boxes_lose_no_more_than_the_papers_recursion(con, l, partition):
+    con.execute(
+        "create table people as select 17 + (i * i * 7) % 71 as age, (i * 31 + i % 7) % 17 as education,"
+        " (i * i) % 5 * (i % 2) as race, (i * 13) % 9 + (i % 4) * (i % 3) as job, i % 6 as disease"
+        " from range(3000) as t(i)"
+    ).fetchall()
+    quasi = ["age", "education", "race", "job"]
+    release = sqlanon.mondrian(con, "people", quasi=quasi, sensitive="disease", k=10, l=l, partition=partition)
+    assert release.verify(against="people").holds
+    rows = con.execute("select age, education, race, job, disease from people").fetchall()
+
+    def allowed(part):
+        return len(part) >= 10 and len({row[4] for row in part}) >= l
+
+    slow = partitions(rows, 4, allowed, relaxed=partition == "relaxed")
+    assert penalty_of(release, quasi) <= 1.1 * penalty(slow, 4)
+    assert min(map(len, classes_of(release).values())) >= 10
+
+
+@pytest.mark.property
+@examples(25, HealthCheck.function_scoped_fixture)
+@given(data=st.data())
+def test_no_box_could_be_cut_and_all_keep_their_promise(data, con):
+    rows = data.draw(st.lists(st.tuples(*[st.integers(0, 4)] * 3, st.integers(0, 2)), min_size=4, max_size=40))
+    k, l = data.draw(st.integers(2, 4)), data.draw(st.integers(1, len({row[3] for row in rows})))
+    con.execute("create or replace table drawn (a integer, b integer, c integer, s integer)").fetchall()
+    con.executemany("insert into drawn values (?, ?, ?, ?)", [list(row) for row in rows])
+    release = sqlanon.mondrian(con, "drawn", quasi=["a", "b", "c"], sensitive="s", k=k, l=l)
+    seen = 0
+    for (*bounds,), values in classes_of(release).items():
+        assert len(values) >= k and len(set(values)) >= l
+        inside = [row for row in rows if all(bounds[2 * n] <= row[n] <= bounds[2 * n + 1] for n in range(3))]
+        assert sorted(row[3] for row in inside) == values
+        assert all({min(row[n] for row in inside), max(row[n] for row in inside)} == set(bounds[2 * n : 2 * n + 2])
+                   for n in range(3))  # fmt: skip
+        for n in range(3):
+            for at in range(4):
+                parts = [[row[3] for row in inside if (row[n] <= at) is side] for side in (True, False)]
+                assert any(len(part) < k or len(set(part)) < l for part in parts)
+        seen += len(inside)
+    assert seen == len(rows)
+
+
+def test_relaxed_boxes_are_parts_of_strict_ones(con):
+    con.execute(
+        "create table people as select (i % 4) // 3 as child, i % 5 as disease from range(24) as t(i)"
+    ).fetchall()
+    asked = {"quasi": "child", "sensitive": "disease", "k": 10}
+    strict, relaxed = (sqlanon.mondrian(con, "people", partition=how, **asked) for how in ("strict", "relaxed"))
+    # 18 people without a child and 6 with one: 6 are too few for a box, 12 and 12 are not
+    assert {box: len(values) for box, values in classes_of(strict).items()} == {(0, 1): 24}
+    assert {box: len(values) for box, values in classes_of(relaxed).items()} == {(0, 0): 12, (0, 1): 12}
+    assert relaxed.verify(against="people").holds
+
+
+# -- columns of every kind -----------------------------------------------------------------------------
+
+
+def test_types_stay_and_names_give_way(con):
+    con.execute(
+        "create table visits as select (i % 40)::utinyint as age, i % 3 = 0 as age_low, date '2020-01-01' +"
+        " (i % 50)::integer as day, (i % 30 / 4)::decimal(6, 2) as bill, (i % 23)::double as dose,"
+        " timestamp '2020-01-01' + to_hours(i % 90) as seen, 'd' || i % 5 as disease from range(400) as t(i)"
+    ).fetchall()
+    quasi = ["age", "age_low", "day", "bill", "dose", "seen"]
+    release = sqlanon.mondrian(con, "visits", quasi=quasi, sensitive="disease", k=20)
+    table = release.table("data")
+    named = dict(zip(table.columns, map(str, table.types), strict=True))
+    assert named["age_low_2"] == named["age_high"] == "UTINYINT" and named["age_low"] == "VARCHAR"
+    assert named["day_low"] == "DATE" and named["bill_high"] == "DECIMAL(6,2)" and named["dose_low"] == "DOUBLE"
+    assert named["seen_low"] == "TIMESTAMP" and "age_unknown" not in named
+    assert release.verify(against="visits").holds
+    sides = "age < 20 AND bill < 3 AND dose <= 11.5 AND seen < TIMESTAMP '2020-01-02 12:00:00' AND NOT age_low"
+    answer = release.estimate(f"SELECT COUNT(*) AS n FROM release WHERE {sides}")
+    (truth,) = con.execute(f"select count(*) from visits where {sides}").fetchone()
+    assert answer["n_low"][0] <= truth <= answer["n_high"][0] and answer["n_low"][0] <= answer["n"][0]
+
+
+def test_a_null_is_a_value_of_its_own(con):
+    con.execute(
+        "create table people as select case when i % 5 > 0 then i % 40 end as age, case when i % 4 > 0 then"
+        " 's' || i % 3 end as sex, 'd' || i % 5 as disease from range(200) as t(i)"
+    ).fetchall()
+    asked = {"quasi": ["age", "sex"], "sensitive": "disease"}
+    release = sqlanon.mondrian(con, "people", k=6, **asked)
+    assert release.table("data").columns == ["age_low", "age_high", "age_unknown", "sex", "disease"]
+    assert release.verify(against="people").holds
+    unknown = release.table("data").filter("age_unknown and age_low is null").aggregate("count(*)").fetchall()
+    assert 0 < unknown[0][0] <= 40
+    answer = release.estimate("SELECT COUNT(*) AS n FROM release WHERE age IS NULL AND sex IS NULL")
+    assert answer["n_low"][0] <= 10 <= answer["n_high"][0]
+    # one large box: 39 values and NULL are 40 points, and one of three texts or NULL
+    release = sqlanon.mondrian(con, "people", k=150, **asked)
+    answer = release.estimate("SELECT COUNT(*) AS n FROM release WHERE age IS NULL AND sex IS NULL")
+    ((low, high),) = release.table("data").aggregate("min(age_low), max(age_high)").fetchall()
+    assert answer["n"][0] == pytest.approx(200 / (high - low + 2) / 4)
+
+
+def test_columns_of_nulls_and_constants_are_published(con):
+    con.execute(
+        "create table people as select null::integer as age, null::varchar as sex, 7 as zipcode, 'd' || i % 2 as"
+        " disease from range(9) as t(i)"
+    ).fetchall()
+    release = sqlanon.mondrian(con, "people", k=3, **ROLES)
+    assert set(classes_of(release)) == {(None, None, True, "[null]", 7, 7)}
+    assert release.verify(against="people").holds
+    assert release.estimate("SELECT COUNT(*) AS n FROM release WHERE age IS NULL AND zipcode = 7")["n"][0] == 9
+
+
+def test_hostile_names_and_values(con):
+    columns = [f'"{name.replace(chr(34), chr(34) * 2)}"' for name in NASTY_NAMES]
+    terms = ", ".join(f"v[1 + (i + {n}) % {len(NASTY_VALUES)}] as {name}" for n, name in enumerate(columns))
+    con.execute(f"create table hostile as select {terms}, i % 3 as s from range(60) as t(i), (select ? as v)",
+                [NASTY_VALUES]).fetchall()  # fmt: skip
+    release = sqlanon.mondrian(con, "hostile", quasi=NASTY_NAMES[:5], sensitive="s", k=4)
+    assert release.verify(against="hostile").holds
+    first = columns[0]
+    for value in NASTY_VALUES:
+        quoted = value.replace("'", "''")
+        answer = release.estimate(f"SELECT COUNT(*) AS n FROM release WHERE {first} = '{quoted}'")
+        (truth,) = con.execute(f"select count(*) from hostile where {first} = '{quoted}'").fetchone()
+        assert answer["n_low"][0] <= truth <= answer["n_high"][0]
+
+
+# -- hierarchies ---------------------------------------------------------------------------------------
+
+JOBS = "leaf,group,all\nnurse,clinic,*\nsurgeon,clinic,*\nclerk,office,*\nboss,office,*\nnone,none,*\n"
+
+
+@pytest.fixture
+def jobs(con, tmp_path):
+    """Keep people with jobs, and a hierarchy of these."""
+    con.execute(
+        "create table people as select (['nurse', 'surgeon', 'clerk', 'boss', 'none'])[1 + i % 5] as job,"
+        " 20 + i % 30 as age, 'd' || i % 4 as disease from range(300) as t(i)"
+    ).fetchall()
+    path = tmp_path / "jobs.csv"
+    path.write_text(JOBS)
+    return path
+
+
+def test_a_hierarchy_is_cut_between_the_children_of_a_node(con, jobs):
+    release = sqlanon.mondrian(con, "people", quasi=["job"], sensitive="disease", k=70, hierarchy={"job": jobs})
+    # 120 in the clinic, 120 in the office, 60 without a job, who are hidden with others
+    assert {box: len(values) for box, values in classes_of(release).items()} == {("clinic",): 120, ("*",): 180}
+    assert release.verify(against="people").holds
+    assert ["clinic", "*"] in release.manifest["parameters"]["hierarchies"]["job"]
+    answer = release.estimate("SELECT COUNT(*) AS n FROM release WHERE job = 'nurse'")
+    # half of the clinic, and one of the five values that the root stands for
+    assert answer[["n", "n_low", "n_high"]].values.tolist() == [[60 + 180 / 5, 0, 300]]
+
+
+def test_a_hierarchy_that_lacks_a_value_is_refused(con, jobs):
+    jobs.write_text(JOBS.replace("nurse,clinic,*\n", ""))
+    with pytest.raises(sqlanon.UsageError, match=r"1 values of 'job' are not in its hierarchy: 'nurse'"):
+        sqlanon.mondrian(con, "people", quasi=["job"], sensitive="disease", k=5, hierarchy={"job": jobs})
+    with pytest.raises(sqlanon.UsageError, match="a hierarchy is given for 'disease', which quasi does not name"):
+        sqlanon.mondrian(con, "people", quasi=["job"], sensitive="disease", k=5, hierarchy={"disease": jobs})
+
+
+# -- refusals ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "words"),
+    [
+        ({"k": 9}, sqlanon.DataError, "k = 9 needs at least 9 rows; the source has 8; the largest k that works is 8"),
+        ({"k": 2, "l": 6}, sqlanon.DataError, "l = 6 asks for 6 different values of 'disease'; the source has 5; the"
+                                              " largest l that works is 5"),
+        ({"k": 1}, sqlanon.UsageError, "k 1 hides nobody among others; k is a whole number of at least 2"),
+        ({"k": 2, "l": 0}, sqlanon.UsageError, "l 0 is no number of values; l is a whole number of at least 1"),
+        ({"k": 2, "partition": "loose"}, sqlanon.UsageError, "partition = 'loose' is none of strict, relaxed"),
+        ({"k": 2, "sensitive": ["disease", "sex"], "quasi": ["age"]}, sqlanon.UsageError,
+         "mondrian publishes one sensitive column, 2 were given: 'disease', 'sex'"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused(con, asked, error, words):
+    with pytest.raises(error) as refused:
+        sqlanon.mondrian(con, MICRODATA, **{**ROLES, **asked})
+    assert str(refused.value) == words
+
+
+def test_tables_that_cannot_be_published_are_refused(con):
+    con.execute(
+        "create table people as select 1 as age, [1] as tags, null as disease, 5 as ssn from range(3)"
+    ).fetchall()
+    for table, asked, words in (
+        ("people", {"quasi": "age", "sensitive": "tags"}, "column 'tags' holds nested values"),
+        ("people", {"quasi": "tags", "sensitive": "disease"}, "column 'tags' holds nested values"),
+        ("people", {"quasi": "age", "sensitive": "disease"}, "3 rows have no value in the sensitive column 'disease'"),
+        ("people", {"quasi": "age", "sensitive": "disease", "id": "ssn", "nulls": "value"}, "1 persons have more than"),
+        ("people", {"quasi": "age", "sensitive": "disease", "nulls": "drop"}, "the source has no rows to publish"),
+    ):
+        with pytest.raises(sqlanon.SqlanonError, match=words):
+            sqlanon.mondrian(con, table, k=2, **asked)
+
+
+# -- the command line, a job, real data ----------------------------------------------------------------
+
+
+def test_from_the_command_line_to_a_job(shell):
+    source = ["patients.parquet", "--quasi", "age,sex,zipcode", "--sensitive", "disease", "--id", "ssn"]
+    done = shell("publish", "mondrian", *source, "-k", 10, "-l", 3, "--out", "boxes")
+    assert done.returncode == 0, done.stderr
+    assert "promised      every row shares its box with others, at least 10 rows in all, with at least 3" in done.stdout
+    assert shell("verify", "boxes", "--against", "patients.parquet").returncode == 0
+    answer = shell("estimate", "boxes", "SELECT COUNT(*) AS n FROM release WHERE age < 30", "--format", "json")
+    (line,) = json.loads(answer.stdout)
+    assert line["n_low"] <= line["n"] <= line["n_high"] and line["n_std_error"] is None
+    (shell.folder / "job.yml").write_text(
+        "method: mondrian\nsource: patients.parquet\nroles: {quasi: [age, sex], sensitive: disease, id: ssn}\n"
+        "parameters: {k: 8}\noutput: {out: released}\n"
+    )
+    assert shell("run", "job.yml").returncode == 0
+    assert json.loads((shell.folder / "released" / "release.json").read_text())["guarantee"] == {"k": 8, "l": 1}
+
+
+def test_sums_and_other_engines_are_refused(con, patients):
+    release = sqlanon.mondrian(con, "patients", k=10, **ROLES)
+    with pytest.raises(sqlanon.QueryError, match="SUM over generalized rows is not answered: a box holds a range"):
+        release.estimate("SELECT SUM(age) FROM release")
+
+
+def test_adult_with_its_hierarchies(con):
+    source = real_data("adult_arx.parquet")
+    folder = source.parent / "hierarchies"
+    trees = {name: folder / f"adult__{name}.csv" for name in ("education", "workclass", "native_country")}
+    con.execute(f"create table adult as select * from '{source}' limit 4000").fetchall()
+    asked = {"quasi": ["age", "sex", *trees], "sensitive": "occupation", "hierarchy": trees}
+    release = sqlanon.mondrian(con, "adult", k=10, l=3, **asked)
+    assert release.verify(against="adult").holds
+    where = "age < 40 AND education IN ('Bachelors', 'Masters') AND occupation = 'Sales'"
+    answer = release.estimate(f"SELECT COUNT(*) AS n FROM release WHERE {where}")
+    truth = con.execute(f"select count(*) from adult where {where}").fetchone()[0]
+    assert answer["n_low"][0] <= truth <= answer["n_high"][0]
+
+
+def test_rows_lie_in_an_order_that_tells_nothing(con, patients):
+    con.execute("create table turned as select * from patients order by ssn desc").fetchall()
+    one, other = (sqlanon.mondrian(con, table, k=10, **ROLES) for table in ("patients", "turned"))
+    assert one.table("data").fetchall() == other.table("data").fetchall()
