@@ -1,13 +1,17 @@
 """Look at a release's files and tables beside its manifest: are they the ones it describes?"""
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from sqlanon.engines.base import Engine
 from sqlanon.errors import ReleaseError
-from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.manifest import Manifest, foreign_texts
+from sqlanon.releases.companions.registry import foreign_companions
+from sqlanon.releases.foreign_content import foreign_entries, foreign_files
 from sqlanon.releases.forms import form_of
-from sqlanon.releases.targets import MANIFEST, file_sha256, table_files
+from sqlanon.releases.targets import Place, file_sha256, table_files
 from sqlanon.verification.checks import Check, PublishedTables, Report
 
 
@@ -19,16 +23,26 @@ def file_path(directory: Path, name: str) -> Path:
     return directory / name
 
 
-def check_files(directory: Path | None, manifest: Manifest) -> Check:
-    """Compare the files with the sha256 that the manifest says of each."""
+def check_files(engine: Engine, manifest: Manifest, place: Place) -> Check:
+    """Compare what lies in a release's place with what the manifest says of it: that, and nothing else."""
     files = manifest["files"]
-    if directory is None:  # tables of a schema: the database keeps them whole
-        return Check("files", sorted(files), sorted(files), True)
+    if place.directory is None:  # tables, which the database keeps whole
+        foreign = foreign_entries(engine, place.schema, manifest) if place.schema is not None else {}
+        return Check("files", sorted(files), foreign or sorted(files), not foreign)
     required = {name: entry.get("sha256") for name, entry in files.items()}
-    changed = changed_files(directory, manifest)
+    # the inside of a file is looked at where it is the publisher's
+    changed = changed_files(place.directory, manifest) or foreign_files(place.directory, manifest)
     if changed:
-        return Check("files", {name: required.get(name, "in the manifest") for name in changed}, changed, False)
+        return Check("files", {name: required.get(name, "nothing else") for name in changed}, changed, False)
     return Check("files", required, "as the manifest says", True)
+
+
+def check_texts(manifest: Manifest, place: Place) -> Check | None:
+    """Compare the texts beside the tables with those that a proved manifest gives; None where none differs."""
+    foreign = foreign_companions(place.directory, manifest) if place.directory is not None else {}
+    if not foreign:
+        return None
+    return Check("files", dict.fromkeys(foreign, "made again from the manifest"), foreign, False)
 
 
 def changed_files(directory: Path | None, manifest: Manifest) -> dict[str, str]:
@@ -46,13 +60,6 @@ def _digest(path: Path) -> str:
     if path.is_symlink():
         return "a link, not a file"
     return file_sha256(path) if path.is_file() else "missing"
-
-
-def unlisted_files(directory: Path | None, manifest: Manifest) -> list[str]:
-    """Return the names beside the release that its manifest does not know: nothing is promised of them."""
-    if directory is None:
-        return []
-    return sorted(path.name for path in directory.iterdir() if path.name not in {MANIFEST, *manifest["files"]})
 
 
 def check_columns(published: PublishedTables) -> Check:
@@ -91,11 +98,26 @@ def check_manifest_figures(manifest: Manifest, report: Report) -> Check:
     if figures["rows"]:
         required["guarantee"] = form.guarantee(manifest, figures["rows"])
         claimed["guarantee"] = manifest.get("guarantee")
-    differing = [name for name in required if required[name] != claimed[name]]
+    for name, found in form.verified_figures(report).items():
+        if name in manifest.get("verified", {}):  # what the publisher compared with the source is not known here
+            required[f"verified {name}"], claimed[f"verified {name}"] = found, manifest["verified"][name]
+    unknown = foreign_texts(manifest, set(required))
+    if unknown:
+        required["nothing else"], claimed["nothing else"] = "", unknown
+    differing = [name for name in required if not _equal(required[name], claimed[name])]
     if differing:
         wanted, said = ({name: values[name] for name in differing} for values in (required, claimed))
         return Check("manifest", wanted, said, False)
     return Check("manifest", "rows, groups and promise as the tables have them", "as the tables have them", True)
+
+
+def _equal(required: Any, claimed: Any) -> bool:
+    """Compare figures as JSON has them; engines add fractions in different orders."""
+    if isinstance(required, float) and type(claimed) in (int, float):
+        return math.isclose(required, claimed, rel_tol=1e-9, abs_tol=1e-12)
+    if isinstance(required, dict) and isinstance(claimed, dict):
+        return set(required) == set(claimed) and all(_equal(required[name], claimed[name]) for name in required)
+    return bool(required == claimed) and isinstance(required, bool) == isinstance(claimed, bool)
 
 
 def _sum_rows(files: Mapping[str, Any], names: list[str]) -> int | None:

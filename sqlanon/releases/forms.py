@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from sqlanon.adversary import voter_list
 from sqlanon.engines.base import Engine
 from sqlanon.methods import METHODS
 from sqlanon.plans.manifest import Manifest
@@ -11,7 +12,8 @@ from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql
 from sqlanon.releases import summaries
 from sqlanon.releases.summaries import Summary, Table
-from sqlanon.verification import class_qit_st, qit_st, randomized
+from sqlanon.releases.suppression_summary import tell_left_out
+from sqlanon.verification import class_qit_st, generalized, qit_st, randomized
 from sqlanon.verification.checks import Check, PublishedTables, Report
 from sqlanon.verification.uncertain import release_checks, true_counts
 
@@ -57,7 +59,7 @@ class Form:
     session: opens one for questions. summary: what its publisher is shown, in words; tables: what is shown below it.
     groups: whether groups with exact values are published. nested: the roles of published columns that hold nested
     values. dialects: of the engines that read them, all where none is named. compared, compared_queries: what
-    `verify --against` compares beside the tables.
+    `verify --against` compares beside the tables. presence: the query that looks voters up, with its name.
     """
 
     verification: Verification
@@ -69,6 +71,7 @@ class Form:
     dialects: tuple[str, ...] = ()
     compared: Callable[[PublishedTables, Source, Mapping[str, str]], Check] | None = None
     compared_queries: Callable[[PublishedTables, Source, Mapping[str, str]], list[tuple[str, str]]] | None = None
+    presence: Callable[[PublishedTables, Source, Mapping[str, str]], tuple[str, str]] | None = None
 
     def nested_columns(self, manifest: Manifest) -> set[str]:
         """Return the names of the published columns that hold nested values."""
@@ -94,10 +97,26 @@ def _uncertain_session(engine: Engine, tables: Mapping[str, Sql], manifest: Mani
     return cast(Session, Opened(engine, tables, manifest))
 
 
+def _generalized_session(engine: Engine, tables: Mapping[str, Sql], manifest: Manifest) -> Session:
+    from sqlanon.estimation.generalized.session import Session as Opened
+
+    return cast(Session, Opened(engine, tables, manifest))
+
+
 FORMS: dict[str, Form] = {
-    "qit_st": Form(cast(Verification, qit_st), _groups_session, summaries.summarize_groups, groups=True),
+    "qit_st": Form(
+        cast(Verification, qit_st),
+        _groups_session,
+        summaries.summarize_groups,
+        groups=True,
+        presence=voter_list.presence_query,
+    ),
     "class_qit_st": Form(
-        cast(Verification, class_qit_st), _groups_session, summaries.summarize_class_groups, groups=True
+        cast(Verification, class_qit_st),
+        _groups_session,
+        tell_left_out(summaries.summarize_class_groups),
+        groups=True,
+        presence=voter_list.presence_query,
     ),
     "randomized": Form(
         cast(Verification, randomized),
@@ -113,6 +132,13 @@ FORMS: dict[str, Form] = {
         dialects=("duckdb",),
         compared=true_counts.compare_counts,
         compared_queries=true_counts.count_queries,
+    ),
+    "generalized": Form(
+        cast(Verification, generalized),
+        _generalized_session,
+        summaries.summarize_boxes,
+        dialects=("duckdb",),
+        presence=voter_list.box_presence_query,
     ),
 }
 

@@ -1,14 +1,17 @@
 """A published release: its tables and its manifest, opened, verified, asked, shown, written elsewhere."""
 
 import os
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_duckdb
-from sqlanon.errors import ReleaseError, UsageError
+from sqlanon.engines.time_limit import LONGEST, time_limit
+from sqlanon.errors import AnswerWarning, QueryError, ReleaseError, ResourceError, UsageError
+from sqlanon.interruption import visible_or_not
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
@@ -16,15 +19,19 @@ from sqlanon.releases.directory_target import DirectoryTarget
 from sqlanon.releases.file_checks import changed_files
 from sqlanon.releases.forms import Form, Session, form_of
 from sqlanon.releases.notebook_view import write_html
+from sqlanon.releases.steady_reading import read_steadily
 from sqlanon.releases.stored_release import find_in_directory, find_in_schema
+from sqlanon.releases.targets import Place, State
 from sqlanon.releases.verification_run import Evidence, verification_statements, verify_release
 from sqlanon.releases.verified_write import write_verified
 from sqlanon.verification.checks import PublishedTables, Report
-from sqlanon.wording import option
+from sqlanon.wording import option, spoken
 
 if TYPE_CHECKING:
     import duckdb
     import pandas as pd
+
+T = TypeVar("T")
 
 
 class Release:
@@ -35,15 +42,21 @@ class Release:
         engine: Engine,
         tables: Mapping[str, Sql],
         manifest: Manifest,
-        directory: Path | None = None,
+        place: Place = Place(),  # noqa: B008 - it does not change
         sql: str = "",
     ) -> None:
-        """Take tables that stand in `engine`; `directory` is where their files lie, if they are files."""
-        self.engine, self.tables, self.manifest, self.directory = engine, dict(tables), manifest, directory
+        """Take tables that stand in `engine`; `place` is where they lie."""
+        self.engine, self.tables, self.manifest, self.place = engine, dict(tables), manifest, place
         self.sql = sql
         self.notes: list[str] = []
         self.learned: dict[str, Any] = {}
         self._session: Session | None = None
+        self.reopen: Callable[[Sequence[str]], Release] | None = None  # in a session that reads these files, too
+
+    @property
+    def directory(self) -> Path | None:
+        """Return where the files lie, None where the tables are no files."""
+        return self.place.directory
 
     @property
     def form(self) -> Form:
@@ -70,13 +83,31 @@ class Release:
         against, voters: a table, view, file, glob, or a relation-like object. background: one such, or a list: the
         distributions that an adversary knows, each with quasi columns, the sensitive column and `probability`.
         r: no posterior of theirs may be above 1/r (r > 1); without it they are reported, `report.posterior`.
-        Returns a Report; `report.holds` is False where any check failed. Raises nothing for a failed check,
+        What is found of `voters` is `report.presence`: a row for all voters whose quasi values are the same.
+        Returns a Report; `report.holds` is False where any check failed, None where none did and the promise is not
+        proved (groups that mix signatures are proved by their background). Raises nothing for a failed check,
         UsageError or DataError for a background that is no distribution or does not fit the release.
         """
         evidence = _evidence(against, voters, background, r)
+        if self.reopen is not None and evidence.named:
+            return self.reopen(evidence.named).verify(against, voters, background, r)
+        return self._read_steadily(lambda: self._verify(evidence))
+
+    def _verify(self, evidence: Evidence) -> Report:
         # the manifest of a form with nested values names values by their texts, which were written in UTC
         with self.engine.snapshot() if self.form.nested else nullcontext():
-            return verify_release(self.published_tables, self.form, self.directory, evidence)
+            return verify_release(self.published_tables, self.form, self.place, evidence)
+
+    def _read_steadily(self, read: Callable[[], T]) -> T:
+        """Read from one release, though another may take its place meanwhile."""
+        return read_steadily(self.directory, self.place.opened, read, self._open_again)
+
+    def _open_again(self) -> State | None:
+        """Take over what lies in the directory now."""
+        assert self.directory is not None, "only directories are replaced"
+        tables, self.manifest, self.place = find_in_directory(self.directory, self.engine)
+        self.tables, self._session = dict(tables), None
+        return self.place.opened
 
     def verification_sql(
         self, against: object = None, voters: object = None, background: object = (), r: float | None = None
@@ -85,19 +116,53 @@ class Release:
         evidence = _evidence(against, voters, background, r)
         return _write_statements(verification_statements(self.published_tables, self.form, evidence))
 
-    def estimate(self, sql: str, estimator: str | None = None, **options: Any) -> "pd.DataFrame":
+    def estimate(
+        self, sql: str, estimator: str | None = None, *, timeout: float = LONGEST, **options: Any
+    ) -> "pd.DataFrame":
         """Answer an aggregate query FROM release, with standard errors and 95 % intervals.
 
-        sql: SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) … FROM release [WHERE …] [GROUP BY …] [ORDER BY …] [LIMIT n].
+        sql: SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) … FROM release [WHERE …] [GROUP BY …] [HAVING …] [ORDER BY …]
+        [LIMIT n]; expressions over aggregates have errors of their own.
         estimator: shrinkage (the default); for groups least_squares or uniform; for randomized values closed_form,
         matrix or iterative, the last with the options transition (paper, exact), tolerance and max_iterations.
+        timeout: seconds after which the engine is interrupted.
         Returns one row per answer; for each aggregate its value, `_std_error`, `_low`, `_high`; of a release of
-        uncertain data for each COUNT(*) `certain`, `possible`, `expected` (`n_certain` … under the alias n).
-        Raises QueryError where the query is outside this grammar.
+        uncertain data for each COUNT(*) `certain`, `possible`, `expected` (`n_certain` … under the alias n). Warns
+        (AnswerWarning) where a constant equals no published value, or an interval is only a bound; the texts are also
+        in `attrs["messages"]`, with remarks on how the answer was found.
+        Raises QueryError where the query is outside this grammar, ResourceError where it takes too long.
         """
         if options and estimator != "iterative":
             raise UsageError(f"{', '.join(options)}: only the estimator iterative (of splu) takes these")
-        return self._open_session().answer(sql, estimator, **options)
+        answer = self._read_steadily(lambda: self._answer(sql, estimator, timeout, options))
+        for message in answer.attrs.get("warnings", ()):
+            warnings.warn(spoken(message), AnswerWarning, stacklevel=2)
+        return answer
+
+    def estimate_many(
+        self, queries: Iterable[str], estimator: str | None = None, *, timeout: float = LONGEST, **options: Any
+    ) -> "list[pd.DataFrame]":
+        """Answer many queries in one open session; each answer is the one that `estimate` gives alone.
+
+        queries, estimator, options: as for `estimate`. timeout: seconds for each query. Returns a frame per query, in
+        their order. Raises QueryError, naming the query by its number from 1, where one is outside the grammar.
+        """
+        answers = []
+        for number, sql in enumerate(queries, start=1):
+            try:
+                answers.append(self.estimate(sql, estimator, timeout=timeout, **options))
+            except QueryError as error:
+                raise QueryError(f"query {number}: {error}") from None
+        return answers
+
+    def _answer(self, sql: str, estimator: str | None, timeout: float, options: Mapping[str, Any]) -> "pd.DataFrame":
+        session = self._open_session()
+        try:
+            with time_limit(self.engine, timeout):
+                return session.answer(sql, estimator, **options)
+        except ResourceError:
+            session.close()  # what was being made is of no use
+            raise
 
     def estimation_sql(self, sql: str, estimator: str | None = None) -> str:
         """Return the statements that `estimate` would run, in order."""
@@ -109,10 +174,18 @@ class Release:
             self._session = self.form.session(self.engine, self.tables, self.manifest)
         return self._session
 
+    def close(self) -> None:
+        """Forget what is kept in the database for answers; the published tables stay, and may be asked again."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
     def write(self, directory: str | Path, overwrite: bool = False) -> "Release":
         """Write the release to a directory (Parquet and release.json), verified, whole or not at all."""
+        if self.reopen is not None:
+            return self.reopen([str(Path(directory).absolute().parent)]).write(directory, overwrite)
         outputs = [Statement(name, self._select_sorted(name)) for name in self.tables]
-        with DirectoryTarget(self.engine, directory, overwrite) as target:
+        with visible_or_not(), DirectoryTarget(self.engine, directory, overwrite) as target:
             write_verified(self.engine, target, outputs, self.manifest)
         return open_release(directory)
 
@@ -125,7 +198,7 @@ class Release:
 
     def require_unchanged(self) -> None:
         """Raise ReleaseError where a file is missing or is not the one that the manifest describes."""
-        changed = changed_files(self.directory, self.manifest)
+        changed = self._read_steadily(lambda: changed_files(self.directory, self.manifest))
         if changed:
             names = ", ".join(f"{name} ({digest})" for name, digest in changed.items())
             raise ReleaseError(
@@ -143,10 +216,13 @@ class Release:
         return write_html(self.engine, self.tables, self.manifest)
 
 
-def open_release(path: str | Path, database: str | None = None, engine: Engine | None = None) -> Release:
+def open_release(
+    path: str | Path, database: str | None = None, engine: Engine | None = None, readable: Sequence[str] = ()
+) -> Release:
     """Open a release: a directory, or with `database` (a DuckDB file) the name of a schema in it.
 
-    engine: the session to open it in; a new one on `database` (or in memory) if None.
+    engine: the session to open it in; if None a new one, in memory or on `database`, which is taken for a stranger's:
+    the session reads nothing beside it but the files of `readable`.
     Raises ReleaseError where there is none, or both. Files are not compared with the manifest here; verify does.
     """
     directory = Path(path)
@@ -155,7 +231,8 @@ def open_release(path: str | Path, database: str | None = None, engine: Engine |
             raise ReleaseError(f"no release directory {str(path)!r}; a schema's name needs its {option('database')}")
         engine = engine or open_duckdb()
         return Release(engine, *find_in_directory(directory, engine))
-    engine = engine or open_duckdb(database)
+    own = engine is None and not directory.is_dir()
+    engine = engine or open_duckdb(database, readable=readable if own else None)
     is_schema = engine.tables(str(path)) is not None
     if directory.is_dir() and "directory" in engine.places:
         if is_schema:
@@ -164,7 +241,10 @@ def open_release(path: str | Path, database: str | None = None, engine: Engine |
                 " or the schema from another folder"
             )
         return Release(engine, *find_in_directory(directory, engine))
-    return Release(engine, *find_in_schema(str(path), engine))
+    release = Release(engine, *find_in_schema(str(path), engine))
+    if own and not readable:
+        release.reopen = lambda files: open_release(path, database, readable=files)
+    return release
 
 
 def _evidence(against: object, voters: object, background: object, r: float | None) -> Evidence:

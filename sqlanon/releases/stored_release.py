@@ -11,7 +11,10 @@ from sqlanon.plans.manifest import Manifest, parse_manifest
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.database_targets import read_schema_manifest
 from sqlanon.releases.forms import form_of
-from sqlanon.releases.targets import MANIFEST, table_files
+from sqlanon.releases.steady_reading import directory_state
+from sqlanon.releases.targets import MANIFEST, Place, table_files
+
+LONGEST_MANIFEST = 2**26  # bytes; the longest that are published hold hierarchies, and a few megabytes
 
 
 class StoredRelease(NamedTuple):
@@ -19,15 +22,17 @@ class StoredRelease(NamedTuple):
 
     tables: Mapping[str, Sql]
     manifest: Manifest
-    directory: Path | None = None
+    place: Place
 
 
 def find_in_directory(directory: Path, engine: Engine) -> StoredRelease:
     """Find the release in a directory; raise ReleaseError where there is none that this version can read."""
-    path = directory / MANIFEST
+    path, opened = directory / MANIFEST, directory_state(directory)
     try:
         if not path.is_file():  # a pipe or a device would be read for ever
             raise FileNotFoundError(path)
+        if path.stat().st_size > LONGEST_MANIFEST:
+            raise ReleaseError(f"the {MANIFEST} of {str(directory)!r} has {path.stat().st_size:,} bytes: it is none")
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         raise ReleaseError(f"{str(directory)!r} holds no readable {MANIFEST}: it is not a release") from None
@@ -35,17 +40,33 @@ def find_in_directory(directory: Path, engine: Engine) -> StoredRelease:
     names = form_of(manifest).verification.TABLES
     # a table that the manifest does not list is looked for all the same: verification says what is missing
     files = {name: table_files(manifest["files"], name) or [f"{name}.parquet"] for name in names}
-    tables = {name: engine.read_parquet([directory / file for file in listed]) for name, listed in files.items()}
-    return StoredRelease(tables, manifest, directory)
+    tables = {
+        name: engine.read_parquet([_literal_path(directory / file) for file in listed])
+        for name, listed in files.items()
+    }
+    return StoredRelease(tables, manifest, Place(directory, opened=opened))
+
+
+def _literal_path(path: Path) -> Path:
+    """Return a path that no engine takes for one below somebody's home: `~` is a directory's name like any other."""
+    return Path.cwd() / path if str(path).startswith("~") else path
 
 
 def find_in_schema(schema: str, engine: Engine) -> StoredRelease:
     """Find the release in a schema; raise ReleaseError where there is none that this version can read."""
-    if "manifest" not in (engine.tables(schema) or ()):
+    contents = engine.contents(schema) or ()
+    # looked at before it is read: a view named manifest would be run
+    if ("table", "manifest") not in contents:
         raise ReleaseError(f"no release in the schema {schema!r}: it has no table manifest")
     manifest = _read_manifest(read_schema_manifest(engine, schema), f"schema {schema}", engine)
     names = form_of(manifest).verification.TABLES
-    return StoredRelease({name: Sql(f"{ident(schema)}.{ident(name)}") for name in names}, manifest)
+    # a view may answer verification and estimation differently, or read what is the reader's own
+    other = [name for name in (*names, "manifest") if ("table", name) not in contents]
+    if other:
+        raise ReleaseError(f"no tables of a release in the schema {schema!r}: {', '.join(other)}")
+    return StoredRelease(
+        {name: Sql(f"{engine.qualified(schema)}.{ident(name)}") for name in names}, manifest, Place(schema=schema)
+    )
 
 
 def _read_manifest(text: str, where: str, engine: Engine) -> Manifest:

@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from sqlanon.adversary import background_knowledge, background_report, voter_list
 from sqlanon.errors import UsageError
 from sqlanon.plans.statement import Statement
 from sqlanon.releases import file_checks
 from sqlanon.releases.forms import Form
+from sqlanon.releases.targets import Place
 from sqlanon.verification.checks import Check, PublishedTables, Report
+from sqlanon.verification.look_alikes import NAME, look_alike_queries, report_look_alikes
+from sqlanon.verification.uncertain.release_checks import ONE_VALUE
 
 
 @dataclass(frozen=True)
@@ -25,31 +27,38 @@ class Evidence:
     backgrounds: Sequence[object] = ()
     r: float | None = None
 
+    @property
+    def named(self) -> list[str]:
+        """Return what is named by a text, such as the path of a file."""
+        return [table for table in (self.against, self.voters, *self.backgrounds) if isinstance(table, str)]
 
-def verify_release(published: PublishedTables, form: Form, directory: Path | None, evidence: Evidence) -> Report:
+
+def verify_release(published: PublishedTables, form: Form, place: Place, evidence: Evidence) -> Report:
     """Check a release with what is at hand.
 
     Returns a Report that ends with the first of files and columns that fails: nothing else could be read.
     Raises UsageError or DataError for a background that is no distribution or does not fit the release.
     """
     background_report.check_r(evidence.r, evidence.backgrounds)
-    checks = [file_checks.check_files(directory, published.manifest)]
+    checks = [file_checks.check_files(published.engine, published.manifest, place)]
     if checks[0].holds:  # tables are read only where their files are the publisher's
         checks.append(file_checks.check_columns(published))
     if not checks[-1].holds:
         return Report(tuple(checks))
     report = form.verification.verify(published)
-    checks += [file_checks.check_manifest_figures(published.manifest, report), *report.checks]
+    # what is known for certain stands first: nothing below makes up for it
+    told = [check for check in report.checks if check.name == ONE_VALUE]
+    figures_check = file_checks.check_manifest_figures(published.manifest, report)
+    if figures_check.holds:
+        checks[0] = file_checks.check_texts(published.manifest, place) or checks[0]
+    checks = [*told, *checks, figures_check]
+    checks += [check for check in report.checks if check not in told]
     if evidence.against is not None:
         checks += _source_checks(published, form, evidence.against)
     figures = dict(report.figures)
-    unlisted = file_checks.unlisted_files(directory, published.manifest)
-    if unlisted:
-        figures["unlisted_files"] = unlisted
     presence = None
     if evidence.voters is not None:
-        _require_groups(published, form, "look voters up in")
-        presence = voter_list.find_presence(published, *published.engine.find_source(evidence.voters))
+        presence = published.engine.frame(_presence_query(published, form, evidence.voters)[1])
         figures["presence"] = voter_list.presence_figures(presence)
     report = Report(tuple(checks), figures, presence)
     if not evidence.backgrounds:
@@ -61,7 +70,7 @@ def verify_release(published: PublishedTables, form: Form, directory: Path | Non
 
 def _source_checks(published: PublishedTables, form: Form, against: object) -> list[Check]:
     source = published.engine.find_source(against)
-    checks = [*form.verification.verify_against(published, *source)]
+    checks = [*form.verification.verify_against(published, *source), *report_look_alikes(published, *source)]
     return [*checks, form.compared(published, *source)] if form.compared else checks
 
 
@@ -72,15 +81,23 @@ def verification_statements(published: PublishedTables, form: Form, evidence: Ev
     if evidence.against is not None:
         source = published.engine.find_source(evidence.against)
         queries += form.verification.against_queries(published, *source)
+        queries += [(f"{NAME} of {column}", sql) for column, sql in look_alike_queries(published, *source)]
         queries += form.compared_queries(published, *source) if form.compared_queries else []
     if evidence.voters is not None:
-        _require_groups(published, form, "look voters up in")
-        queries.append(voter_list.presence_query(published, *published.engine.find_source(evidence.voters)))
+        queries.append(_presence_query(published, form, evidence.voters))
     statements = [Statement(name, sql, "query") for name, sql in queries]
     if evidence.backgrounds:
         _require_groups(published, form, "hold against a background")
         statements += background_knowledge.posterior_queries(published, evidence.backgrounds)
     return [(statement.name, published.engine.text(statement)) for statement in statements]
+
+
+def _presence_query(published: PublishedTables, form: Form, voters: object) -> tuple[str, str]:
+    if form.presence is None:
+        raise UsageError(
+            f"a release of {published.manifest['method']} has no groups of exact values to look voters up in"
+        )
+    return form.presence(published, *published.engine.find_source(voters))
 
 
 def _require_groups(published: PublishedTables, form: Form, purpose: str) -> None:

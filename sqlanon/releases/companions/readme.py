@@ -1,0 +1,181 @@
+"""README.md: a release in words, for whoever receives it, read off its manifest and its tables' types."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from textwrap import indent
+
+from sqlanon.methods import METHODS
+from sqlanon.methods.mondrian.read_manifest import described
+from sqlanon.plain_values import words
+from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.templates import ident
+from sqlanon.releases.companions.column_types import TableTypes
+from sqlanon.releases.companions.estimate_script import VIEW, weight_name
+from sqlanon.releases.forms import form_of
+from sqlanon.wording import spoken
+
+_TOLD = {
+    "published": "What it holds",
+    "method": "How it was made",
+    "against": "Against whom",
+    "dropped rows": "Rows left out",
+    "uncertain": "Uncertain",
+    "suppressed": "Suppressed",
+    "promised": "Promised",
+    "not promised": "Not promised",
+}
+_ROLES = {
+    "quasi": "quasi-identifier, exact",
+    "group": "the group of a row",
+    "count": "how many rows of the group have the value",
+    "label": "the label of a row",
+    "qiid": "the number of a person's row",
+    "alternatives": "what else the row may be",
+}
+_SENSITIVE = {
+    "qit_st": "sensitive, listed for a group and for nobody in it",
+    "class_qit_st": "sensitive, listed for a group and for nobody in it",
+    "randomized": "sensitive, randomized: a row's value may not be its own",
+    "uncertain": "sensitive, listed for a group and for nobody in it",
+    "generalized": "sensitive, exact",
+}
+_DOUBTFUL = "quasi-identifier, exact but for `*` and alternatives"
+_PARTS = {
+    "low": "the least {name} in the row's box",
+    "high": "the largest {name} in the row's box",
+    "unknown": "whether a row of the box may have no {name}",
+    "node": "the lowest node of a hierarchy above each {name} in the row's box",
+    "set": "each {name} in the row's box, a JSON list",
+}
+_JOIN = """\
+## Do not join the two tables and count
+
+The tables have the group in common, and who joins them by it gets each person once with **every** value of their
+group: several rows for one person, of which at most one is true. Counts come out several times too large, and
+averages by the sensitive column describe the groups instead of the people who have the value. This is wrong:
+
+{wrong}
+
+Each of these rows has to be weighed by the value's share of its group; sums of these weights are counts. The view
+`weighted` of `estimate.sql` has them. In this directory run `.read estimate.sql` in DuckDB's shell, and then
+
+{right}
+
+(For an average of a column x divide `sum({weight} * x)` by `sum({weight})`.) These are the estimates of the paper,
+in which every row of a group is as likely as any other to own each value: what depends on the value is pulled
+towards the average of everybody. `sqlanon estimate` learns from all groups together, is nearer to the truth, and says
+how far off it may be.
+"""
+_RANDOMIZED = """\
+## Do not count the values as they stand
+
+A row keeps its own value with the probability that stands in `release.json` (1/gamma); otherwise it shows another.
+Counts of a value among people who have something in common are therefore mixed with other people's values, and are
+pulled towards the average of everybody. `sqlanon estimate` takes the mixing out, and says how far off it may be.
+"""
+_UNCERTAIN = """\
+## Do not join the two tables and count
+
+The tables have the group in common, and who joins them by it gets each person once with every value of their group.
+Quasi values may stand for several, too: `*` for all, others for one of several alternatives. `sqlanon estimate` says
+how many rows are certain, possible and expected to be meant.
+"""
+_GENERALIZED = """\
+## Do not take a box for a person
+
+All rows of a box show the same ranges and sets, which say of nobody where in them they lie. `sqlanon estimate` counts
+as if a box's rows lay evenly in it, and says between which counts the true one lies for sure.
+"""
+_WARNINGS = {
+    "qit_st": _JOIN,
+    "class_qit_st": _JOIN,
+    "randomized": _RANDOMIZED,
+    "uncertain": _UNCERTAIN,
+    "generalized": _GENERALIZED,
+}
+
+
+def write_readme(manifest: Manifest, types: TableTypes) -> str:
+    """Return what a release says of itself, in Markdown."""
+    sections = [
+        "# An anonymized release\n\nMade with sqlanon from a table of people, for questions about many of them."
+        " Nobody's sensitive value can be looked up here, by design.\n\n"
+        + "\n".join(_describe_release(manifest))
+        + "\n",
+        "## Columns\n\n| table | column | type | what |\n|---|---|---|---|\n"
+        + "\n".join(_describe_columns(manifest, types))
+        + "\n",
+        _describe_asking(manifest),
+        _warn(manifest),
+    ]
+    return spoken("\n".join(sections), "command line")
+
+
+def _describe_release(manifest: Manifest) -> Iterator[str]:
+    lines = form_of(manifest).summary(manifest, "this directory")
+    for name, title in _TOLD.items():
+        if name in lines:
+            yield f"* **{title}**: {_plain(lines[name])}"
+
+
+def _describe_columns(manifest: Manifest, types: TableTypes) -> Iterator[str]:
+    roles = {name: told for role, told in _ROLES.items() for name in _listed(manifest["columns"].get(role, []))}
+    roles |= _describe_boxes(manifest)
+    form = METHODS[manifest["method"]].form
+    if form == "uncertain":
+        roles |= dict.fromkeys(manifest["columns"]["quasi"], _DOUBTFUL)
+    sensitive = _SENSITIVE[form]
+    for table, columns in types.items():
+        for column, kind in columns.items():
+            yield f"| {table} | {_code(column)} | {kind} | {roles.get(column, sensitive)} |"
+
+
+def _describe_boxes(manifest: Manifest) -> dict[str, str]:
+    """Return what the columns of generalized rows are, none of other releases."""
+    if METHODS[manifest["method"]].form != "generalized":
+        return {}
+    return {
+        name: _PARTS[part].format(name=_code(attribute.name))
+        for attribute in described(manifest)
+        for part, name in attribute.names.items()
+    }
+
+
+def _listed(names: str | list[str]) -> list[str]:
+    return [names] if isinstance(names, str) else names
+
+
+def _describe_asking(manifest: Manifest) -> str:
+    sensitive = ident(manifest["columns"]["sensitive"][0])
+    query = shlex.quote(f"SELECT {sensitive}, COUNT(*) FROM release GROUP BY {sensitive}")
+    asked = _block(f"sqlanon verify .\nsqlanon estimate . {query}")
+    return f"## Asking\n\nWith sqlanon, a Python package, in this directory:\n\n{asked}\n"
+
+
+def _warn(manifest: Manifest) -> str:
+    form, columns = METHODS[manifest["method"]].form, manifest["columns"]
+    if _WARNINGS[form] is not _JOIN:
+        return _WARNINGS[form]
+    value, group, weight = ident(columns["sensitive"][0]), ident(columns["group"]), ident(weight_name(manifest))
+    wrong = f"SELECT {value}, count(*)\nFROM qit JOIN st USING ({group})\nGROUP BY {value}"
+    right = f"SELECT {value}, sum({weight})\nFROM {VIEW}\nGROUP BY {value}"
+    return _JOIN.format(wrong=_block(wrong), right=_block(right), weight=weight_name(manifest))
+
+
+def _block(text: str) -> str:
+    """Write a block of code that no name can end."""
+    return indent(text, "    ", lambda line: True)
+
+
+def _plain(text: str) -> str:
+    """Write words that no name can give a meaning of Markdown or HTML."""
+    return re.sub(r"([\\`*\[\]<>|])", r"\\\1", words(" ".join(text.split())))
+
+
+def _code(name: str) -> str:
+    """Write a column's name as code in a table's cell."""
+    shown = " ".join(name.split())
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", shown)), default=0))
+    pad = " " if shown.startswith("`") or shown.endswith("`") else ""
+    return f"{fence}{pad}{shown}{pad}{fence}".replace("|", "\\|")

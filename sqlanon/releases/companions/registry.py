@@ -1,0 +1,57 @@
+"""Which texts may lie in a release beside its tables: those that anybody can make again from it, no other."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from sqlanon.plans.manifest import Manifest
+from sqlanon.releases.companions.column_types import TableTypes, read_types
+from sqlanon.releases.companions.estimate_script import write_estimate_script
+from sqlanon.releases.companions.readme import write_readme
+from sqlanon.releases.forms import form_of
+from sqlanon.releases.targets import table_files
+
+_FOREIGN = "not the text that the manifest and the tables give"
+Writer = Callable[[Manifest, TableTypes], str | None]
+
+# a file's name, and what writes its text (None: releases of this form have none), the newest first: a release holds
+# what some version wrote, so whoever changes a text adds a writer and keeps the one before
+COMPANIONS: dict[str, tuple[Writer, ...]] = {
+    "README.md": (write_readme,),
+    "estimate.sql": (write_estimate_script,),
+}
+
+
+def write_companions(directory: Path, manifest: Manifest) -> dict[str, str]:
+    """Return by name the texts of the release whose table files lie in `directory`."""
+    types = _read_tables(directory, manifest)
+    texts = {name: writers[0](manifest, types) for name, writers in COMPANIONS.items()}
+    return {name: text for name, text in texts.items() if text is not None}
+
+
+def foreign_companions(directory: Path, manifest: Manifest) -> dict[str, str]:
+    """Return the texts that the manifest names and that no version writes for this release, with the word for it.
+
+    The files are there, and the tables are sound; what the manifest says may still be a stranger's.
+    """
+    types = _read_tables(directory, manifest)
+    named = [name for name in COMPANIONS if name in manifest["files"]]
+    return {name: _FOREIGN for name in named if not _is_written(directory / name, manifest, types)}
+
+
+def _is_written(path: Path, manifest: Manifest, types: TableTypes) -> bool:
+    for write in COMPANIONS[path.name]:
+        try:
+            text = write(manifest, types)
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+            continue  # a manifest without the figures that the text tells
+        data = None if text is None else text.encode()
+        if data is not None and path.stat().st_size == len(data) and path.read_bytes() == data:
+            return True
+    return False
+
+
+def _read_tables(directory: Path, manifest: Manifest) -> TableTypes:
+    tables = form_of(manifest).verification.TABLES
+    # every part of a table has the same columns
+    firsts = {table: table_files(manifest["files"], table)[0] for table in tables}
+    return {table: read_types(directory / name) for table, name in firsts.items()}

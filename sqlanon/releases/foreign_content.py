@@ -1,0 +1,49 @@
+"""Find what stands in a release and is not of it: a release is what its manifest names and its form allows."""
+
+from pathlib import Path
+from typing import Any
+
+from sqlanon.engines.base import Engine
+from sqlanon.plans.manifest import Manifest
+from sqlanon.releases.companions.registry import COMPANIONS
+from sqlanon.releases.forms import form_of
+from sqlanon.releases.parquet_files import foreign_parts
+from sqlanon.releases.targets import MANIFEST, table_files
+
+_DESCRIBED = {"rows", "bytes", "sha256"}
+
+
+def foreign_files(directory: Path, manifest: Manifest) -> dict[str, Any]:
+    """Return by name what a directory holds beside the release, and what its files hold beside their tables.
+
+    The files that the manifest names are there, with the sha256 that it says.
+    """
+    files = manifest["files"]
+    tables = [table_files(files, table) for table in form_of(manifest).verification.TABLES]
+    ours = {name for listed in tables for name in listed}
+    found: dict[str, Any] = {}
+    for path in sorted(directory.iterdir()):
+        if path.name not in (MANIFEST, *files):
+            found[path.name] = "not in the manifest"
+    for name, described in files.items():
+        size = (directory / name).stat().st_size
+        if described.get("bytes", size) != size:
+            found[name] = f"{size} bytes, not {described['bytes']}"
+        elif set(described) - (_DESCRIBED if name in ours else _DESCRIBED - {"rows"}):
+            found[name] = f"described by {', '.join(sorted(set(described) - _DESCRIBED))}"
+    for listed in tables:
+        found |= foreign_parts([directory / name for name in listed])
+    # what the texts beside the tables say is compared when the manifest, which they repeat, is proved
+    return found | {name: "no table of the release" for name in files if name not in (*ours, *COMPANIONS)}
+
+
+def foreign_entries(engine: Engine, schema: str, manifest: Manifest) -> dict[str, str]:
+    """Return what a schema holds beside the release's tables: by kind and name, `not in the manifest`."""
+    tables = (*form_of(manifest).verification.TABLES, "manifest")
+    expected = {("table", name) for name in tables}
+    entries = set(engine.contents(schema) or ()) - expected
+    named = set(manifest["files"]) - set(tables)
+    found = {f"{kind} {name}": "not in the manifest" for kind, name in sorted(entries)}
+    found |= {f"table {name}": "no table of the release" for name in sorted(named)}
+    described = {name: set(entry) - {"rows"} for name, entry in manifest["files"].items()}
+    return found | {name: f"described by {', '.join(sorted(keys))}" for name, keys in described.items() if keys}

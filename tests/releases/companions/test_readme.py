@@ -1,0 +1,109 @@
+"""A release's own words: what is promised, its columns, the wrong join; nothing of the source."""
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon.methods import METHODS
+from sqlanon.releases.companions.column_types import read_types
+from sqlanon.releases.companions.readme import _SENSITIVE, _WARNINGS, write_readme
+from sqlanon.releases.forms import FORMS
+
+SOURCE = (
+    "create table secret_source as select i as ssn, i % 40 as age, 'zip' || i % 9 as place, 'd' || i % 8 as disease"
+    " from range(160) t(i)"
+)
+
+
+@pytest.fixture(scope="module")
+def connection():
+    opened = duckdb.connect()
+    opened.execute(SOURCE)
+    return opened
+
+
+def test_every_form_has_its_words():
+    assert set(_WARNINGS) == set(_SENSITIVE) == set(FORMS) == {method.form for method in METHODS.values()}
+
+
+def test_anatomy_in_words(connection, tmp_path):
+    roles = {"quasi": ["age", "place"], "sensitive": "disease", "id": "ssn"}
+    sqlanon.anatomy(connection, "secret_source", out=tmp_path / "ward", l=4, key="5e" * 32, **roles)
+    text = (tmp_path / "ward" / "README.md").read_text()
+    for words in (
+        "nobody infers a person's disease with confidence above 1/4 = 25.0%",
+        "* **Not promised**: that nobody learns who is in the table",
+        "| qit | `age` | whole number | quasi-identifier, exact |",
+        "| st | `disease` | text | sensitive, listed for a group and for nobody in it |",
+        "## Do not join the two tables and count",
+        '    SELECT "disease", sum("weight")\n    FROM weighted\n',
+        '    sqlanon estimate . \'SELECT "disease", COUNT(*)',
+    ):
+        assert words in text
+    for secret in ("secret_source", "ssn", str(tmp_path), "5e5e"):
+        assert secret not in text + (tmp_path / "ward" / "estimate.sql").read_text()
+
+
+def test_randomized_values_in_words(connection, tmp_path):
+    roles = {"quasi": ["age", "place"], "sensitive": "disease", "id": "ssn"}
+    release = sqlanon.splu(connection, "secret_source", out=tmp_path / "ward", gamma=2, **roles)
+    text = (tmp_path / "ward" / "README.md").read_text()
+    assert "## Do not count the values as they stand" in text and "| data | `disease` | text | sensitive, ran" in text
+    assert not (tmp_path / "ward" / "estimate.sql").exists() and release.verify().holds
+
+
+HOSTILE = "a|b`<script>alert(1)</script>\n# HIV"
+
+
+def test_names_have_no_meaning_in_markdown(connection, tmp_path):
+    name = '"' + HOSTILE + '"'
+    connection.execute(f"create or replace table hostile as select ssn, age, disease as {name} from secret_source")
+    out = tmp_path / "ward"
+    release = sqlanon.anatomy(connection, "hostile", quasi="age", sensitive=[HOSTILE], id="ssn", l=4, out=out)
+    assert release.verify().holds
+    text = (out / "README.md").read_text()
+    assert "| st | ``a\\|b`<script>alert(1)</script> # HIV`` | text |" in text
+    assert "person's a\\|b\\`\\<script\\>alert(1)\\</script\\> # HIV with" in text
+    # in blocks of code a line of a name is indented as every other
+    assert not any(line.startswith("# HIV") for line in text.splitlines())
+
+
+def test_types_are_told_in_plain_words(connection, tmp_path):
+    path = str(tmp_path / "types.parquet")
+    connection.execute(
+        "copy (select 1::tinyint a, 1::bigint b, 1.5::decimal(9, 2) c, 1.5::double d, 'x' e, date '2024-01-01' f,"
+        " timestamptz '2024-01-01' g, time '10:00' h, true i, ['x'] j, uuid() k, 'x'::blob l, {'x': {'y': 1}} m,"
+        f" 'v'::enum('v') n) to '{path}'"
+    )
+    assert list(read_types(tmp_path / "types.parquet").values()) == [
+        "whole number",
+        "whole number",
+        "decimal(9, 2)",
+        "number",
+        "text",
+        "date",
+        "timestamp",
+        "time",
+        "true or false",
+        "list",
+        "UUID",
+        "bytes",
+        "list",
+        "text",
+    ]
+
+
+def test_the_words_do_not_depend_on_who_speaks(connection, tmp_path, monkeypatch):
+    from sqlanon import wording
+
+    connection.execute(
+        "create or replace table gaps as select * replace (nullif(disease, 'd7') as disease) from secret_source"
+    )
+    release = sqlanon.anatomy(
+        connection, "gaps", quasi="age", sensitive="disease", l=4, nulls="drop", out=tmp_path / "r"
+    )
+    texts = set()
+    for speech in ("python", "command line"):
+        monkeypatch.setattr(wording, "_speech", speech)
+        texts.add(write_readme(release.manifest, {"qit": {}, "st": {}}))
+    assert len(texts) == 1 and "--id" in texts.pop()

@@ -1,0 +1,93 @@
+"""A schema of somebody else's database: read only, base tables alone, and nothing beside it is read."""
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon.errors import ReleaseError, SqlanonError
+
+ROLES = ("--quasi", "age,sex,zipcode", "--sensitive", "disease", "--id", "ssn")
+COUNT = "SELECT COUNT(*) AS n FROM release WHERE disease = 'd1'"
+
+
+@pytest.fixture
+def ward(shell):
+    """Publish a schema beside the microdata; return what runs statements on the database's file."""
+    done = shell("publish", "anatomy", "patients", "--database", "hospital.duckdb", *ROLES, "-l", 4, "--into", "ward")
+    assert done.returncode == 0, done.stderr
+
+    def change(*statements):
+        with duckdb.connect(str(shell.folder / "hospital.duckdb")) as connection:
+            for sql in statements:
+                connection.execute(sql).fetchall()
+
+    return change
+
+
+def opened(shell):
+    return sqlanon.open("ward", database=str(shell.folder / "hospital.duckdb"))
+
+
+def test_planted_macros_prove_nothing(ward, shell):
+    ward(
+        "delete from ward.st where group_id = 3 and disease > (select min(disease) from ward.st where group_id = 3)",
+        "update ward.st set disease = 'HIV', count = 4 where group_id = 3",
+        "create macro max(x) as 0",
+        "create macro min(x) as 4",
+        "create macro count_star() as 4",
+    )
+    done = shell("verify", "ward", "--database", "hospital.duckdb")
+    assert done.returncode == 3, done.stdout
+    assert "diversity" in done.stderr and "confidence" in done.stderr
+
+
+def test_a_view_is_no_table_of_a_release(ward, shell):
+    secret = shell.folder / "private.csv"
+    secret.write_text("group_id,disease,count\n1,mine,4\n")
+    ward("create table ward_st as from ward.st", "drop table ward.st", f"create view ward.st as from '{secret}'")
+    for verb in (("verify", "ward"), ("estimate", "ward", COUNT)):
+        done = shell(*verb, "--database", "hospital.duckdb")
+        assert (done.returncode, done.stdout) == (2, ""), done.stdout
+        assert "no tables of a release in the schema 'ward': st" in done.stderr
+    ward("drop view ward.st", "create table ward.st as from ward_st")
+    assert opened(shell).verify().holds
+    ward(
+        "create table kept as from ward.manifest", "drop table ward.manifest", "create view ward.manifest as from kept"
+    )
+    with pytest.raises(ReleaseError, match="it has no table manifest"):
+        opened(shell)
+
+
+def test_a_strangers_database_reads_nothing_of_the_readers(ward, shell):
+    secret = shell.folder / "private.csv"
+    secret.write_text("a\n1\n")
+    release = opened(shell)
+    with pytest.raises(SqlanonError, match="file system operations are disabled"):
+        release.engine.rows(f"select * from read_csv('{secret}')")
+    with pytest.raises(SqlanonError, match="cannot read a value"):
+        release.engine.rows("drop table hospital.ward.st")  # attached read-only
+    with pytest.raises(SqlanonError, match="cannot read a value"):
+        release.engine.rows("set threads = 1")  # the configuration is locked
+    assert release.estimate(COUNT)["n"][0] > 0
+
+
+def test_files_that_the_reader_names_are_read_beside_it(ward, shell, monkeypatch):
+    assert opened(shell).verify(against=str(shell.folder / "patients.parquet")).holds
+    assert opened(shell).verify(against="patients").holds
+    monkeypatch.chdir(shell.folder)
+    (shell.folder / "vot[e]rs.csv").write_text("age,sex,zipcode\n20,F,10000\n")
+    for source in ("patients.parquet", "pat*.parquet", "patients"):
+        done = shell("verify", "ward", "--database", "hospital.duckdb", "--against", source, "--voters", "vot[e]rs.csv")
+        assert done.returncode == 0, done.stderr
+
+
+def test_a_manifest_that_is_too_long_or_no_text_is_refused(shell):
+    folder = shell.folder / "release"
+    folder.mkdir()
+    with (folder / "release.json").open("wb") as file:
+        file.truncate(3 * 2**30)  # of zeros, which take no space
+    done = shell("verify", "release")
+    assert (done.returncode, done.stdout) == (2, "") and "3,221,225,472 bytes" in done.stderr
+    (folder / "release.json").write_bytes(b'{"format": 1, "method": "\xff\xfe"}')
+    done = shell("verify", "release")
+    assert (done.returncode, done.stdout) == (2, "") and "no readable release.json" in done.stderr

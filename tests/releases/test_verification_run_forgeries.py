@@ -1,0 +1,147 @@
+"""A table of forgeries: each keeps hashes and counts in order, as a forger does, and one named check must fail."""
+
+import json
+import shutil
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon.releases.targets import file_sha256
+
+QUASI, VALUES, ROWS = ["age", "sex"], 6, 120
+METHODS = {
+    "anatomy": {"l": 3},
+    "robust": {"r": 2.0, "background_from": "sex"},
+    "splu": {"gamma": 3},
+    "uncertain": {"k": 4, "l": 2, "threshold": 0.3, "influence": "learn"},
+}
+
+
+@pytest.fixture(scope="module")
+def connection():
+    connection = duckdb.connect()
+    connection.execute(
+        "create table patients as select i as ssn, (20 + i * 7 % 60)::integer as age,"
+        f" case when i % 3 = 0 then 'F' else 'M' end as sex, 'd' || i % {VALUES} as disease from range({ROWS}) t(i)"
+    ).fetchall()
+    return connection
+
+
+@pytest.fixture(scope="module")
+def published(connection, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("published")
+    roles = {"quasi": QUASI, "sensitive": "disease", "id": "ssn"}
+    for method, parameters in METHODS.items():
+        saved = {"save_influence": folder / "influence.csv"} if method == "uncertain" else {}
+        publish = getattr(sqlanon, method)
+        publish(connection, "patients", out=folder / method, **roles, **parameters, **saved)
+    return folder
+
+
+def rewritten(release, table, sql):
+    """Put the rows of a SELECT from {t} in place of a published table."""
+    path, new = release / f"{table}.parquet", release / "new"
+    duckdb.sql(f"copy ({sql.format(t=repr(str(path)))}) to '{new}' (format parquet)")
+    new.rename(path)
+
+
+def signed(release, change=None):
+    """Bring the manifest's hashes, bytes and rows in line with the files; then change it."""
+    manifest = json.loads((release / "release.json").read_text())
+    for path in release.glob("*.parquet"):
+        rows = duckdb.sql(f"select count(*) from '{path}'").fetchall()[0][0]
+        manifest["files"][path.name] = {"rows": rows, "bytes": path.stat().st_size, "sha256": file_sha256(path)}
+    if change is not None:
+        change(manifest)
+    (release / "release.json").write_text(json.dumps(manifest))
+
+
+def failed(release, connection):
+    """Return the names of the checks that fail, of the tables alone and against the source."""
+    source = release.parent / "patients.parquet"
+    connection.execute(f"copy patients to '{source}' (format parquet)")
+    report = sqlanon.open(release).verify(against=source)
+    return {one.name for one in report.checks if one.holds is False}
+
+
+def promise(**parameters):
+    return lambda manifest: (manifest["parameters"].update(parameters), manifest["guarantee"].update(parameters))
+
+
+REVERSED = "select * from {t} order by all desc"
+ONE_VALUE = "select * replace ('d0' as disease) from {t} order by all"
+ONE_AGE = "select * replace (77::integer as age) from {t} order by all"
+ONE_LINE_A_GROUP = (
+    "select group_id, min(disease) as disease, sum(count)::bigint as count from {t} group by 1 order by all"
+)
+UNKNOWN = "select * replace (case disease when 'd1' then 'd99' else disease end as disease) from {t} order by all"
+
+# method, table, what stands in its place, the check that must fail
+FORGED_TABLES = [
+    *[("anatomy", "qit", REVERSED, "row_order"), ("anatomy", "st", REVERSED, "row_order")],
+    ("anatomy", "st", ONE_LINE_A_GROUP, "diversity"),
+    ("anatomy", "st", ONE_LINE_A_GROUP, "confidence"),
+    ("anatomy", "st", "select * replace (count + 1 as count) from {t} order by all", "sizes"),
+    ("anatomy", "st", "select * from {t} where group_id > 1 order by all", "sizes"),
+    ("anatomy", "qit", "select * from {t} where group_id > 1 order by all", "sizes"),
+    ("anatomy", "qit", "select * replace (1::bigint as group_id) from {t} order by all", "sizes"),
+    ("anatomy", "qit", "select *, 'HIV' as truth from {t} order by all", "columns"),
+    ("anatomy", "qit", "select * exclude (sex) from {t} order by all", "columns"),
+    ("anatomy", "qit", ONE_AGE, "quasi_rows"),
+    ("anatomy", "st", UNKNOWN, "sensitive_counts"),
+    ("robust", "qit", REVERSED, "row_order"),
+    ("robust", "st", REVERSED, "row_order"),
+    ("robust", "st", "select * replace (count + 1 as count) from {t} order by all", "sizes"),
+    ("robust", "qit", ONE_AGE, "quasi_rows"),
+    ("splu", "data", REVERSED, "row_order"),
+    ("splu", "data", "select *, disease as truth from {t} order by all", "columns"),
+    ("splu", "data", ONE_AGE, "quasi_rows"),
+    ("splu", "data", ONE_VALUE, "published_counts"),
+    ("splu", "data", UNKNOWN, "published_counts"),
+    ("uncertain", "qit", REVERSED, "row_order"),
+    ("uncertain", "st", "select * replace (count + 1 as count) from {t} order by all", "cluster_size"),
+    ("uncertain", "qit", "select * from {t} where group_id > 1 order by all", "cluster_size"),
+    ("uncertain", "st", UNKNOWN, "weights"),
+    ("uncertain", "qit", "select *, 'HIV' as truth from {t} order by all", "columns"),
+    ("uncertain", "qit", ONE_AGE, "quasi_rows"),
+]
+
+# method, a change of the manifest, the check that must fail
+FORGED_MANIFESTS = [
+    ("anatomy", promise(l=VALUES), "diversity"),
+    ("anatomy", lambda m: m["guarantee"].update(confidence=0.01), "manifest"),
+    ("anatomy", lambda m: m.update(rows=ROWS + 1), "manifest"),
+    ("anatomy", lambda m: m.update(note="123-45-6789 has HIV"), "manifest"),
+    ("anatomy", lambda m: m["verified"].update(confidence=0.01), "manifest"),
+    ("anatomy", lambda m: m["files"]["qit.parquet"].update(sha256="0" * 64), "files"),
+    ("robust", lambda m: m.update(rows=ROWS + 1), "manifest"),
+    ("robust", lambda m: m["files"]["st.parquet"].update(sha256="0" * 64), "files"),
+    ("splu", lambda m: m["parameters"]["gamma"].update(disease=4), "gamma"),
+    ("splu", lambda m: m["files"]["data.parquet"].update(sha256="0" * 64), "files"),
+    ("uncertain", promise(k=ROWS), "cluster_size"),
+    ("uncertain", promise(l=ROWS), "weights"),
+    ("uncertain", lambda m: m["files"]["qit.parquet"].update(sha256="0" * 64), "files"),
+]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_is_published_holds_before_it_is_forged(published, connection, method):
+    release = published / method
+    signed(release)
+    assert failed(release, connection) == set()
+
+
+@pytest.mark.parametrize(("method", "table", "sql", "check"), FORGED_TABLES)
+def test_a_forged_table_fails_its_check(published, connection, tmp_path, method, table, sql, check):
+    release = shutil.copytree(published / method, tmp_path / method)
+    rewritten(release, table, sql)
+    signed(release)
+    assert check in failed(release, connection)
+
+
+@pytest.mark.parametrize(("method", "change", "check"), FORGED_MANIFESTS)
+def test_a_forged_manifest_fails_its_check(published, connection, tmp_path, method, change, check):
+    release = shutil.copytree(published / method, tmp_path / method)
+    signed(release, change)
+    assert check in failed(release, connection)
