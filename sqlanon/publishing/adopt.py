@@ -1,0 +1,177 @@
+"""Adopt: make a verified release out of tables that a macro, a dbt hook or a compiled script wrote.
+
+The tables are copied, column by column, into the order that a release has, and verified as any release is. What nobody
+can see in them is taken as it is said: l or gamma, and how many rows were left out.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from sqlanon.engines.base import Engine
+from sqlanon.errors import UsageError, VerificationError
+from sqlanon.interruption import visible_or_not
+from sqlanon.methods import METHODS
+from sqlanon.plans.manifest import Manifest, new_manifest
+from sqlanon.plans.plan import Publication, Source, render_query
+from sqlanon.plans.roles import resolve_names, split_columns
+from sqlanon.plans.statement import Statement
+from sqlanon.publishing.publish import target_of
+from sqlanon.releases.forms import form_of
+from sqlanon.releases.release import Release, open_release
+from sqlanon.releases.targets import Place
+from sqlanon.releases.verified_write import write_verified
+from sqlanon.wording import option
+
+Found = tuple[Source, Mapping[str, str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adoption:
+    """Tables to adopt: QIT and ST (l is said of them), or rows with randomized values (gamma, residue).
+
+    qit, st, data: each a table, view, file, or relation-like object. quasi: the columns to publish, all that have no
+    other role if empty. sensitive: needed of `data`; of ST it is the column beside group and count. group, count: their
+    names. dropped_rows: how many rows of the source are in none of the tables.
+    """
+
+    qit: object = None
+    st: object = None
+    data: object = None
+    quasi: Sequence[str] = ()
+    sensitive: Sequence[str] = ()
+    group: str = "group_id"
+    count: str = "count"
+    l: int | None = None
+    gamma: int | None = None
+    residue: str = "drop"
+    dropped_rows: int = 0
+
+
+def adoption(**given: Any) -> Adoption:
+    """Return what Python was given; raise UsageError for what is no field, or of another kind."""
+    known = {field.name for field in fields(Adoption)}
+    unknown = sorted(set(given) - known)
+    if unknown:
+        raise UsageError(
+            f"no parameter {unknown[0]!r}; there are {', '.join(field.name for field in fields(Adoption))}"
+        )
+    for name in ("quasi", "sensitive"):
+        if isinstance(given.get(name), str):
+            given[name] = [given[name]]
+    for name in ("l", "gamma", "dropped_rows"):
+        if given.get(name) is not None and type(given[name]) is not int:
+            raise UsageError(f"{name} = {given[name]!r} is not a whole number")
+    return Adoption(**given)
+
+
+def adopt(
+    asked: Adoption,
+    engine: Engine,
+    out: str | Path | None = None,
+    into: str | None = None,
+    overwrite: bool = False,
+    against: object = None,
+) -> Release:
+    """Write tables as a release to a directory (`out`) or a schema (`into`), verified; return the release.
+
+    against: the microdata, to compare with. Raises UsageError where the tables cannot be a release, and
+    VerificationError where they do not hold what is said of them: nothing appears.
+    """
+    outputs, manifest = statements(asked, engine)
+    if asked.data is not None and against is None:
+        raise UsageError(f"say {option('against', 'SOURCE')}: rows that nobody randomized look like those that were")
+    source = None if against is None else engine.find_source(against)
+    with visible_or_not(), closing(target_of(engine, out, into, overwrite)) as target, engine.snapshot(), target:
+        manifest, tables, _ = write_verified(engine, target, outputs, manifest, source, _require_retention)
+    return open_release(out) if out is not None else Release(engine, tables, manifest, Place(schema=into))
+
+
+def _require_retention(manifest: Manifest) -> None:
+    """Refuse rows of which nobody can tell whether they were randomized: they may be the microdata."""
+    if manifest["method"] == "splu" and manifest["verified"].get("retention") != "holds":
+        raise VerificationError(
+            "nobody is unique on the quasi columns, so that nobody can tell whether values were randomized; nothing was"
+            " published"
+        )
+
+
+def statements(asked: Adoption, engine: Engine) -> tuple[list[Statement], Manifest]:
+    """Return the SELECTs that copy the tables, and the manifest as far as it is known before they are verified."""
+    if asked.dropped_rows < 0:
+        raise UsageError(f"{option('dropped_rows', asked.dropped_rows)} is no number of rows")
+    groups = [one for one in (asked.qit, asked.st) if one is not None]
+    if len(groups) != (0 if asked.data is not None else 2):
+        raise UsageError(f"give {option('qit')} and {option('st')}, or {option('data')} alone")
+    return _randomized(asked, engine) if asked.data is not None else _grouped(asked, engine)
+
+
+def _grouped(asked: Adoption, engine: Engine) -> tuple[list[Statement], Manifest]:
+    if asked.l is None or asked.gamma is not None:
+        raise UsageError(f"say {option('l', flag='-l')}, which QIT and ST promise, and no {option('gamma')}")
+    qit, st = engine.find_source(asked.qit), engine.find_source(asked.st)
+    (group,) = resolve_names(list(qit[1]), [asked.group])
+    group_in_st, count = resolve_names(list(st[1]), [asked.group, asked.count])
+    named = split_columns(asked.sensitive, list(st[1])) or [n for n in st[1] if n not in (group_in_st, count)]
+    if len(named) != 1:
+        found = ", ".join(map(repr, named)) or "none"
+        raise UsageError(f"ST has one sensitive column beside {group!r} and {count!r}; found {found}")
+    (sensitive,) = resolve_names(list(st[1]), named)
+    quasi = _quasi(asked, qit[1], {group})
+    if sensitive.lower() in {name.lower() for name in quasi}:
+        raise UsageError(
+            f"QIT holds the sensitive column {sensitive!r} beside the group: that is no release, but microdata"
+        )
+    columns = {"quasi": quasi, "sensitive": [sensitive], "group": group, "count": count}
+    manifest = _manifest("anatomy", {"l": asked.l}, columns, engine, asked)
+    outputs = [
+        _copy("qit", qit, [*quasi, group], manifest),
+        _copy("st", st, [group_in_st, sensitive, count], manifest),
+    ]
+    return outputs, manifest
+
+
+def _randomized(asked: Adoption, engine: Engine) -> tuple[list[Statement], Manifest]:
+    if asked.gamma is None or asked.l is not None or not asked.sensitive:
+        raise UsageError(
+            f"say {option('gamma')} and {option('sensitive')}, the randomized columns, and no {option('l', flag='-l')}"
+        )
+    data = engine.find_source(asked.data)
+    sensitive = resolve_names(list(data[1]), split_columns(asked.sensitive, list(data[1])))
+    quasi = _quasi(asked, data[1], set(sensitive))
+    defaults = {name: METHODS["splu"].parameters[name].default for name in ("epsilon", "alpha", "target_error")}
+    parameters = {"gamma": dict.fromkeys(sensitive, asked.gamma), "residue": asked.residue, **defaults}
+    columns = {"quasi": quasi, "sensitive": list(sensitive)}
+    manifest = _manifest("splu", parameters, columns, engine, asked)
+    return [_copy("data", data, [*quasi, *sensitive], manifest)], manifest
+
+
+def _quasi(asked: Adoption, types: Mapping[str, str], others: set[str]) -> list[str]:
+    named = resolve_names(list(types), split_columns(asked.quasi, list(types)))
+    quasi = [name for name in named or types if name not in others]
+    if not quasi:
+        raise UsageError(f"there is no quasi-identifier column beside {', '.join(sorted(others))}")
+    return quasi
+
+
+def _manifest(
+    method: str, parameters: Mapping[str, object], columns: Mapping[str, Any], engine: Engine, asked: Adoption
+) -> Manifest:
+    # the column names of both tables are the manifest's: `adopted` tells that no plan of ours made them
+    said = Publication((), {**parameters, "adopted": True}, columns, {})
+    manifest = new_manifest(method, said, engine.name, {}, asked.dropped_rows)
+    form_of(manifest).verification.check_manifest(manifest, "the adopted tables")
+    return manifest
+
+
+def _copy(table: str, found: Found, columns: Sequence[str], manifest: Manifest) -> Statement:
+    """Return the SELECT of one published table, its columns under the names that the manifest says."""
+    source, types = found
+    nested = [name for name in columns if types[name] == "NESTED"]
+    if nested:
+        raise UsageError(f"column {nested[0]!r} holds nested values; a release has columns of single values")
+    published = form_of(manifest).verification.published_columns(manifest)[table]
+    pairs = [(source.expression(name), shown) for name, shown in zip(columns, published, strict=True)]
+    return Statement(table, render_query("publishing/adopt/table", {"columns": pairs}, {"source": source.relation}))

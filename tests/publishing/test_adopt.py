@@ -1,0 +1,143 @@
+"""Tables that a macro wrote become a release that holds, or nothing does."""
+
+import json
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.errors import DataError, UsageError, VerificationError
+from sqlanon.publishing.store_macros import store
+
+KEY = "ab" * 32
+QUASI = ["age", "sex", "zipcode"]
+
+
+@pytest.fixture
+def written(patients):
+    """Let the macros write what a dbt hook would: QIT and ST, and randomized rows."""
+    store(DuckDBEngine(patients))
+    patients.execute(f"set variable sqlanon_key = '{KEY}'").fetchall()
+    patients.execute(
+        f"create table ward_qit as from anatomy_qit('patients', {QUASI}, 'disease', 4, id := ['ssn'])"
+    ).fetchall()
+    patients.execute("create table ward_st as from anatomy_st('patients', 'disease', 4, id := ['ssn'])").fetchall()
+    noisy = "select age, sex, zipcode, disease from splu_release('patients', 'disease', 5, id := ['ssn'])"
+    patients.execute(f"create table noisy as {noisy}").fetchall()
+    return patients
+
+
+def test_what_the_macros_wrote_is_the_release_that_publish_makes(written, tmp_path):
+    release = sqlanon.adopt(written, qit="ward_qit", st="ward_st", l=4, against="patients", out=tmp_path / "ward")
+    asked = {"quasi": QUASI, "sensitive": "disease", "id": "ssn", "l": 4, "key": KEY}
+    wanted = sqlanon.anatomy(written, "patients", **asked)
+    for name in ("qit", "st"):
+        assert release.table(name).fetchall() == wanted.table(name).fetchall()
+    assert release.manifest["verified"] == wanted.manifest["verified"]
+    assert release.manifest["parameters"] == {"l": 4, "adopted": True}
+    again = sqlanon.open(tmp_path / "ward")
+    assert again.verify(against=written.table("patients").df()).holds
+    query = "SELECT sex, COUNT(*) AS n FROM release WHERE disease = 'd3' GROUP BY sex ORDER BY sex"
+    assert again.estimate(query).equals(wanted.estimate(query))
+
+
+def test_randomized_rows_are_adopted(written, tmp_path):
+    asked = {"sensitive": "disease", "gamma": 5}
+    release = sqlanon.adopt(written, data="noisy", against="patients", out=tmp_path / "noisy", **asked)
+    assert release.manifest["method"] == "splu" and release.manifest["columns"]["quasi"] == QUASI
+    wanted = sqlanon.splu(written, "patients", quasi=QUASI, id="ssn", key=KEY, **asked)
+    assert release.manifest["guarantee"] == wanted.manifest["guarantee"]
+    assert release.verify(against=written.table("patients").df()).holds
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "message"),
+    [
+        ({"against": "patients", "quasi": QUASI}, VerificationError, "retention: required .* found {'disease': 1.0}"),
+        ({"against": "patients", "quasi": "sex"}, VerificationError, "nobody is unique on the quasi columns"),
+        ({"quasi": "sex"}, UsageError, "say against=SOURCE: rows that nobody randomized look like those"),
+    ],
+)
+def test_microdata_is_not_taken_for_randomized_rows(written, tmp_path, asked, error, message):
+    with pytest.raises(error, match=message):
+        sqlanon.adopt(written, data="patients", sensitive="disease", gamma=5, out=tmp_path / "no", **asked)
+    assert not list(tmp_path.iterdir())
+
+
+def test_names_of_the_writers_own_and_rows_in_any_order(written, tmp_path):
+    """A table in the order of its writing, and columns under other names: what appears is sorted, and holds."""
+    written.execute(
+        'create table theirs as select group_id as "G id", age, sex from ward_qit order by group_id'
+    ).fetchall()
+    written.execute(
+        'create table values_of as select count as n, disease, group_id as "g ID" from ward_st order by disease'
+    ).fetchall()
+    named = {"group": "g id", "count": "N", "l": 4}
+    release = sqlanon.adopt(written, qit="theirs", st="values_of", into="ward", **named)
+    assert release.manifest["columns"] == {
+        "quasi": ["age", "sex"], "sensitive": ["disease"], "group": "G id", "count": "n"
+    }  # fmt: skip
+    assert release.verify().holds and "quasi_rows" not in release.manifest["verified"]
+    assert written.execute("select count(*) from ward.qit").fetchall() == [(600,)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "message"),
+    [
+        ({"qit": "ward_qit", "st": "ward_st", "l": 5}, VerificationError, "diversity: required >= 5, found 4"),
+        ({"qit": "ward_qit", "st": "ward_st"}, UsageError, "say l, which QIT and ST promise, and no gamma"),
+        ({"qit": "ward_qit", "st": "ward_st", "l": 1}, sqlanon.ReleaseError, "does not say an l of at least 2"),
+        ({"qit": "ward_qit", "l": 4}, UsageError, "give qit and st, or data alone"),
+        ({"qit": "ward_qit", "st": "ward_st", "data": "noisy", "l": 4}, UsageError, "give qit and st, or data alone"),
+        (
+            {"data": "noisy", "gamma": 5, "against": "fewer"},
+            UsageError,
+            "say gamma and sensitive, the randomized columns, and no l",
+        ),
+        ({"qit": "patients", "st": "ward_st", "l": 4}, UsageError, "no column 'group_id' in the source"),
+        ({"qit": "all_in_one", "st": "ward_st", "l": 4}, UsageError, "QIT holds the sensitive column 'disease'"),
+        ({"qit": "ward_qit", "st": "wide", "l": 4}, UsageError, "found 'disease', 'ssn'"),
+        ({"qit": "lists", "st": "ward_st", "l": 4}, UsageError, "column 'age' holds nested values"),
+        ({"qit": "short", "st": "ward_st", "l": 4}, VerificationError, "sizes: required every group as large"),
+        ({"qit": "nobody", "st": "ward_st", "l": 4}, UsageError, "no quasi-identifier column beside group_id"),
+        ({"qit": "ward_qit", "st": "ward_st", "l": 4, "k": 3}, UsageError, "no parameter 'k'; there are qit, st, data"),
+        ({"qit": "ward_qit", "st": "ward_st", "l": 4, "dropped_rows": -1}, UsageError, "dropped_rows=-1 is no number"),
+        ({"qit": "ward_qit", "st": "ward_st", "l": 4, "against": "fewer"}, VerificationError, "quasi_rows: required"),
+    ],
+)
+def test_what_is_no_release_is_refused_and_nothing_appears(written, tmp_path, asked, error, message):
+    for name, sql in {
+        "all_in_one": "select *, 'd1' as disease from ward_qit",
+        "wide": "select *, 1 as ssn from ward_st",
+        "lists": "select * replace ([age] as age) from ward_qit",
+        "short": "select * from ward_qit limit 599",
+        "nobody": "select group_id from ward_qit",
+        "fewer": "select * from patients where ssn > 0",
+    }.items():
+        written.execute(f"create table {name} as {sql}").fetchall()
+    with pytest.raises(error, match=message):
+        sqlanon.adopt(written, out=tmp_path / "ward", **asked)
+    assert not list(tmp_path.iterdir())
+    assert issubclass(VerificationError, DataError)
+
+
+def test_the_command_line_adopts_and_says_what_it_did_not_compare(shell):
+    assert shell("macros", "--database", "hospital.duckdb").returncode == 0
+    con = duckdb.connect(str(shell.folder / "hospital.duckdb"))
+    con.execute(f"set variable sqlanon_key = '{KEY}'").fetchall()
+    for name, arguments in (("qit", f"{QUASI}, 'disease'"), ("st", "'disease'")):
+        con.execute(
+            f"create table w_{name} as from anatomy_{name}('patients', {arguments}, 4, id := ['ssn'])"
+        ).fetchall()
+    con.close()
+    tables = ["adopt", "--database", "hospital.duckdb", "--qit", "w_qit", "--st", "w_st"]
+    done = shell(*tables, "-l", 4, "--out", "ward", "--format", "json")
+    assert done.returncode == 0 and json.loads(done.stdout)["rows"] == 600
+    assert "not compared with the microdata: --against SOURCE does that" in done.stderr
+    assert "agreement" not in shell(*tables, "-l", 4, "--out", "other").stdout
+    assert shell("verify", "ward", "--against", "patients.parquet").returncode == 0
+    printed = shell(*tables, "-l", 4, "--out", "third", "--sql").stdout
+    assert printed.startswith("-- qit") and "order by" in printed and not (shell.folder / "third").exists()
+    assert shell(*tables, "-l", 5, "--out", "fourth").returncode == 3
+    assert "say where the release goes" in shell(*tables, "-l", 4).stderr
