@@ -3,7 +3,7 @@
 All SQL comes in DuckDB's dialect and with DuckDB's type names; an engine translates what it runs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -68,6 +68,9 @@ class Engine(Protocol):
     def relation(self, sql: str) -> Any:
         """Return a SELECT as the engine's own lazy object, for a caller who knows the engine."""
 
+    def interruptible(self) -> AbstractContextManager[Callable[[], None]]:
+        """Give what interrupts, from another thread, whatever statement runs inside."""
+
     # -- files
 
     def parquet_text(self, sql: str, path: Path) -> str:
@@ -90,8 +93,23 @@ class Engine(Protocol):
     def tables(self, schema: str) -> list[str] | None:
         """Return the names of a schema's tables and views, None where there is no such schema."""
 
+    def contents(self, schema: str) -> list[tuple[str, str]] | None:
+        """Return what a schema holds, kind (`table`, `view`, `macro` …) and name; None where there is none."""
+
+    def qualified(self, schema: str) -> Sql:
+        """Return the name of a schema as statements write it, with its database's where there are several."""
+
     def execute(self, sql: str) -> object:
         """Make or drop a schema or a table: statements that are written alike everywhere."""
+
+    def full_name(self, parts: Sequence[str]) -> Sql:
+        """Return the name of a user's table, given as TABLE or SCHEMA.TABLE, as statements of ours have to write it."""
+
+    def reserve(self, schema: str) -> bool:
+        """Keep other runs away from a schema until `release`, at most as long as the session; False: one has it."""
+
+    def release(self, schema: str) -> None:
+        """Let other runs write to a schema; one that is not reserved does not matter."""
 
     def snapshot(self) -> AbstractContextManager[None]:
         """Where the engine can: let all that runs inside see the database as of one moment, and fail as one."""

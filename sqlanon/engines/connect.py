@@ -1,11 +1,14 @@
 """Which engine stands behind a connection or a command line's options; each library is imported when it is used."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
+
+if TYPE_CHECKING:
+    from sqlanon.engines.duckdb import DuckDBEngine
 
 ENGINES = ("duckdb", "spark", "postgres")
 _LIMITS = {"--threads", "--memory-limit", "--temp-directory"}
@@ -40,8 +43,12 @@ def open_engine(
     threads: int | None = None,
     memory_limit: str | None = None,
     temp_directory: str | None = None,
+    readable: Sequence[str] | None = None,
 ) -> Engine:
-    """Open a session of our own; raise UsageError for an option that the engine does not know."""
+    """Open a session of our own; raise UsageError for an option that the engine does not know.
+
+    readable: of a database file that is a stranger's, the files that are read beside it; None for one's own.
+    """
     options = {"--database": database, "--master": master, "--dsn": dsn, "--threads": threads}
     options |= {"--memory-limit": memory_limit, "--temp-directory": temp_directory}
     foreign = [name for name, value in options.items() if value is not None and name not in _OPTIONS[engine]]
@@ -55,14 +62,25 @@ def open_engine(
         with _extra("the PostgreSQL client is", "postgres"):
             from sqlanon.engines import postgres
         return postgres.PostgresEngine(postgres.connect(dsn))
-    return open_duckdb(database, write, threads=threads, memory_limit=memory_limit, temp_directory=temp_directory)
+    limits = {"threads": threads, "memory_limit": memory_limit, "temp_directory": temp_directory}
+    return open_duckdb(database, write, readable, **limits)
 
 
-def open_duckdb(database: str | None = None, write: bool = False, **limits: Any) -> Engine:
-    """Open DuckDB in memory, or on a database file (`write`: not read only), within `limits` as `connect` has them."""
+def open_duckdb(
+    database: str | None = None, write: bool = False, readable: Sequence[str] | None = None, **limits: Any
+) -> "DuckDBEngine":
+    """Open DuckDB in memory, with a database file attached (`write`: not read only), within `limits`.
+
+    A macro or view of the file's is a name in the file, never in the session: none can stand in for what we call.
+    readable: of a stranger's file, what the session may read beside it, and nothing else; None for one's own.
+    """
     from sqlanon.engines import duckdb
 
-    return duckdb.DuckDBEngine(duckdb.connect(database, write, **limits))
+    connection = duckdb.connect(**limits)
+    catalog = "memory" if database is None else duckdb.attach(connection, database, write)
+    if readable is not None:
+        duckdb.confine(connection, readable)
+    return duckdb.DuckDBEngine(connection, catalog)
 
 
 @contextmanager

@@ -26,12 +26,15 @@ COLUMNS = {
     **IDENTIFIERS,
 }
 QUASI = [name for name in COLUMNS if name not in (SENSITIVE, *IDENTIFIERS)]
-ASKED = {"quasi": QUASI, "sensitive": SENSITIVE, "l": 3, "nulls": "value"}
+ASKED = {"quasi": QUASI, "sensitive": SENSITIVE, "l": 3, "nulls": "value", "unique_quasi": "keep"}
 QUERIES = [
     "SELECT COUNT(*) FROM release WHERE age >= 40",
     f"SELECT {ident(SENSITIVE)} AS s, COUNT(*), AVG(age / 2) FROM release WHERE age BETWEEN 20 AND 55"
     f" GROUP BY {ident(SENSITIVE)} ORDER BY s",
     f"SELECT COUNT(*) AS n FROM release WHERE {ident(SENSITIVE)} IN ('Z', 'ab') OR age < 30",
+    f"WITH old AS (SELECT * FROM release WHERE age >= 30) SELECT {ident(SENSITIVE)} AS s, COUNT(age) AS n,"
+    " round(100 * COUNT(*) FILTER (WHERE age < 45) / COUNT(*), 2) AS share, AVG(age) - 1 AS x"
+    f" FROM old WHERE {ident(SENSITIVE)} <> 'abc' GROUP BY 1 HAVING n > 2 ORDER BY s",
 ]
 
 
@@ -52,7 +55,7 @@ def rows_of(release: sqlanon.Release) -> dict[str, list[str]]:
     return {name: sorted(repr(tuple(row.values())) for row in rows) for name, rows in relations.items()}
 
 
-RANDOMIZED = {"nulls": "value", "id": IDENTIFIERS, "key": KEY}
+RANDOMIZED = {"unique_quasi": "keep", "nulls": "value", "id": IDENTIFIERS, "key": KEY}
 
 
 PUBLISH = ("publish", "anatomy", "patients", "--quasi", "age", "--sensitive", "disease", "-l", "4")
@@ -86,6 +89,13 @@ def same_posteriors(found, wanted):
         told = {key: value for key, value in one.items() if key not in ("background", "sizes")}
         assert told == {key: pytest.approx(other[key]) if isinstance(value, float) else other[key]
                         for key, value in told.items()}  # fmt: skip
+
+
+def same_voters(found, wanted):
+    assert list(found.presence.columns) == list(wanted.presence.columns)
+    answers = [one.presence.iloc[:, -5:].astype(float).round(9).values.tolist() for one in (found, wanted)]
+    assert sorted(answers[0]) == sorted(answers[1]) and len(answers[0]) == len(ROWS)
+    assert found.figures["presence"] == pytest.approx(wanted.figures["presence"])
 
 
 def refused(run: subprocess.CompletedProcess[str], *words: str) -> None:

@@ -1,5 +1,6 @@
 """Engines that are not there, and connections that are none, are refused with what to do."""
 
+import os
 import subprocess
 import sys
 
@@ -38,3 +39,11 @@ def test_what_is_no_connection_is_refused():
     with pytest.raises(UsageError, match="a dict is no connection of duckdb, spark, postgres"):
         engine_of({})
     assert open_engine("duckdb").dialect == "duckdb"
+
+
+def test_threads_are_as_many_as_the_machine_has_use_for():
+    engine = open_engine("duckdb", threads=1024)
+    ((threads,),) = engine.execute("select current_setting('threads')")
+    assert threads <= 4 * os.cpu_count()
+    with pytest.raises(UsageError, match="more than any machine has use for"):
+        open_engine("duckdb", threads=1025)

@@ -1,45 +1,90 @@
 """Open DuckDB connections of our own, with limits and a private folder for what does not fit into memory."""
 
 import atexit
+import os
 import tempfile
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 import duckdb
 
 from sqlanon.atomic_files import OwnedFolder, remove_dead_folders
+from sqlanon.engines.duckdb.sources import escape_pattern
 from sqlanon.engines.statement_text import first_line
 from sqlanon.errors import SourceError, UsageError
+from sqlanon.interruption import interruptible
+from sqlanon.plans.templates import literal
 from sqlanon.wording import option
 
 MOST_THREADS = 1024
+READABLE_STORAGE = "v1.4.0"  # what clients of DuckDB 1.4 and later read: new files of ours are written so
+_THREADS_A_CORE = 4
+_ours: "WeakSet[duckdb.DuckDBPyConnection]" = WeakSet()  # that are open
 
 
 def connect(
     database: str | None = None,
-    write: bool = False,
-    create: bool = False,
     threads: int | None = None,
     memory_limit: str | None = None,
     temp_directory: str | None = None,
 ) -> duckdb.DuckDBPyConnection:
-    """Open a connection of our own: in memory, or on a database file (`write`: not read only; `create`: a new one).
+    """Open a connection of our own: in memory, or on a new database file.
 
-    Raises SourceError where there is no such file, UsageError for resources that DuckDB refuses.
+    Raises SourceError for a file that cannot be made, UsageError for resources that DuckDB refuses.
     """
-    if database is not None and not create and not Path(database).is_file():
-        raise SourceError(f"no database file {database!r}")
     settings = _resource_settings(threads, memory_limit)
     settings["temp_directory"] = str(_spill_folder(temp_directory))
+    if database is not None:
+        settings["storage_compatibility_version"] = READABLE_STORAGE
     try:
-        return duckdb.connect(
-            database or ":memory:", read_only=database is not None and not (write or create), config=settings
-        )
+        connection = duckdb.connect(database or ":memory:", config=settings)
     except duckdb.Error as error:
         if database is not None:
             raise SourceError(f"cannot open the database {database!r}: {first_line(error)}") from None
         raise UsageError(f"DuckDB refuses these resources: {first_line(error)}") from None
+    _ours.add(connection)
+    interruptible.add(connection)
+    return connection
+
+
+def attach(connection: duckdb.DuckDBPyConnection, database: str, write: bool = False) -> str:
+    """Attach a database file to a connection of ours, read only unless `write`; return the name it got.
+
+    Raises SourceError where there is no such file, or none that can be opened.
+    """
+    if not Path(database).is_file():
+        raise SourceError(f"no database file {database!r}")
+    how = "type duckdb" if write else "type duckdb, read_only"
+    try:
+        try:  # by the name that DuckDB gives it, so that `hospital.main.patients` is found
+            connection.execute(f"attach {literal(database)} ({how})")
+        except duckdb.BinderException:  # which is taken: `memory`, the session itself
+            connection.execute(f"attach {literal(database)} as attached ({how})")
+    except duckdb.Error as error:
+        raise SourceError(f"cannot open the database {database!r}: {first_line(error)}") from None
+    named = "select database_name from duckdb_databases() where not internal and database_name <> 'memory'"
+    ((name,),) = connection.execute(named).fetchall()
+    return str(name)
+
+
+def confine(connection: duckdb.DuckDBPyConnection, readable: Sequence[str]) -> None:
+    """Let a connection of ours read what is attached to it and these files or patterns, nothing else, for good.
+
+    In a directory that is named it may write, too.
+    """
+    folders = [literal(text) for text in readable if Path(text).is_dir()]
+    connection.execute(f"set allowed_directories = [{', '.join(folders)}]")
+    matches = [row for text in readable for row in connection.execute("select file from glob(?)", [text]).fetchall()]
+    files = [text for text in readable if Path(text).exists()] + [path for (path,) in matches]
+    # what is opened is a file, and what is asked for a pattern: DuckDB looks at both
+    paths = {*files, *readable, *map(escape_pattern, files)}
+    connection.execute(f"set allowed_paths = [{', '.join(literal(path) for path in sorted(paths))}]")
+    connection.execute("set enable_external_access = false")
+    connection.execute("set allowed_configs = ['TimeZone']")  # what texts of times depend on is set by us
+    connection.execute("set lock_configuration = true")
 
 
 def _resource_settings(threads: int | None, memory_limit: str | None) -> dict[str, Any]:
@@ -53,7 +98,8 @@ def _resource_settings(threads: int | None, memory_limit: str | None) -> dict[st
     if memory_limit is not None and memory_limit.strip().startswith("-"):
         raise UsageError(f"{option('memory_limit', memory_limit)} is below nothing; say for example 4GB")
     if threads is not None:
-        settings["threads"] = str(threads)
+        # more than these are no faster, and where the system refuses one the process dies
+        settings["threads"] = str(min(threads, _THREADS_A_CORE * (os.cpu_count() or 1)))
     if memory_limit is not None:
         settings["memory_limit"] = memory_limit
     return settings
@@ -69,5 +115,12 @@ def _spill_folder(parent: str | None) -> Path:
     place = Path(parent or tempfile.gettempdir())
     remove_dead_folders(place, "sqlanon-spill-")
     folder = OwnedFolder(place, "sqlanon-spill-")
-    atexit.register(folder.close)
+    atexit.register(_leave, folder)
     return folder.path / "files"
+
+
+def _leave(folder: OwnedFolder) -> None:
+    """Close what is open first: an interrupted query's threads may write into the folder while it is removed."""
+    for connection in list(_ours):
+        connection.close()
+    folder.close()

@@ -1,12 +1,13 @@
 """The engine protocol on one DuckDB connection."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from sqlanon.engines.duckdb.contents import FIND_CONTENTS
 from sqlanon.engines.duckdb.errors import translate_error
 from sqlanon.engines.duckdb.sources import escape_pattern, find_source
 from sqlanon.engines.statement_text import creation_text
@@ -28,18 +29,51 @@ class DuckDBEngine:
     in_process = True
     in_parts = False
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, catalog: str | None = None) -> None:
         """Take an open connection; it stays open when the engine goes.
 
-        Raises UsageError where its default collation takes texts that differ for one value.
+        catalog: the database that was attached to a session of our own, in which no name is anybody else's; None for
+        a caller's connection. Raises UsageError where names on it stand in for functions that our statements call, or
+        where its default collation takes texts that differ for one value.
         """
         self.connection = connection
+        self.files_read: list[str] = []  # as they were named, for messages
         self.name = f"duckdb {duckdb.__version__}"
+        self._attached = catalog
+        if catalog is None:
+            self._refuse_false_functions()
         ((collation,),) = self.execute("select current_setting('default_collation')")
         if collation:
             raise UsageError(
                 f"the connection's default_collation is {collation!r}, under which texts that differ may be one value;"
                 " set default_collation = '' first"
+            )
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Return the database and the schema in which names without either are looked up first."""
+        if self._attached is not None:
+            return self._attached, "main"
+        ((database, schema),) = self.execute("select current_database(), current_schema()")
+        return database, schema
+
+    def _refuse_false_functions(self) -> None:
+        """Refuse a connection on which a macro has the name of a function of DuckDB's: our statements would call it."""
+        # qualified, and compared here: any name in this statement could be a macro too
+        ((schemas,),) = self.execute("select system.main.current_schemas(true)")
+        functions = self.execute(
+            "select database_name, schema_name, function_name, internal from system.main.duckdb_functions()"
+        )
+        builtin = {name.lower() for _, _, name, internal in functions if internal}
+        visible = {
+            name
+            for database, schema, name, internal in functions
+            if not internal and name.lower() in builtin and (database == "temp" or schema in schemas)
+        }
+        if visible:
+            raise UsageError(
+                f"on this connection a macro stands in for DuckDB's own {', '.join(sorted(visible))}, which the"
+                " statements call: drop it, or attach the database to a connection without such names"
             )
 
     # -- running ------------------------------------------------------------------------------
@@ -49,7 +83,7 @@ class DuckDBEngine:
         try:  # DuckDB 2 blocks relations and later calls while a result is not fetched
             return self.connection.execute(sql, parameters).fetchall()
         except duckdb.Error as error:
-            raise translate_error(error) from None
+            raise translate_error(error, self.files_read) from None
 
     def text(self, statement: Statement, lasting: bool = False) -> str:
         """Return the SQL that `create` runs, or the query's own."""
@@ -66,14 +100,14 @@ class DuckDBEngine:
             names = [column[0] for column in cursor.description or ()]
             return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
         except duckdb.Error as error:
-            raise translate_error(error) from None
+            raise translate_error(error, self.files_read) from None
 
     def frame(self, sql: str) -> "pd.DataFrame":
         """Run one SELECT and fetch it as columns."""
         try:
             return self.connection.execute(sql).df()
         except duckdb.Error as error:
-            raise translate_error(error) from None
+            raise translate_error(error, self.files_read) from None
 
     def columns(self, sql: str) -> dict[str, str]:
         """Return the columns of a SELECT with their types, without running it."""
@@ -111,6 +145,11 @@ class DuckDBEngine:
         """Return a SELECT as a relation of the connection, run when it is fetched."""
         return self.connection.sql(sql)
 
+    @contextmanager
+    def interruptible(self) -> Iterator[Callable[[], None]]:
+        """Give what interrupts the statement that runs; the connection goes on."""
+        yield self.connection.interrupt
+
     def parquet_text(self, sql: str, path: Path) -> str:
         """Return the SQL that writes the rows of a SELECT to a Parquet file that says nothing else."""
         return f"copy (\n{sql}\n) to {literal(str(path))} (format parquet, compression zstd)"
@@ -137,10 +176,38 @@ class DuckDBEngine:
 
     def tables(self, schema: str) -> list[str] | None:
         """Return the names of a schema's tables and views, None where there is no such schema."""
-        if not self.execute("select 1 from information_schema.schemata where lower(schema_name) = lower(?)", [schema]):
+        where = [self.place[0], schema]
+        known = "select 1 from duckdb_schemas() where database_name = ? and lower(schema_name) = lower(?)"
+        if not self.execute(known, where):
             return None
-        tables = "select table_name from information_schema.tables where lower(table_schema) = lower(?)"
-        return [name for (name,) in self.execute(tables, [schema])]
+        listed = (
+            "select table_name from duckdb_tables() where database_name = $1 and lower(schema_name) = lower($2)"
+            " union all"
+            " select view_name from duckdb_views() where database_name = $1 and lower(schema_name) = lower($2)"
+        )
+        return [name for (name,) in self.execute(listed, where)]
+
+    def contents(self, schema: str) -> list[tuple[str, str]] | None:
+        """Return what a schema holds, kind and name; None where there is none."""
+        if self.tables(schema) is None:
+            return None
+        return [(kind, name) for kind, name in self.execute(FIND_CONTENTS, [self.place[0], schema])]
+
+    def qualified(self, schema: str) -> Sql:
+        """Return a schema's name with its database's."""
+        return Sql(f"{ident(self.place[0])}.{ident(schema)}")
+
+    def full_name(self, parts: Sequence[str]) -> Sql:
+        """Return the name of a user's table with its database and schema: the session's own are others."""
+        database, schema = self.place
+        return Sql(".".join(ident(part) for part in (database, *([schema] if len(parts) == 1 else []), *parts)))
+
+    def reserve(self, schema: str) -> bool:
+        """Reserve nothing: one process writes to a file, and of its transactions that meet one fails."""
+        return True
+
+    def release(self, schema: str) -> None:
+        """Do nothing."""
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:

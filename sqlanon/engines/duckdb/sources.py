@@ -44,15 +44,14 @@ with known as (
 select kind, database_name, schema_name, name
 from known
 where case
-    when $2 is null then lower(name) = lower($1) and database_name in (current_database(), 'temp')
-        and schema_name in (current_schema(), 'main')
+    when $2 is null then lower(name) = lower($1) and database_name in ($4, 'temp') and schema_name in ($5, 'main')
     when $3 is null then lower(name) = lower($2) and (
-        (lower(schema_name) = lower($1) and database_name in (current_database(), 'temp'))
+        (lower(schema_name) = lower($1) and database_name in ($4, 'temp'))
         or (lower(database_name) = lower($1) and schema_name = 'main')
     )
     else lower(name) = lower($3) and lower(schema_name) = lower($2) and lower(database_name) = lower($1)
 end
-order by database_name = 'temp' desc, database_name = current_database() desc, schema_name = current_schema() desc
+order by database_name = 'temp' desc, database_name = $4 desc, schema_name = $5 desc
 limit 1
 """
 _LIST = re.compile(r"\[\d*\]\Z")
@@ -69,7 +68,11 @@ def find_source(engine: "DuckDBEngine", text: object, as_text: bool = False) -> 
     try:
         types = engine.columns(f"select * from {relation}")
     except SqlanonError as error:
-        raise SourceError(f"cannot read {_name_source(text)}: {error}") from None
+        # what is said of the file by its name needs no second name
+        told = isinstance(error, SourceError) and isinstance(text, str) and repr(text) in str(error)
+        raise SourceError(str(error) if told else f"cannot read {_name_source(text)}: {error}") from None
+    if any("\0" in name for name in types):
+        raise SourceError(f"cannot read {_name_source(text)}: the name of a column holds a NUL character")
     if {name.lower() for name in types} & _ROW_NUMBERS:
         numbering = _COUNTED  # a column of the user's would stand where we mean the engine's own numbers
     casts = {name: _PUBLISHED_AS[kind] for name, kind in types.items() if kind in _PUBLISHED_AS}
@@ -87,8 +90,12 @@ def _find_relation(engine: "DuckDBEngine", text: object, as_text: bool) -> tuple
     """Return SQL that reads a source, and an expression that numbers its rows."""
     if not isinstance(text, str):
         return engine.register(text), _COUNTED
-    place = _find_table(engine, text) or _find_files(text, as_text)
+    place = _find_table(engine, text)
     if place is not None:
+        return place
+    place = _find_files(text, as_text)
+    if place is not None:
+        engine.files_read.append(text)
         return place
     value = _find_in_scope(text)
     if value is not None:
@@ -102,7 +109,7 @@ def _find_relation(engine: "DuckDBEngine", text: object, as_text: bool) -> tuple
 def _find_table(engine: "DuckDBEngine", text: str) -> tuple[str, str] | None:
     """Find a table or view: in the schema in use or `main`, as schema.table, as database.table, or by all three."""
     for parts in _name_parts(text):
-        tables = engine.execute(_FIND_TABLE, [*parts, *[None] * (3 - len(parts))])
+        tables = engine.execute(_FIND_TABLE, [*parts, *[None] * (3 - len(parts)), *engine.place])
         if tables:
             kind, *names = tables[0]
             return ".".join(ident(name) for name in names), "rowid" if kind == "table" else _COUNTED
@@ -136,8 +143,15 @@ def _find_files(text: str, as_text: bool) -> tuple[str, str] | None:
     if path.is_dir():
         raise SourceError(f"{text!r} is a directory; name its files, for example {str(path / '*.parquet')!r}")
     suffixes = {suffix: reader for reader, many in _READERS.items() for suffix in many}
-    reader = next((suffixes[suffix] for suffix in suffixes if text.lower().endswith(suffix)), None)
+    # behind the path of a URL there may be more: a signature, a version
+    ended = text.partition("?")[0] if "://" in text else text
+    reader = next((suffixes[suffix] for suffix in suffixes if ended.lower().endswith(suffix)), None)
     if reader is None:
+        if "://" in text:
+            raise SourceError(
+                f"the URL {text!r} has no ending that tells its format; its path ends in .parquet, .csv or .json, or"
+                " the file is fetched first and named so"
+            )
         if path.is_file():
             raise SourceError(f"{text!r} has no ending that tells its format; use one of {', '.join(suffixes)}")
         return None

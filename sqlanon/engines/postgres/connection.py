@@ -9,6 +9,7 @@ from sqlanon.engines.postgres.errors import last_cause
 from sqlanon.errors import SourceError, UsageError
 
 # What the text of a value depends on, and with it a row's identity and the draws of a key.
+# (Where functions are looked up stands beside them: `search_path`, in the engine, for every statement.)
 SETTINGS = {"datestyle": "ISO, YMD", "timezone": "UTC", "extra_float_digits": "1"}
 
 

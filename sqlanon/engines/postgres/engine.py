@@ -1,7 +1,7 @@
 """The engine protocol on one PostgreSQL connection."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,10 +9,11 @@ import psycopg
 from psycopg.rows import tuple_row
 
 from sqlanon.engines.postgres.connection import SETTINGS
+from sqlanon.engines.postgres.contents import FIND_CONTENTS
 from sqlanon.engines.postgres.errors import translated_errors
 from sqlanon.engines.postgres.types import FIND_TYPES, build_frame, type_names, whole_number
 from sqlanon.engines.statement_text import creation_text, translate_for_engine
-from sqlanon.errors import SourceError, TargetError, UsageError
+from sqlanon.errors import SourceError, SqlanonError, TargetError, UsageError
 from sqlanon.key import Key
 from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
@@ -36,16 +37,26 @@ class PostgresEngine:
         self.connection = connection
         self.name = f"postgres {connection.info.server_version // 10000}"
         self._begun: list[AbstractContextManager[Any]] = []
+        self._reserved: set[str] = set()
 
     # -- running ------------------------------------------------------------------------------
 
-    def _run(self, sql: str, parameters: Sequence[object] | None = None) -> tuple[list[Any], list[tuple[Any, ...]]]:
+    def _run(self, sql: str, parameters: Any = None) -> tuple[list[Any], list[tuple[Any, ...]]]:
         """Run one statement; where it fails, only it is undone and the session can go on."""
         # without a savepoint of its own, a failed statement aborts the caller's transaction
-        with translated_errors(), self.connection.transaction():
+        with translated_errors(), self.connection.transaction(), self._pinned_path():
             cursor = self.connection.cursor(row_factory=tuple_row)
             cursor.execute(sql, parameters)
             return list(cursor.description or ()), cursor.fetchall() if cursor.description else []
+
+    @contextmanager
+    def _pinned_path(self) -> Iterator[None]:
+        """Let no function and no operator of the database's owner stand in for one of the server's, inside."""
+        cursor = self.connection.cursor(row_factory=tuple_row)
+        ((before,),) = cursor.execute("select pg_catalog.current_setting('search_path')").fetchall()
+        cursor.execute("select pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)")
+        yield  # an error undoes this with all else
+        cursor.execute("select pg_catalog.set_config('search_path', %s, true)", [before])
 
     def execute(self, sql: str) -> None:
         """Run a statement that is written alike everywhere."""
@@ -114,6 +125,11 @@ class PostgresEngine:
 
     # -- files: there are none ------------------------------------------------------------------
 
+    @contextmanager
+    def interruptible(self) -> Iterator[Callable[[], None]]:
+        """Give what asks the server to end the statement that runs; only that is undone."""
+        yield self.connection.cancel
+
     def parquet_text(self, sql: str, path: Path) -> str:
         """Refuse: there is no file to write."""
         raise TargetError(
@@ -142,6 +158,37 @@ class PostgresEngine:
         # pg_class also shows what information_schema hides from a user without rights
         listing = "select relname from pg_class where relnamespace = %s and relkind in ('r', 'p', 'v', 'm', 'f')"
         return [name for (name,) in self._run(listing, list(schemas[0]))[1]]
+
+    def contents(self, schema: str) -> list[tuple[str, str]] | None:
+        """Return what a schema holds, kind and name; None where there is none."""
+        if self.tables(schema) is None:
+            return None
+        return [(kind, name) for kind, name in self._run(FIND_CONTENTS, {"schema": schema})[1]]
+
+    def qualified(self, schema: str) -> Sql:
+        """Return a schema's name: a session sees one database."""
+        return ident(schema)
+
+    def full_name(self, parts: Sequence[str]) -> Sql:
+        """Return the name of a user's table as it is: the session looks it up where the user does."""
+        return Sql(".".join(ident(part) for part in parts))
+
+    def reserve(self, schema: str) -> bool:
+        """Take the server's lock for a schema, which ends with the session; False where another session has it."""
+        if schema in self._reserved:
+            return False
+        # a name's number may be another's too: that costs a wait, not a release
+        _, ((taken,),) = self._run("select pg_try_advisory_lock(hashtextextended(%s, 7))", [f"sqlanon {schema}"])
+        if taken:
+            self._reserved.add(schema)
+        return bool(taken)
+
+    def release(self, schema: str) -> None:
+        """Give the lock back."""
+        if schema in self._reserved:
+            self._reserved.discard(schema)
+            with suppress(SqlanonError):  # of a session that is lost, or a transaction that failed, it goes by itself
+                self._run("select pg_advisory_unlock(hashtextextended(%s, 7))", [f"sqlanon {schema}"])
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -192,14 +239,17 @@ class PostgresEngine:
         return Source(relation, casts, Sql("row_number() over ()"), texts), types | casts
 
     def _find_table(self, text: str) -> Sql:
+        with translated_errors(), self.connection.transaction():  # where the session looks names up
+            cursor = self.connection.cursor(row_factory=tuple_row)
+            ((path,),) = cursor.execute("select pg_catalog.current_schemas(true)::pg_catalog.text[]").fetchall()
         # a name with a point may be one name, or schema and table; each as written, then folded as PostgreSQL folds it
         for *schema, name in ([text], text.split(".")):
             for fold in (str, str.lower):
                 match = self._run(
                     "select n.nspname, c.relname from pg_class as c join pg_namespace as n on n.oid = c.relnamespace"
                     " where c.relkind in ('r', 'p', 'v', 'm', 'f') and c.relname = %s"
-                    " and (n.nspname = %s or %s and pg_table_is_visible(c.oid))",
-                    [fold(name), fold(".".join(schema)), not schema],
+                    " and n.nspname = any(%s::text[]) order by array_position(%s::text[], n.nspname::text) limit 1",
+                    [fold(name), *2 * ([fold(".".join(schema))] if schema else path,)],
                 )[1]
                 if match:
                     return Sql(".".join(ident(part) for part in match[0]))

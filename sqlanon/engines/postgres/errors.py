@@ -22,6 +22,8 @@ def _translate_error(error: psycopg.Error) -> SqlanonError:
     line = last_cause(error)
     if isinstance(error, errors.InsufficientPrivilege | errors.ReadOnlySqlTransaction | errors.DiskFull):
         return TargetError(f"PostgreSQL refuses: {line}")
+    if isinstance(error, errors.DuplicateSchema | errors.DuplicateTable | errors.UniqueViolation):
+        return TargetError(f"another run has written there meanwhile, which stays: {line.partition('DETAIL')[0]}")
     # its message quotes the value that could not be read, which may be a sensitive one
     if isinstance(error, errors.DataError):
         return DataError(f"PostgreSQL cannot read a value of the source ({type(error).__name__})")

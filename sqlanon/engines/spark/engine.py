@@ -2,7 +2,7 @@
 
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -127,6 +127,17 @@ class SparkEngine:
 
     # -- files --------------------------------------------------------------------------------
 
+    @contextmanager
+    def interruptible(self) -> Iterator[Callable[[], None]]:
+        """Give what cancels the jobs that this thread starts inside; the caller's own group of jobs comes back."""
+        context, name, group = self.session.sparkContext, "spark.jobGroup.id", f"sqlanon {secrets.token_hex(8)}"
+        before = context.getLocalProperty(name)
+        context.setLocalProperty(name, group)
+        try:
+            yield lambda: context.cancelJobGroup(group)
+        finally:
+            context.setLocalProperty(name, before)  # type: ignore[arg-type]
+
     def parquet_text(self, sql: str, path: Path) -> str:
         """Return what `write_parquet` runs."""
         return f"-- its rows are written to {path.with_name(path.stem)}-00000.parquet …\n{_translate(sql)}"
@@ -163,6 +174,25 @@ class SparkEngine:
     def tables(self, schema: str) -> list[str] | None:
         """Refuse: there are no schemas here."""
         raise UsageError(f"no release directory {schema!r}; spark opens directories")
+
+    def contents(self, schema: str) -> list[tuple[str, str]] | None:
+        """Refuse: there are no schemas here."""
+        raise UsageError(f"no schema {schema!r}; spark knows directories")
+
+    def qualified(self, schema: str) -> Sql:
+        """Refuse: there are no schemas here."""
+        raise UsageError(f"no schema {schema!r}; spark knows directories")
+
+    def full_name(self, parts: Sequence[str]) -> Sql:
+        """Return the name of a user's table as it is: the session looks it up where the user does."""
+        return Sql(".".join(ident(part) for part in parts))
+
+    def reserve(self, schema: str) -> bool:
+        """Refuse: there are no schemas here."""
+        raise UsageError(f"no schema {schema!r}; spark knows directories")
+
+    def release(self, schema: str) -> None:
+        """Do nothing: nothing was reserved."""
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:

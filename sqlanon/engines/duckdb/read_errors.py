@@ -1,0 +1,124 @@
+"""What DuckDB says of a file that it cannot read, in our words: file, column, what to do; no value of the data."""
+
+import re
+from collections.abc import Callable, Sequence
+
+from sqlanon.wording import option
+
+_VIEW = "make them alike, or publish a view over {reader}('…', union_by_name = true) in a DuckDB file, with " + option(
+    "database", "FILE"
+)
+_DAMAGED = "is damaged, or no whole Parquet file: fetch or write it again"
+_CSV_FILE = re.compile(r"^\s*file = (.+)$", re.MULTILINE)
+
+Words = Callable[[re.Match[str], str], str]
+
+
+def _other_type(found: re.Match[str], text: str) -> str:
+    file, column, kind, first = found.groups()
+    view = _VIEW.format(reader="read_parquet")
+    return f"the files of the glob differ: {column!r} is {kind} in {file!r}, and {first} in the first file; {view}"
+
+
+def _other_columns(found: re.Match[str], text: str) -> str:
+    column, first, file = found.groups()
+    view = _VIEW.format(reader="read_parquet")
+    return f"the files of the glob differ: {first!r} has a column {column!r}, {file!r} has none; {view}"
+
+
+def _other_csv_columns(found: re.Match[str], text: str) -> str:
+    first, file, column = found.groups()
+    view = _VIEW.format(reader="read_csv")
+    return f"the files of the glob differ: {first!r} has a column {column!r}, {file!r} has none; {view}"
+
+
+def _cut_off(found: re.Match[str], text: str) -> str:
+    return f"{found[1]!r} is no whole Parquet file: its end is missing, as of a file cut off; fetch or write it again"
+
+
+def _damaged(found: re.Match[str], text: str) -> str:
+    return f"{found[1]!r} {_DAMAGED}"
+
+
+def _not_utf8(found: re.Match[str], text: str) -> str:
+    return f"{_csv_file(text)} is not UTF-8 text (line {found[1]}): write it in UTF-8"
+
+
+def _csv_value(found: re.Match[str], text: str) -> str:
+    line, column, kind = found.groups()
+    return (
+        f"line {line} of {_csv_file(text)}: the column {column!r} was taken for {kind}, as lines before have it, and"
+        " this line has something else; write one kind of values, or publish a view over"
+        f" read_csv('…', types = {{{column!r}: 'VARCHAR'}}) in a DuckDB file, with {option('database', 'FILE')}"
+    )
+
+
+def _csv_line(found: re.Match[str], text: str) -> str:
+    return f"line {found[1]} of {_csv_file(text)} cannot be read as the lines before it: look at its quotes and columns"
+
+
+def _json(found: re.Match[str], text: str) -> str:
+    return f"{found[1]!r}, line {found[2]}: not JSON"
+
+
+def _extension(found: re.Match[str], text: str) -> str:
+    return (
+        f"this source needs DuckDB's extension {found[1]}, which is not here and cannot be fetched: type"
+        f" install {found[1]} in DuckDB, or fetch the file first"
+    )
+
+
+def _no_files(found: re.Match[str], text: str) -> str:
+    return f"no file matches {found[1]!r}"
+
+
+_SAID: tuple[tuple[re.Pattern[str], Words], ...] = tuple(
+    (re.compile(pattern, re.DOTALL), words)
+    for pattern, words in (
+        (r'reading file "([^"\n]+)": failed to cast column "([^"\n]+)" from type (\S+) to (\w+)', _other_type),
+        (
+            r'column "([^"\n]+)" was read from the original file "([^"\n]+)".*not be found in file "([^"\n]+)"',
+            _other_columns,
+        ),
+        (r'between globbed files.*?file schema: ([^\n]+)\n.*?file: ([^\n]+)\n.*?name: "([^"\n]+)"', _other_csv_columns),
+        (r"No magic bytes found at end of file '([^'\n]+)'", _cut_off),
+        (r"bytes outside file: ([^\n,]+),", _damaged),
+        (r"CSV Error on Line: (\d+).*?not utf-8", _not_utf8),
+        (r'CSV Error on Line: (\d+).*?converting column "([^"\n]+)".*? type (\w+)', _csv_value),
+        (r"CSV Error on Line: (\d+)", _csv_line),
+        (r'Malformed JSON in file "([^"\n]+)", at byte \d+ in line (\d+)', _json),
+        (r"required extension '(\w+)", _extension),
+        (r'No files found that match the pattern "([^"\n]+)"', _no_files),
+    )
+)
+# what readers of Parquet and of its compression say of bytes that they did not expect; files are named elsewhere
+_BYTES = re.compile(
+    r"TProtocolException|TTransport|[Tt]hrift|know what type|[Vv]ariable-length int|[Pp]arquet|magic bytes|ZSTD"
+    r"|[Ss]nappy|decompress|Out of buffer|page header|dictionary",
+)
+
+
+def describe_read_error(text: str) -> str:
+    """Return our words for what DuckDB says of a file that it cannot read; empty for anything else.
+
+    text: DuckDB's whole message: names of files and columns are read off it, values are not.
+    """
+    for pattern, words in _SAID:
+        found = pattern.search(text)
+        if found is not None:
+            return words(found, text)
+    return ""
+
+
+def describe_damage(line: str, files: Sequence[str]) -> str:
+    """Return our words where the first line of a message is about bytes of a Parquet file; empty for anything else.
+
+    files: the files that the session reads, as they were named: such a message names none.
+    """
+    named = " or ".join(map(repr, dict.fromkeys(files)))
+    return f"{named or 'a file'} {_DAMAGED}" if _BYTES.search(line) else ""
+
+
+def _csv_file(text: str) -> str:
+    found = _CSV_FILE.search(text)
+    return repr(found[1]) if found else "the file"
