@@ -4,6 +4,7 @@ from typing import Any
 
 from sqlanon.methods.anatomy import ANATOMY
 from sqlanon.methods.base import Method
+from sqlanon.methods.mondrian.plan import MONDRIAN
 from sqlanon.methods.robust.plan import ROBUST
 from sqlanon.methods.splu.plan import SPLU
 from sqlanon.methods.uncertain.plan import UNCERTAIN
@@ -13,4 +14,5 @@ METHODS: dict[str, Method[Any]] = {
     "splu": SPLU,
     "robust": ROBUST,
     "uncertain": UNCERTAIN,
+    "mondrian": MONDRIAN,
 }

@@ -25,6 +25,7 @@ from sqlanon.methods.kinds import Whole
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.qit_st import Grouped, publish_qit, publish_st
 from sqlanon.methods.request_options import SENSITIVE, RequestOptions
+from sqlanon.methods.uniqueness import check_quasi
 from sqlanon.plans.plan import Request, Step
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.table_macro import Macro, write_message
@@ -103,6 +104,7 @@ ANATOMY = Method(
         select_rows,
         check_values,
         check_persons,
+        check_quasi,
         identify_rows,
         draw,
         order_values,

@@ -94,6 +94,7 @@ class Method(Generic[D]):
     takes_lists: whether columns may hold lists. probe: the query that it wants the source asked first, if any.
     reads_source: whether a compiled script depends on the types of the source's columns. saved: the parameter that
     names files for what the publisher may keep, nothing_saved: what is said where there is nothing to keep.
+    plans_promises: the parameter whose promises can be asked for first, for several of its values.
     """
 
     name: str
@@ -115,6 +116,7 @@ class Method(Generic[D]):
     reads_source: bool = False
     saved: str = ""
     nothing_saved: str = ""
+    plans_promises: str = ""
     _declared: dict[str, Parameter] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -201,4 +203,10 @@ class Method(Generic[D]):
                 recorded |= design.recorded[name]
             elif known.kind.recorded:
                 recorded[name] = known.kind.shown(values[name])
-        return recorded | {"draws": design.request.draws, "nulls": design.request.nulls}
+        request = design.request
+        # what every promise is about is a row: whether that is a person, the release has to say
+        return recorded | {
+            "draws": request.draws,
+            "nulls": request.nulls,
+            "rows_per_person": request.rows_per_person,
+        }

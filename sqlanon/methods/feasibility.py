@@ -1,5 +1,6 @@
 """What data is refused before anything is drawn: the messages, and the conditions for scripts without a driver."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -21,6 +22,12 @@ NOT_POSSIBLE = (
     "{parameter} = {size} is not possible: the most frequent value of {column}{value}"
     " stands in {largest_count} of {row_count} rows ({share}), and {parameter} = {size} allows {allowed}; "
 )
+WITHOUT = "without the rows of that value {parameter} = {without} works"
+WITHOUT_MISSING = "with " + option("nulls", "drop") + " {parameter} = {without} works"
+LEAVES_OVER = (
+    "robust leaves rows over instead: with r = {size} at least {left_over} of them (" + option("max_suppressed") + ")"
+)
+NO_HELP = "merging values makes none rarer, and splu has the same limit"
 POSSIBLE_UP_TO = "the largest {parameter} that works is {feasible}"
 NEVER_POSSIBLE = "no {parameter} of at least 2 works on this column"
 LEAVE_OUT_ID = ", or say " + option("rows_per_person", "many")
@@ -36,7 +43,7 @@ class Size:
     """The size of a group of one sensitive column, and how it is called.
 
     column: the published name. parameter: what `size` is called in messages (l, gamma). refuse_nulls: whether NULL is
-    refused. show_values: whether messages may name values.
+    refused. show_values: whether messages may name values. only: whether it is the one sensitive column.
     """
 
     column: str
@@ -44,18 +51,19 @@ class Size:
     size: int
     refuse_nulls: bool
     show_values: bool
+    only: bool = True
 
 
 def refuse_several_rows(row: Row) -> None:
     """Raise DataError where a person has more than one row."""
     if row["repeating_persons"]:
-        raise DataError(SEVERAL_ROWS.format(**row))
+        raise DataError(SEVERAL_ROWS.format(**row), about=["id"])
 
 
 def refuse_missing(row: Row, column: str, refuse_nulls: bool) -> None:
     """Raise DataError where rows have no sensitive value, or there are none."""
     if refuse_nulls and row["null_count"]:
-        raise DataError(NO_VALUE.format(null_count=row["null_count"], column=repr(column)))
+        raise DataError(NO_VALUE.format(null_count=row["null_count"], column=repr(column)), about=[column])
     if not row["row_count"]:
         raise DataError(NO_ROWS)
 
@@ -73,10 +81,11 @@ def refuse_infeasible(asked: Size) -> Callable[[Row], None]:
         refuse_missing(row, asked.column, asked.refuse_nulls)
         count, largest = row["row_count"], row["largest_count"]
         if asked.size > count:
-            raise DataError(TOO_FEW_ROWS.format(parameter=asked.parameter, size=asked.size, row_count=count))
+            told = TOO_FEW_ROWS.format(parameter=asked.parameter, size=asked.size, row_count=count)
+            raise DataError(told, about=[asked.parameter])
         # Anatomy, section 5: an l-diverse partition exists exactly where no value fills more than 1/l of the rows
         if largest > count // asked.size:
-            raise DataError(_infeasible(asked, row))
+            raise DataError(_infeasible(asked, row), about=[asked.parameter])
 
     return refuse
 
@@ -98,7 +107,8 @@ def _infeasible(asked: Size, row: Row) -> str:
     count, largest = row["row_count"], row["largest_count"]
     # the largest size that the most frequent value leaves room for
     feasible = count // largest
-    return (NOT_POSSIBLE + (POSSIBLE_UP_TO if feasible >= 2 else NEVER_POSSIBLE)).format(
+    reason = NOT_POSSIBLE + (POSSIBLE_UP_TO if feasible >= 2 else NEVER_POSSIBLE)
+    return "; ".join([reason, *_ways_out(asked, row, feasible)]).format(
         parameter=asked.parameter,
         size=asked.size,
         column=repr(asked.column),
@@ -109,4 +119,30 @@ def _infeasible(asked: Size, row: Row) -> str:
         share=f"{largest / count:.1%}",
         allowed=count // asked.size,
         feasible=feasible,
+        without=_without_largest(row),
+        left_over=f"{_least_left_over(row):.1%}",
     )
+
+
+def _ways_out(asked: Size, row: Row, feasible: int) -> list[str]:
+    """Return what this data allows instead, each computed from its counts: nothing that does not help is advised."""
+    ways = []
+    if _without_largest(row) > max(1, feasible):
+        ways.append(WITHOUT_MISSING if row["largest_missing"] else WITHOUT)
+    # a group needs that many different values, however many rows are left over
+    if asked.only and row["value_count"] >= asked.size:
+        ways.append(LEAVES_OVER)
+    return [*ways, NO_HELP if asked.parameter == "l" else "merging values makes none rarer"]
+
+
+def _without_largest(row: Row) -> int:
+    """Return the largest size for the rows without the most frequent value: (N - c_1) // c_2."""
+    rest = row["row_count"] - row["largest_count"]
+    return int(rest // row["next_count"]) if row["next_count"] else 0
+
+
+def _least_left_over(row: Row) -> float:
+    """Return the share of the rows that no groups of `size` different values can hold, whatever the classes."""
+    # in steps of 0.1 %, upwards: a share that is allowed has to be enough
+    rows, groupable = int(row["row_count"]), int(row["groupable_rows"])
+    return math.ceil(1000 * (rows - groupable) / rows) / 1000

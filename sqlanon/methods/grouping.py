@@ -17,11 +17,16 @@ from sqlanon.methods.internal_names import (
 )
 from sqlanon.methods.kinds import Block
 from sqlanon.methods.parameters import Parameter, Range
-from sqlanon.plans.plan import Guard, Request, Step
+from sqlanon.plans.plan import Guard, Request, Row, Step
 
 GROUPS_PER_BLOCK = 64
 ONE_BLOCK = 2**62  # more groups than any table has: a single block
 HASH_PARTS = 4  # a hash of 64 hex digits holds four draws of 15
+
+DROPPED = (
+    "dropped: {dropped} of {count} rows ({share}), which have no sensitive value; who knows who was in the table can"
+    " tell whose they were"
+)
 
 Blocks = int | Literal["all"] | None
 BLOCK = Parameter(
@@ -84,14 +89,21 @@ def leave_out_nulls(request: Request, sensitive: tuple[str, ...], rows: str = "s
     known = {"sensitive_columns": sensitive}
     return (
         Step("methods/grouping/known", "view", yields="population", values=known, reads=reads),
-        Step("methods/grouping/dropped", "query", reads=reads, dropped="dropped_rows"),
+        Step("methods/grouping/dropped", "query", reads=reads, dropped="dropped_rows", note=_describe_dropped),
     )
+
+
+def _describe_dropped(row: Row) -> str:
+    """Say how many rows were left out for want of a sensitive value; nothing where none was."""
+    dropped, count = row["dropped_rows"], row["row_count"]
+    return DROPPED.format(dropped=f"{dropped:,}", count=f"{count:,}", share=f"{dropped / count:.1%}") if dropped else ""
 
 
 def check_values(design: Grouping) -> Steps:
     """Return the steps that count the attribute's values and refuse what cannot be grouped."""
     request, attribute = design.request, design.attribute
-    size = Size(attribute.column, attribute.parameter, attribute.size, request.nulls == "refuse", request.show_values)
+    refuses, only = request.nulls == "refuse", len(request.roles.sensitive) == 1
+    size = Size(attribute.column, attribute.parameter, attribute.size, refuses, request.show_values, only)
     return (
         Step("methods/grouping/tally", values={"sensitive_column": attribute.internal}, suffix=attribute.suffix),
         Step(
@@ -99,7 +111,7 @@ def check_values(design: Grouping) -> Steps:
             "query",
             refuse=refuse_infeasible(size),
             guards=infeasible_guards(size),
-            values={"nulls_are_values": request.nulls == "value"},
+            values={"nulls_are_values": request.nulls == "value", "group_size": attribute.size},
             suffix=attribute.suffix,
         ),
     )
@@ -113,7 +125,7 @@ def check_persons(design: Design) -> Steps:
     # scripts cannot count into a message, so theirs has no figures
     several = Guard("repeating_persons > 0", "persons have more than one row, and the guarantee is per row")
     columns = {"identifier_columns": identifier_names(request)}
-    return (Step("methods/grouping/persons", "query", refuse=refuse_several_rows, guards=(several,), values=columns),)
+    return (Step("shared/persons", "query", refuse=refuse_several_rows, guards=(several,), values=columns),)
 
 
 def identify_rows(design: Design) -> tuple[Step, ...]:

@@ -36,7 +36,7 @@ SOURCE = (
 GROUPING = (
     *SOURCE,
     Step("shared/feasibility"),
-    Step("methods/grouping/persons"),
+    Step("shared/persons"),
     Step("methods/macro_steps/figures"),
     Step("methods/macro_steps/refusal"),
     Step("methods/macro_steps/key"),

@@ -83,7 +83,7 @@ class Parameter:
         """Raise UsageError where no data could meet the value."""
         fault = self.within.fault(value) if self.within is not None and value is not None else ""
         if fault:
-            raise UsageError(fault.format(value=value, option=self.mark))
+            raise UsageError(fault.format(value=value, option=self.mark), about=[self.name])
 
 
 def declared(options: type) -> dict[str, Parameter]:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Required, TypedDict
 
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
-from sqlanon.methods.kinds import Choice, Columns, Kind, Switch, named_place
+from sqlanon.methods.kinds import Choice, Columns, Kind, Switch, TableByColumn, named_place
 from sqlanon.methods.parameters import Parameter
 from sqlanon.wording import option
 
@@ -26,6 +26,24 @@ class KeyText(Kind):
         return Key.of(value) if isinstance(value, str) else value
 
 
+class Requirements(Kind):
+    """Thresholds that the finished release has to meet, each a text as in `rows >= 500`."""
+
+    typed = list[str]
+    recorded = False
+
+    def read(self, option: str, given: Any) -> tuple[str, ...]:
+        """Take the texts."""
+        return tuple(given)
+
+    def check(self, name: str, value: Any) -> tuple[str, ...]:
+        """Take one text or several."""
+        texts = (value,) if isinstance(value, str) else tuple(value)
+        if not all(isinstance(text, str) for text in texts):
+            raise UsageError(f"{name} takes texts such as 'rows >= 500'")
+        return texts
+
+
 class Target(Kind):
     """A directory or a schema to appear, or none."""
 
@@ -38,16 +56,26 @@ class Target(Kind):
         return named_place(value)
 
 
+HIERARCHIES = Parameter(
+    TableByColumn(),
+    "COLUMN=FILE, repeatable: child and parent, or one column per level from leaf to root; first line: names.",
+    {},
+)
 SENSITIVE = Parameter(Columns(), "Sensitive column.")
 SEVERAL_SENSITIVE = Parameter(Columns(), "Sensitive columns; commas, repeatable.")
 
 
-class RequestOptions(TypedDict, total=False):
-    """The roles of columns, how rows are treated and drawn for, and where the release goes."""
+class QuasiOptions(TypedDict, total=False):
+    """The columns that are published as they are."""
 
     quasi: Required[
-        Annotated[Names, Parameter(Columns(), "Quasi-identifier columns, published exactly; commas, repeatable.")]
+        Annotated[Names, Parameter(Columns(), "Quasi-identifier columns, which others may know; commas, repeatable.")]
     ]
+
+
+class RowOptions(TypedDict, total=False):
+    """How rows are told apart, treated and drawn for, and where the release goes."""
+
     id: Annotated[Names, Parameter(Columns(), "Identifier columns: never published, one row each.", ())]
     nulls: Annotated[
         Literal["refuse", "value", "drop"],
@@ -82,8 +110,27 @@ class RequestOptions(TypedDict, total=False):
             compiled=False,
         ),
     ]
+    unique_quasi: Annotated[
+        Literal["refuse", "keep"],
+        Parameter(
+            Choice(("refuse", "keep")),
+            "keep: publish a quasi column although it has a value of its own in each row.",
+            "refuse",
+        ),
+    ]
     show_values: Annotated[
         bool, Parameter(Switch(), "Let messages name sensitive values.", False, compiled=False, job=False)
+    ]
+    require: Annotated[
+        str | Iterable[str],
+        Parameter(
+            Requirements(),
+            "Threshold, e.g. 'rows >= 500' or 'off_at_least(3) >= 0.5'; nothing is published where one is missed;"
+            " repeatable.",
+            (),
+            compiled=False,
+            job=False,
+        ),
     ]
     out: Annotated[
         Place | None,
@@ -102,3 +149,7 @@ class RequestOptions(TypedDict, total=False):
     overwrite: Annotated[
         bool, Parameter(Switch(), "Replace an older release at the target.", False, compiled=False, job=False)
     ]
+
+
+class RequestOptions(QuasiOptions, RowOptions, total=False):
+    """What every method takes whose quasi-identifiers are published exactly."""

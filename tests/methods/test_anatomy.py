@@ -46,9 +46,10 @@ def test_the_papers_release_is_2_diverse_with_its_reconstruction_error():
 def test_the_papers_voters_are_present_surely_and_then_ill_with_one_half():
     release = sqlanon.open(PAPERS / "anatomy" / "release")
     report = release.verify(voters=str(PAPERS / "anatomy" / "voters.csv"))
-    people = report.presence.set_index("name")
-    assert people.loc["Bob", ["presence", "confidence", "risk"]].tolist() == [1, 0.5, 0.5]
-    assert people.loc["Ric", "presence"] == 0
+    people = report.presence.set_index("age")  # names are not published, and not shown
+    bob, ric = 23, 50
+    assert people.loc[bob, ["presence", "confidence", "risk"]].tolist() == [1, 0.5, 0.5]
+    assert people.loc[ric, "presence"] == 0
     assert people["risk"].sum() == 2
     assert report.figures["presence"] == {
         "voters": 6,

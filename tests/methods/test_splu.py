@@ -101,7 +101,7 @@ def test_several_attributes_each_with_its_own_gamma(con, tmp_path):
 
 def test_retention_is_one_in_gamma(con):
     con.execute("create table t as select i as q, 'v' || (i % 20) as s from range(20000) r(i)").fetchall()
-    release = sqlanon.splu(con, "t", quasi="q", sensitive="s", gamma=10)
+    release = sqlanon.splu(con, "t", quasi="q", sensitive="s", unique_quasi="keep", gamma=10)
     (retention,) = (check for check in release.verify(against="t").checks if check.name == "retention")
     assert retention.holds
     assert abs(retention.found["s"] - 0.1) < 0.01
@@ -109,7 +109,7 @@ def test_retention_is_one_in_gamma(con):
 
 def test_a_release_that_is_not_randomized_fails_against_its_source(con, tmp_path):
     con.execute("create table t as select i as q, 'v' || (i % 20) as s from range(20000) r(i)").fetchall()
-    release = sqlanon.splu(con, "t", quasi="q", sensitive="s", gamma=10)
+    release = sqlanon.splu(con, "t", quasi="q", sensitive="s", unique_quasi="keep", gamma=10)
     con.execute(f"create or replace temp table {release.tables['data']} as select * from t order by all").fetchall()
     failed = {check.name for check in release.verify(against="t").checks if check.holds is False}
     assert failed == {"retention", "published_counts"} or failed == {"retention"}
@@ -169,10 +169,11 @@ def test_nulls(con):
     con.execute(
         "create table t as select i as q, case when i % 9 > 0 then i % 8 end as s from range(900) r(i)"
     ).fetchall()
+    asked = {"quasi": "q", "sensitive": "s", "unique_quasi": "keep", "gamma": 4}
     with pytest.raises(sqlanon.DataError, match="100 rows have no value"):
-        sqlanon.splu(con, "t", quasi="q", sensitive="s", gamma=4)
-    assert sqlanon.splu(con, "t", quasi="q", sensitive="s", gamma=4, nulls="drop").manifest["dropped_rows"] == 100
-    assert sqlanon.splu(con, "t", quasi="q", sensitive="s", gamma=4, nulls="value").verify(against="t").holds
+        sqlanon.splu(con, "t", **asked)
+    assert sqlanon.splu(con, "t", **asked, nulls="drop").manifest["dropped_rows"] == 100
+    assert sqlanon.splu(con, "t", **asked, nulls="value").verify(against="t").holds
 
 
 def test_names_and_values_of_every_kind(con):
@@ -206,7 +207,7 @@ def test_values_left_out_do_not_excuse_wrong_counts(con):
     con.execute(
         "create table t as select i as q, case when i % 3 > 0 then 'v' || (i % 20) end as s from range(9000) r(i)"
     ).fetchall()
-    release = sqlanon.splu(con, "t", quasi="q", sensitive="s", gamma=10, nulls="drop")
+    release = sqlanon.splu(con, "t", quasi="q", sensitive="s", unique_quasi="keep", gamma=10, nulls="drop")
     assert release.verify(against="t").holds
     table = release.tables["data"]
     con.execute(f"update {table} set s = 'v1' where s in ('v2', 'v3')").fetchall()

@@ -119,7 +119,7 @@ def test_table_6_with_merges(con):
     ]  # fmt: skip
     assert {row[3:6] for row in qit} >= {("University", 25, "M"), ("University", 48, "M"), ("Ph.D", 36, "F")}
     sizes = collections.Counter(row[-1] for row in qit)
-    assert sorted(sizes.values()) == [2, 4], "the group that is not diverse joins a neighbour"
+    assert sorted(sizes.values()) == [2, 2, 2], "the group that is not diverse is dealt out anew with a neighbour"
     assert sum(row[-1] for row in st_) == 6
 
 
@@ -218,7 +218,7 @@ def test_certain_data_is_published_as_it_is(patients):
     assert all(row[:2] == ("0", []) for row in qit)
     original = collections.Counter(patients.execute("select age, sex, zipcode from patients").fetchall())
     assert collections.Counter(row[2:5] for row in qit) == original
-    assert release.table("st").columns == ["group_id", "disease1", "count"]
+    assert release.table("st").columns == ["group_id", "disease", "count"]
     assert collections.Counter({v: sum(r[2] for r in sets if r[1] == v) for v in {r[1] for r in sets}}) == (
         collections.Counter(row[0] for row in patients.execute("select disease from patients").fetchall())
     )
@@ -348,7 +348,9 @@ def test_a_learned_matrix_is_association_and_rarity(con, tmp_path):
     learned = {line[0]: line[1:] for line in lines}
     assert learned["a"][:2] == [1.0, 0.0], "sex tells who has a, noise tells nothing"
     assert learned["a"][3] < learned["b"][3] < learned["rare"][3], "what is rare weighs more"
-    assert learned["a"][3] == pytest.approx(0.31) and learned["rare"][3] == pytest.approx(0.81)
+    # grades 0.3 and 0.8 and a step, of what lies between the threshold and 1
+    assert learned["a"][3] == pytest.approx(0.05 + 0.95 * 0.31)
+    assert learned["rare"][3] == pytest.approx(0.05 + 0.95 * 0.81)
     assert stat.S_IMODE(saved.stat().st_mode) == 0o600
     text = saved.read_text().splitlines()
     assert text[0] == "disease,sex,noise,age,weight" and len(text) == 4
@@ -360,6 +362,55 @@ def test_a_learned_matrix_is_association_and_rarity(con, tmp_path):
     sqlanon.uncertain(con, "t", influence="learn", save_influence=saved, overwrite=True, **asked)
     with pytest.raises(sqlanon.TargetError, match="no folder"):
         sqlanon.uncertain(con, "t", influence="learn", save_influence=tmp_path / "no" / "where.csv", **asked)
+
+
+@pytest.mark.parametrize("threshold", [0.05, 0.6, 0.99])
+def test_no_value_is_harmless_because_it_is_frequent(con, threshold):
+    con.execute("create table t as select i // 20 as q, case when i % 10 < 7 then 'flu' else 'd' || i % 7 end as s"
+                " from range(400) r(i)").fetchall()  # fmt: skip
+    asked = {"quasi": "q", "sensitive": "s", "k": 5, "l": 3, "threshold": threshold}
+    release = sqlanon.uncertain(con, "t", influence="learn", **asked)
+    assert all(line["weight"] > threshold for line in release.manifest["parameters"]["weights"])
+    figures = release.verify().figures
+    assert figures["least_weights"] == 3 and figures["largest_confidence"] < 1
+    assert release.verify().checks[0].name == "files"
+
+
+def test_learned_weights_need_room_above_the_threshold(con):
+    con.execute("create table t as select i % 4 as q, i % 3 as s from range(40) r(i)").fetchall()
+    asked = {"quasi": "q", "sensitive": "s", "k": 2, "l": 2, "influence": "learn"}
+    with pytest.raises(sqlanon.UsageError, match=r"threshold=1.0 leaves no room for weights that are learned"):
+        sqlanon.uncertain(con, "t", threshold=1.0, **asked)
+
+
+def test_groups_of_one_value_are_told_first(con, tmp_path, shell):
+    value = "case when i < 12 then 'flu' when i % 2 = 0 then 'cold' else 'cough' end"
+    con.execute(f"create table t as select i as q, {value} as s from range(24) r(i)").fetchall()
+    (tmp_path / "influence.csv").write_text("s,q,weight\nflu,1,.1\ncold,1,.6\ncough,1,.7\n")
+    asked = {"quasi": "q", "sensitive": "s", "k": 3, "l": 2, "threshold": 0.5, "out": tmp_path / "release"}
+    release = sqlanon.uncertain(con, "t", influence=tmp_path / "influence.csv", **asked)
+    first, second, *_ = release.verify().checks
+    assert (first.name, first.required, first.holds) == ("one_value", "reported", None) and second.name == "files"
+    # counted one by one
+    sizes = collections.Counter(row[-1] for row in release.table("qit").fetchall())
+    values = collections.defaultdict(set)
+    for group, value, _ in release.table("st").fetchall():
+        values[group].add(value)
+    alike = [group for group, held in values.items() if len(held) == 1]
+    assert {"flu"} == set().union(*(values[group] for group in alike)) and len(alike) == 4
+    assert first.found == {"groups_of_one_value": 4, "rows_known_for_certain": sum(sizes[group] for group in alike)}
+    printed = " ".join(shell("verify", "release").stdout.splitlines()[1].split())
+    assert printed == "one_value reported groups_of_one_value: 4, rows_known_for_certain: 12 reported"
+
+
+def test_one_column_of_sensitive_values_keeps_its_name(con):
+    con.execute("create table t as select i % 4 as q, i % 3 as s, [i % 3, 7] as several from range(40) r(i)").fetchall()
+    asked = {"quasi": "q", "k": 2, "l": 2, "threshold": 0.1, "influence": "learn"}
+    release = sqlanon.uncertain(con, "t", sensitive="s", **asked)
+    assert list(release.table("st").columns) == ["group_id", "s", "count"] and release.verify(against="t").holds
+    assert release.estimate("SELECT COUNT(*) AS n FROM release WHERE s = 1")["n_expected"].tolist() == [13]
+    release = sqlanon.uncertain(con, "t", sensitive="several", **asked)
+    assert list(release.table("st").columns) == ["group_id", "several1", "several2", "count"]
 
 
 def test_a_learned_matrix_is_saved_although_the_release_is_refused(con, tmp_path):
@@ -420,7 +471,7 @@ def test_values_of_equal_mass_are_of_one_grade_in_any_order_and_on_any_number_of
     assert all(one == found[0] for one in found)
     assert len(found[0]) == 11
     weights = [line[-1] for line in found[0][1:]]
-    assert sorted(weights) == pytest.approx([0.3 + 0.01 * place for place in range(1, 11)])
+    assert sorted(weights) == pytest.approx([0.1 + 0.9 * (0.3 + 0.01 * place) for place in range(1, 11)])
 
 
 # -- hierarchies that are none --------------------------------------------------------------------------------
@@ -533,14 +584,14 @@ GOOD = (PAPER / "influence.csv").read_text()
     ("old", "new", "words"),
     [
         ("age", "edge", "has no column 'age'; its columns are the sensitive column, every quasi column and the weight"),
-        ("flu,0,", "flu,1.5,", "'education' of 'flu' is '1.5', not a number from 0 to 1"),
-        ("flu,0,", "flu,-0.1,", "'education' of 'flu' is '-0.1', not a number from 0 to 1"),
-        ("flu,0,", "flu,nan,", "'education' of 'flu' is 'nan', not a number from 0 to 1"),
-        ("flu,0,", "flu,,", "'education' of 'flu' is None, not a number from 0 to 1"),
+        ("flu,0,", "flu,1.5,", "'education' in row 1 is '1.5', not a number from 0 to 1"),
+        ("flu,0,", "flu,-0.1,", "'education' in row 1 is '-0.1', not a number from 0 to 1"),
+        ("flu,0,", "flu,nan,", "'education' in row 1 is 'nan', not a number from 0 to 1"),
+        ("flu,0,", "flu,,", "'education' in row 1 is None, not a number from 0 to 1"),
         ("flu,0,", ",0,", "row 1 names no value"),
-        ("0.92", "0.91", "rows 5 and 6 have the same weight 0.91"),
-        ("obesity", "flu", "rows 1 and 2 have the same value 'flu'"),
-        ("0.93", "9.3", "'weight' of 'AIDS' is '9.3', not a number from 0 to 1"),
+        ("0.92", "0.91", "rows 5 and 6 have the same weight"),
+        ("obesity", "flu", "have the same value"),
+        ("0.93", "9.3", "'weight' in row 7 is '9.3', not a number from 0 to 1"),
     ],
 )
 def test_influence_files_that_are_none(con, tmp_path, old, new, words):
@@ -551,9 +602,13 @@ def test_influence_files_that_are_none(con, tmp_path, old, new, words):
 def test_all_values_without_a_weight_are_named(con, tmp_path):
     lines = [line for line in GOOD.splitlines() if not line.startswith(("flu", "lung", "obesity"))]
     (tmp_path / "i.csv").write_text("\n".join(lines) + "\n")
-    message = refused(con, sqlanon.UsageError, influence=tmp_path / "i.csv")
+    message = refused(con, sqlanon.UsageError, influence=tmp_path / "i.csv", show_values=True)
     assert message == (
         "3 sensitive values have no weight in the influence file; add a line for each: 'flu', 'lung cancer', 'obesity'"
+    )
+    unnamed = refused(con, sqlanon.UsageError, influence=tmp_path / "i.csv")
+    assert unnamed == (
+        "3 sensitive values have no weight in the influence file (show_values=True names them); add a line for each"
     )
 
 
@@ -743,10 +798,10 @@ def test_what_this_data_does_not_allow(con):
 def test_names_that_meet_ours(con):
     taken = ["qiid", "alternatives", "group_id", "count", "disease1", "label", "suppressed", "cluster"]
     columns = ", ".join(f"'{name}' || (i % 3) as {ident(name)}" for name in taken)
-    con.execute(f"create table t as select {columns}, i % 4 as disease from range(40) r(i)").fetchall()
+    con.execute(f"create table t as select {columns}, [i % 4, 4 + i % 2] as disease from range(40) r(i)").fetchall()
     asked = {"sensitive": "disease", "k": 3, "l": 2, "threshold": 0.1, "influence": "learn"}
     release = sqlanon.uncertain(con, "t", quasi=taken, **asked)
-    assert release.table("st").columns == ["group_id_2", "disease1_2", "count_2"]
+    assert release.table("st").columns == ["group_id_2", "disease1_2", "disease2", "count_2"]
     assert release.table("qit").columns == ["qiid_2", "alternatives_2", *taken, "group_id_2"]
     assert release.verify(against="t").holds
 

@@ -24,6 +24,8 @@ from sqlanon.methods.robust.suppression import (
 )
 from sqlanon.plans.plan import Request, Step
 
+FOLDER = "methods/robust/class_grouping"
+
 
 @dataclass(frozen=True, kw_only=True)
 class ClassGrouping(Grouped):
@@ -31,14 +33,23 @@ class ClassGrouping(Grouped):
 
     r: > 1; no posterior is to be above 1/r, and groups hold at least ceil(r) rows. signature: our names of the quasi
     columns that any background reads. backgrounds: what the adversary knows. most_suppressed: share of the rows, 0 … 1,
-    that may be left over. early: refuse before rows are drawn for.
+    that may be left over. early: refuse before rows are drawn for. promised: what proves that no posterior is above
+    1/r: exact, or the paper's condition (delta). turns: how many other classes each row that is left over may ask for a
+    group; 0 repairs nothing.
     """
 
     r: float
     signature: tuple[str, ...]
     backgrounds: tuple[Background, ...]
     most_suppressed: float
+    promised: str
+    turns: int = 0
     early: bool = True
+
+    @property
+    def merges(self) -> bool:
+        """Return whether a class may have several signatures: those of which a table says the same."""
+        return any(one.relation is not None for one in self.backgrounds)
 
     @property
     def size(self) -> dict[str, object]:
@@ -54,7 +65,14 @@ class ClassGrouping(Grouped):
     def suppression(self) -> Suppression:
         """Return what too many rows left over are told."""
         return Suppression(
-            self.r, self.attribute.size, self.attribute.column, self.most_suppressed, self.early, self.refuse_nulls
+            self.r,
+            self.attribute.size,
+            self.attribute.column,
+            self.most_suppressed,
+            self.early,
+            self.refuse_nulls,
+            self.merges,
+            any(one.relation is None and len(one.columns) > 1 for one in self.backgrounds),
         )
 
     @property
@@ -80,21 +98,38 @@ def check_backgrounds(design: ClassGrouping) -> Steps:
     )
 
 
+def number_classes(design: ClassGrouping) -> Steps:
+    """Return the steps that count each signature's values, and make every signature a class."""
+    named = {**design.signed, "class_purpose": f"{design.attribute.purpose}/class/"}
+    suffix = "_first" if design.merges else ""
+    return (
+        Step(f"{FOLDER}/signature_tally", values=design.signed),
+        Step(f"{FOLDER}/class", suffix=suffix, values=named),
+    )
+
+
 def count_classes(design: ClassGrouping) -> Steps:
-    """Return the steps that count the classes' values and how many groups each class gives."""
-    purpose, signed, size = design.attribute.purpose, design.signed, design.size
+    """Return the steps that count the values of classes of one signature, and how many groups each class gives."""
+    if design.merges:
+        return ()
     nulls = {"nulls_are_values": design.request.nulls == "value"}
+    valued = {**design.signed, **nulls, "value_purpose": f"{design.attribute.purpose}/value/"}
+    return (
+        Step(f"{FOLDER}/ranked", values=valued),
+        Step(f"{FOLDER}/capacity", values=design.size),
+        Step(f"{FOLDER}/kept"),
+    )
+
+
+def look_ahead(design: ClassGrouping) -> Steps:
+    """Return the steps that count how many rows will be left over, and of which classes."""
     # whole millionths, so that every engine compares the same integers
     most = {"most_millionths": round(design.most_suppressed * MILLION)}
-    folder = "methods/robust/class_grouping"
+    nulls = {"nulls_are_values": design.request.nulls == "value"}
+    one_each = {"class": "merged_sample"} if design.merges else {}
     return (
-        Step(f"{folder}/signature_tally", values=signed),
-        Step(f"{folder}/class", values={**signed, "class_purpose": f"{purpose}/class/"}),
-        Step(f"{folder}/ranked", values={**signed, **nulls, "value_purpose": f"{purpose}/value/"}),
-        Step(f"{folder}/capacity", values=size),
-        Step(f"{folder}/kept"),
-        Step(f"{folder}/worst", values={**signed, **size}),
-        Step(f"{folder}/outlook", values={**size, **nulls, **most}),
+        Step(f"{FOLDER}/worst", values={**design.signed, **design.size}, reads=one_each),
+        Step(f"{FOLDER}/outlook", values={**design.size, **nulls, **most}),
     )
 
 
@@ -102,7 +137,7 @@ def check_surplus(design: ClassGrouping) -> Steps:
     """Return the step that refuses what leaves too many rows over, before any row is drawn for."""
     return (
         Step(
-            "methods/robust/class_grouping/feasibility",
+            f"{FOLDER}/feasibility",
             "query",
             refuse=refuse_left_over(design.suppression),
             guards=surplus_guards(design.suppression),
@@ -112,18 +147,28 @@ def check_surplus(design: ClassGrouping) -> Steps:
 
 def order_class_values(design: ClassGrouping) -> Steps:
     """Return the step that gives every value of every class its place in the order in which seats are dealt."""
-    values = {**design.signed, **design.size, "groups_per_block": design.attribute.groups_per_block}
-    return (Step("methods/robust/class_grouping/frequency", values=values),)
+    # the values of a class of several signatures are not told apart by signature
+    signed = {"signature": ()} if design.merges else design.signed
+    values = {**signed, **design.size, "groups_per_block": design.attribute.groups_per_block}
+    return (Step(f"{FOLDER}/frequency", values=values),)
 
 
-def code_rows(design: ClassGrouping) -> Steps:
-    """Return the step that gives rows the code of their class and value."""
+def coding(design: ClassGrouping) -> tuple[dict[str, object], dict[str, str]]:
+    """Return the parameters and the inputs of the step that gives rows a code."""
     request = design.request
     # codes are given to rows that already have their identity, so that draws depend on it and not on the code
     identified = identity_names(request) == ("identity",)
-    values = {"drawn_from": (*quasi_names(request), *identity_names(request)), "signature": design.signature}
-    reads = {"population": "identified"} if identified else {}
-    return (Step("methods/robust/class_grouping/coded", "view", values=values, reads=reads),)
+    drawn_from = (*quasi_names(request), *identity_names(request))
+    values: dict[str, object] = {"drawn_from": drawn_from, "signature": design.signature}
+    return values, {"population": "identified"} if identified else {}
+
+
+def code_rows(design: ClassGrouping) -> Steps:
+    """Return the step that gives rows the code of their class and value, where a class has one signature."""
+    if design.merges:
+        return ()
+    values, reads = coding(design)
+    return (Step(f"{FOLDER}/coded", "view", values=values, reads=reads),)
 
 
 def draw_coded(design: ClassGrouping) -> Steps:
@@ -141,8 +186,8 @@ def form_class_groups(design: ClassGrouping) -> Steps:
     purpose, carried = design.attribute.purpose, design.attribute.carried
     return (
         # groups are made class by class: numbers in that order would tell which class a group is of
-        Step("methods/robust/class_grouping/renumbered", values={"group_purpose": f"{purpose}/group/"}),
-        Step("methods/robust/class_grouping/grouped", values={"carried": carried}),
+        Step(f"{FOLDER}/renumbered", values={"group_purpose": f"{purpose}/group/"}),
+        Step(f"{FOLDER}/grouped", values={"carried": carried}),
     )
 
 
@@ -150,7 +195,7 @@ def check_suppressed(design: ClassGrouping) -> Steps:
     """Return the step that counts the rows that no group holds, and refuses too many of them."""
     return (
         Step(
-            "methods/robust/class_grouping/suppressed",
+            f"{FOLDER}/suppressed",
             "query",
             refuse=refuse_suppressed(design.suppression),
             guards=suppressed_guards(),

@@ -9,8 +9,7 @@ from sqlanon.errors import UsageError
 from sqlanon.methods import qit_st
 from sqlanon.methods.internal_names import quasi_names
 from sqlanon.methods.robust.background import Background, Columns, declared, learned
-from sqlanon.methods.robust.class_grouping import signature
-from sqlanon.methods.robust.repair import Repair
+from sqlanon.methods.robust.class_grouping import ClassGrouping, signature
 from sqlanon.plans.plan import Beside, Request, relation_name
 from sqlanon.plans.roles import free_name, split_columns
 from sqlanon.plans.statement import Statement
@@ -22,28 +21,39 @@ MOST_SUPPRESSED = 0.01
 MOST_TURNS = 1000
 Guarantee = Literal["exact", "delta"]
 GUARANTEES = get_args(Guarantee)
+CLASSES = ("signatures", "distributions")  # what rows of one class have in common
 NO_BACKGROUND = (
     f"say what the adversary knows: {option('background', 'FILE')} (a distribution per signature), or"
     f" {option('background_from', 'COLUMNS')} (learned from the data)"
 )
+NOTHING_TO_ACCEPT = (
+    option("guarantee", "delta")
+    + " makes no difference: groups of distributions that are learned from the data hold rows of one signature, whose"
+    + " posterior is 1/n; leave it out, or let groups mix signatures with "
+    + option("background")
+    + " or "
+    + option("repair")
+)
 WITHOUT_DATABASE = (
     "compile reads no data, and a background is data: name its columns with "
     + option("background_from")
-    + "; the groups are made of its columns alone, so they are the same"
+    + "; groups then hold rows of one signature each, which is safe whatever the table says of it"
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Robustness(Repair):
+class Robustness(ClassGrouping):
     """The design of an r-robust release; tables: the backgrounds that were given as tables."""
 
     tables: tuple[Beside, ...]
 
     @property
     def recorded(self) -> Mapping[str, Mapping[str, object]]:
-        """Return the size of the groups, and the sets of columns that the adversary knows distributions over."""
+        """Return the size of the groups, the sets of columns that the adversary knows distributions on, the classes."""
         sets = [list(one.attributes) for one in self.backgrounds]
-        return {"background": {"l": self.attribute.size, "backgrounds": sets}}
+        known: dict[str, object] = {"l": self.attribute.size, "backgrounds": sets}
+        # a class is a signature where nothing else is said
+        return {"background": known | ({"classes": CLASSES[1]} if self.merges else {})}
 
     @property
     def tables_read(self) -> tuple[Beside, ...]:
@@ -52,8 +62,9 @@ class Robustness(Repair):
 
     @property
     def known(self) -> tuple[Beside | Statement, ...]:
-        """Return the backgrounds that prove the groups: class by class they prove themselves, repaired they do not."""
-        return (*self.tables, *self.kept_tables) if self.turns else ()
+        """Return the backgrounds that prove the groups: those of one signature prove themselves, others do not."""
+        # whatever is learned from the data stays apart by its signatures, until a repair
+        return (*self.tables, *(self.kept_tables if self.turns else ()))
 
     @property
     def kept_tables(self) -> tuple[Statement, ...]:
@@ -79,10 +90,12 @@ def design(
     """Decide on the classes. Raises UsageError where no background is named, or one fits no published columns."""
     attribute = qit_st.attribute(NAME, request, "r", math.ceil(r), block)
     backgrounds = _backgrounds(request, background, background_from)
+    if guarantee == "delta" and not (background or repair):
+        raise UsageError(NOTHING_TO_ACCEPT)
     return Robustness(
         request=request,
         attribute=attribute,
-        promise=promise(r, guarantee, repair),
+        promise=promise(r, guarantee, bool(background or repair)),
         r=r,
         signature=signature(request, backgrounds),
         backgrounds=backgrounds,
@@ -95,9 +108,9 @@ def design(
     )
 
 
-def promise(r: float, guarantee: str, repair: int) -> dict[str, object]:
-    """Return what a release promises; the paper's condition promises no posterior where groups mix classes."""
-    return {"r": r, "condition": "delta"} if guarantee == "delta" and repair else {"r": r, "posterior": 1 / r}
+def promise(r: float, guarantee: str, mixing: bool) -> dict[str, object]:
+    """Return what a release promises; the paper's condition promises no posterior where groups may mix signatures."""
+    return {"r": r, "condition": "delta"} if guarantee == "delta" and mixing else {"r": r, "posterior": 1 / r}
 
 
 def _backgrounds(

@@ -23,11 +23,15 @@ from sqlanon.methods.robust.class_grouping import (
     count_classes,
     draw_coded,
     form_class_groups,
+    look_ahead,
+    number_classes,
     order_class_values,
     seat_coded,
 )
+from sqlanon.methods.robust.class_merging import code_merged_rows, count_merged_classes, merge_classes
 from sqlanon.methods.robust.design import GUARANTEES, MOST_SUPPRESSED, MOST_TURNS, NAME, Robustness, design
 from sqlanon.methods.robust.repair import repair_groups
+from sqlanon.methods.uniqueness import check_quasi
 
 LARGEST_R = 2**31
 
@@ -122,12 +126,18 @@ ROBUST: Method[Robustness] = Method(
     steps=(
         select_rows,
         check_backgrounds,
+        number_classes,
+        merge_classes,
         count_classes,
+        count_merged_classes,
+        look_ahead,
         check_surplus,
         check_persons,
+        check_quasi,
         identify_rows,
         order_class_values,
         code_rows,
+        code_merged_rows,
         draw_coded,
         seat_coded,
         form_class_groups,

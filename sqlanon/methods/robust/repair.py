@@ -6,7 +6,6 @@ holds), in every background by itself, and where the group lacks its value. One 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlanon.methods.base import Steps
 from sqlanon.methods.internal_names import quasi_names, tie_names
@@ -16,26 +15,14 @@ from sqlanon.methods.robust.class_grouping import ClassGrouping
 from sqlanon.plans.plan import Repeat, Step
 
 
-@dataclass(frozen=True, kw_only=True)
-class Repair(ClassGrouping):
-    """A class-first grouping that may be repaired.
-
-    promised: what proves that no posterior is above 1/r: exact, or the paper's condition (delta). turns: how many other
-    classes each row that is left over may ask for a group; 0 repairs nothing.
-    """
-
-    promised: str
-    turns: int = 0
-
-
-def repair_groups(design: Repair) -> Steps:
+def repair_groups(design: ClassGrouping) -> Steps:
     """Return the steps from `grouped` to a `grouped` that holds more rows, after at most `turns` turns."""
     if not design.turns:
         return ()
     request, r, guarantee, turns = design.request, design.r, design.promised, design.turns
     carried = {"carried": quasi_names(request)}
     # each background counts by itself: an offer has to be good under every one
-    priors, made = _priors(design.signature, design.backgrounds)
+    priors, made = _priors(design)
     asked: dict[str, object] = {"priors": priors}
     return (
         Step("methods/robust/repair/waiting", values={**carried, "ties": tie_names(request)}),
@@ -58,21 +45,23 @@ def repair_groups(design: Repair) -> Steps:
     )
 
 
-def _priors(signature: Sequence[str], backgrounds: Sequence[Background]) -> tuple[list[str], list[Step]]:
+def _priors(design: ClassGrouping) -> tuple[list[str], list[Step]]:
     """Return names of priors, and the steps that put them beside every class and value: a column for each.
 
     A table may leave values out, which share the rest by their counts: by the data's, as the publisher counts, and by
     the release's, as a recipient does. An offer is good under both.
     """
-    tables = any(one.relation is not None for one in backgrounds)
+    signature, backgrounds, tables = design.signature, design.backgrounds, design.merges
     steps = [] if tables else [Step("methods/grouping/tally", values={"sensitive_column": "sensitive"})]
     steps += [Step("methods/robust/repair/kept_tally")] if tables else []
-    steps += [Step("methods/robust/repair/class_value", values={"signature": signature})]
+    # the signatures of a class are alike: any of them says what the class is known to have
+    one_each = {"class": "merged_sample"} if tables else {}
+    steps += [Step("methods/robust/repair/class_value", values={"signature": signature}, reads=one_each)]
     names: list[str] = []
     for number, one in enumerate(backgrounds, start=1):
         suffix = f"_{number}"
-        steps += background.steps(one, suffix) if one.relation is None else []  # tables were read to be checked
-        steps.append(background.prior(one, suffix))
+        if one.relation is None:  # tables were read before, to compare the classes
+            steps += (*background.steps(one, suffix), background.prior(one, suffix))
         steps.append(_beside(signature, one, suffix, names))
         if one.relation is not None:
             kept = f"{suffix}_kept"

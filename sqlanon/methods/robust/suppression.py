@@ -13,9 +13,14 @@ NOT_POSSIBLE = (
     "r = {r:g} is not possible: {surplus_rows} of {row_count} rows ({share}) find no group of {size} rows with"
     " different values of {column} and one signature, and " + option("max_suppressed") + " allows {most:.4g}%{worst}; "
 )
-POSSIBLE_UP_TO = "the largest r that works is {feasible_size}"
-NEVER_POSSIBLE = "no r above 1 works with these backgrounds; name fewer attributes, or allow more"
+POSSIBLE_UP_TO = "the largest {whole}r that works is {feasible_size}"
+# every r up to 2 takes groups of two rows of one signature: none was left untried
+NEVER_POSSIBLE = "no r above 1 works with these backgrounds"
+NO_WHOLE = "no r of 2 or more works with these backgrounds"
 MAYBE_SMALLER = "a smaller r may work, or a larger " + option("repair")
+LEAVE_OUT = option("max_suppressed", "{enough:g}") + " leaves them out"
+FEWER_COLUMNS = "fewer columns in " + option("background_from") + " leave fewer rows over"
+FREQUENT = "the most frequent value stands in {largest_share} of the rows: any r above {ceiling:.4g} leaves rows over"
 NO_GROUP = "r = {r:g} is not possible: no signature has {size} different values of {column}; "
 
 
@@ -24,7 +29,8 @@ class Suppression:
     """How many rows may be left over, and of what.
 
     r: as it was asked. size: rows of a group, ceil(r). column: the sensitive column. most: share of the rows, 0 … 1.
-    early: whether it is refused before rows are drawn for, which is where nothing can be repaired.
+    early: whether it is refused before rows are drawn for, which is where nothing can be repaired. merges: whether
+    several signatures may share groups. taught: whether a background of several columns is learned from the data.
     """
 
     r: float
@@ -33,6 +39,8 @@ class Suppression:
     most: float
     early: bool
     refuse_nulls: bool
+    merges: bool
+    taught: bool
 
 
 def refuse_left_over(asked: Suppression) -> Callable[[Row], None]:
@@ -79,12 +87,8 @@ def _refuse(asked: Suppression, row: Row) -> None:
     # in whole numbers: a share in floating point could refuse exactly what was allowed
     if row["surplus_rows"] * MILLION <= most and row["surplus_rows"] < row["row_count"]:
         return
-    text = NO_GROUP if row["surplus_rows"] == row["row_count"] else NOT_POSSIBLE
-    if asked.early:
-        text += POSSIBLE_UP_TO if row["feasible_size"] >= 2 else NEVER_POSSIBLE
-    else:
-        without = f"without {option('repair')} "
-        text += without + POSSIBLE_UP_TO if row["feasible_size"] >= 2 else MAYBE_SMALLER
+    nobody = row["surplus_rows"] == row["row_count"]
+    text = (NO_GROUP if nobody else NOT_POSSIBLE) + "; ".join(_ways_out(asked, row))
     raise DataError(
         text.format(
             **{**row, "share": f"{row['surplus_rows'] / row['row_count']:.2%}"},
@@ -93,8 +97,29 @@ def _refuse(asked: Suppression, row: Row) -> None:
             column=repr(asked.column),
             most=100 * asked.most,
             worst=_worst(row),
+            whole="whole " if asked.merges else "",
+            # in steps of a millionth, upwards: a share that is advised has to be enough
+            enough=-(-row["surplus_rows"] * MILLION // row["row_count"]) / MILLION,
+            largest_share=f"{row['largest_count'] / row['row_count']:.1%}",
+            ceiling=row["row_count"] / max(1, row["largest_count"]),
         )
     )
+
+
+def _ways_out(asked: Suppression, row: Row) -> list[str]:
+    """Return what this data allows instead: nothing that was not computed, or does not hold of any data."""
+    if row["feasible_size"] >= 2:
+        ways = [POSSIBLE_UP_TO if asked.early else f"without {option('repair')} {POSSIBLE_UP_TO}"]
+    elif asked.early:
+        ways = [NO_WHOLE if asked.merges else NEVER_POSSIBLE]
+    else:
+        ways = [MAYBE_SMALLER]
+    if asked.early and row["surplus_rows"] < row["row_count"]:
+        ways.append(LEAVE_OUT)
+    if row["largest_count"] * asked.size > row["row_count"]:
+        return [*ways, FREQUENT]
+    # with fewer columns classes hold whole classes of before: what these kept can be kept
+    return [*ways, FEWER_COLUMNS] if asked.taught else ways
 
 
 def _worst(row: Row) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 EPSILON, ALPHA, TARGET_ERROR = 0.3, 3, 0.1
 SEARCHED_AT_ONCE = 4096
+NEGLIGIBLE = 1e-12  # a probability that no threshold tells from 0
 PAPER_BOUND = "1/(gamma epsilon^2 count^2), Theorem 3 of the paper: it does not hold, the exact figure is `off`"
 
 
@@ -71,6 +72,22 @@ def large_sums(gamma: int, epsilon: float, target_error: float) -> int:
             return int(counts[above[-1]]) + 1
         last = int(counts[0]) - 1
     return 1
+
+
+def error_at(share: float, gamma: int, rows: int, epsilon: float) -> float:
+    """Return the largest Pr(|f' - f| >= ε f) over the counts f from `share` of the rows on, up to the possible N/γ.
+
+    Chernoff's bound 2 exp(-ε² f / 3) of a binomial of mean f ends the search; 0 where no value can be that frequent.
+    """
+    import numpy as np
+
+    _check(gamma, epsilon)
+    count, largest, worst = max(1, math.ceil(Decimal(str(share)) * rows)), rows // gamma, 0.0
+    while count <= largest and 2 * math.exp(-(epsilon**2) * count / 3) > max(worst, NEGLIGIBLE):
+        last = min(largest, count + SEARCHED_AT_ONCE - 1)
+        worst = max(worst, float(_outside(np.arange(count, last + 1).tolist(), gamma, epsilon, True).max()))
+        count = last + 1
+    return worst
 
 
 def paper_bound(count: int, gamma: int, epsilon: float) -> float:

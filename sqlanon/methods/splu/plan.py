@@ -24,6 +24,7 @@ from sqlanon.methods.splu.randomization import (
     publish_data,
     randomize,
 )
+from sqlanon.methods.uniqueness import check_quasi
 from sqlanon.plans.plan import Step
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.table_macro import Macro, write_message
@@ -128,11 +129,12 @@ SPLU: Method[Randomization] = Method(
     form="randomized",
     options=SpluOptions,
     design=design,
-    steps=(select_rows, check_all_values, check_persons, identify_rows, randomize),
+    steps=(select_rows, check_all_values, check_persons, check_quasi, identify_rows, randomize),
     outputs=(publish_data,),
     sentence="Publish rows whose sensitive values are drawn from decoy groups (SPLU-Gen).",
     example="patients.parquet --quasi age --sensitive disease --gamma 10 --out release",
     compile_sentence="Print a script that publishes randomized rows on another engine (no database is needed).",
     compile_example="patients --quasi age --sensitive disease --id ssn --gamma 5 --dialect spark",
     macros=MACROS,
+    plans_promises="gamma",
 )

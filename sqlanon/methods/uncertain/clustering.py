@@ -1,49 +1,25 @@
-"""BK(L,K)-clustering (Ren, Yang, Zhang and Jia, 2012) as one sort, a cut, and merges of what is not diverse.
+"""BK(L,K)-clustering (Ren, Yang, Zhang and Jia, 2012) as one sort and a cut; what is not diverse is then mended.
 
 The templates are `sql_templates/methods/uncertain/clustering/`. They read `determined` (row_number, quasi_1 …,
 cell_code, sensitive_count, a draw), the sensitive cells' `alternative` (cell_code, text), the hierarchies and
 `influence` (sensitive, influence_1 …, weight), and end in `clustered` (row_number, cluster, suppressed).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
 
-from sqlanon.errors import DataError
-from sqlanon.methods.feasibility import NO_ROWS, TOO_FEW_ROWS
 from sqlanon.methods.uncertain import dimensions as attributes
-from sqlanon.methods.uncertain import refinement
+from sqlanon.methods.uncertain import diversity, refinement
 from sqlanon.methods.uncertain.dimensions import Dimension, Level
-from sqlanon.plans.plan import Guard, Repeat, Row, Step
+from sqlanon.methods.uncertain.diversity import GROUP_MULTIPLE, Diversity, Undiverse
+from sqlanon.plans.plan import Repeat, Row, Step
 from sqlanon.plans.templates import Sql
-from sqlanon.wording import option
-
-Undiverse = Literal["merge", "suppress"]
 
 CARRIED = ("row_number", "sensitive_count", "cell_code")  # what a row keeps to the end: by which it is judged
 WORD_DIGITS = 18  # a whole number holds as many
 MOST_BRANCHES = 1_000_000  # that a sort tells apart at one level; with more, neighbours are taken together
-PATIENT_TURNS, MOST_TURNS = 8, 16  # 8 turns of pairs, then herds of 32: enough for 32 ** 7 clusters
 MOST_ROWS, MOST_PAIRS = 2_000, 20_000_000  # of a cluster, and in all, for the figures of quality
-
-TOO_MANY_WEIGHTS = (
-    "L = {l} asks for {l} different weights in a cluster; the sensitive values of the source have {value_count};"
-    " {advice}"
-)
-ALIKE = (
-    "every row holds the same {value_count} sensitive values, and one of them weighs no less than the threshold:"
-    " no cluster can be diverse; raise "
-    + option("threshold")
-    + " above its weight, or say "
-    + option("undiverse", "suppress")
-)
-STILL_FAILING = (
-    "{left_over} clusters are not diverse after all merges; lower "
-    + option("l", flag="-L")
-    + " or raise "
-    + option("threshold")
-)
 
 
 @dataclass(frozen=True)
@@ -52,7 +28,7 @@ class Clustering:
 
     k: least rows of a cluster; l: least different weights where one of them is not below `threshold`.
     undiverse: what becomes of a cluster that fails. refine: turns of swaps before clusters are judged. ties: columns
-    of `determined` that order rows which are alike.
+    of `determined` that order rows which are alike. max_group: most rows of a cluster, None for a small multiple of K.
     """
 
     dimensions: Sequence[Dimension]
@@ -62,6 +38,17 @@ class Clustering:
     undiverse: Undiverse = "merge"
     refine: int = 0
     ties: Sequence[str] = ("draw",)
+    max_group: int | None = None
+
+    @property
+    def most_rows(self) -> int:
+        """Return the most rows of a cluster."""
+        return GROUP_MULTIPLE * max(self.k, self.l) if self.max_group is None else self.max_group
+
+    @property
+    def diversity(self) -> Diversity:
+        """Return what is asked of the clusters' sensitive values."""
+        return Diversity(self.k, self.l, self.undiverse, self.most_rows, tuple(self.ties))
 
     @property
     def rows(self) -> str:
@@ -77,8 +64,7 @@ def steps(asked: Clustering) -> tuple[Step | Repeat, ...]:
         _arranged(asked),
         _sorted(asked),
         *(refinement.steps(asked.dimensions, CARRIED, asked.refine) if asked.refine else ()),
-        *_diverse(asked),
-        Step("methods/uncertain/clustering/clustered", reads={"clustering": asked.rows}),
+        *diversity.steps(asked.diversity, asked.rows),
         _quality(asked),
     )
 
@@ -96,7 +82,7 @@ def _measured(asked: Clustering) -> tuple[Step, ...]:
         Step("methods/uncertain/clustering/value", values=valued),
         Step("methods/uncertain/clustering/importance", values={"weighted": weighted}),
         Step("methods/uncertain/clustering/measured", values={"numbers": numbers}),
-        Step("methods/uncertain/clustering/feasibility", "query", "", _feasible(asked), _limits(asked)),
+        *diversity.measured(asked.diversity),
     )
 
 
@@ -244,25 +230,6 @@ def _sorted(asked: Clustering) -> Step:
     return Step("methods/uncertain/clustering/clustering", values=values)
 
 
-def _diverse(asked: Clustering) -> tuple[Step | Repeat, ...]:
-    """Return the steps that judge every cluster and, where asked, merge what fails until nothing does."""
-    diverse = {"l": asked.l}
-    counted = (
-        Step("methods/uncertain/clustering/held"),
-        Step("methods/uncertain/clustering/cluster_value", reads={"clustering": asked.rows}),
-        Step("methods/uncertain/clustering/judged", values=diverse),
-    )
-    if asked.undiverse == "suppress":
-        return counted
-    body = (
-        Step("methods/uncertain/clustering/merged", values={"patient_turns": PATIENT_TURNS}),
-        Step("methods/uncertain/clustering/judged_again", values=diverse),
-    )
-    guard = Guard("left_over > 0", "clusters are not diverse after all merges")
-    left = Step("methods/uncertain/clustering/failing", "query", refuse=_still_failing, guards=(guard,))
-    return (*counted, Repeat("merges", "judged", body, left, MOST_TURNS))
-
-
 def _quality(asked: Clustering) -> Step:
     values = {**attributes.distance(asked.dimensions), "most_rows": MOST_ROWS, "most_pairs": MOST_PAIRS}
     return Step("methods/uncertain/clustering/quality", "query", values=values, note=_quality_note)
@@ -278,35 +245,3 @@ def _quality_note(row: Row) -> str:
     if row["measured_clusters"] < row["cluster_count"]:
         words += f" in the {row['measured_clusters']} clusters that were measured"
     return f"quality: {words}; {row['suppressed_rows']} rows suppressed"
-
-
-def _still_failing(row: Row) -> None:
-    raise DataError(STILL_FAILING.format(left_over=row["left_over"]))
-
-
-def _feasible(asked: Clustering) -> Callable[[Row], None]:
-    def refuse(row: Row) -> None:
-        if not row["row_count"]:
-            raise DataError(NO_ROWS)
-        if row["row_count"] < asked.k:
-            raise DataError(TOO_FEW_ROWS.format(parameter="K", size=asked.k, row_count=row["row_count"]))
-        count = row["value_count"]
-        if count < asked.l:
-            advice = f"the largest L that works is {count}" if count > 1 else "one value cannot be diverse"
-            raise DataError(TOO_MANY_WEIGHTS.format(l=asked.l, value_count=count, advice=advice))
-        if asked.undiverse == "merge" and row["grave_count"] and row["least_alternatives"] == count:
-            raise DataError(ALIKE.format(value_count=count))
-
-    return refuse
-
-
-def _limits(asked: Clustering) -> tuple[Guard, ...]:
-    """Say what `_feasible` says, without figures, for a script that runs without Python."""
-    k, l = asked.k, asked.l
-    alike = Guard("grave_count > 0 and least_alternatives = value_count", "all rows hold the same sensitive values")
-    return (
-        Guard("row_count = 0", NO_ROWS),
-        Guard(f"row_count < {k}", f"K = {k} needs at least {k} rows"),
-        Guard(f"value_count < {l}", f"L = {l} asks for {l} different weights, and the sensitive values have fewer"),
-        *([alike] if asked.undiverse == "merge" else []),
-    )

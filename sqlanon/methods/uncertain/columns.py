@@ -124,7 +124,7 @@ def read_source(
 ) -> Reading:
     """Decide from the source's types what each attribute's cells hold."""
     label, tie = _beside_roles(request, "label", label), _beside_roles(request, "alternative_of", tie)
-    trees = _trees(request, hierarchies)
+    trees = find_hierarchies(request, hierarchies)
     texts = _text_types(request, alternatives, trees)
     listed = {**request.source.lists, **texts}
 
@@ -165,7 +165,8 @@ def _beside_roles(request: Request, parameter: str, name: str | None) -> str | N
     return name
 
 
-def _trees(request: Request, hierarchies: Mapping[str, Beside]) -> dict[str, Hierarchy]:
+def find_hierarchies(request: Request, hierarchies: Mapping[str, Beside]) -> dict[str, Hierarchy]:
+    """Return the trees by the quasi columns that they are for; raise UsageError where one is none, or for no column."""
     quasi = request.roles.quasi
     named = _resolved(quasi, hierarchies)
     return {name: read_hierarchy(name, beside.rows) for name, beside in named.items()}

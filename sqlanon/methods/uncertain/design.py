@@ -10,15 +10,17 @@ from sqlanon.methods.grouping import ONE_BLOCK, Attribute, Grouping
 from sqlanon.methods.internal_names import quasi_names, tie_names
 from sqlanon.methods.qit_st import one_sensitive
 from sqlanon.methods.uncertain import influence as influences
-from sqlanon.methods.uncertain.clustering import Clustering, Undiverse
+from sqlanon.methods.uncertain.clustering import Clustering
 from sqlanon.methods.uncertain.columns import Column, Order, Reading, Written, read_source
 from sqlanon.methods.uncertain.dimensions import Dimension
+from sqlanon.methods.uncertain.diversity import Undiverse
 from sqlanon.methods.uncertain.influence import LEARN, Learn
 from sqlanon.methods.uncertain.published_tables import Names, manifest_columns, published_names
 from sqlanon.plans.plan import Beside, KeptFile, Request, Row
 from sqlanon.wording import option
 
 NAME = "uncertain"
+HIGHEST_THRESHOLD = 0.99  # of learned weights, which are kept apart in 12 digits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,15 +28,13 @@ class Uncertain(Grouping):
     """The design of a release of uncertain rows.
 
     reading: how the source is read. clustering: what is asked of the clusters. influence: the matrix's table, or LEARN.
-    alternatives, order: as they were asked for. tables: what is read beside the source. width: how many columns of
-    sensitive alternatives are published. facts: their report, where the first phase has run.
+    tables: what is read beside the source. width: how many columns of sensitive alternatives are published. facts:
+    their report, where the first phase has run.
     """
 
     reading: Reading
     clustering: Clustering
     influence: Beside | Learn
-    alternatives: Written
-    order: Order
     tables: tuple[Beside, ...]
     width: int
     facts: Row | None = None
@@ -61,6 +61,7 @@ class Uncertain(Grouping):
         types = {one.name: one.type for one in self.reading.quasi}
         weights = {} if self.facts is None else {"weights": self.weights}
         return {
+            "max_group": {"max_group": self.clustering.most_rows},
             "max_alternatives": {"max_alternatives": self.reading.most},
             "alternative_of": {"alternative_of": self.reading.tie},
             "hierarchy": {"hierarchies": trees, "types": types, **weights},
@@ -109,6 +110,7 @@ def design(
     threshold: float,
     influence: Beside | Learn,
     undiverse: Undiverse,
+    max_group: int | None,
     refine: int,
     max_alternatives: int,
     order_alternatives: Order,
@@ -123,6 +125,8 @@ def design(
     """
     one_sensitive(NAME, request)
     _refuse_nulls(request)
+    _refuse_small_groups(k, max_group)
+    _refuse_high_threshold(threshold, influence)
     reading = read_source(request, alternatives, alternative_of, max_alternatives, label, order_alternatives, hierarchy)
     # a learned matrix is made of the source itself: there is no table to read
     given = () if isinstance(influence, Learn) else (influence,)
@@ -131,11 +135,16 @@ def design(
         attribute=_attribute(reading, k),
         reading=reading,
         clustering=Clustering(
-            tuple(map(_dimension, reading.quasi)), k, l, threshold, undiverse, refine, ("draw", *tie_names(request))
+            tuple(map(_dimension, reading.quasi)),
+            k,
+            l,
+            threshold,
+            undiverse,
+            refine,
+            ("draw", *tie_names(request)),
+            max_group,
         ),
         influence=influence,
-        alternatives=alternatives,
-        order=order_alternatives,
         tables=(*hierarchy.values(), *given),
         width=len(reading.places),
     )
@@ -159,6 +168,23 @@ def _refuse_nulls(request: Request) -> None:
         raise UsageError(
             f"{option('nulls', 'value')} is not for uncertain: NULL has no weight, and in ST it says that there is no"
             f" further alternative; say {option('nulls', 'drop')}, or write a value of its own into the source"
+        )
+
+
+def _refuse_small_groups(k: int, max_group: int | None) -> None:
+    # rows that are left over find a place in a group of K as long as it may have K - 1 more
+    if max_group is not None and max_group < 2 * k - 1:
+        raise UsageError(
+            f"{option('max_group', max_group)} leaves no room for rows that make no group of {k} by themselves; give"
+            f" {2 * k - 1} or more"
+        )
+
+
+def _refuse_high_threshold(threshold: float, influence: Beside | Learn) -> None:
+    if isinstance(influence, Learn) and threshold > HIGHEST_THRESHOLD:
+        raise UsageError(
+            f"{option('threshold', threshold)} leaves no room for weights that are learned: all of them lie above it;"
+            f" give at most {HIGHEST_THRESHOLD}, or a file of weights"
         )
 
 

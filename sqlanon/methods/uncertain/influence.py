@@ -5,7 +5,7 @@ A line holds a sensitive value, its influence t_ij in [0, 1] for every quasi-ide
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.plan import Beside, Guard, Row, Step, relation_name
 from sqlanon.plans.roles import Roles, free_name
 from sqlanon.plans.templates import Sql
+from sqlanon.wording import option
 
 SHOWN = 20  # faults that a message names
 
@@ -85,7 +86,8 @@ def _faults(number: int, row: Row, columns: Sequence[str]) -> list[str]:
     faults = [f"row {number} names no value"] if row[columns[0]] is None else []
     for name in columns[1:]:
         if not _in_range(row[name]):
-            faults.append(f"{name!r} of {row[columns[0]]!r} is {row[name]!r}, not a number from 0 to 1")
+            # by its number: what the line is about is a sensitive value
+            faults.append(f"{name!r} in row {number} is {row[name]!r}, not a number from 0 to 1")
     return faults
 
 
@@ -102,7 +104,7 @@ def _doubles(values: Sequence[object], what: str) -> list[str]:
     faults = []
     for number, value in enumerate(values, start=1):
         if seen.setdefault(value, number) != number:
-            faults.append(f"rows {seen[value]} and {number} have the same {what} {value!r}")
+            faults.append(f"rows {seen[value]} and {number} have the same {what}")
     return faults
 
 
@@ -116,8 +118,11 @@ def names(quasi_count: int) -> tuple[str, ...]:
     return tuple(f"influence_{number}" for number in range(1, quasi_count + 1))
 
 
-def given(matrix: Matrix, quasi_count: int) -> tuple[Step, ...]:
-    """Return the steps from a given matrix to `influence`: its lines whose values occur."""
+def given(matrix: Matrix, quasi_count: int, show_values: bool) -> tuple[Step, ...]:
+    """Return the steps from a given matrix to `influence`: its lines whose values occur.
+
+    show_values: whether a message may name the values that have no line.
+    """
     heads = (("sensitive", "varchar"), *((name, "double") for name in names(quasi_count)), ("weight", "double"))
     columns = {
         name: (kind, values) for (name, kind), values in zip(heads, zip(*matrix.lines, strict=True), strict=True)
@@ -125,25 +130,36 @@ def given(matrix: Matrix, quasi_count: int) -> tuple[Step, ...]:
     weightless = Guard("missing is not null", "some sensitive values have no weight in the influence file")
     return (
         constant_table("matrix", columns, {}),
-        Step("methods/uncertain/influence/weightless", "query", refuse=_refuse_weightless, guards=(weightless,)),
+        Step(
+            "methods/uncertain/influence/weightless",
+            "query",
+            refuse=_refuse_weightless(show_values),
+            guards=(weightless,),
+        ),
         Step("methods/uncertain/influence/influence"),
     )
 
 
-def _refuse_weightless(row: Row) -> None:
-    """Name all that is missing: the publisher, who sees this, asked what the values weigh."""
-    if row["missing"]:
-        listed = ", ".join(map(repr, row["missing"]))
-        raise UsageError(
-            f"{len(row['missing'])} sensitive values have no weight in the influence file; add a line for each:"
-            f" {listed}"
-        )
+def _refuse_weightless(show_values: bool) -> Callable[[Row], None]:
+    """Refuse values without a weight: their number, their names only where messages may hold what is sensitive."""
+
+    def refuse(row: Row) -> None:
+        if row["missing"]:
+            listed = f": {', '.join(map(repr, row['missing']))}" if show_values else ""
+            named = "" if show_values else f" ({option('show_values', True)} names them)"
+            raise UsageError(
+                f"{len(row['missing'])} sensitive values have no weight in the influence file{named};"
+                f" add a line for each{listed}"
+            )
+
+    return refuse
 
 
-def learned(numbers: Sequence[Sql], prefix: str) -> tuple[Step, ...]:
+def learned(numbers: Sequence[Sql], prefix: str, threshold: float) -> tuple[Step, ...]:
     """Return the steps that learn `influence` from the deterministic table.
 
-    numbers: for each quasi-identifier the expression that reads it as a number, empty where it is none.
+    numbers: for each quasi-identifier the expression that reads it as a number, empty where it is none. threshold:
+    every weight that is learned lies above it.
     """
     steps = [Step("methods/uncertain/influence/occurrence")]
     for number, read in enumerate(numbers, start=1):
@@ -158,7 +174,8 @@ def learned(numbers: Sequence[Sql], prefix: str) -> tuple[Step, ...]:
             steps.append(Step("methods/uncertain/influence/met", suffix=suffix, values={"number": number}))
         steps.append(Step("methods/uncertain/influence/association", suffix=suffix))
     found = [(number, relation_name(prefix, f"association_{number}")) for number in range(1, len(numbers) + 1)]
-    return (*steps, Step("methods/uncertain/influence/learned", yields="influence", values={"associations": found}))
+    values = {"associations": found, "threshold": threshold}
+    return (*steps, Step("methods/uncertain/influence/learned", yields="influence", values=values))
 
 
 def facts(roles: Roles) -> Step:

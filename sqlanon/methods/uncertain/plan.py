@@ -8,26 +8,42 @@ of their attributes form clusters, and a cluster with a grave sensitive value ho
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal, Required
+from typing import Annotated, Any, Literal, Required, TypedDict
 
 from sqlanon.methods import grouping
 from sqlanon.methods.base import Method, Steps
 from sqlanon.methods.grouping import check_persons, draw
-from sqlanon.methods.kinds import Choice, Column, File, Number, TableByColumn, Whole
+from sqlanon.methods.kinds import Choice, Column, Columns, File, Number, Whole
 from sqlanon.methods.parameters import Parameter, Range
-from sqlanon.methods.request_options import SENSITIVE, RequestOptions
-from sqlanon.methods.uncertain import clustering, influence, published_tables
+from sqlanon.methods.request_options import HIERARCHIES, SENSITIVE, Names, RowOptions
+from sqlanon.methods.uncertain import clustering, diversity, influence, published_tables
 from sqlanon.methods.uncertain.cell_faults import no_stars
 from sqlanon.methods.uncertain.columns import MOST_ALTERNATIVES, probe
 from sqlanon.methods.uncertain.design import NAME, Uncertain, design
 from sqlanon.methods.uncertain.deterministic import determined, opening
 from sqlanon.methods.uncertain.influence import Learn, MatrixTable, read_matrix
+from sqlanon.methods.uniqueness import check_quasi
 from sqlanon.wording import option
 
 MOST_COLUMNS = 1000
 
 
-class UncertainOptions(RequestOptions, total=False):
+class UncertainQuasi(TypedDict, total=False):
+    """The columns that are published as what their alternatives have in common."""
+
+    quasi: Required[
+        Annotated[
+            Names,
+            Parameter(
+                Columns(),
+                "Quasi-identifier columns: uncertain cells are published as a common ancestor or a largest number, all"
+                " others as they are; commas, repeatable.",
+            ),
+        ]
+    ]
+
+
+class UncertainOptions(UncertainQuasi, RowOptions, total=False):
     """What `uncertain` takes."""
 
     sensitive: Required[Annotated[str, SENSITIVE]]
@@ -71,7 +87,7 @@ class UncertainOptions(RequestOptions, total=False):
             Parameter(
                 MatrixTable(),
                 "File of influences and weights in [0, 1]: columns named as the sensitive column, every quasi column,"
-                " weight. Or learn: from the data, shown for an expert to correct.",
+                " weight. Or learn: from the data, every value grave, shown for an expert to correct.",
             ),
         ]
     ]
@@ -89,8 +105,17 @@ class UncertainOptions(RequestOptions, total=False):
         Literal["merge", "suppress"],
         Parameter(
             Choice(("merge", "suppress")),
-            "Groups that are not diverse: merge with a neighbour, or suppress to *.",
+            "Groups that are not diverse: merge with neighbours and deal out anew, or suppress to *.",
             "merge",
+        ),
+    ]
+    max_group: Annotated[
+        int | None,
+        Parameter(
+            Whole(),
+            f"Most rows of a group; {diversity.GROUP_MULTIPLE} times K, or L if that is more, if not given.",
+            None,
+            within=Range("{option} {value} is not a number of rows; give at least twice K, less one", least=1),
         ),
     ]
     refine: Annotated[
@@ -128,14 +153,7 @@ class UncertainOptions(RequestOptions, total=False):
     alternative_of: Annotated[
         str | None, Parameter(Column(), "Column that ties rows which are alternatives of one another.", None)
     ]
-    hierarchy: Annotated[
-        Mapping[str, object],
-        Parameter(
-            TableByColumn(),
-            "COLUMN=FILE, repeatable: child and parent, or one column per level from leaf to root; first line: names.",
-            {},
-        ),
-    ]
+    hierarchy: Annotated[Mapping[str, object], HIERARCHIES]
     label: Annotated[str | None, Parameter(Column(), "Row label: a column published beside QIID.", None)]
 
 
@@ -174,9 +192,11 @@ def weigh_influence(design: Uncertain) -> Steps:
     """Return the steps that end in `influence`, and the report of the matrix."""
     quasi = design.reading.quasi
     if isinstance(design.influence, Learn):
-        steps = influence.learned([column.read for column in quasi], design.prefix)
+        steps = influence.learned([column.read for column in quasi], design.prefix, float(design.clustering.threshold))
     else:
-        steps = influence.given(read_matrix(design.request.roles, design.influence.rows), len(quasi))
+        steps = influence.given(
+            read_matrix(design.request.roles, design.influence.rows), len(quasi), design.request.show_values
+        )
     return (*steps, influence.facts(design.request.roles))
 
 
@@ -204,6 +224,7 @@ UNCERTAIN: Method[Uncertain] = Method(
     steps=(
         read_cells,
         check_persons,
+        check_quasi,
         identify_rows,
         draw,
         make_deterministic,

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlanon.methods.internal_names import quasi_names
-from sqlanon.methods.uncertain.clustering import Undiverse
 from sqlanon.methods.uncertain.columns import Reading
+from sqlanon.methods.uncertain.diversity import Undiverse
 from sqlanon.plans.plan import Step
 from sqlanon.plans.roles import free_name
 
@@ -23,11 +23,14 @@ class Names:
 
 
 def published_names(reading: Reading, width: int) -> Names:
-    """Return names that no two columns share; `width`: how many columns of sensitive alternatives."""
+    """Return names that no two columns share; `width`: how many columns of sensitive alternatives.
+
+    One column keeps the sensitive column's name; several are numbered, as the paper's `disease1`, `disease2`.
+    """
     sensitive = reading.sensitive.name
     taken = [*reading.request.roles.quasi, sensitive, *([reading.label] if reading.label is not None else [])]
-    values: list[str] = []
-    for number in range(1, width + 1):
+    values = [sensitive] if width == 1 else []
+    for number in range(1, width + 1 if width > 1 else 1):
         values.append(free_name(f"{sensitive}{number}", [*taken, *values]))
     taken += values
     added: list[str] = []

@@ -98,9 +98,9 @@ def _read(manifest: Manifest) -> Described:
     quasi = tuple(columns["quasi"])
     types = {name: parameters["types"][name] for name in quasi}
     for name, kind in types.items():
-        if not (_ORDERED.fullmatch(kind) or _PLAIN.fullmatch(kind)):
+        if not is_published_type(kind):
             raise ValueError(f"the type of {name!r} is none that is published")
-    hierarchies = {name: _hierarchy(name, pairs) for name, pairs in parameters["hierarchies"].items()}
+    hierarchies = {name: read_pairs(name, pairs) for name, pairs in parameters["hierarchies"].items()}
     if not set(hierarchies) <= set(quasi):
         raise ValueError("a hierarchy belongs to no quasi column")
     hidden = quasi if parameters["undiverse"] == SUPPRESS else ()
@@ -111,13 +111,20 @@ def _check_numbers(parameters: Mapping[str, Any]) -> None:
     for name in ("k", "l"):
         if type(parameters[name]) is not int or not 2 <= parameters[name] < 2**62:
             raise ValueError(f"{name} is no whole number of at least 2")
+    if type(parameters.get("max_group", 2)) is not int or not 2 <= parameters.get("max_group", 2) < 2**62:
+        raise ValueError("max_group is no whole number of at least 2")
     if type(parameters["threshold"]) not in (int, float) or not 0 <= parameters["threshold"] <= 1:
         raise ValueError("threshold is no number from 0 to 1")
     if parameters["undiverse"] not in (SUPPRESS, MERGE):
         raise ValueError(f"undiverse is neither {SUPPRESS} nor {MERGE}")
 
 
-def _hierarchy(name: str, pairs: list[list[str]]) -> Hierarchy:
+def is_published_type(kind: str) -> bool:
+    """Tell whether a text names a type that quasi values are published in: it may stand in a cast."""
+    return bool(_ORDERED.fullmatch(kind) or _PLAIN.fullmatch(kind))
+
+
+def read_pairs(name: str, pairs: list[list[str]]) -> Hierarchy:
     """Read child and parent of each edge; a pair of one node twice says that a cell may hold this inner node."""
     edges = [(child, parent) for child, parent in pairs]
     if not all(isinstance(node, str) and "\0" not in node for edge in edges for node in edge):

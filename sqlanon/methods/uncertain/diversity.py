@@ -1,0 +1,175 @@
+"""Diversity of clusters (Ren, Yang, Zhang and Jia, 2012): L different weights in each that holds a grave value.
+
+The templates are `sql_templates/methods/uncertain/diversity/`. They read `clustering` (or `refining`), the cut of the
+sort, and end in `clustered` (row_number, cluster, suppressed). A cluster that fails is suppressed, or merged with its
+neighbours into a region, whose rows are then dealt out into groups that are diverse and hardly larger than K.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlanon.errors import DataError
+from sqlanon.methods.feasibility import NO_ROWS, TOO_FEW_ROWS
+from sqlanon.plans.plan import Guard, Repeat, Row, Step
+from sqlanon.wording import option
+
+Undiverse = Literal["merge", "suppress"]
+
+GROUP_MULTIPLE = 4  # of K, or of L where that is more: the largest group unless another limit is given
+# Clusters up to which a region grows for groups below twice K, rather than have larger ones. 8,000 rows of Adult,
+# K = 5, L = 5: groups of 7.3 rows on average, without patience 9.3; with 32 instead of 4 they are three times as wide.
+PATIENT_WIDTH = 4
+MOST_TURNS = 16  # of merges: enough for 2 ** 38 clusters
+
+_SUPPRESS = "say " + option("undiverse", "suppress")
+TOO_MANY_WEIGHTS = (
+    "L = {l} asks for {l} different weights in a cluster; the sensitive values of the source have {value_count};"
+    " {advice}"
+)
+ALIKE = (
+    "every row holds the same {value_count} sensitive values, and one of them weighs no less than the threshold:"
+    " no cluster can be diverse; give it a weight below the threshold if it is harmless, or " + _SUPPRESS
+)
+TOO_LARGE = (
+    "L = {l} is not possible in groups of at most {most_rows} rows: {grave_rows} of {row_count} rows have a grave value"
+    " and belong into groups with {l} different weights, {found}; {advice}"
+)
+UNMET = (
+    "{failing_rows} rows find no group of at most {most_rows} rows with {l} different weights; lower "
+    + option("l", flag="-L")
+    + ", raise "
+    + option("max_group")
+    + ", or "
+    + _SUPPRESS
+)
+
+
+@dataclass(frozen=True)
+class Diversity:
+    """What is asked of the clusters' sensitive values.
+
+    k: least rows of a cluster; l: least different weights where a value is grave. undiverse: what becomes of a cluster
+    that fails. most_rows: of a cluster. ties: columns of `determined` that draw which row goes where.
+    """
+
+    k: int
+    l: int
+    undiverse: Undiverse
+    most_rows: int
+    ties: tuple[str, ...]
+
+    @property
+    def near_rows(self) -> int:
+        """Return the size from which on a group of K rows and L weights could have been two."""
+        return min(self.most_rows, 2 * max(self.k, self.l) - 1)
+
+
+def measured(asked: Diversity) -> tuple[Step, ...]:
+    """Return the steps that say which values a cell holds and which one stands for it, and refuse what cannot be."""
+    limits = {"k": asked.k, "l": asked.l, "most_rows": asked.most_rows}
+    return (
+        Step("methods/uncertain/diversity/held"),
+        Step("methods/uncertain/diversity/representative"),
+        Step("methods/uncertain/diversity/feasibility", "query", "", _feasible(asked), _limits(asked), limits),
+    )
+
+
+def steps(asked: Diversity, rows: str) -> tuple[Step | Repeat, ...]:
+    """Return the steps that judge every cluster and end in `clustered`; `rows`: the relation of rows in clusters."""
+    wanted = {"k": asked.k, "l": asked.l}
+    read = {"clustering": rows}
+    judged = (
+        Step("methods/uncertain/diversity/cluster_value", reads=read),
+        Step("methods/uncertain/diversity/judged", values={"l": asked.l}),
+    )
+    if asked.undiverse == "suppress":
+        return (*judged, Step("methods/uncertain/diversity/clustered", reads=read))
+    ties = {"ties": asked.ties}
+    return (
+        *judged,
+        Step("methods/uncertain/diversity/cluster_count", reads=read),
+        _merges(asked),
+        _unmet(asked),
+        Step("methods/uncertain/diversity/portion", values=wanted),
+        Step("methods/uncertain/diversity/seat", values=ties, reads=read),
+        Step("methods/uncertain/diversity/spared", values={**wanted, **ties}),
+        Step("methods/uncertain/diversity/dealt", yields="clustered", reads=read),
+    )
+
+
+def _merges(asked: Diversity) -> Repeat:
+    sizes = {"near_rows": asked.near_rows, "most_rows": asked.most_rows, "patient_width": PATIENT_WIDTH}
+    limits = {"k": asked.k, "l": asked.l, **sizes}
+    body = (
+        Step("methods/uncertain/diversity/merged"),
+        Step("methods/uncertain/diversity/judged_again", values=limits),
+    )
+    left = Step("methods/uncertain/diversity/failing", "query", values={"patient_width": PATIENT_WIDTH})
+    return Repeat("merges", "judged", body, left, MOST_TURNS)
+
+
+def _unmet(asked: Diversity) -> Step:
+    def refuse(row: Row) -> None:
+        if row["failing_rows"]:
+            raise DataError(UNMET.format(failing_rows=row["failing_rows"], most_rows=asked.most_rows, l=asked.l))
+
+    message = UNMET.format(failing_rows="some", most_rows=asked.most_rows, l=asked.l)
+    guard = Guard("failing_rows > 0", message)
+    return Step("methods/uncertain/diversity/unmet", "query", refuse=refuse, guards=(guard,))
+
+
+def _feasible(asked: Diversity) -> Callable[[Row], None]:
+    def refuse(row: Row) -> None:
+        if not row["row_count"]:
+            raise DataError(NO_ROWS)
+        if row["row_count"] < asked.k:
+            raise DataError(TOO_FEW_ROWS.format(parameter="K", size=asked.k, row_count=row["row_count"]))
+        count = row["value_count"]
+        if count < asked.l:
+            advice = f"the largest L that works is {count}" if count > 1 else "one value cannot be diverse"
+            raise DataError(TOO_MANY_WEIGHTS.format(l=asked.l, value_count=count, advice=advice))
+        if asked.undiverse == "suppress" or not row["grave_count"]:
+            return
+        if row["least_alternatives"] == count:
+            raise DataError(ALIKE.format(value_count=count))
+        # a cell of several alternatives brings several weights: of these the clusters themselves decide
+        if row["most_alternatives"] == 1 and not _fits(row, asked):
+            raise DataError(_too_large(row, asked))
+
+    return refuse
+
+
+def _fits(row: Row, asked: Diversity) -> bool:
+    return row["least_size"] is not None and bool(row["least_size"] <= asked.most_rows)
+
+
+def _too_large(row: Row, asked: Diversity) -> str:
+    """Say what is possible instead: a smaller L, larger groups."""
+    size, largest = row["largest_size"], row["largest_l"]
+    found = "which cannot be made of these rows" if size is None else f"some of which would have {row['least_size']}"
+    ways = [f"the largest L that works is {largest}"] if largest is not None else []
+    ways += [f"say {option('max_group', size)}"] if size is not None else []
+    return TOO_LARGE.format(
+        l=asked.l,
+        most_rows=asked.most_rows,
+        grave_rows=row["grave_rows"],
+        row_count=row["row_count"],
+        found=found,
+        advice="; or ".join([*ways, "give harmless values weights below the threshold", _SUPPRESS]),
+    )
+
+
+def _limits(asked: Diversity) -> tuple[Guard, ...]:
+    """Say what `_feasible` says, without figures, for a script that runs without Python."""
+    k, l, most = asked.k, asked.l, asked.most_rows
+    fewer = Guard(f"value_count < {l}", f"L = {l} asks for {l} different weights, and the sensitive values have fewer")
+    guards = (Guard("row_count = 0", NO_ROWS), Guard(f"row_count < {k}", f"K = {k} needs at least {k} rows"), fewer)
+    if asked.undiverse == "suppress":
+        return guards
+    too_large = f"grave_count > 0 and most_alternatives = 1 and (least_size is null or least_size > {most})"
+    return (
+        *guards,
+        Guard("grave_count > 0 and least_alternatives = value_count", "all rows hold the same sensitive values"),
+        Guard(too_large, f"L = {l} is not possible in groups of at most {most} rows"),
+    )

@@ -1,0 +1,72 @@
+"""Quasi-identifiers that tell rows apart: refused where one identifies people by itself, said where they nearly do."""
+
+from collections.abc import Callable, Mapping
+
+from sqlanon.errors import DataError
+from sqlanon.methods.base import Design, Steps
+from sqlanon.methods.internal_names import quasi_names
+from sqlanon.plans.plan import Guard, Row, Step
+from sqlanon.wording import option
+
+NEARLY = 0.9  # of the rows: from which share on a publisher should know
+FEW = 100  # rows of which all values may differ by chance: ages of a ward, say
+AN_IDENTIFIER = (
+    "the quasi column {column} has a value of its own in each of {known} rows: it identifies people, and would be"
+    " published exactly; leave it out or name it with " + option("id") + ", or say " + option("unique_quasi", "keep")
+)
+
+
+def check_quasi(design: Design) -> Steps:
+    """Return the step that refuses a quasi column that is unique by itself, and tells of those that nearly are."""
+    request = design.request
+    names = zip(request.roles.quasi, quasi_names(request), strict=True)
+    # of lists of alternatives no single value is published exactly
+    columns = {column: name for column, name in names if request.types.get(column) != "NESTED"}
+    numbers = {column: number for number, column in enumerate(columns, start=1)}
+    refuses = request.unique_quasi == "refuse"
+    return (
+        Step(
+            "methods/uniqueness/uniqueness",
+            "query",
+            refuse=refuse_identifiers(numbers) if refuses else None,
+            guards=tuple(_guard(column, number) for column, number in numbers.items()) if refuses else (),
+            values={"quasi_columns": quasi_names(request), "counted_columns": tuple(columns.values())},
+            note=lambda row: describe_uniqueness(numbers, row),
+        ),
+    )
+
+
+def refuse_identifiers(numbers: Mapping[str, int]) -> Callable[[Row], None]:
+    """Return what raises DataError for a column whose values all differ; numbers: each column's number in the row."""
+
+    def refuse(row: Row) -> None:
+        for column, number in numbers.items():
+            known, distinct = row[f"known_{number}"], row[f"distinct_{number}"]
+            # a value here and there, as of a remark, identifies few: of an identifier most rows have one
+            if FEW <= known == distinct and 2 * known > row["row_count"]:
+                raise DataError(AN_IDENTIFIER.format(column=repr(column), known=f"{known:,}"), about=[column])
+
+    return refuse
+
+
+def _guard(column: str, number: int) -> Guard:
+    known = f"known_{number}"
+    condition = f"{known} >= {FEW} and {known} = distinct_{number} and 2 * {known} > row_count"
+    return Guard(condition, f"the quasi column {column!r} has a value of its own in each row: it identifies people")
+
+
+def describe_uniqueness(numbers: Mapping[str, int], row: Row) -> str:
+    """Say, in counts, which columns nearly identify people, alone or together; empty where none does."""
+    count, unique = row["row_count"], row["unique_rows"]
+    alone = [
+        f"{column!r} alone has {row[f'distinct_{number}']:,} different values in {row[f'known_{number}']:,} rows"
+        for column, number in numbers.items()
+        if row[f"distinct_{number}"] >= NEARLY * row[f"known_{number}"] > 1
+    ]
+    # a column that is nearly unique makes its combinations so
+    if len(numbers) > 1 and count and unique >= NEARLY * count:
+        share = f"{unique:,} of {count:,} rows ({unique / count:.1%})"
+        alone.append(f"together the quasi columns tell {share} from all others")
+    if not alone:
+        return ""
+    return f"{'; '.join(alone)}: whoever knows these values of a person finds the row"

@@ -1,0 +1,75 @@
+"""Quasi columns that identify people: refused where one does so by itself, said where they nearly do."""
+
+import re
+
+import pytest
+
+import sqlanon
+
+ASKED = {"sensitive": "disease", "l": 4}
+
+
+def people(con, rows: int, code: str) -> None:
+    con.execute(
+        f"create or replace table people as select {code} as code, i % 9 as age, 'd' || i % 8 as disease"
+        f" from range({rows}) as t(i)"
+    ).fetchall()
+
+
+@pytest.mark.parametrize(("method", "asked"), [
+    ("anatomy", {"l": 4}), ("splu", {"gamma": 4}), ("robust", {"r": 2, "background_from": "age"}),
+    ("uncertain", {"k": 4, "l": 2, "threshold": 0.3, "influence": "learn"}),
+])  # fmt: skip
+def test_a_column_that_is_unique_by_itself_is_refused_unless_it_is_to_be_kept(con, method, asked):
+    people(con, 300, "1000 + i")
+    publish = getattr(sqlanon, method)
+    with pytest.raises(sqlanon.DataError, match="quasi column 'code' has a value of its own in each of 300 rows") as no:
+        publish(con, "people", quasi=["age", "code"], sensitive="disease", **asked)
+    assert 'unique_quasi="keep"' in str(no.value) and "1007" not in str(no.value)
+    release = publish(con, "people", quasi=["age", "code"], sensitive="disease", unique_quasi="keep", **asked)
+    (note,) = [note for note in release.notes if "finds the row" in note]
+    assert "'code' alone has 300 different values in 300 rows" in note
+    assert "together the quasi columns tell 300 of 300 rows (100.0%) from all others" in note
+
+
+@pytest.mark.parametrize(("code", "refused"), [
+    ("i", True), ("case when i % 3 > 0 then i end", True), ("case when i % 3 = 0 then i end", False),
+    ("case when i < 2 then 0 else i end", False), ("i % 150", False), ("0", False),
+])  # fmt: skip
+def test_a_column_is_unique_where_all_its_values_differ_and_most_rows_have_one(con, code, refused):
+    people(con, 300, code)
+    (counted,) = con.execute("select count(code), count(distinct code) from people").fetchall()
+    assert refused == (counted[0] == counted[1] and counted[0] > 150)  # the rule, counted another way
+    if refused:
+        with pytest.raises(sqlanon.DataError, match=f"in each of {counted[0]} rows"):
+            sqlanon.anatomy(con, "people", quasi="code", **ASKED)
+    else:
+        sqlanon.anatomy(con, "people", quasi="code", **ASKED)
+
+
+def test_in_few_rows_all_values_may_differ_by_chance(con):
+    people(con, 99, "i")
+    (note,) = [note for note in sqlanon.anatomy(con, "people", quasi="code", **ASKED).notes if "alone" in note]
+    assert (
+        note == "'code' alone has 99 different values in 99 rows: whoever knows these values of a person finds the row"
+    )
+
+
+@pytest.mark.parametrize(("groups", "said"), [(90, True), (89, False)])
+def test_combinations_that_are_nearly_all_unique_are_said(con, groups, said):
+    """Of 100 rows `groups` stand alone with their pair of values, neither of which is nearly unique by itself."""
+    con.execute(
+        f"create table people as select case when i < {groups} then i // 10 else 99 end as a,"
+        f" case when i < {groups} then i % 10 else 99 end as b, 'd' || i % 8 as disease from range(100) as t(i)"
+    ).fetchall()
+    notes = sqlanon.anatomy(con, "people", quasi=["a", "b"], **ASKED).notes
+    found = [match[1] for note in notes if (match := re.search(r"tell (\d+) of 100 rows \(90.0%\)", note))]
+    assert found == (["90"] if said else [])
+    assert not any("alone" in note for note in notes)
+
+
+def test_a_script_refuses_what_identifies_people(shell):
+    asked = ["people", "--quasi", "code", "--sensitive", "disease", "-l", 4, "--dialect", "postgres"]
+    script = shell("compile", "anatomy", *asked).stdout
+    assert "the quasi column ''code'' has a value of its own in each row" in script
+    assert "value of its own" not in shell("compile", "anatomy", *asked, "--unique-quasi", "keep").stdout
