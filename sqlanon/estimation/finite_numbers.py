@@ -11,9 +11,14 @@ _NUMERIC = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|REAL|DEC
 _ENDLESS = "SUM and AVG were asked of an expression that is NaN or infinite {}; leave them out with WHERE"
 
 
+def is_numeric(kind: str) -> bool:
+    """Tell whether a type is a number's."""
+    return _NUMERIC.fullmatch(kind) is not None
+
+
 def require_numeric(kind: str) -> None:
     """Raise QueryError where the type of an expression is no number's."""
-    if not _NUMERIC.fullmatch(kind):
+    if not is_numeric(kind):
         raise QueryError(f"SUM and AVG take numbers; one was asked of {kind} values")
 
 

@@ -4,7 +4,7 @@ The values that the sensitive part selects are numbered (relation `asked`); a me
 quasi keys) and value set (combination of sensitive keys); names, order and keys are put to the figures in SQL.
 """
 
-import logging
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,17 +12,18 @@ import numpy as np
 import pandas as pd
 
 from sqlanon.errors import AnswerError, DataError, QueryError, ResourceError, SqlanonError, TargetError, UsageError
+from sqlanon.estimation.derived_figures import DerivedFigures
 from sqlanon.estimation.finite_numbers import require_finite_weights, require_numeric
+from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.query_failures import explain_failure
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence
 from sqlanon.estimators.moments import LinearAggregate, SelectedValues
+from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.aggregate_query import INTERVAL, Aggregate, Query, Role
+from sqlanon.sql.aggregate_query import INTERVAL, Aggregate, Comparison, Derived, Piece, Query, Role
 
 LARGEST_ANSWER = 20_000_000  # numbers per moment: cells x cases x values
-
-log = logging.getLogger("sqlanon")
 
 Estimator = Callable[[Evidence], Estimate]
 
@@ -30,27 +31,52 @@ Estimator = Callable[[Evidence], Estimate]
 class QueryRun:
     """Prepare one query; a method adds how its release is read and what follows from it (`estimate_aggregates`).
 
-    SELECTING: the roles of the conditions that select sensitive values.
+    SELECTING: the roles of the conditions that select sensitive values. SPLITS_AVERAGES: whether the error of an
+    expression over several aggregates follows from the sum and the count of each AVG in it, else from AVG's own.
     """
 
     SELECTING: tuple[Role, ...] = ("sensitive",)
+    SPLITS_AVERAGES = True
 
     def __init__(self, space: Workspace, query: Query) -> None:
         """Sort the query's pieces; `relations` must name `value` before `render_asked` is called."""
         self.space, self.query = space, query
         self.quasi_keys = [key for key in query.keys if key.role != "sensitive"]
         self.sensitive_keys = [key for key in query.keys if key.role == "sensitive"]
-        arguments = {agg.argument.sql: agg.argument for agg in query.aggregates if agg.argument}
-        self.weights = [piece for piece in arguments.values() if piece.role in ("constant", "sensitive")]
-        self.measures = [piece for piece in arguments.values() if piece.role in ("quasi", "mixed")]
+        arguments = [agg.argument for agg in query.aggregates if agg.argument]
+        weights = [piece for piece in arguments if piece.role in ("constant", "sensitive")]
+        weights += [weigh_choice(agg.chosen) for agg in query.aggregates if agg.chosen]
+        self.weights = list(dict.fromkeys(weights))
+        measures = [piece for piece in arguments if piece.role in ("quasi", "mixed")]
+        measures += [product for pair in self.pairs() if (product := self.product(*pair))]
+        self.measures = list(dict.fromkeys(measures))
+        self.correlations: dict[tuple[int, int], Array] = {}
         self.made: list[str] = []
         self.selected_count = 0
         self.messages: list[str] = []  # warnings
         self.remarks: list[str] = []  # how the answer was found
-        self.relations = dict(space.relations)
+        self.settled: set[Sql] = set()  # constants of which enough is said, should no row equal them
+        self.relations = dict(space.relations) | {"point": relation_name(space.prefix, "point")}
         self.people = Sql("")  # the relation that conditions on quasi columns read
         # Other statements read `asked` for its cases and for the keys of its sets; else it is read once.
         self.keeps_asked = bool(query.parts or self.sensitive_keys)
+
+    def spread_of(self, derived: Derived) -> tuple[Sql, tuple[int, ...]]:
+        """Return the expression whose error is followed, and the numbers of the aggregates that it reads."""
+        return (derived.spread, derived.linear) if self.SPLITS_AVERAGES else (derived.sql, derived.read)
+
+    def pairs(self) -> list[tuple[int, int]]:
+        """Return the pairs of aggregates that an expression reads both of."""
+        both = (itertools.combinations(self.spread_of(derived)[1], 2) for derived in self.query.derived)
+        return list(dict.fromkeys(itertools.chain.from_iterable(both)))
+
+    def product(self, one: int, other: int) -> Piece | None:
+        """Return the product of what two aggregates measure on rows; None where it is among the measures anyway."""
+        first, second = (self.query.aggregates[number].argument for number in (one, other))
+        if first is None or second is None or first == second or {first.role, second.role} != {"quasi"}:
+            return None
+        sql = Sql(f"(cast({first.sql} as double) * cast({second.sql} as double))")
+        return Piece("quasi", sql, sql)
 
     def estimate_aggregates(self, estimate: Estimator) -> tuple[Sequence[Any], BoolArray]:
         """Return a dataclass of arrays per aggregate, and which cells x sets are answered; a method's own.
@@ -84,13 +110,7 @@ class QueryRun:
 
     def render_answer(self) -> str:
         """Write the query that puts keys, order and names to the figures."""
-        render, given = self.space.render, dict(self.relations)
-        quasi, sensitive = [key.sql for key in self.quasi_keys], [key.sql for key in self.sensitive_keys]
-        given["cell_key"], given["set_key"] = Sql("(select 0 as cell)"), Sql("(select 0 as set_number)")
-        if quasi:
-            given["cell_key"] = inline(render("estimation/query_run/cell_key", given, quasi_keys=quasi))
-        if sensitive:
-            given["set_key"] = inline(render("estimation/query_run/set_key", given, sensitive_keys=sensitive))
+        given = self._keyed()
         items: list[tuple[Sql, str]] = []
         for item in self.query.items:
             if item.aggregate is None:
@@ -100,7 +120,35 @@ class QueryRun:
         order = [Sql(f"{term.sql or f'value_{term.aggregate}'} {term.direction}") for term in self.query.order]
         limit = [] if self.query.limit is None else [self.query.limit]
         keys = self._key_columns()
-        return render("estimation/query_run/answer", given, keys=keys, items=items, order=order, limit=limit)
+        shown: dict[str, Any] = {"items": items, "having": list(self.query.having), "order": order, "limit": limit}
+        return self.space.render("estimation/query_run/answer", given, keys=keys, **shown)
+
+    def render_points(self, expression: Sql) -> str:
+        """Write the query for an expression over aggregates at points."""
+        given = self._keyed()
+        keys = self._key_columns()
+        return self.space.render("estimation/derived_figures/point_value", given, keys=keys, expression=expression)
+
+    def closing_statements(self) -> list[tuple[str, str]]:
+        """Return the statements behind the estimates: expressions over them, the answer, the search for constants.
+
+        `point`, as `figure`, is filled from Python.
+        """
+        expressions = dict.fromkeys(sql for one in self.query.derived for sql in (one.sql, self.spread_of(one)[0]))
+        listed = [("point_value", self.render_points(sql)) for sql in expressions]
+        listed += [("answer", self.render_answer())] if self.query.grouped else []
+        return listed + list(MissingValues(self.space).statements(self.comparisons(), self.domain))
+
+    def _keyed(self) -> dict[str, Sql]:
+        """Return the relations with those of the keys of cells and sets."""
+        render, given = self.space.render, dict(self.relations)
+        quasi, sensitive = [key.sql for key in self.quasi_keys], [key.sql for key in self.sensitive_keys]
+        given["cell_key"], given["set_key"] = Sql("(select 0 as cell)"), Sql("(select 0 as set_number)")
+        if quasi:
+            given["cell_key"] = inline(render("estimation/query_run/cell_key", given, quasi_keys=quasi))
+        if sensitive:
+            given["set_key"] = inline(render("estimation/query_run/set_key", given, sensitive_keys=sensitive))
+        return given
 
     def _key_columns(self) -> list[Sql]:
         columns = []
@@ -127,10 +175,19 @@ class QueryRun:
             raise explain_failure(error, self.space.engine, self._pieces(), self.space.names) from None
         finally:
             self.space.forget(self.made)
-        for message in self.messages:
-            log.warning(message)
+        self.messages += MissingValues(self.space).tell(self.comparisons(), self.domain, self.settled)
         frame.attrs["messages"] = self.remarks + self.messages
+        frame.attrs["warnings"] = self.messages
         return frame
+
+    def comparisons(self) -> Sequence[Comparison]:
+        """Return the constants that a row equals or none does, as far as the release tells."""
+        return self.query.comparisons
+
+    def domain(self, column: str) -> Sql:
+        """Return the relation of the published values of a column, by its internal name."""
+        of_values = column == "sensitive"
+        return self.relations["value" if of_values else "person" if "person" in self.relations else "published"]
 
     def _check_types(self) -> None:
         """Refuse SUM and AVG of what is no number; the type of an expression over both sides is not known yet."""
@@ -161,16 +218,32 @@ class QueryRun:
         }
         return SelectedValues(code, case, value_set, sets), weights
 
-    def vectorize(self, aggregate: Aggregate, weights: Mapping[str, Array]) -> LinearAggregate:
-        """Say one aggregate in arrays over the selected values."""
+    def vectorize(self, aggregate: Aggregate, weights: Mapping[str, Array]) -> tuple[LinearAggregate, BoolArray]:
+        """Say one aggregate in arrays over the selected values that it counts, and tell which these are."""
+        chosen = np.ones(self.selected_count, dtype=bool)
+        if aggregate.chosen is not None:
+            chosen = weights[weigh_choice(aggregate.chosen).sql] == 1
         piece = aggregate.argument
+        # COUNT of an argument is the sum of its 1 and NULL
+        function = "sum" if aggregate.function == "count" and piece is not None else aggregate.function
         if piece is not None and piece.sql in weights:
             # NaN is NULL: it adds nothing to a sum, and is none of the rows that AVG divides by.
-            weight = weights[piece.sql]
-            return LinearAggregate(aggregate.function, None, np.nan_to_num(weight), (~np.isnan(weight)).astype(float))
-        ones = np.ones(self.selected_count)
-        number = None if piece is None else self.measures.index(piece) + 1
-        return LinearAggregate(aggregate.function, number, ones, ones)
+            weight = weights[piece.sql][chosen]
+            return LinearAggregate(function, None, np.nan_to_num(weight), (~np.isnan(weight)).astype(float)), chosen
+        ones = np.ones(int(chosen.sum()))
+        return LinearAggregate(function, self.number_measure(piece), ones, ones), chosen
+
+    def number_measure(self, piece: Piece | None) -> int | None:
+        """Return the number of what is measured on rows, None for nothing."""
+        return None if piece is None else self.measures.index(piece) + 1
+
+    def settle_counts(self, estimates: Sequence[Estimate]) -> list[Estimate]:
+        """Return the estimates with 0 for a COUNT of no row: as a sum it is NULL."""
+        settled = []
+        for aggregate, one in zip(self.query.aggregates, estimates, strict=True):
+            empty = np.isnan(one.value) & (aggregate.function == "count")
+            settled.append(Estimate(**{name: np.where(empty, 0.0, array) for name, array in vars(one).items()}))
+        return settled
 
     # -- the answer ----------------------------------------------------------------------------
 
@@ -191,12 +264,30 @@ class QueryRun:
         for number, estimate in enumerate(estimates):
             columns |= {f"{name}_{number}": array[occurring] for name, array in vars(estimate).items()}
         figure = pd.DataFrame(columns)
+        if self.query.derived:
+            figure = DerivedFigures(self, estimates, self.correlations).extend(figure)
         if not self.query.grouped:
             pairs = [(f"{x}_{i.aggregate}", n) for i in self.query.items for x, n in self.name_columns(i.name)]
             return pd.DataFrame({name: figure[x] for x, name in pairs}).iloc[: self.query.limit]
         self.made.append(str(self.relations["figure"]))
         self.space.keep_frame("figure", figure)
-        return self.space.engine.frame(self.render_answer())
+        text = self.render_answer()
+        self._require_calendar(text)
+        return self.space.engine.frame(text)
+
+    def _require_calendar(self, answer: str) -> None:
+        """Refuse dates that a program would read as others: infinite ones, and those beyond the years 1 to 9999."""
+        kinds = self.space.engine.columns(answer)
+        dates = [(name, Sql(kind)) for name, kind in kinds.items() if kind.startswith(("DATE", "TIMESTAMP"))]
+        if not dates:
+            return
+        rendered = self.space.render("estimation/query_run/beyond_calendar", {"answered": inline(answer)}, dates=dates)
+        (row,) = self.space.engine.rows(rendered)
+        if row["beyond"]:
+            raise AnswerError(
+                f"the answer holds dates that are infinite or beyond the years 1 to 9999 (in {row['beyond']} rows);"
+                " cast them to text, or leave them out with WHERE"
+            )
 
     def _pieces(self) -> Iterator[tuple[Sql, Sql]]:
         """Yield each piece of the query with the relation that it reads; parts before what reads them."""
@@ -206,6 +297,11 @@ class QueryRun:
         over_rows += [piece.sql for piece in (*self.quasi_keys, *self.measures)]
         yield from ((sql, self.relations["value"]) for sql in over_values)
         yield from ((sql, self.people) for sql in over_rows)
+
+
+def weigh_choice(chosen: Piece) -> Piece:
+    """Return a condition on sensitive values as a weight: 1 where it holds."""
+    return Piece(chosen.role, Sql(f"(case when {chosen.sql} then 1 end)"), chosen.other)
 
 
 def inline(sql: str) -> Sql:

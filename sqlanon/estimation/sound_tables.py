@@ -11,8 +11,17 @@ def load_sound(space: Workspace, load: Callable[[], None], kind: str) -> None:
 
     kind: what the tables are read as. Raises ReleaseError where the release is damaged or cannot be read as that.
     """
-    try:
+
+    def load_checked() -> None:
         _check_soundness(space)
+        load()
+
+    load_readable(load_checked, kind)
+
+
+def load_readable(load: Callable[[], None], kind: str) -> None:
+    """Load what queries read of a release; raise ReleaseError where its tables cannot be read as `kind`."""
+    try:
         load()
     except (ReleaseError, ResourceError, TargetError):
         raise

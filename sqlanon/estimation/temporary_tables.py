@@ -9,6 +9,7 @@ from sqlanon.engines.runner import fresh_prefix
 from sqlanon.plans.plan import Step, build, relation_name, statements_of
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, template_header
+from sqlanon.sql.aggregate_query import Comparison
 
 MOST_REMEMBERED_QUERIES = 256  # over the sensitive values
 
@@ -27,6 +28,7 @@ class Workspace:
         self._made: list[str] = []
         self._remembered: dict[str, pd.DataFrame] = {}
         self._types: dict[str, str] = {}
+        self.told: dict[Comparison, str] = {}  # of constants in queries that no row equals; "" where one does
 
     def render(self, template: str, given: Mapping[str, Sql], **values: object) -> str:
         """Render one template; the release's own parameters are added where its header declares them."""

@@ -1,6 +1,7 @@
 """Name the estimators of each form of release; their arrays are imported when an answer needs one."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlanon.errors import UsageError
@@ -15,6 +16,7 @@ ESTIMATORS: dict[str, tuple[str, ...]] = {
     "class_qit_st": ("ridge", "uniform"),
     "randomized": ("shrinkage", "closed_form", "matrix", "iterative"),
     "uncertain": ("uniform",),
+    "generalized": ("uniform",),
 }
 ESTIMATOR_NAMES = tuple(dict.fromkeys(name for names in ESTIMATORS.values() for name in names))
 
@@ -28,7 +30,25 @@ def choose_estimator(form: str, method: str, name: str | None) -> "tuple[str, Ca
     chosen = names[0] if name is None else name
     if chosen not in names:
         raise UsageError(f"no estimator {chosen!r} for a release of {method}; choose one of {', '.join(names)}")
-    return chosen, load_estimators()[chosen]
+    return chosen, _bound_errors(load_estimators()[chosen])
+
+
+def _bound_errors(estimate: "Callable[[Evidence], Estimate]") -> "Callable[[Evidence], Estimate]":
+    """Return an estimator whose standard errors are no larger than what the release allows.
+
+    Answers are cut to bounds, and whatever lies between two bounds deviates by at most half their distance. (Intervals
+    and weights are made of the standard error before the cut.)
+    """
+    import numpy as np
+
+    def bounded(evidence: "Evidence") -> "Estimate":
+        known = estimate(evidence)
+        with np.errstate(invalid="ignore"):  # bounds may both be infinite
+            half = (np.asarray(evidence.most) - np.asarray(evidence.least)) / 2
+        error = np.where(half < known.std_error, half, known.std_error)
+        return replace(known, std_error=error)
+
+    return bounded
 
 
 def load_estimators() -> "dict[str, Callable[[Evidence], Estimate]]":

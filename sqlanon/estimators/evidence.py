@@ -40,12 +40,16 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Hold an aggregate's values, standard errors and 95 % intervals, shaped as the evidence."""
+    """Hold an aggregate's values, standard errors and 95 % intervals, shaped as the evidence.
+
+    centre: what the interval was drawn around before it was cut to bounds.
+    """
 
     value: Array
     std_error: Array
     low: Array
     high: Array
+    centre: Array
 
 
 def clip_to_bounds(values: Array, evidence: Evidence) -> Array:
@@ -80,7 +84,7 @@ def answer_unbiased(evidence: Evidence) -> Estimate:
     """Answer with the unbiased estimate and its interval; with the plain one where there is no such answer."""
     low, high = score_interval(evidence)
     value = np.where(np.isnan(evidence.unbiased), evidence.plain, evidence.unbiased)
-    return Estimate(clip_to_bounds(value, evidence), evidence.std_error, low, high)
+    return Estimate(clip_to_bounds(value, evidence), evidence.std_error, low, high, value)
 
 
 def answer_plain(evidence: Evidence) -> Estimate:
@@ -88,4 +92,4 @@ def answer_plain(evidence: Evidence) -> Estimate:
     exact = evidence.exact
     value = clip_to_bounds(evidence.plain, evidence)
     low = high = np.where(exact, value, np.nan)
-    return Estimate(value, np.where(exact, 0.0, np.nan), low, high)
+    return Estimate(value, np.where(exact, 0.0, np.nan), low, high, value)

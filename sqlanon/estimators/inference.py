@@ -6,12 +6,14 @@ value sets, as in `moments`.
 """
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 
 from sqlanon.estimators.evidence import Array, BoolArray, Evidence
 from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues, bound_answer, is_empty
+from sqlanon.estimators.propagation import Pair
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,22 @@ class Inference:
         self.hits_everyone = self.rows == moments.row_count
         self.determined = np.ones(selected.set_count, dtype=bool)
         self.upper_bound = False
+
+    def narrow(self, chosen: BoolArray) -> "Inference":
+        """Return the same inference about some of the selected values (n)."""
+        if chosen.all():
+            return self
+        narrowed = copy(self)
+        narrowed.selected = self.selected.narrow(chosen)
+        narrowed.determined = np.ones(self.selected.set_count, dtype=bool)
+        return narrowed
+
+    def correlate(self, pair: Pair, other: "Inference") -> Array | None:
+        """Return the correlation of the errors of a pair of sums, the second over other values: C x J.
+
+        None where it is not known, which is everywhere here.
+        """
+        return None
 
     def gather_evidence(self, aggregate: LinearAggregate) -> Evidence:
         """Return what is known of one aggregate, C x J."""

@@ -6,6 +6,7 @@ at random. Axes: C cells, K cases, V sensitive values, J value sets, as in `infe
 
 import itertools
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ from sqlanon.estimators.evidence import Array, IntArray
 from sqlanon.estimators.inference import Inference, SolvedAggregate, round_whole
 from sqlanon.estimators.left_out_rows import bound_left_out
 from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues
+from sqlanon.estimators.propagation import Pair, correlate
 from sqlanon.estimators.ridge import Posterior
 
 CHUNK = 4_000_000  # numbers in the directions that are estimated at once
@@ -102,6 +104,69 @@ class ClassInference(Inference):
             _, both = self._weigh_sums(cell, HITS, away + aggregate.present)
             crossed = np.clip((both**2 - own**2 - rows_error**2) / 2, -own * rows_error, own * rows_error)
             return _settle_ratio(value, own / rows, -2 * crossed / rows**2, rows_error**2 / rows**2)
+
+    def correlate(self, pair: Pair, other: Inference) -> Array | None:
+        """Return the correlation of the errors of a pair of aggregates, C x J; None where it is not known.
+
+        The posterior gives variances of one measure only: of the pair's directions, under the first's measure, from
+        Var(a + a') = Var a + 2 Cov + Var a'. What the two measure differs on top of that as it does from row to row.
+        What e less its mean says of a value says nothing of how many rows count (as in `_solve_average`).
+        """
+        averages = [one for one in (pair.one, pair.other) if one.function == "avg"]
+        if len(set(self.selected.case) | set(other.selected.case)) > 1 or any(one.number is None for one in averages):
+            return None
+        shape = (len(self.rows), self.selected.set_count)
+        if len(averages) == 1:
+            return np.zeros(shape) if None in (pair.one.number, pair.other.number) else None
+        rows = self._correlate_rows(pair, centred=bool(averages))
+        if rows is None or not rows.any():
+            return None if rows is None else np.zeros(shape)
+        joined, apart = copy(self), np.repeat([True, False], [len(self.selected.code), len(other.selected.code)])
+        joined.selected = self.selected.join(other.selected)
+        weights = np.concatenate([pair.one.weights, pair.other.weights])
+        found = np.zeros(shape)
+        for cell in range(len(found)):
+            summand = self._summand(pair.one, cell)
+            both, one, two = (
+                joined._weigh_sums(cell, summand, weights * inside)[1] ** 2 for inside in (True, apart, ~apart)
+            )
+            found[cell] = correlate((both - one - two) / 2, one, two)
+        return found * rows
+
+    def _summand(self, aggregate: LinearAggregate, cell: int) -> Summand:
+        """Return what an aggregate sums: of an average what is measured less its mean over all hits."""
+        if aggregate.number is None:
+            return HITS
+        total, counted = (self.moments.columns[aggregate.column(degree, "uniform")][cell].sum() for degree in (1, 0))
+        return Summand(aggregate.number, total / counted if aggregate.function == "avg" and counted else 0.0)
+
+    def _correlate_rows(self, pair: Pair, centred: bool) -> Array | None:
+        """Return the correlation over the release's rows of what a pair measures on hits, C x 1.
+
+        centred: less its mean over the rows where it is not NULL; None where these rows are not all or none the same.
+        """
+        if pair.one.number == pair.other.number:
+            return np.ones((len(self.rows), 1))
+        one, two, product, square, other_square = self._mean_columns(
+            pair.one.column(pair.one.degree, "uniform"),
+            pair.other.column(pair.other.degree, "uniform"),
+            *(pair.turned(turn).product_column("uniform") for turn in range(3)),
+        )
+        if not centred:
+            return correlate(product - one * two, square - one**2, other_square - two**2)[:, None]
+        counted, first, second = self._mean_columns(
+            f"count_uniform_{pair.product}", pair.one.column(0, "uniform"), pair.other.column(0, "uniform")
+        )
+        if not counted.any():
+            return np.zeros((len(self.rows), 1))
+        if not (np.allclose(counted, first) and np.allclose(counted, second)):
+            return None
+        size = np.where(counted > 0, counted, 1.0)
+        return correlate(product - one * two / size, square - one**2 / size, other_square - two**2 / size)[:, None]
+
+    def _mean_columns(self, *names: str) -> list[Array]:
+        """Return the sums of columns of moments over the release's rows, C each."""
+        return [self.moments.columns[name].sum(axis=(1, 2)) / self.moments.row_count for name in names]
 
     # -- rows that the release leaves out ---------------------------------------------------------
 

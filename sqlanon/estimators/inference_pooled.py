@@ -16,6 +16,7 @@ from sqlanon.estimators.evidence import Array, BoolArray
 from sqlanon.estimators.inference import Inference, SolvedAggregate, divide_parts
 from sqlanon.estimators.least_squares import NormalEquations, solve_shares, tell_determined
 from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues
+from sqlanon.estimators.propagation import Pair, correlate
 
 NOISE_WEIGHT = 3  # times the noise of a mean in its variance; by simulation, for 700 rows and groups of 3
 SetCase = tuple[int, int]
@@ -121,6 +122,45 @@ class PooledInference(Inference):
         crossed, most = scale * self._remove_noise(aggregate, (1, 0), means[1] * (1 - share)), np.sqrt(top * own)
         return {"top": top, "crossed": np.clip(crossed, -most, most), "bottom": own}
 
+    def correlate(self, pair: Pair, other: Inference) -> Array | None:
+        """Return the correlation of the errors of a pair of sums, C x J: the variance's formula for two vectors a."""
+        if len(set(self.selected.case) | set(other.selected.case)) > 1 or not isinstance(other, PooledInference):
+            return None  # between cases it is not followed
+        sides = (self, other)
+        terms = []
+        for turn, (first, second) in enumerate([(0, 1), (0, 0), (1, 1)]):
+            covariance = self._covariance_of(pair.turned(turn))
+            term = np.zeros((len(self.rows), self.selected.set_count))
+            for value_set in range(self.selected.set_count):
+                one = sides[first]._weigh_totals((pair.one, pair.other)[first], (value_set, 0))[0]
+                two = sides[second]._weigh_totals((pair.one, pair.other)[second], (value_set, 0))[0]
+                spread = self.spreads([(one, two)])[0] - one * two / self.moments.totals
+                term[:, value_set] = covariance @ spread
+            terms.append(term)
+        return correlate(*terms)
+
+    def _covariance_of(self, pair: Pair) -> Array:
+        """Return f/(f-1) times the covariance over a value's rows of what the pair measures, C x V, in case 0."""
+        one, two, product = (
+            self._solve_column(column("shared"), column("uniform"))
+            for column in (
+                lambda kind: pair.one.column(pair.one.degree, kind),
+                lambda kind: pair.other.column(pair.other.degree, kind),
+                pair.product_column,
+            )
+        )
+        columns = (pair.one.column(pair.one.degree, "uniform"), pair.other.column(pair.other.degree, "uniform"))
+        equal = pair.one.number == pair.other.number
+        plain = self._remove_plug_in(product - one * two, *columns, pair.product_column("uniform"), variance=equal)
+        return np.asarray(plain * self._sample_scale())[:, 0]
+
+    def _solve_column(self, shared: str, uniform: str) -> Array:
+        """Return the mean over each value's rows of what a column sums, C x K x V."""
+        means = solve_shares(self.equations, self.moments.columns[shared])
+        if self.equations.determined.all():
+            return means
+        return np.where(self.equations.determined, means, self.moments.columns[uniform] / self.moments.totals)
+
     def _sample_scale(self) -> Array:
         """Return f/(f - 1), V; 0 for f = 1, as a value of one row has no spread."""
         totals = self.moments.totals
@@ -132,18 +172,20 @@ class PooledInference(Inference):
         The noise of a value's mean is a multiple of the rows' mean covariance; where it is most of what is known of
         the value, that mean covariance stands for the value's own.
         """
+        columns = (aggregate.column(degree, "uniform") for degree in (*degrees, sum(degrees)))
+        return self._remove_plug_in(plain, *columns, variance=degrees[0] == degrees[1])
+
+    def _remove_plug_in(self, plain: Array, *columns: str, variance: bool) -> Array:
+        """Do so for what two columns of moments measure, the third being their product."""
         rows, equations, totals = self.moments.row_count, self.equations, self.moments.totals
-        one, two, product = (
-            self.moments.columns[aggregate.column(degree, "uniform")].sum(axis=2) / rows
-            for degree in (*degrees, sum(degrees))
-        )
+        one, two, product = (self.moments.columns[column].sum(axis=2) / rows for column in columns)
         noise = np.maximum(np.diag(equations.inverse), 0.0) * equations.normal.sum() / rows
         trust = totals / (1 + noise) ** 2
         known = (trust * (1 - noise)).sum()
         mean = product - one * two  # of all rows, values not told apart: of variances the most that is possible
         if known > trust.sum() / 2:
             within = plain @ trust / known
-            mean = np.clip(within, 0.0, np.maximum(mean, 0.0)) if degrees[0] == degrees[1] else within
+            mean = np.clip(within, 0.0, np.maximum(mean, 0.0)) if variance else within
         pooled = mean[:, :, None]
         # (plain + pooled noise (2 + noise)) / (1 + noise)² undoes the plug-in. An estimate that is far off takes its
         # own variance for small, so that the noise counts NOISE_WEIGHT times more.

@@ -5,6 +5,7 @@ Every aggregate is a sum of w_v x_v, or the ratio of two, x_v the true figure of
 """
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +17,7 @@ from sqlanon.estimators.empirical_bayes.answers import Shrunk, shrunk
 from sqlanon.estimators.empirical_bayes.whole import Whole
 from sqlanon.estimators.evidence import NORMAL_QUANTILE, Evidence
 from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues, bound_answer, is_empty
+from sqlanon.estimators.propagation import Pair, correlate
 
 MUCH_BIAS = 0.5  # standard errors of systematic part from which on the matrix answers by default
 LARGEST_DERIVED = 200_000_000  # cells x sets x values for which counts are held to be random, too
@@ -50,6 +52,32 @@ class Recovery:
         for own in counts:
             mass = np.outer(mass, own / own.sum()).ravel()
         self.mass = mass  # how likely each combination is, by the published counts
+
+    def narrow(self, chosen: NDArray[np.bool_]) -> "Recovery":
+        """Return the same figures for some of the asked values (n)."""
+        if chosen.all():
+            return self
+        narrowed = copy(self)
+        narrowed.asked = self.asked.narrow(chosen)
+        return narrowed
+
+    def correlate(self, pair: Pair, other: "Recovery") -> Array | None:
+        """Return the correlation of the errors of a pair of sums, C x J, as the draws of the rows make it.
+
+        None where it is not followed: between cases.
+        """
+        if self.case_count > 1 or not self.counts:
+            return None
+        weighted = [
+            recovery._weighted(one.degree, one.weights, one)
+            for recovery, one in ((self, pair.one), (other, pair.other))
+        ]
+        pulled = [self.closed.pulled(one.weights[0]) for one in weighted]
+        terms = []
+        for turn, (first, second) in enumerate([(0, 1), (0, 0), (1, 1)]):
+            published = self.moments.columns[pair.turned(turn).product_column("uniform")][:, 0]
+            terms.append(self.closed.solved(published) @ self.closed.spread(pulled[first], pulled[second]).T)
+        return correlate(*terms)
 
     # -- evidence ------------------------------------------------------------------------------
 

@@ -21,6 +21,16 @@ class SelectedValues:
     set: IntArray
     set_count: int
 
+    def narrow(self, chosen: BoolArray) -> "SelectedValues":
+        """Return the selection with some of its values (n) only; its sets keep their numbers."""
+        return SelectedValues(self.code[chosen], self.case[chosen], self.set[chosen], self.set_count)
+
+    def join(self, other: "SelectedValues") -> "SelectedValues":
+        """Return the values of both, one behind the other."""
+        both = (np.concatenate([getattr(one, name) for one in (self, other)]) for name in ("code", "case", "set"))
+        code, case, value_set = both
+        return SelectedValues(code, case, value_set, self.set_count)
+
     def pairs(self) -> list[tuple[int, int]]:
         """Return the pairs (set, case) that hold a value."""
         return sorted(set(zip(self.set.tolist(), self.case.tolist(), strict=True)))
@@ -158,8 +168,12 @@ def _bound_measures(
     negative = positive - moments.columns[f"sum_uniform_{number}"].sum(axis=2)[:, None, :]
     low, high = np.nan_to_num(low), np.nan_to_num(high)
     # The slack keeps a bound that is reached from cutting into the rounding of a sum.
-    slack = 1e-9 * (positive + negative)
+    # Where every e that may count is 0, there is nothing to round.
+    slack = np.where((low == 0) & (high == 0), 0.0, 1e-9 * (positive + negative))
     # Fewest rows where each adds, most where each takes off; never beyond the sum of all negative or positive e.
     bottom = np.maximum(-negative - slack, np.where(low < 0, most, least) * low - slack)
     top = np.minimum(positive + slack, np.where(high > 0, most, least) * high + slack)
+    # Where no e is negative no sum is, whatever was rounded.
+    bottom = np.where(low >= 0, np.maximum(bottom, 0.0), bottom)
+    top = np.where(high <= 0, np.minimum(top, 0.0), top)
     return bottom.sum(axis=2), top.sum(axis=2)

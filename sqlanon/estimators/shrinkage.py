@@ -30,4 +30,4 @@ def estimate(evidence: Evidence) -> Estimate:
     if evidence.shrunk is not None:
         value = np.where(np.isnan(evidence.shrunk), value, clip_to_bounds(evidence.shrunk, evidence))
         low, high = np.minimum(low, value), np.maximum(high, value)
-    return Estimate(value, evidence.std_error, low, high)
+    return Estimate(value, evidence.std_error, low, high, np.where(known, evidence.unbiased, value))

@@ -28,15 +28,35 @@ class Piece:
 
 @dataclass(frozen=True)
 class Aggregate:
-    """COUNT(*) (no argument), SUM or AVG of an argument."""
+    """COUNT(*) (no argument), SUM or AVG of an argument; COUNT of one sums its 1 and NULL.
+
+    chosen: a condition on sensitive columns that leaves out values for this aggregate alone.
+    """
 
     function: Literal["count", "sum", "avg"]
     argument: Piece | None = None
+    chosen: Piece | None = None
+
+
+@dataclass(frozen=True)
+class Derived:
+    """An expression over aggregates: `sql` reads `value_0` … and `key_1` …, by the numbers of the aggregates (`read`).
+
+    spread: the same over sums of rows only (of AVG its sum and its count); `linear` are their numbers.
+    """
+
+    sql: Sql
+    read: tuple[int, ...]
+    spread: Sql
+    linear: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Item:
-    """One column of the answer: an aggregate (by number), or an expression over `key_1` …."""
+    """One column of the answer: an aggregate (by number), or an expression over `key_1` ….
+
+    The numbers of expressions over aggregates come behind those of the aggregates.
+    """
 
     name: str
     aggregate: int | None
@@ -53,10 +73,24 @@ class Order:
 
 
 @dataclass(frozen=True)
+class Comparison:
+    """An expression over one column that the query compares with a constant, both over internal names.
+
+    column: the internal name. named: the expression as the user wrote it.
+    """
+
+    column: str
+    side: Sql
+    constant: Sql
+    named: str
+
+
+@dataclass(frozen=True)
 class Query:
     """A query in pieces: conjuncts and keys by what they read, aggregates, the answer's columns and order.
 
-    touched: the sensitive columns that it reads, by their place among the release's, from 0.
+    touched: the sensitive columns that it reads, by their place among the release's, from 0. comparisons: the
+    constants that it asks columns to equal, wherever it does. having: conditions on `value_0` … and `key_1` ….
     """
 
     conditions: tuple[Piece, ...]
@@ -68,6 +102,9 @@ class Query:
     limit: int | None
     grouped: bool
     touched: tuple[int, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    derived: tuple[Derived, ...] = ()
+    having: tuple[Sql, ...] = ()
 
     def filters(self, *roles: Role) -> list[Piece]:
         """Return the conjuncts of WHERE that have one of these roles."""

@@ -49,7 +49,7 @@ class ResultNames:
     def default(self, node: exp.Expr) -> str:
         """Return what an item without alias is called."""
         if is_aggregate(node):
-            return type(node).__name__.lower()
+            return type(function_of(node)).__name__.lower()
         if isinstance(node, exp.Column):
             self._pieces.column(node)
             return self._pieces.spelling[node.name.lower()]
@@ -59,7 +59,7 @@ class ResultNames:
         """Yield the names of the answer's columns, each free of those before it."""
         taken: list[str] = []
         for node, item in zip(self.nodes, self._items, strict=True):
-            estimated = is_aggregate(node)
+            estimated = reads_aggregate(node)
             name = _free_item_name(item.alias or self.default(node), taken, estimated)
             taken += [name, *(f"{name}_{end}" for end in INTERVAL if estimated)]
             yield name
@@ -70,9 +70,20 @@ def is_bare_name(node: exp.Expr) -> bool:
     return isinstance(node, exp.Column) and not node.table and isinstance(node.this, exp.Identifier)
 
 
+def function_of(node: exp.Expr) -> exp.Expr:
+    """Return the aggregate that FILTER stands behind, or the node itself."""
+    inner: exp.Expr = node.this if isinstance(node, exp.Filter) else node
+    return inner
+
+
 def is_aggregate(node: exp.Expr) -> bool:
     """Tell whether a node is an aggregate that is estimated."""
-    return type(node) in (exp.Count, exp.Sum, exp.Avg)
+    return type(function_of(node)) in (exp.Count, exp.Sum, exp.Avg)
+
+
+def reads_aggregate(node: exp.Expr) -> bool:
+    """Tell whether an expression is or holds an aggregate that is estimated."""
+    return any(is_aggregate(inner) for inner in node.walk())
 
 
 def _free_item_name(wanted: str, taken: Sequence[str], estimated: bool) -> str:

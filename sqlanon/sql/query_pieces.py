@@ -1,15 +1,17 @@
 """Check the expressions of a recipient's query and write them over names of ours, split by what they read."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
 from sqlanon.errors import QueryError
+from sqlanon.near_texts import find_near
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.aggregate_query import Piece, Role
+from sqlanon.sql.aggregate_query import Comparison, Piece, Role
 from sqlanon.sql.grammar import CLAUSE_NAMES, GRAMMAR
 from sqlanon.sql.user_sql import Wording, check_expression, replace_nodes, write_expression
 
+_EQUALITIES = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In)
 WORDING = Wording("the query", "is not answered from a release", GRAMMAR)
 
 
@@ -24,19 +26,21 @@ class PieceWriter:
         self.spelling = {name.lower(): name for name in (*quasi, *secret)}
         self.touched: set[str] = set()
         self.parts: list[str] = []
+        self.comparisons: dict[Comparison, None] = {}  # in the order of the query
         self._qualifier = _read_from(select)
 
     def write(self, node: exp.Expr) -> Piece:
         """Check an expression and write it over internal names."""
         check_expression(node, WORDING)
-        role = self._role(node)
+        role = self.role(node)
+        self.comparisons |= dict.fromkeys(self._compare(node))
         return Piece(role, self._write(node, role, "part"), self._write(node, role, "other_part"))
 
     def write_aside(self, node: exp.Expr) -> Sql:
         """Write an expression as keys are written, to compare the two; no part of it is kept."""
         before = list(self.parts)
         try:
-            return self._write(node, self._role(node), "part")
+            return self._write(node, self.role(node), "part")
         finally:
             self.parts = before
 
@@ -48,12 +52,16 @@ class PieceWriter:
             WORDING.refuse(f"the table {node.table!r}", "the one table is called release")
         name = self.internal.get(node.name.lower())
         if name is None:
-            known = ", ".join(repr(column) for column in self.spelling.values())
-            raise QueryError(f"no column {node.name!r} in the release; its columns are {known}")
+            known = list(self.spelling.values())
+            near = "".join(f"; did you mean {one!r}?" for one in find_near(node.name, known, most=1))
+            columns = ", ".join(map(repr, known))
+            text = "; a text stands in single quotes" if node.this.quoted and not near else ""
+            raise QueryError(f"no column {node.name!r} in the release{text}{near or ';'} its columns are {columns}")
         self.touched.add(name)
         return name
 
-    def _role(self, node: exp.Expr) -> Role:
+    def role(self, node: exp.Expr) -> Role:
+        """Tell what an expression reads."""
         names = {self.column(column) for column in node.find_all(exp.Column)}
         if not names:
             return "constant"
@@ -61,10 +69,26 @@ class PieceWriter:
             return "sensitive"
         return "mixed" if names & set(self.sensitive_names) else "quasi"
 
+    def _compare(self, node: exp.Expr) -> Iterator[Comparison]:
+        """Yield what is compared with constants by =, <> or IN, where it reads one column."""
+        for found in node.find_all(*_EQUALITIES):
+            one, *others = found.this, *(found.expressions or [found.expression])
+            if isinstance(found, exp.In):
+                pairs = [(one, other) for other in others]
+            else:
+                pairs = [(one, others[0]), (others[0], one)]
+            for side, constant in pairs:
+                names = {self.column(column) for column in side.find_all(exp.Column)}
+                if len(names) != 1 or constant.find(exp.Column) or isinstance(constant, exp.Null):
+                    continue
+                (name,) = names
+                side_sql, constant_sql = self._write(side, "quasi", ""), self._write(constant, "constant", "")
+                yield Comparison(name, side_sql, constant_sql, side.sql("duckdb", comments=False))
+
     def _write(self, node: exp.Expr, role: Role, part: str) -> Sql:
         def rename(inner: exp.Expr) -> exp.Expr:
             # a WHEN of a CASE (exp.If) is no expression by itself: its condition and its value are
-            if role == "mixed" and not isinstance(inner, exp.If) and self._role(inner) == "sensitive":
+            if role == "mixed" and not isinstance(inner, exp.If) and self.role(inner) == "sensitive":
                 return exp.column(f"{part}_{self._part(inner)}")
             return exp.column(self.column(inner)) if isinstance(inner, exp.Column) else inner
 

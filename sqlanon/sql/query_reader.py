@@ -5,14 +5,17 @@ written again from the tree.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
 from sqlanon.errors import QueryError
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.aggregate_query import Aggregate, Item, Order, Piece, Query
+from sqlanon.sql.aggregate_query import Derived, Item, Order, Piece, Query
+from sqlanon.sql.aggregate_reader import AggregateReader, refuse_quantile
+from sqlanon.sql.filtered_release import inline_filters
 from sqlanon.sql.grammar import CLAUSES
-from sqlanon.sql.query_names import ResultNames, is_aggregate, is_bare_name
+from sqlanon.sql.query_names import ResultNames, is_aggregate, is_bare_name, reads_aggregate
 from sqlanon.sql.query_pieces import WORDING, PieceWriter
 from sqlanon.sql.user_sql import check_expression, conjuncts, parse_select, replace_nodes, write_expression
 
@@ -25,7 +28,7 @@ def parse_query(sql: str, quasi: Sequence[str], sensitive: str | Sequence[str]) 
     Raises QueryError, naming what was asked and what is allowed, for all that the grammar leaves out.
     """
     try:
-        select = parse_select(sql, WORDING, CLAUSES)
+        select = inline_filters(parse_select(sql, WORDING, CLAUSES))
         return _ClauseReader(select, PieceWriter(select, quasi, sensitive)).read()
     except RecursionError:  # the parser and the walks over its tree descend once per bracket
         raise QueryError("the query is nested too deeply; write it with fewer brackets") from None
@@ -37,7 +40,7 @@ class _ClauseReader:
     def __init__(self, select: exp.Select, pieces: PieceWriter) -> None:
         self.select, self.pieces = select, pieces
         self.results = ResultNames(select, pieces)
-        self.aggregates: list[Aggregate] = []
+        self.aggregates = AggregateReader(pieces)
         self.keys: list[Piece] = []
 
     def read(self) -> Query:
@@ -46,22 +49,29 @@ class _ClauseReader:
         conditions = tuple(self.pieces.write(node) for node in conjuncts(where.this)) if where else ()
         self.keys = [self.pieces.write(node) for node in self._key_nodes()]
         self._require_aggregate()
-        items = self._read_items()
-        order = tuple(self._read_order(items))
+        read_items = self._read_items()
+        having = self._read_having()
+        order = tuple(self._read_order(read_items))
+        items, derived = self._number_derived(read_items)
         return Query(
             conditions,
             tuple(Sql(part) for part in self.pieces.parts),
             tuple(self.keys),
-            tuple(self.aggregates),
-            tuple(items),
+            tuple(self.aggregates.found),
+            items,
             order,
             self._read_limit(),
-            bool(self.select.args.get("group")) or any(item.aggregate is None for item in items),
+            bool(self.select.args.get("group") or having) or any(item.aggregate is None for item in items),
             tuple(n for n, name in enumerate(self.pieces.sensitive_names) if name in self.pieces.touched),
+            tuple(self.pieces.comparisons),
+            derived,
+            having,
         )
 
     def _require_aggregate(self) -> None:
-        if not any(map(is_aggregate, self.results.nodes)):
+        if not any(map(reads_aggregate, self.results.nodes)):
+            for node in self.results.nodes:
+                refuse_quantile(node)
             for node in self.results.nodes:  # MAX(x) is told by its own name, not as a query without an aggregate
                 check_expression(node, WORDING)
             WORDING.refuse("a query without an aggregate")
@@ -72,11 +82,13 @@ class _ClauseReader:
         group = self.select.args.get("group")
         if group is None:
             return []
+        if not any(group.args.values()):
+            WORDING.refuse("GROUP BY without a column", "name the columns to group by, or leave GROUP BY out")
         for clause, value in group.args.items():
             if value and clause not in {"expressions", "all"}:
                 WORDING.refuse(f"GROUP BY {clause.upper()}")
         if group.args.get("all"):
-            return [node for node in self.results.nodes if not is_aggregate(node)]
+            return [node for node in self.results.nodes if not reads_aggregate(node)]
         return [self._resolve_key(node) for node in group.expressions]
 
     def _resolve_key(self, node: exp.Expr) -> exp.Expr:
@@ -85,36 +97,52 @@ class _ClauseReader:
         # as DuckDB reads GROUP BY: a column comes before an alias of its name
         elif is_bare_name(node) and not self.results.is_column(node.name):
             node = self.results.by_alias(node.name) or node
-        if is_aggregate(node):
+        if reads_aggregate(node):
             WORDING.refuse("GROUP BY an aggregate")
         return node
 
     # -- SELECT --------------------------------------------------------------------------------
 
     def _read_items(self) -> list[Item]:
+        """Read the items of SELECT; one that is an expression over aggregates has the number -1 until all are read."""
         items = []
         for name, node in zip(self.results.all(), self.results.nodes, strict=True):
+            refuse_quantile(node)
             if is_aggregate(node):
-                items.append(Item(name, self._number_aggregate(node), Sql("")))
+                items.append(Item(name, self.aggregates.number(node), Sql("")))
+            elif reads_aggregate(node):
+                items.append(Item(name, -1, self._write_over_keys(node, self._name_aggregate)))
             else:
                 items.append(Item(name, None, self._write_over_keys(node)))
         return items
 
-    def _number_aggregate(self, node: exp.Expr) -> int:
-        aggregate = self._read_aggregate(node)
-        if aggregate not in self.aggregates:
-            self.aggregates.append(aggregate)
-        return self.aggregates.index(aggregate)
+    def _number_derived(self, items: Sequence[Item]) -> tuple[tuple[Item, ...], tuple[Derived, ...]]:
+        """Number the expressions over aggregates behind the aggregates."""
+        derived: list[Derived] = []
+        for item, node in zip(items, self.results.nodes, strict=True):
+            if item.aggregate == -1:
+                derived.append(self._read_derived(item.sql, node))
+        numbers = iter(range(len(self.aggregates.found), len(self.aggregates.found) + len(derived)))
+        numbered = (replace(item, aggregate=next(numbers)) if item.aggregate == -1 else item for item in items)
+        return tuple(numbered), tuple(derived)
 
-    def _read_aggregate(self, node: exp.Expr) -> Aggregate:
-        if isinstance(node, exp.Count):
-            if not isinstance(node.this, exp.Star) or any(node.this.args.values()) or node.expressions:
-                distinct = "DISTINCT " if isinstance(node.this, exp.Distinct) else ""
-                WORDING.refuse(f"COUNT({distinct}x)", "count rows with COUNT(*), and say what they satisfy in WHERE")
-            return Aggregate("count")
-        if node.this is None or isinstance(node.this, exp.Star):
-            WORDING.refuse(f"{type(node).__name__.upper()} without an expression")
-        return Aggregate("sum" if isinstance(node, exp.Sum) else "avg", self.pieces.write(node.this))
+    def _read_derived(self, sql: Sql, node: exp.Expr) -> Derived:
+        """Say of an expression over aggregates how its error follows from theirs."""
+        read = {self.aggregates.number(inner) for inner in _outermost_aggregates(node)}
+        if len(read) == 1:
+            return Derived(sql, tuple(read), sql, tuple(read))
+        linear: set[int] = set()
+
+        def write_linear(inner: exp.Expr) -> exp.Expr | None:
+            if not is_aggregate(inner):
+                return None
+            numbers = self.aggregates.number_linear(self.aggregates.number(inner))
+            linear.update(numbers)
+            top, *bottom = (exp.column(f"value_{number}") for number in numbers)
+            return exp.paren(exp.Div(this=top, expression=bottom[0])) if bottom else top
+
+        spread = self._write_over_keys(node, write_linear)
+        return Derived(sql, tuple(sorted(read)), spread, tuple(sorted(linear)))
 
     def _write_over_keys(
         self, node: exp.Expr, name_aggregate: Callable[[exp.Expr], exp.Expr | None] = lambda _: None
@@ -159,8 +187,9 @@ class _ClauseReader:
             node = self.results.at(node, "ORDER BY")
         elif is_bare_name(node):  # as DuckDB reads ORDER BY: an alias that is a whole term comes before a column
             node = self.results.by_any_name(node)
+        refuse_quantile(node)
         if is_aggregate(node):
-            return Order(self._number_aggregate(node), Sql(""), direction)
+            return Order(self.aggregates.number(node), Sql(""), direction)
         expression = replace_nodes(node, self._resolve_inside)
         return Order(None, self._write_over_keys(expression, self._name_aggregate), direction)
 
@@ -174,7 +203,15 @@ class _ClauseReader:
         return item.copy() if is_aggregate(item) else exp.Paren(this=item.copy())
 
     def _name_aggregate(self, node: exp.Expr) -> exp.Expr | None:
-        return exp.column(f"value_{self._number_aggregate(node)}") if is_aggregate(node) else None
+        return exp.column(f"value_{self.aggregates.number(node)}") if is_aggregate(node) else None
+
+    def _read_having(self) -> tuple[Sql, ...]:
+        """Read the condition on groups; as in DuckDB, a name that is no column's may be a result's."""
+        clause = self.select.args.get("having")
+        if clause is None:
+            return ()
+        refuse_quantile(clause.this)
+        return (self._write_over_keys(replace_nodes(clause.this, self._resolve_inside), self._name_aggregate),)
 
     def _read_limit(self) -> int | None:
         limit = self.select.args.get("limit")
@@ -185,3 +222,12 @@ class _ClauseReader:
         if not plain or number.is_string or limit.args.get("limit_options") or limit.expressions:
             WORDING.refuse("this LIMIT", "LIMIT takes a whole number")
         return int(number.name)
+
+
+def _outermost_aggregates(node: exp.Expr) -> Iterator[exp.Expr]:
+    """Yield the aggregates of an expression, FILTER included."""
+    if is_aggregate(node):
+        yield node
+    else:
+        for inner in node.iter_expressions():
+            yield from _outermost_aggregates(inner)

@@ -38,13 +38,26 @@ _ERROR = "select case when refusal is not null then {error}(refusal) end as chec
 _CAST = "select {error}(refusal) as checked\nfrom (\n{query}\n) as checked"
 _SHORT_DECIMALS = "The release is another engine's where the identifier is no decimal: here 1.50 is the text 1.5."
 
+# whoever owns a database may have given a macro the name of a function that the script calls
+_NO_FALSE_FUNCTION = """\
+-- no macro may have the name of a function that this script calls
+select
+    system.main.error(
+        system.main.concat('the macro ', planted.function_name, ' has the name of a function of DuckDB: drop it')
+    ) as refusal
+from system.main.duckdb_functions() as planted
+where not planted.internal
+    and system.main.lower(planted.function_name) in (
+        select system.main.lower(own.function_name) from system.main.duckdb_functions() as own where own.internal
+    );"""
+
 SHELLS = {
     "duckdb": Shell(
         hand_over="set variable sqlanon_key = '…'",
         key="cast(getvariable('sqlanon_key') as varchar)",
         keeping=_TEMPORARY,
-        stop=_ERROR.replace("{error}", "error"),
-        before="begin transaction;",
+        stop=_ERROR.replace("{error}", "system.main.error"),
+        before=f"{_NO_FALSE_FUNCTION}\n\nbegin transaction;",
         after="commit;",
     ),
     "spark": Shell(

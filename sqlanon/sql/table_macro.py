@@ -47,8 +47,12 @@ class Macro:
     @property
     def sql(self) -> str:
         """Return the statement that stores the macro."""
+        return self.sql_in("")
+
+    def sql_in(self, place: str) -> str:
+        """Return the statement that stores the macro in a database's schema, `"hospital"."main".`, or where it runs."""
         parameters = ",\n".join(f"    {parameter}" for parameter in self.parameters)
-        return f"create or replace macro {ident(self.name)}(\n{parameters}\n) as table\n{self.body}"
+        return f"create or replace macro {place}{ident(self.name)}(\n{parameters}\n) as table\n{self.body}"
 
 
 def _expression(statement: Statement) -> str:

@@ -83,6 +83,13 @@ def _respell_division(node: exp.Div, dialect: str) -> None:
     _put(node, SPELLINGS[dialect].quotient, dialect, node.this, node.expression)
 
 
+def _respell_round(node: exp.Round, dialect: str) -> None:
+    # half away from zero, as DuckDB rounds: PostgreSQL rounds to even, and knows no digits of floating point numbers
+    digits = node.args.get("decimals")
+    scale = exp.Literal.number(10 ** int(digits.name if digits is not None else 0))
+    _put(node, _ROUND, dialect, node.this, scale)
+
+
 def _respell_row(node: exp.Anonymous, dialect: str) -> None:
     if SPELLINGS[dialect].pairs:
         # Spark compares structs with NULL as the least value; DuckDB and PostgreSQL rows with NULL as the greatest
@@ -136,8 +143,10 @@ def _lower(text: str, dialect: str) -> str:
     return "".join(letters)
 
 
+_ROUND = "(CASE WHEN {0} < 0 THEN -FLOOR(-({0}) * {1} + 0.5) ELSE FLOOR(({0}) * {1} + 0.5) END / {1})"
 _RESPELLED: dict[type[exp.Expr], Callable[..., None]] = {
     exp.Div: _respell_division,
+    exp.Round: _respell_round,
     exp.Anonymous: _respell_row,
     exp.Subquery: _name_subquery,
     exp.Window: _respell_window,

@@ -5,12 +5,14 @@ The user's text never reaches an engine. What is refused, and in which words, ea
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import NoReturn
 
 import sqlglot
 from sqlglot import TokenType, exp
 
 from sqlanon.errors import QueryError
+from sqlanon.near_texts import find_near
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.grammar import (
     ARITHMETIC,
@@ -24,6 +26,9 @@ from sqlanon.sql.grammar import (
     TYPES,
     UNITS,
 )
+from sqlanon.sql.query_limits import check_count, check_length, check_tree
+
+LONGEST_NEAR = 40  # letters of a text that are repeated where it stops being SQL
 
 
 @dataclass(frozen=True)
@@ -46,16 +51,16 @@ def parse_select(sql: str, words: Wording, clauses: Collection[str]) -> exp.Sele
         words.refuse("a text with half a character (a lone surrogate)")
     if "\0" in sql:
         words.refuse("a text with a NUL character")
+    check_length(sql, words.subject)
     try:
         _check_tokens(sql, words)
         statements = [node for node in sqlglot.parse(sql, read="duckdb") if node is not None]
     except sqlglot.errors.SqlglotError as error:
-        raise QueryError(
-            f"{words.subject} is not SQL that can be read: {str(error).splitlines()[0]}; {words.grammar}"
-        ) from None
+        raise QueryError(f"{words.subject} is not SQL that can be read: {_place(error)}; {words.grammar}") from None
     if len(statements) != 1:
         raise QueryError(f"{len(statements)} statements were given; give one SELECT")
     (tree,) = statements
+    check_tree(tree, words.subject)
     if isinstance(tree, exp.SetOperation):
         words.refuse(f"{type(tree).__name__.upper()}")
     if not isinstance(tree, exp.Select):
@@ -66,9 +71,27 @@ def parse_select(sql: str, words: Wording, clauses: Collection[str]) -> exp.Sele
     return tree
 
 
+def _place(error: sqlglot.errors.SqlglotError) -> str:
+    """Say where a text stops being SQL; the parser's own words name its classes."""
+    found = next(iter(getattr(error, "errors", ())), None)
+    if found is None:  # before the parser, the tokenizer looks for the ends of quotes
+        return "a quote, a name in quotes or a comment does not end"
+    near = found["highlight"] or found["start_context"]
+    where = f"line {found['line']}, column {found['col']}"
+    if str(found["description"]).startswith("Required keyword"):
+        return f"something is missing after {_shorten(near)!r} ({where})"
+    return f"near {_shorten(near)!r} ({where})"
+
+
+def _shorten(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= LONGEST_NEAR else f"…{words[-LONGEST_NEAR:]}"
+
+
 def _check_tokens(sql: str, words: Wording) -> None:
     """Refuse what the parser would not keep apart: other statements, and operators that the tree renames."""
     tokens = sqlglot.tokenize(sql, read="duckdb")
+    check_count(len(tokens), words.subject)
     if tokens and tokens[0].text.upper() not in {"SELECT", "FROM", "WITH", "("}:
         words.refuse(f"a {tokens[0].text.upper()} statement")
     quoted = (TokenType.STRING, TokenType.IDENTIFIER)
@@ -79,13 +102,15 @@ def _check_tokens(sql: str, words: Wording) -> None:
 
 def conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
     """Yield the parts of a condition that AND joins, whatever brackets stand around them."""
-    if isinstance(node, exp.And):
-        yield from conjuncts(node.left)
-        yield from conjuncts(node.right)
-    elif isinstance(node, exp.Paren) and isinstance(node.this, exp.And | exp.Paren):
-        yield from conjuncts(node.this)
-    else:
-        yield node
+    waiting = [node]  # a chain of a thousand ANDs is a tree a thousand deep
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, exp.And):
+            waiting += [inner.right, inner.left]
+        elif isinstance(inner, exp.Paren) and isinstance(inner.this, exp.And | exp.Paren):
+            waiting.append(inner.this)
+        else:
+            yield inner
 
 
 def replace_nodes(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
@@ -121,6 +146,18 @@ def name_column_pieces(sql: Sql, name: Callable[[str, Sql], str | None]) -> tupl
     return write_expression(replace_nodes(tree, name_piece)), frozenset(_columns(tree))
 
 
+def list_constants(piece: Sql) -> list[Sql]:
+    """Return the largest pieces of an expression of ours that read no column and may be compared with one."""
+    found, waiting = [], [sqlglot.parse_one(str(piece), read="duckdb")]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, exp.Condition) and not isinstance(node, exp.Column | exp.If) and not _columns(node):
+            found.append(write_expression(node))
+        else:
+            waiting.extend(node.iter_expressions())
+    return found
+
+
 def _columns(node: exp.Expr) -> set[str]:
     return {column.name for column in node.find_all(exp.Column)}
 
@@ -138,13 +175,28 @@ def check_expression(root: exp.Expr, words: Wording) -> None:
         # before the allow-list: an aggregate deserves its own advice
         if isinstance(node, exp.AggFunc):
             words.refuse(
-                f"{_name_node(node)} inside an expression",
-                "an aggregate (COUNT(*), SUM, AVG) stands alone in SELECT",
+                f"{_name_node(node)} here", "the aggregates are COUNT, SUM and AVG, in SELECT, HAVING and ORDER BY"
             )
         if kind not in NODES or (kind == "Anonymous" and node.name.lower() not in NAMED_FUNCTIONS):
-            words.refuse(_name_node(node), f"{words.grammar}; expressions are made of {FUNCTIONS} functions")
+            words.refuse(
+                _name_node(node), f"{_suggest(node)}{words.grammar}; expressions are made of {FUNCTIONS} functions"
+            )
         _check_words(node, words)
         _check_brackets(node, words)
+
+
+def _suggest(node: exp.Expr) -> str:
+    """Say which function may be meant by one that the parser does not know."""
+    near = find_near(node.name, known_functions(), most=1) if isinstance(node, exp.Anonymous) else []
+    return f"did you mean {near[0]}? " if near else ""
+
+
+@cache
+def known_functions() -> frozenset[str]:
+    """Return the names of the functions that pass, and of the aggregates."""
+    nodes = (getattr(exp, name) for name in NODES | {"Count", "Sum", "Avg"})
+    named = {kind.sql_name().lower() for kind in nodes if issubclass(kind, exp.Func) and kind is not exp.Anonymous}
+    return frozenset(named) | NAMED_FUNCTIONS
 
 
 def _check_words(node: exp.Expr, words: Wording) -> None:

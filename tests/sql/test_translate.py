@@ -66,7 +66,7 @@ def test_translations_parse_back(sql, dialect):
         ("select 1 as one; drop table patients", "one SELECT"),
         ("create table t as select 1 as one", "one SELECT"),
         ("select sha1(ssn) as h from patients", "sha"),
-        ("select count(distinct age) as n from patients", "distinct with expressions"),
+        ("select sum(distinct age) as n from patients", "distinct with expressions"),
     ],
 )
 def test_what_is_not_known_to_travel_is_refused(sql, found):
@@ -225,7 +225,9 @@ def test_scripts_parse_back(plan, dialect):
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_scripts_tell_what_they_do(dialect):
     text = write_script(a_plan(), dialect, "Some Paper, 2006")
-    assert text.startswith(f"-- sqlanon anatomy for {dialect}: l = 3, block = 64, draws = keyed, nulls = value\n")
+    assert text.startswith(
+        f"-- sqlanon anatomy for {dialect}: l = 3, block = 64, draws = keyed, nulls = value, rows_per_person = one\n"
+    )
     assert "-- Some Paper, 2006\n" in text
     assert "openssl rand -hex 32" in text
     assert "\n-- tally: How often each sensitive value occurs (c_v), NULL included\n" in text
@@ -237,7 +239,7 @@ def test_a_check_without_guards_is_shown():
     plan = a_plan()
     steps = tuple(replace(step, guards=()) if isinstance(step, Check) else step for step in plan.steps)
     text = write_script(replace(plan, steps=steps), "duckdb")
-    assert text.count("-- LOOK AT THIS ROW before you hand anything on") == 2
+    assert text.count("-- LOOK AT THIS ROW before you hand anything on") == 3
     assert "is not possible" not in text
 
 
@@ -324,3 +326,16 @@ def test_the_script_refuses_to_run_without_a_key(patients, key):
         patients.execute("set variable sqlanon_key = " + repr(key))
     with pytest.raises(duckdb.Error, match="the key is missing: hand over 64 hex digits"):
         patients.execute(write_script(a_plan(), "duckdb"))
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "spark"])
+def test_round_is_half_away_from_zero_everywhere(dialect):
+    written = translate('select round("value_1", 1) as x from t', dialect, run=True)
+    assert "floor" in written and "round" not in written
+    spelled = sqlglot.parse_one(written, read=dialect).expressions[0].this.sql("duckdb")
+    for value, wanted in ((0.25, 0.3), (-0.25, -0.3), (2.04, 2.0), (-0.04, -0.0)):
+        found = duckdb.sql(f"select {spelled} from (select {value}::double as value_1)").fetchall()[0][0]
+        assert found == pytest.approx(wanted)
+    for refused in ("round(round(x))", "round(x, y)", "round(x, -1)", "round(x, 99)"):
+        with pytest.raises(TemplateError, match="not portable: round"):
+            translate(f"select {refused} as x from t", dialect, run=True)

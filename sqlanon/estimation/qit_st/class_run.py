@@ -15,6 +15,7 @@ class ClassRun(UniformRun):
     """Add the classes, the moments by class, and how hits scatter over groups."""
 
     solves = True
+    SPLITS_AVERAGES = False  # the posteriors of a sum and of a count are not of one model: their ratio is no average
 
     def preparing_statements(self) -> list[tuple[str, str]]:
         """Add what tells groups' classes."""

@@ -1,7 +1,8 @@
 """The classes of a release: whose values reach their groups at random, and what solving inside them needs.
 
 An Anatomy release is one class. Of an r-robust release the classes are known to the recipient: the columns that
-backgrounds read stand in the manifest, their values in QIT. Groups that several classes share (a repair's), and
+backgrounds read stand in the manifest, their values in QIT. Where it says that classes are of equal or near
+distributions, signatures that share groups are of one. Groups that several classes share (a repair's), and
 classes beyond what memory allows, are the rest: answered uniformly.
 """
 
@@ -26,6 +27,8 @@ from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
 
 CLASS_TABLES = ("class", "group_class")
+ROUNDS = 6  # in which signatures that hang together by their groups find one name
+LABELS = tuple(f"label_{number}" for number in range(1, ROUNDS + 1))
 
 
 def read_signature(manifest: Mapping[str, Any]) -> list[str]:
@@ -55,9 +58,14 @@ class ClassTables:
         """Read the manifest; nothing runs yet."""
         self.loaded, self.signature = loaded, read_signature(manifest)
         self.by_class = ["class"] if self.signature else []
+        parameters = manifest.get("parameters", {})
+        # a repaired group is one of its hosts' class, so that what it joins says nothing of classes
+        self.joined = parameters.get("classes") == "distributions" and not parameters.get("repair")
         # Anatomy leaves out only rows without a value, which no query about values asks for.
         self.left_out: int = manifest.get("dropped_rows", 0) if self.signature else 0
         self.relations: dict[str, Sql] = {name: relation_name(loaded.prefix, name) for name in CLASS_TABLES}
+        names = ("signature_class", "held_class", *LABELS)
+        self.relations |= {name: relation_name(loaded.prefix, name) for name in names if self.joined}
         self._made = False
         self._systems: ClassSystems | None = None
         self._place_of_class = np.zeros(0, dtype=np.int64)
@@ -70,7 +78,23 @@ class ClassTables:
         """Return the names and texts of what tells groups' classes, none for one class."""
         if not self.signature:
             return []
-        return [(name, self._render(name, signature=self.signature)) for name in CLASS_TABLES]
+        classes = [("class", self._render("class", signature=self.signature))]
+        if self.joined:
+            classes = self._joining_statements(classes[0][1])
+        return [*classes, ("group_class", self._render("group_class", signature=self.signature))]
+
+    def _joining_statements(self, signatures: str) -> list[tuple[str, str]]:
+        """Return what names classes where they may have several signatures: those that share groups are of one."""
+        own, signed = self.relations["signature_class"], {"signature": self.signature}
+        statements = [
+            ("signature_class", signatures),
+            ("held_class", self._render("held_class", {"class": own}, **signed)),
+        ]
+        label = Sql(f"(select class, class as label from {own})")
+        for name in LABELS:
+            statements.append((name, self._render("label", {"label": label})))
+            label = self.relations[name]
+        return [*statements, ("class", self._render("joined_class", {"class": own, "label": label}, **signed))]
 
     def solving_statements(self) -> list[tuple[str, str]]:
         """Return the names and texts of what S is read from."""

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from sqlanon.engines.base import Engine
+from sqlanon.estimation.blank_cells import tell_blank_cells
 from sqlanon.estimation.qit_st.class_run import ClassRun
 from sqlanon.estimation.qit_st.class_tables import ClassTables
 from sqlanon.estimation.qit_st.pooled_run import PooledRun
@@ -41,7 +42,9 @@ class Session:
         name, estimate = choose_estimator(METHODS[self.method].form, self.method, estimator)
         run = self._start(sql, name)
         self.loaded.load_totals()
-        return run.answer(estimate)
+        answer = run.answer(estimate)
+        tell_blank_cells(answer, name)
+        return answer
 
     def statements(self, sql: str, estimator: str | None = None) -> list[tuple[str, str]]:
         """Return the names and texts of the statements that `answer` runs, in order; run nothing.

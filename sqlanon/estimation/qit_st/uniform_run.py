@@ -11,6 +11,7 @@ from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun, in
 from sqlanon.estimators.evidence import BoolArray, Estimate, IntArray
 from sqlanon.estimators.inference import Inference
 from sqlanon.estimators.moments import Moments, SelectedValues
+from sqlanon.estimators.propagation import Pair
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Query
@@ -53,9 +54,7 @@ class UniformRun(QueryRun):
             listed.append(("hit", self._render_hit()))
         listed += [("hit_row", self._render_hit_row())] if self.counts_in_memory else self.moment_statements()
         listed += self.solving_statements()
-        if self.query.grouped:
-            listed.append(("answer", self.render_answer()))
-        return listed
+        return listed + self.closing_statements()
 
     def preparing_statements(self) -> list[tuple[str, str]]:
         """Return the tables that this way of answering needs beside the release's own."""
@@ -101,12 +100,21 @@ class UniformRun(QueryRun):
         if self.quasi_keys:
             self.keep("hit", self._render_hit())
         inference = self.infer(selected)
-        aggregates = [self.vectorize(aggregate, weights) for aggregate in self.query.aggregates]
-        evidence = [inference.gather_evidence(aggregate) for aggregate in aggregates]
+        aggregates, chosen = zip(*(self.vectorize(one, weights) for one in self.query.aggregates), strict=True)
+        narrowed = [inference.narrow(values) for values in chosen]
+        evidence = [one.gather_evidence(aggregate) for one, aggregate in zip(narrowed, aggregates, strict=True)]
         # Nothing is to be said about answers that are not estimated.
         exact = np.all([one.exact for one in evidence], axis=(0, 1))
+        inference.determined = np.all([one.determined for one in narrowed], axis=0)
+        inference.upper_bound = any(one.upper_bound for one in narrowed)
         self.tell_limits(inference, int((~inference.determined & ~exact).sum()), bool(exact.all()))
-        return [estimate(one) for one in evidence], self.tell_occurring(selected, inference.rows)
+        for one, other in self.pairs():
+            product = self.number_measure(self.product(one, other))
+            found = narrowed[one].correlate(Pair(aggregates[one], aggregates[other], product), narrowed[other])
+            if found is not None:
+                self.correlations[one, other] = found
+        estimates = self.settle_counts([estimate(one) for one in evidence])
+        return estimates, self.tell_occurring(selected, inference.rows)
 
     def infer(self, selected: SelectedValues) -> Inference:
         """Read what the hits say, ready to be weighed as evidence."""

@@ -1,6 +1,7 @@
 """Answer aggregate queries from a release with randomized values: a query's statements, figures, answers."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -9,7 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sqlanon.engines.base import Engine
-from sqlanon.errors import DataError, QueryError
+from sqlanon.errors import AnswerError, QueryError
+from sqlanon.estimation.blank_cells import tell_blank_cells
 from sqlanon.estimation.finite_numbers import require_finite_measures
 from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun, inline
 from sqlanon.estimation.randomized.tables import LARGEST_MATRIX, Randomized
@@ -18,6 +20,7 @@ from sqlanon.estimators.evidence import Array, Estimate, Evidence
 from sqlanon.estimators.inference_randomized import Recovery, states
 from sqlanon.estimators.iterative import MAX_ITERATIONS, TOLERANCE, check, iterate
 from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues, bound_answer
+from sqlanon.estimators.propagation import Pair
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Query
@@ -66,7 +69,9 @@ class Session:
         self.loaded.load(query.touched)
         asking = _Asking(self.loaded, query, name)
         asking.iteration = (transition, tolerance, max_iterations)
-        return asking.answer(estimate)
+        answer = asking.answer(estimate)
+        tell_blank_cells(answer, name)
+        return answer
 
     def statements(self, sql: str, estimator: str | None = None) -> list[tuple[str, str]]:
         """Return the names and texts of the statements that `answer` runs, in order; run nothing."""
@@ -106,6 +111,13 @@ class _Asking(QueryRun):
             )
         self.relations["hit"] = named["hit"] if self.quasi_keys else inline(self.hit_text())
 
+    def domain(self, column: str) -> Sql:
+        """Return the published values of one column; of a sensitive one without those of others beside them."""
+        for place, relation in self.columns:
+            if column == f"sensitive_{place}":
+                return inline(self.space.render("estimation/randomized/combination", {}, columns=[(place, relation)]))
+        return self.relations["published"]
+
     # -- the statements ------------------------------------------------------------------------
 
     def statements(self) -> list[tuple[str, str]]:
@@ -116,9 +128,7 @@ class _Asking(QueryRun):
         listed.append(("moment", self.moment_text()))
         if self._needs_whole():
             listed.append(("whole", self.whole_text()))
-        if self.query.grouped:
-            listed.append(("answer", self.render_answer()))
-        return listed
+        return listed + self.closing_statements()
 
     def hit_text(self) -> str:
         """Write the query over the published rows."""
@@ -162,18 +172,25 @@ class _Asking(QueryRun):
         shape = tuple(len(self.loaded.counts(place)) for place in self.query.touched)
         self._check_size("sets", asked.set_count, shape, LARGEST_COMBINED)
         moments = self._read_moments(asked, shape)
-        aggregates = [self.vectorize(aggregate, weights) for aggregate in self.query.aggregates]
+        aggregates, chosen = zip(*(self.vectorize(one, weights) for one in self.query.aggregates), strict=True)
         occurring = self.tell_occurring(asked, moments.count("uniform"))
         if self.estimator == "iterative" and self.touched:
-            return self._iterated(moments, asked, aggregates, shape, estimate), occurring
+            found = self._iterated(moments, asked, list(zip(aggregates, chosen, strict=True)), shape, estimate)
+            return self.settle_counts(found), occurring
         recovery = self._recovery(moments, asked, shape)
+        narrowed = [recovery.narrow(values) for values in chosen]
         found = []
-        for measured in aggregates:
-            one = estimate(recovery.evidence(measured, self.estimator))
-            highest = recovery.highest(measured)
-            value = one.value if highest is None else np.minimum(one.value, highest)
-            found.append(Estimate(value, one.std_error, one.low, one.high))
-        return found, occurring
+        for one, measured in zip(narrowed, aggregates, strict=True):
+            estimated = estimate(one.evidence(measured, self.estimator))
+            highest = one.highest(measured)
+            value = estimated.value if highest is None else np.minimum(estimated.value, highest)
+            found.append(replace(estimated, value=value))
+        for first, second in self.pairs():
+            product = self.number_measure(self.product(first, second))
+            together = narrowed[first].correlate(Pair(aggregates[first], aggregates[second], product), narrowed[second])
+            if together is not None:
+                self.correlations[first, second] = together
+        return self.settle_counts(found), occurring
 
     def _recovery(self, moments: Moments, asked: SelectedValues, shape: tuple[int, ...]) -> Recovery:
         touched = self.query.touched
@@ -192,7 +209,7 @@ class _Asking(QueryRun):
     def _check_size(self, what: str, number: int, shape: tuple[int, ...], limit: int) -> None:
         values = int(np.prod(shape, dtype=object))
         if number * values > limit:
-            raise DataError(
+            raise AnswerError(
                 f"the query asks for {number} {what} x {values} combinations of sensitive values at once;"
                 " read fewer sensitive columns, group by fewer columns, or narrow WHERE"
             )
@@ -238,7 +255,7 @@ class _Asking(QueryRun):
         self,
         moments: Moments,
         asked: SelectedValues,
-        aggregates: list[LinearAggregate],
+        aggregates: list[tuple[LinearAggregate, NDArray[np.bool_]]],
         shape: tuple[int, ...],
         estimate: Estimator,
     ) -> list[Estimate]:
@@ -260,7 +277,10 @@ class _Asking(QueryRun):
             turns.append(done.turns)
             last.append(done.change)
         self._report(np.concatenate(turns), np.concatenate(last))
-        return [estimate(self._evidence(counts, moments, asked, measured)) for measured in aggregates]
+        return [
+            estimate(self._evidence(counts[:, chosen], moments, asked.narrow(chosen), measured))
+            for measured, chosen in aggregates
+        ]
 
     def _whole(self, shape: tuple[int, ...]) -> Array:
         if not self._needs_whole():

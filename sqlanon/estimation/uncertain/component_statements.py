@@ -7,8 +7,8 @@ combinations of signatures, which are few.
 from collections.abc import Mapping, Sequence
 
 from sqlanon.estimation.query_run import inline
+from sqlanon.estimation.uncertain.cell_tables import CellTables
 from sqlanon.estimation.uncertain.query_parts import Component, QueryParts
-from sqlanon.estimation.uncertain.tables import UncertainTables
 from sqlanon.plans.templates import Sql
 
 
@@ -16,7 +16,7 @@ class ComponentStatements:
     """Write the statements of one query's components, over the relations that the query has placed."""
 
     def __init__(
-        self, loaded: UncertainTables, parts: QueryParts, relations: Mapping[str, Sql], cases: Sequence[Sql]
+        self, loaded: CellTables, parts: QueryParts, relations: Mapping[str, Sql], cases: Sequence[Sql]
     ) -> None:
         """Take the release's tables, the split query, its relations, and the pieces that tell sensitive cases apart."""
         self.loaded, self.parts, self.relations, self.cases = loaded, parts, relations, cases

@@ -2,20 +2,22 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from sqlanon.errors import AnswerError, QueryError
 from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun, inline
+from sqlanon.estimation.uncertain.cell_tables import CellTables
 from sqlanon.estimation.uncertain.component_statements import ComponentStatements
-from sqlanon.estimation.uncertain.query_parts import split_query
-from sqlanon.estimation.uncertain.tables import UncertainTables
+from sqlanon.estimation.uncertain.query_parts import QUASI, split_query
 from sqlanon.estimators.evidence import Array, BoolArray
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.roles import free_name
 from sqlanon.plans.templates import Sql, literal
-from sqlanon.sql.aggregate_query import Query
+from sqlanon.sql.aggregate_query import Comparison, Query
+from sqlanon.sql.user_sql import list_constants
 
 FIGURES = {"certain": "certain", "possible": "possible", "value": "expected"}  # of `Counts`: names in the answer
 DIGITS = 9  # decimals: sums of shares are exact to more
@@ -53,13 +55,18 @@ class CountRun(QueryRun):
     """One COUNT query on its way through uncertain data."""
 
     SELECTING = ("sensitive", "constant")
+    SUMS = _SUMS  # what is said of SUM and AVG
 
-    def __init__(self, loaded: UncertainTables, query: Query) -> None:
+    def __init__(self, loaded: CellTables, query: Query) -> None:
         """Split the query and place its relations; nothing runs yet. Raises QueryError for SUM and AVG."""
         super().__init__(loaded, query)
         for aggregate in query.aggregates:
             if aggregate.function != "count":
-                raise QueryError(_SUMS.format(aggregate.function.upper()))
+                raise QueryError(self.SUMS.format(aggregate.function.upper()))
+            if aggregate.argument or aggregate.chosen:
+                raise QueryError(self.SUMS.format("COUNT of a column, or with FILTER,"))
+        if query.derived:
+            raise QueryError(self.SUMS.format("an expression over aggregates"))
         self.loaded, self.parts = loaded, split_query(query)
         self._place_relations()
         self.component_statements = ComponentStatements(loaded, self.parts, self.relations, query.parts)
@@ -86,6 +93,7 @@ class CountRun(QueryRun):
             name = self.loaded.quasi[place - 1]
             for node in self.loaded.described.inner(name):
                 if any(literal(node) in piece for piece in self.parts.marks[place]):
+                    self.settled.add(Sql(f"({literal(node)})"))
                     self.messages.append(_INNER.format(repr(node), repr(name)))
 
     def name_columns(self, name: str) -> list[tuple[str, str]]:
@@ -101,20 +109,30 @@ class CountRun(QueryRun):
         listed = [("asked", self.render_asked()), *((step.name, step.sql) for step in self.steps())]
         listed += [("moment", self._render_moment()), ("satisfying_share", self._render_share())]
         listed.append(("hidden", self._render_hidden()))
-        return [*listed, ("answer", self.render_answer())] if self.query.grouped else listed
+        return listed + self.closing_statements()
+
+    def comparisons(self) -> Sequence[Comparison]:
+        """Leave out columns whose cells may hold values that none of them shows."""
+        open_columns = {f"{QUASI}{place}" for place, _ in self.loaded.described.ordered}
+        return [one for one in self.query.comparisons if one.column not in open_columns]
+
+    def domain(self, column: str) -> Sql:
+        """Return the values that a column's cells, or sets of sensitive values, may hold."""
+        if column == "sensitive":
+            return self.relations["value"]
+        return inline(self.loaded.render_candidates(int(column.removeprefix(QUASI)), []))
 
     def steps(self) -> Iterator[RunStep]:
         """Yield the tables that are made, and what must not be too much before they are."""
         own, given = self.loaded.render_own, self.relations
         for place in self.parts.marks:
-            candidate, marked = inline(self.loaded.render_candidates(place)), given[f"marked_{place}"]
+            candidate, marked = inline(self._render_candidates(place)), given[f"marked_{place}"]
             yield RunStep(
                 f"marked_{place}", own("marked", {"candidate": candidate}, marks=self.parts.list_marks(place))
             )
             if place in (column for column, _ in self.loaded.described.ordered):
                 yield RunStep(f"signature_count_{place}", own("signature_count", {"marked": marked}), "compared")
-            spread = self.loaded.render_spread(place, marked, self.component_statements.render_signature(place))
-            yield RunStep(f"spread_{place}", spread)
+            yield RunStep(f"spread_{place}", self._render_spread(place, marked, candidate))
         for number, component in enumerate(self.parts.components, start=1):
             if component.columns:
                 yield RunStep(
@@ -128,6 +146,16 @@ class CountRun(QueryRun):
         else:
             conditions = [piece.sql for piece in self.query.filters("constant")]
             yield RunStep("asked_share", own("whole_share", given, conditions=conditions))
+
+    def _render_candidates(self, place: int) -> str:
+        """Write the query for the values that cells of a column may hold."""
+        constants = [constant for piece in self.parts.marks[place] for constant in list_constants(piece)]
+        return self.loaded.render_candidates(place, list(dict.fromkeys(constants)))
+
+    def _render_spread(self, place: int, marked: Sql, candidate: Sql) -> str:
+        """Write the query for how likely each cell of a column has each signature."""
+        signature = self.component_statements.render_signature(place)
+        return self.loaded.render_spread(place, marked, candidate, signature)
 
     def _render_moment(self) -> str:
         """Write the query that joins rows with sets of sensitive values through their groups."""
@@ -144,8 +172,8 @@ class CountRun(QueryRun):
 
     # -- running -------------------------------------------------------------------------------
 
-    def estimate_aggregates(self, estimate: Estimator) -> tuple[Sequence[Counts], BoolArray]:
-        """Make the relations and read the three counts."""
+    def estimate_aggregates(self, estimate: Estimator) -> tuple[Sequence[Any], BoolArray]:
+        """Make the relations and read the three counts (`Counts`)."""
         self._tell_unknown()
         selected, _ = self.read_selected()
         for step in self.steps():

@@ -1,30 +1,27 @@
 """A release of uncertain data loaded for estimation: cells, what each may hold, and sets of sensitive values."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.sound_tables import load_sound, render_soundness
-from sqlanon.estimation.temporary_tables import Workspace
-from sqlanon.methods.uncertain.read_manifest import described, held_below
+from sqlanon.estimation.uncertain.cell_tables import CellTables
+from sqlanon.methods.uncertain.read_manifest import Described, described, held_below
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
 
 FOLDER = "estimation/uncertain"
 
 
-class UncertainTables(Workspace):
-    """Hold the tables that every query over uncertain data reads; each column's own are made when it is first read.
-
-    shown_rows, hidden_rows: rows of QIT that show quasi values, and rows of '*'; 0 before the first query.
-    """
+class UncertainTables(CellTables):
+    """Hold the tables that every query over uncertain data reads; each column's own are made when it is first read."""
 
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
         """Take the published tables (`qit`, `st`) of a release; nothing runs before the first query."""
         columns = manifest["columns"]
-        self.described = described(dict(manifest))
+        self.described: Described = described(dict(manifest))
         self.quasi = list(self.described.quasi)
         (self.sensitive,) = columns["sensitive"]
         values = {
@@ -36,7 +33,6 @@ class UncertainTables(Workspace):
         }
         names = {f"quasi_{n}": name for n, name in enumerate(self.quasi, start=1)} | {"sensitive": self.sensitive}
         super().__init__(engine, tables, values, names)
-        self.shown_rows = self.hidden_rows = 0
         self._loaded = False
         for name, _ in (*self._render_tables(), ("held", "")):
             self.relations[name] = relation_name(self.prefix, name)
@@ -98,13 +94,13 @@ class UncertainTables(Workspace):
 
     # -- one column ----------------------------------------------------------------------------
 
-    def render_candidates(self, place: int) -> str:
+    def render_candidates(self, place: int, constants: Sequence[Sql] = ()) -> str:
         """Write the query for the values that cells of a column may hold."""
         if place in self.described.trees:
             return self.render_own("candidate_held", number=place, kind=self.types[place])
         return self.render_own("candidate_published", {"cell": self.relations[f"cell_{place}"]}, number=place)
 
-    def render_spread(self, place: int, marked: Sql, signature: Sql) -> str:
+    def render_spread(self, place: int, marked: Sql, candidate: Sql, signature: Sql) -> str:
         """Write the query for how likely each cell of a column has each signature."""
         given = {"cell": self.relations[f"cell_{place}"], "marked": marked}
         if place in self.described.trees:

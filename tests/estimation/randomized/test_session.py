@@ -54,6 +54,17 @@ def census():
     return session_of(release, ["job", "band"], [4, 3], truth)
 
 
+# -- what is not there ----------------------------------------------------------------------------
+
+
+def test_a_value_that_no_row_publishes_is_told(census):
+    answer = census.answer("select count(*) from release where job = 12 and band = 3 and sex = 'm'")
+    assert answer.attrs["warnings"] == [
+        "no such value in the release: job = 12; its values lie between 0 and 11",
+        "no such value in the release: sex = 'm'; did you mean 'M'?",
+    ]
+
+
 # -- an independent oracle -----------------------------------------------------------------------
 
 
@@ -295,7 +306,8 @@ def test_the_exact_iteration_without_early_stop_converges_to_the_closed_form(cen
 
 def test_the_iteration_reports_its_turns_and_what_did_not_converge(census):
     answer = census.answer("select job, count(*) from release where sex = 'M' group by job", "iterative")
-    (message,) = answer.attrs["messages"]
+    message, bars = answer.attrs["messages"]
+    assert "iterative gives no error bars" in bars
     assert message.startswith("iteration with the paper transition: 12 estimates, ")
     assert answer[["count_std_error", "count_low", "count_high"]].isna().all(axis=None)
     answer = census.answer(
@@ -448,7 +460,7 @@ def test_the_company_of_real_releases_is_the_one_that_the_matrix_supposes():
     con.register("rows", rows)
     met = np.zeros((8, 8))
     for _ in range(4):
-        release = sqlanon.splu(con, "rows", quasi="number", sensitive="disease", gamma=4)
+        release = sqlanon.splu(con, "rows", quasi="number", sensitive="disease", gamma=4, unique_quasi="keep")
         pairs = release.table("data").df().merge(rows, on="number", suffixes=("", "_true"))
         np.add.at(met, (pairs["disease_true"], pairs["disease"]), 1)
     found = met / met.sum(axis=1, keepdims=True)

@@ -1,0 +1,106 @@
+"""Constants of a query that no row of the release equals: a word misspelt answers a certain 0, and must be told."""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from sqlanon.errors import ResourceError, SqlanonError, TargetError
+from sqlanon.estimation.temporary_tables import MOST_REMEMBERED_QUERIES, Workspace
+from sqlanon.near_texts import find_near
+from sqlanon.plans.templates import Sql
+from sqlanon.sql.aggregate_query import Comparison
+
+FOLDER = "estimation/missing_values"
+MOST_COMPARED = 2_000  # published texts that a misspelt one is compared with
+CHUNK = 200  # constants that are looked for by one query
+MOST_TOLD = 5  # constants of one query that are told one by one
+MOST_NAMED = 6  # values of a column, up to which all are named
+LONGEST = 60  # letters of a value that a message shows
+_TEXTS = ("VARCHAR", "BOOLEAN", "ENUM")
+
+
+class MissingValues:
+    """Look for the constants of queries among a release's published values; what was told once is remembered."""
+
+    def __init__(self, space: Workspace) -> None:
+        """Take the release's relations; nothing runs yet."""
+        self.space = space
+
+    def statements(self, comparisons: Sequence[Comparison], domain: Callable[[str], Sql]) -> Iterator[tuple[str, str]]:
+        """Yield the names and texts of the queries that look for the constants."""
+        for some in _chunk(comparisons):
+            yield "occurrence", self._render_occurrence(some, domain)
+
+    def tell(
+        self, comparisons: Sequence[Comparison], domain: Callable[[str], Sql], settled: Collection[Sql] = ()
+    ) -> list[str]:
+        """Return a sentence for each constant that no row equals.
+
+        domain: internal column → the relation of its published values. settled: constants that are told otherwise.
+        """
+        told = self.space.told
+        if len(told) > MOST_REMEMBERED_QUERIES:
+            told.clear()
+        told |= {one: "" for one in comparisons if one.constant in settled}
+        for some in _chunk([one for one in comparisons if one not in told]):
+            told |= self._look(some, domain)
+        said = [told[one] for one in comparisons if told[one]]
+        more = len(said) - MOST_TOLD
+        return said if more <= 0 else [*said[:MOST_TOLD], f"no such values in the release: {more:,} more constants"]
+
+    def _look(self, comparisons: Sequence[Comparison], domain: Callable[[str], Sql]) -> dict[Comparison, str]:
+        """Return what is to be told of the constants of one expression, nothing where a row equals it."""
+        told = dict.fromkeys(comparisons, "")
+        try:
+            found = self.space.engine.frame(self._render_occurrence(comparisons, domain)).iloc[0]
+            missing = [one for number, one in enumerate(comparisons, start=1) if found[f"found_{number}"] != 1]
+            for number, one in enumerate(missing):
+                asked = f"{one.named} = {_cut(_write(one.constant))}"
+                meant = self._suggest(one, domain) if number < MOST_TOLD else ""
+                told[one] = f"no such value in the release: {asked}{meant}"
+        except (ResourceError, TargetError):
+            raise
+        except SqlanonError:  # the query was answered: what fails outside its CASE or OR tells nothing
+            return dict.fromkeys(comparisons, "")
+        return told
+
+    def _suggest(self, one: Comparison, domain: Callable[[str], Sql]) -> str:
+        """Return what might be meant, of published values only."""
+        kind = self.space.read_type(one.side, domain(one.column))
+        if not kind.startswith(_TEXTS):
+            (row,) = self.space.engine.rows(self._render("published_range", domain, one))
+            return f"; its values lie between {row['least']} and {row['largest']}" if row["least"] is not None else ""
+        asked = _unquote(one.constant)
+        rendered = self._render("published_text", domain, one, length=len(asked), most=MOST_COMPARED)
+        known = [str(row["text"]) for row in self.space.engine.rows(rendered)]
+        near = find_near(asked, known)
+        if near:
+            return f"; did you mean {' or '.join(_cut(repr(text)) for text in near)}?"
+        named = ", ".join(_cut(repr(text)) for text in sorted(known))
+        return f"; its values are {named}" if 0 < len(known) <= MOST_NAMED else ""
+
+    def _render_occurrence(self, comparisons: Sequence[Comparison], domain: Callable[[str], Sql]) -> str:
+        return self._render("occurrence", domain, comparisons[0], constants=[one.constant for one in comparisons])
+
+    def _render(self, template: str, domain: Callable[[str], Sql], one: Comparison, **values: object) -> str:
+        return self.space.render(f"{FOLDER}/{template}", {"compared": domain(one.column)}, side=one.side, **values)
+
+
+def _chunk(comparisons: Sequence[Comparison]) -> Iterator[list[Comparison]]:
+    """Yield comparisons of one expression each, as many as one query takes."""
+    by_side: dict[tuple[str, Sql], list[Comparison]] = {}
+    for one in comparisons:
+        by_side.setdefault((one.column, one.side), []).append(one)
+    for own in by_side.values():
+        yield from (own[start : start + CHUNK] for start in range(0, len(own), CHUNK))
+
+
+def _write(constant: Sql) -> str:
+    """Return a constant without the brackets that were put around it."""
+    return constant.removeprefix("(").removesuffix(")")
+
+
+def _unquote(constant: Sql) -> str:
+    return _write(constant).strip("'").replace("''", "'")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

@@ -1,0 +1,144 @@
+"""Read what a FROM that only filters the release means: a WITH or a subquery becomes part of WHERE."""
+
+from collections.abc import Iterator, Mapping
+
+from sqlglot import exp
+
+from sqlanon.sql.grammar import CLAUSE_NAMES
+from sqlanon.sql.query_names import reads_aggregate
+from sqlanon.sql.query_pieces import WORDING
+from sqlanon.sql.user_sql import replace_nodes
+
+MOST_LAYERS = 50  # filters of filters
+_FILTERING = frozenset(["expressions", "from_", "where"])
+_ADVICE = "a WITH or a subquery in FROM may filter the release: SELECT * FROM release WHERE …"
+
+
+def inline_filters(select: exp.Select) -> exp.Select:
+    """Return a query over the release itself: the conditions of WITH and of subqueries in FROM are added to WHERE.
+
+    Raises QueryError where one does more than filter, or is not read.
+    """
+    named = _read_with(select)
+    if not named and not _is_subquery(select):
+        return select
+    read: set[str] = set()
+    conditions: list[exp.Expr] = []
+    visible: list[frozenset[str]] = []
+    outer = _source(select)
+    inner, name = _follow(outer, named, read)
+    layers = 0
+    while inner is not None:
+        layers += 1
+        if layers > MOST_LAYERS:
+            WORDING.refuse(f"a query of more than {MOST_LAYERS} filters in each other", _ADVICE)
+        columns, own = _check_filter(inner)
+        visible += [columns] if columns is not None else []
+        conditions += own
+        inner, name = _follow(_source(inner), named, read)
+    unread = [one for one in named if one not in read]
+    if unread:
+        WORDING.refuse(f"WITH {unread[0]!r}, which nothing reads,", "leave it out")
+    whole = select.copy()
+    whole.set("with_", None)
+    alias = exp.to_identifier(outer.alias_or_name, quoted=True)
+    whole.set("from_", exp.From(this=exp.Table(this=exp.to_identifier(name), alias=exp.TableAlias(this=alias))))
+    _require_visible(whole, visible)
+    return whole.where(*conditions, copy=False) if conditions else whole
+
+
+def _read_with(select: exp.Select) -> Mapping[str, exp.Expr]:
+    """Return the queries of WITH by name."""
+    clause = select.args.get("with_")
+    if clause is None:
+        return {}
+    if clause.args.get("recursive"):
+        WORDING.refuse("WITH RECURSIVE", _ADVICE)
+    named: dict[str, exp.Expr] = {}
+    for one in clause.expressions:
+        if one.args["alias"].columns:
+            WORDING.refuse("renaming columns in WITH", _ADVICE)
+        if one.alias.lower() == "release" or one.alias.lower() in named:
+            WORDING.refuse(f"WITH {one.alias!r}", "give it a name of its own")
+        named[one.alias.lower()] = one.this
+    return named
+
+
+def _is_subquery(select: exp.Select) -> bool:
+    source = select.args.get("from_")
+    return source is not None and isinstance(source.this, exp.Subquery)
+
+
+def _source(select: exp.Expr) -> exp.Expr:
+    source = select.args.get("from_")
+    if source is None:
+        WORDING.refuse("a query without FROM", "read FROM release")
+    found: exp.Expr = source.this
+    return found
+
+
+def _follow(source: exp.Expr, named: Mapping[str, exp.Expr], read: set[str]) -> tuple[exp.Expr | None, str]:
+    """Return the query that a FROM names, None for the release itself, and the name."""
+    if isinstance(source, exp.Subquery):
+        if any(value for key, value in source.args.items() if key not in {"this", "alias"}):
+            WORDING.refuse("this subquery", _ADVICE)
+        if source.args.get("alias") is not None and source.args["alias"].columns:
+            WORDING.refuse("renaming columns in FROM")
+        return source.this, ""
+    if any(value for key, value in source.args.items() if key not in {"this", "alias"}):
+        WORDING.refuse("this FROM", "read FROM release, without more")
+    if isinstance(source, exp.Table) and source.name.lower() in named and source.name.lower() not in read:
+        read.add(source.name.lower())
+        return named[source.name.lower()], ""
+    return None, source.name
+
+
+def _check_filter(inner: exp.Expr) -> tuple[frozenset[str] | None, list[exp.Expr]]:
+    """Return the columns that a filter shows (None for all), and its condition over plain names."""
+    if not isinstance(inner, exp.Select):
+        WORDING.refuse("a subquery that is no SELECT", _ADVICE)
+    for clause, value in inner.args.items():
+        if value and clause not in _FILTERING:
+            WORDING.refuse(f"{CLAUSE_NAMES.get(clause, clause.strip('_').upper())} in a subquery", _ADVICE)
+    source = _source(inner)
+    names = {source.alias_or_name.lower(), ""}
+    columns: frozenset[str] | None = frozenset()
+    for item in inner.expressions:
+        if isinstance(item, exp.Star) and not any(item.args.values()):
+            columns = None
+        elif isinstance(item, exp.Column) and isinstance(item.this, exp.Identifier) and item.table.lower() in names:
+            columns = None if columns is None else columns | {item.name.lower()}
+        else:
+            what = "an aggregate" if reads_aggregate(item) else item.sql("duckdb", comments=False)
+            WORDING.refuse(f"{what} in a subquery", _ADVICE)
+    where = inner.args.get("where")
+    if where is None:
+        return columns, []
+    return columns, [exp.paren(_unqualify(where.this, names), copy=False)]
+
+
+def _unqualify(condition: exp.Expr, names: set[str]) -> exp.Expr:
+    """Return a condition whose columns have lost the name of the FROM that they were read from."""
+
+    def strip(node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.Column) or not node.table:
+            return node
+        if node.table.lower() not in names or node.args.get("db"):
+            WORDING.refuse(f"the table {node.table!r}", "a column's table is the one of its own FROM")
+        return exp.Column(this=node.this.copy())
+
+    return replace_nodes(condition, strip)
+
+
+def _require_visible(select: exp.Select, visible: list[frozenset[str]]) -> None:
+    """Refuse columns that a subquery does not hand on."""
+    aliases = {item.alias.lower() for item in select.expressions if isinstance(item, exp.Alias)}
+    aliases |= {"count", "sum", "avg"}  # results without an alias, as ORDER BY names them
+    for columns in visible:
+        for column in _plain_columns(select):
+            if column.name.lower() not in columns | aliases:
+                WORDING.refuse(f"{column.name!r}, which a subquery in FROM leaves out,", "select it there, or *")
+
+
+def _plain_columns(select: exp.Select) -> Iterator[exp.Column]:
+    yield from (column for column in select.find_all(exp.Column) if isinstance(column.this, exp.Identifier))
