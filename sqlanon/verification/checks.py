@@ -18,20 +18,24 @@ ROUNDING = 1e-12  # what rounding may add to a posterior of exactly 1/r
 
 @dataclass(frozen=True)
 class Check:
-    """One property of a release: what is required, what was found, and whether it holds (None: not run)."""
+    """One property of a release: what is required, what was found, and whether it holds (None: not run).
+
+    promised: whether what the release promises rests on it, so that nothing is proved where it was not run.
+    """
 
     name: str
     required: object
     found: object
     holds: bool | None
+    promised: bool = False
 
 
 @dataclass(frozen=True)
 class Report:
     """Every check of one verification, and the figures beside them.
 
-    presence: the voter list with each voter's risk. posterior: for each background the figures of `Exposure`;
-    promise: the words for the limit that these are seen against.
+    presence: the risk of the voters, a row for all whose quasi values are the same. posterior: for each background
+    the figures of `Exposure`; promise: the words for the limit that these are seen against.
     """
 
     checks: tuple[Check, ...]
@@ -41,9 +45,16 @@ class Report:
     promise: str = ""
 
     @property
-    def holds(self) -> bool:
-        """Return whether no check failed."""
-        return all(check.holds is not False for check in self.checks)
+    def holds(self) -> bool | None:
+        """Return whether every check holds; None where none fails and what was promised is not proved."""
+        if any(check.holds is False for check in self.checks):
+            return False
+        return None if self.unproved else True
+
+    @property
+    def unproved(self) -> list[str]:
+        """Return the checks that were not run though the promise rests on them."""
+        return [check.name for check in self.checks if check.promised and check.holds is None]
 
     def manifest_entries(self, without: Collection[str]) -> dict[str, Any]:
         """Return what was found by each check, and the figures but those that the manifest has elsewhere."""

@@ -7,7 +7,7 @@ value is its share of the group (Wong et al. 2010), so the tables alone prove th
 from typing import Any
 
 from sqlanon.errors import ReleaseError
-from sqlanon.methods.robust.design import GUARANTEES, promise
+from sqlanon.methods.robust.design import CLASSES, GUARANTEES, promise
 from sqlanon.plans.manifest import Manifest
 from sqlanon.verification import qit_st
 from sqlanon.verification.checks import ROUNDING, Check, PublishedTables, Report
@@ -30,9 +30,16 @@ def check_manifest(manifest: Manifest, where: str) -> None:
     turns, kind = manifest["parameters"].get("repair"), manifest["parameters"].get("guarantee")
     if not isinstance(turns, int) or isinstance(turns, bool) or turns < 0 or kind not in GUARANTEES:
         raise ReleaseError(f"the manifest of {where} does not say how its groups were made")
+    if _classes(manifest) not in CLASSES:
+        raise ReleaseError(f"the manifest of {where} does not say what its classes are")
     quasi = manifest["columns"]["quasi"]
     if not isinstance(sets, list) or not sets or not all(_named(one, quasi) for one in sets):
         raise ReleaseError(f"the manifest of {where} does not name its backgrounds' columns")
+
+
+def _classes(manifest: Manifest) -> object:
+    """Return what rows of one class have in common: their signature, or only its distribution."""
+    return manifest["parameters"].get("classes", CLASSES[0])
 
 
 def _named(columns: object, quasi: list[str]) -> bool:
@@ -62,12 +69,12 @@ def verify(published: PublishedTables) -> Report:
     (classes,) = published.engine.rows(_class_query(published))
     parameters, r = published.manifest["parameters"], published.manifest["parameters"]["r"]
     largest, mixed = classes["largest_posterior"], bool(classes["mixed_groups"])
-    # without a group of one class there is nothing to say, unless a repair mixed them all
+    # without a group of one signature there is nothing to say, unless all are mixed
     holds: bool | None = mixed if largest is None else largest * r <= 1 + ROUNDING
-    if holds and mixed:  # only a repair mixes classes; what it makes is proved by posteriors
-        holds = None if parameters["repair"] else False
+    if holds and mixed:  # classes of several signatures, and a repair: what they make is proved by posteriors
+        holds = None if parameters["repair"] or _classes(published.manifest) == CLASSES[1] else False
     told = MIXED.format(**classes) if mixed else largest
-    check = Check("classes", f"one signature a group, so no posterior above 1/{r:g}", told, holds)
+    check = Check("classes", f"one signature a group, so no posterior above 1/{r:g}", told, holds, promised=True)
     return Report((*report.checks, check), {**report.figures, "signatures": classes["class_count"]})
 
 
@@ -79,4 +86,5 @@ def verified_figures(report: Report) -> dict[str, Any]:
 def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
     """Return what is promised, as numbers: where groups mix classes under the paper's condition, that condition."""
     parameters = manifest["parameters"]
-    return promise(parameters["r"], parameters["guarantee"], parameters["repair"])
+    mixing = bool(parameters["repair"]) or _classes(manifest) == CLASSES[1]
+    return promise(parameters["r"], parameters["guarantee"], mixing)

@@ -6,7 +6,7 @@ from typing import Any
 from sqlanon.methods.uncertain.read_manifest import described
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.templates import Sql
-from sqlanon.verification.checks import Check, PublishedTables, Report
+from sqlanon.verification.checks import REPORTED, Check, PublishedTables, Report
 from sqlanon.verification.qit_st import COUNTS, TABLES, is_whole_number
 from sqlanon.verification.row_order import order_check, order_queries
 from sqlanon.verification.uncertain.release_relations import keep_tree_nodes, unfold_marks, write_tree_nodes
@@ -25,6 +25,7 @@ __all__ = [
     "verify_against",
 ]
 
+ONE_VALUE = "one_value"  # groups that give away a value, though a harmless one: told before all else
 MARKS_TYPE = 'STRUCT("attribute" VARCHAR, count INTEGER)[]'
 
 
@@ -100,18 +101,22 @@ def verify(published: PublishedTables) -> Report:
     # each figure counts groups, lines or values that break the promise; all are 0 in a sound release
     sizes = {
         "smallest_group": weights["smallest_group"],
+        "largest_group": weights["largest_group"],
         **_pick_counts(answers["sizes"], "unequal_groups", "wrong_counts"),
     }
     unsafe = _pick_counts(weights, "unsafe_groups", "half_suppressed_groups", "unweighted_values")
     unsafe |= _pick_counts(answers["set_lines"], "faulty_lines", "equal_lines")
     kept = _pick_counts(marks, "wrong_marks", "became_uncertain", "became_certain")
+    certain = {"groups_of_one_value": weights["one_value_groups"], "rows_known_for_certain": weights["one_value_rows"]}
     checks = (
+        *([Check(ONE_VALUE, REPORTED, certain, None)] if weights["one_value_groups"] else []),
         order_check(answers, TABLES, "sorted by the published columns, every set once in a group"),
         Check(
             "cluster_size",
-            f"every group >= {parameters['k']}, as large in QIT as in ST",
+            f"every group >= {parameters['k']}{_limit(parameters)}, as large in QIT as in ST",
             sizes,
             weights["group_count"] > 0
+            and weights["largest_group"] <= parameters.get("max_group", weights["largest_group"])
             and not (weights["small_groups"] or sizes["unequal_groups"] or sizes["wrong_counts"]),
         ),
         Check(
@@ -130,6 +135,10 @@ def verify(published: PublishedTables) -> Report:
         ),
     )
     return Report(checks, _figures(answers))
+
+
+def _limit(parameters: Mapping[str, Any]) -> str:
+    return f" and <= {parameters['max_group']}" if "max_group" in parameters else ""
 
 
 def _pick_counts(row: Mapping[str, Any], *names: str) -> dict[str, int]:
