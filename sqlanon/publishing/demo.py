@@ -33,7 +33,7 @@ def tour(folder: Path, l: int = 4) -> Tour:
     The recipient's half reads nothing but the release; `truth` is added from the hospital's own table.
     """
     database = folder / "hospital.duckdb"
-    hospital = DuckDBEngine(connect(str(database), create=True))
+    hospital = DuckDBEngine(connect(str(database)))
     patients = render("publishing/demo/hospital", patient_count=PATIENTS)
     hospital.execute(f"create table patients as\n{patients}")
     for name in ("survey", "areas"):  # the same people in doubt, for whoever keeps the tour

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,11 @@ _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 
 @dataclass(frozen=True)
 class Job:
-    """A release as a file describes it; `secrets` are texts that no message may show, with what to show."""
+    """A release as a file describes it; `secrets` are texts that no message may show, with what to show.
+
+    engine: what runs the SQL; master: Spark's, dsn: PostgreSQL's, None for their defaults.
+    path: the file. lines: where it names columns (without case) and parameters.
+    """
 
     method: str
     source: str
@@ -35,6 +39,11 @@ class Job:
     thresholds: tuple[Threshold, ...]
     key_env: str | None
     secrets: Mapping[str, str]
+    engine: str = "duckdb"
+    master: str | None = None
+    dsn: str | None = None
+    path: Path = Path()
+    lines: Mapping[str, int] = field(default_factory=dict)
 
 
 def read_job(path: str | Path, environment: Mapping[str, str] | None = None) -> Job:
@@ -50,6 +59,25 @@ def read_job(path: str | Path, environment: Mapping[str, str] | None = None) -> 
     return reader.job(root)
 
 
+# what each engine finds its source by: the keys that are needed, and those that may stand beside them
+_SOURCES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "duckdb": (("database", "table"), ()),
+    "spark": (("path",), ("master",)),
+    "postgres": (("table",), ("dsn",)),
+}
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a job's rows are, and what runs its SQL."""
+
+    engine: str
+    source: str
+    database: str | None = None
+    master: str | None = None
+    dsn: str | None = None
+
+
 class _Reader(NodeReader):
     """Turn nodes of YAML into a Job."""
 
@@ -57,6 +85,7 @@ class _Reader(NodeReader):
         super().__init__(path)
         self.environment = environment
         self.secrets: dict[str, str] = {}
+        self.lines: dict[str, int] = {}
 
     def job(self, root: Node) -> Job:
         """Read the whole file."""
@@ -64,14 +93,21 @@ class _Reader(NodeReader):
             root, "the job", ("method", "source", "roles", "parameters", "output"), ("require", "key_env")
         )
         method = self.choice(keys["method"], "method", tuple(METHODS))
-        source, database = self.source(keys["source"])
+        place = self.source(keys["source"])
+        try:
+            METHODS[method].refuse_dialect(place.engine)
+        except UsageError as error:
+            self.refuse(keys["source"], str(error))
         roles = self.mapping(keys["roles"], "roles", ("quasi", "sensitive"), ("id",))
-        out, into, overwrite = self.output(keys["output"], database)
+        out, into, overwrite = self.output(keys["output"], place)
         parameters, options = self.parameters(keys["parameters"], method)
         return Job(
             method=method,
-            source=source,
-            database=database,
+            source=place.source,
+            database=place.database,
+            engine=place.engine,
+            master=place.master,
+            dsn=place.dsn,
             roles={role: self.columns(node, role) for role, node in roles.items()},
             parameters=parameters,
             options=options,
@@ -81,22 +117,42 @@ class _Reader(NodeReader):
             thresholds=self.thresholds(keys["require"]) if "require" in keys else (),
             key_env=self.text(keys["key_env"], "key_env") if "key_env" in keys else None,
             secrets=self.secrets,
+            path=self.path,
+            lines=self.lines,
         )
 
-    def source(self, node: Node) -> tuple[str, str | None]:
-        """Read a path, or a database and a table in it."""
+    def source(self, node: Node) -> "_Place":
+        """Read a path, or a mapping: what runs the SQL, and what that engine finds its rows by."""
         if isinstance(node, ScalarNode):
-            return self.beside(self.expanded(node, "source")), None
-        keys = self.mapping(node, "source", ("database", "table"), ())
-        database = self.beside(self.expanded(keys["database"], "database"))
-        return self.expanded(keys["table"], "table"), database
+            return _Place("duckdb", self.beside(self.expanded(node, "source")))
+        engine = "duckdb"
+        for key, value in self.pairs(node, "source"):
+            if key.value == "engine":
+                engine = self.choice(value, "engine", tuple(_SOURCES))
+        needed, others = _SOURCES[engine]
+        # with spark a table of the catalog may stand for the path of a file
+        if engine == "spark" and any(key.value == "table" for key, _ in self.pairs(node, "source")):
+            needed, others = ("table",), ("master",)
+        keys = self.mapping(node, "source", needed, ("engine", *others))
+        text = {name: self.expanded(value, name) for name, value in keys.items() if name != "engine"}
+        database = self.beside(text["database"]) if "database" in text else None
+        source = text["table"] if "table" in text else self.beside(text["path"])
+        # a DSN may hold a password: the variable that the command line reads serves a job, too
+        dsn = text.get("dsn", self.environment.get("SQLANON_DSN")) if engine == "postgres" else None
+        return _Place(engine, source, database, text.get("master"), dsn)
 
-    def output(self, node: Node, database: str | None) -> tuple[Path | None, str | None, bool]:
+    def output(self, node: Node, place: "_Place") -> tuple[Path | None, str | None, bool]:
         """Read where the release goes."""
         keys = self.mapping(node, "output", (), ("out", "into", "overwrite"))
         if ("out" in keys) == ("into" in keys):
             self.refuse(node, "output takes out (a directory) or into (a schema), and one of them")
-        if "into" in keys and database is None:
+        if "into" in keys and place.engine == "spark":
+            self.refuse(keys["into"], "spark publishes to a directory; write out in the place of into")
+        if "out" in keys and place.engine == "postgres":
+            self.refuse(
+                keys["out"], "postgres keeps everything in the server and writes no files; write into: and a schema"
+            )
+        if "into" in keys and place.engine == "duckdb" and place.database is None:
             self.refuse(
                 keys["into"], "into names a schema of the source's database; give source a database and a table"
             )
@@ -112,6 +168,7 @@ class _Reader(NodeReader):
         needed = tuple(name for name, known in own.items() if known.required)
         allowed = tuple(name for name in (*own, *SHARED) if name not in needed)
         given = self.mapping(node, "parameters", needed, allowed)
+        self.lines |= {name: value.start_mark.line + 1 for name, value in given.items()}
         values = {name: (own | SHARED)[name].kind.load(self, value, name) for name, value in given.items()}
         return (
             {name: value for name, value in values.items() if name in own},
@@ -146,6 +203,8 @@ class _Reader(NodeReader):
         """Read the thresholds."""
         found = []
         for key, value in self.pairs(node, "require"):
+            if isinstance(value, ScalarNode) and value.tag.rpartition(":")[2] in ("int", "float"):
+                self.refuse(value, f"a threshold has a relation: write {key.value}: '>= {value.value}'")
             text = self.text(value, key.value)
             try:
                 found.append(threshold(key.value, text))
@@ -156,10 +215,16 @@ class _Reader(NodeReader):
     def columns(self, node: Node, role: str) -> tuple[str, ...]:
         """Return the one column of a role, or a list of them."""
         if not isinstance(node, SequenceNode):
-            return (self.text(node, role),)
+            return (self.column(node, role),)
         if not node.value:
             self.refuse(node, f"{role} names no column")
-        return tuple(self.text(item, f"a column of {role}") for item in node.value)
+        return tuple(self.column(item, f"a column of {role}") for item in node.value)
+
+    def column(self, node: Node, name: str) -> str:
+        """Return the name of a column, and remember its line."""
+        text = self.text(node, name)
+        self.lines.setdefault(text.lower(), node.start_mark.line + 1)
+        return text
 
     def expanded(self, node: Node, name: str) -> str:
         """Put environment variables in the place of `${NAME}`; remember what no message may show."""

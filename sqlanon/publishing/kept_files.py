@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sqlanon.atomic_files import write_atomically
+from sqlanon.atomic_files import refuse_read, write_atomically
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, connect
 from sqlanon.errors import SqlanonError, TargetError, UsageError
@@ -18,6 +19,9 @@ from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.publishing.release_request import ReleaseRequest
 from sqlanon.wording import option
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FORMATS = {".parquet": "format parquet, compression zstd", ".csv": "format csv, header true"}
 
@@ -57,19 +61,26 @@ def chosen(asked: ReleaseRequest, plan: Plan, paths: Sequence[Path], overwrite: 
         raise UsageError(f"{len(offered)} tables are learned from the data, and {len(paths)} files are to keep them")
     if plan.kept_files and any(path.suffix.lower() != ".csv" for path in paths):
         raise TargetError(f"a report is saved as CSV; name {str(paths[0])!r} .csv")
-    _check(paths, method.parameters[method.saved].mark, overwrite, out, (asked.source, *asked.files, *plan.read))
+    check_paths(paths, method.parameters[method.saved].mark, overwrite, out, (asked.source, *asked.files, *plan.read))
     tables = tuple(zip(plan.kept_tables, paths, strict=False))
     return Kept(tables, tuple(zip(plan.kept_files, paths[len(tables) :], strict=True)))
 
 
-def _check(paths: Sequence[Path], mark: str, overwrite: bool, out: str | Path | None, read: Iterable[object]) -> None:
+def save_frame(frame: "pd.DataFrame", path: Path) -> None:
+    """Write the rows of a frame, in its order, as Parquet or CSV for its owner alone; `check_paths` comes before."""
+    with write_atomically(path, f"cannot write {str(path)!r}") as place:
+        _write_frame(frame, place, FORMATS[path.suffix.lower()])
+
+
+def check_paths(
+    paths: Sequence[Path], mark: str, overwrite: bool, out: str | Path | None, read: Iterable[object]
+) -> None:
     """Refuse paths that cannot be written, or where the file would be lost, or handed on.
 
     mark: the option that named them. out: the release's directory. read: what the run reads from, as it was named:
     texts that are paths of files.
     """
-    places = [path.resolve() for path in paths]
-    taken = {Path(text).resolve() for text in read if isinstance(text, str) and Path(text).exists()}
+    places, read = [path.resolve() for path in paths], list(read)
     for path, place in zip(paths, places, strict=True):
         if path.suffix.lower() not in FORMATS:
             raise TargetError(f"{str(path)!r} is neither .parquet nor .csv")
@@ -78,8 +89,7 @@ def _check(paths: Sequence[Path], mark: str, overwrite: bool, out: str | Path | 
         # what lies in the release is handed on with it
         if out is not None and Path(out).resolve() in (place, *place.parents):
             raise TargetError(f"{str(path)!r} lies in the release, which is handed on; keep it elsewhere")
-        if place in taken:
-            raise TargetError(f"{str(path)!r} is what this run reads; name another file")
+        refuse_read(path, read)
         if os.path.lexists(path) and not (overwrite and path.is_file()):
             raise TargetError(f"{str(path)!r} exists; choose another {mark} or say {option('overwrite', True)}")
     if len(set(places)) < len(places):
@@ -100,30 +110,36 @@ def _write_lines(path: Path, lines: Iterable[Sequence[object]]) -> None:
 
 def _write_table(engine: Engine, kept: Statement, place: Path, how: str) -> None:
     """Write one table into a file that is its owner's before anything is in it."""
-    writer = engine if isinstance(engine, DuckDBEngine) else DuckDBEngine(connect())
+    if isinstance(engine, DuckDBEngine):
+        _copy_table(engine, f"(\n{kept.sql}\n) order by all", place, how)  # as it is: a frame takes NaN for no value
+    else:
+        _write_frame(engine.frame(kept.sql), place, how, "order by all")
+
+
+def _write_frame(frame: "pd.DataFrame", place: Path, how: str, order: str = "") -> None:
+    writer = DuckDBEngine(connect())
     try:
-        if writer is engine:
-            table = f"(\n{kept.sql}\n)"  # as it is: a frame takes NaN for no value
-        else:
-            table = "kept"
-            writer.keep_frame(Sql(table), engine.frame(kept.sql))
+        writer.keep_frame(Sql("kept"), frame)
+        _copy_table(writer, f"kept {order}", place, how)
+    finally:
+        writer.connection.close()
+
+
+def _copy_table(writer: DuckDBEngine, table: str, place: Path, how: str) -> None:
+    """Write `table`, a relation and perhaps its order."""
+    try:
         if place.suffix.lower() == ".csv":
             _refuse_empty_texts(writer, table, place)
-        writer.execute(
-            f"copy (select * from {table} order by all) to {literal(str(place))} ({how}, use_tmp_file false)"
-        )
+        writer.execute(f"copy (select * from {table}) to {literal(str(place))} ({how}, use_tmp_file false)")
         # the engine's writer may have replaced the file that was made private
         place.chmod(0o600)
     except (OSError, SqlanonError) as error:
         raise TargetError(f"cannot write {place.name}: {error}") from None
-    finally:
-        if writer is not engine:
-            writer.connection.close()
 
 
 def _refuse_empty_texts(writer: DuckDBEngine, table: str, place: Path) -> None:
     """Refuse CSV for what it would read back as no value."""
     texts = [name for name, kind in writer.columns(f"select * from {table}").items() if kind == "VARCHAR"]
     empty = " or ".join(f"{ident(name)} = ''" for name in texts) or "false"
-    if writer.rows(f"select count(*) as empty_texts from {table} where {empty}")[0]["empty_texts"]:
+    if writer.rows(f"select count(*) as empty_texts from (from {table}) where {empty}")[0]["empty_texts"]:
         raise TargetError(f"CSV takes an empty text for no value: save {place.stem}.parquet instead")

@@ -21,7 +21,7 @@ def statements_text(plan: Plan, engine: Engine, out: str | Path | None, into: st
     texts = [plan_text(plan, engine)]
     for output in plan.outputs:
         if into is not None:
-            relation = f"{ident(into)}.{ident(output.name)}"
+            relation = f"{engine.qualified(into)}.{ident(output.name)}"
             written = engine.text(Statement(output.name, output.sql, "table", relation), lasting=True)
         else:
             written = engine.parquet_text(output.sql, Path(out or ".") / f"{output.name}.parquet")
@@ -66,6 +66,7 @@ def compiled(asked: ReleaseRequest, dialect: str, engine: Engine | None = None, 
         draws=asked.draws,
         identity=asked.identity_elsewhere,
         many_rows_per_person=asked.many_rows_per_person,
+        unique_quasi=asked.unique_quasi,
     )
     return write_script(method.plan(request, prefix=PREFIX, **parameters), dialect, method.paper)
 

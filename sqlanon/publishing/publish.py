@@ -2,12 +2,14 @@
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.errors import TargetError, UsageError
+from sqlanon.interruption import visible_or_not
 from sqlanon.key import Key, PrivacyWarning
 from sqlanon.methods import METHODS
 from sqlanon.plans.manifest import Manifest, new_manifest
@@ -17,10 +19,11 @@ from sqlanon.plans.templates import Sql
 from sqlanon.publishing import kept_files
 from sqlanon.publishing.plan_text import plan_text
 from sqlanon.publishing.release_request import ReleaseRequest, prepare
+from sqlanon.publishing.succession import describe_succession, standing_release
 from sqlanon.releases.database_targets import SchemaTarget, SessionTarget
 from sqlanon.releases.directory_target import DirectoryTarget
 from sqlanon.releases.release import Release, open_release
-from sqlanon.releases.targets import Target
+from sqlanon.releases.targets import Place, Target
 from sqlanon.releases.verified_write import write_verified
 from sqlanon.verification.checks import Report
 from sqlanon.wording import option
@@ -50,11 +53,15 @@ def publish(
     if asked.draws == "random":
         warnings.warn(PREDICTABLE, PrivacyWarning, stacklevel=2)
     plan, against = prepare(asked, engine, fresh_prefix(), **parameters)
-    target = _target(engine, out, into, overwrite)
-    kept = kept_files.chosen(asked, plan, kept_paths(asked, parameters), overwrite, out)
     key = asked.key or Key.fresh()
-    # one snapshot for the plan and the comparison with the source: a row that comes in between would fail the release
-    with engine.snapshot(), run_plan(plan, engine, key, kept.write_report) as reports:
+    with visible_or_not(), ExitStack() as stack:
+        # before anything runs: of two runs to one target the second is refused at once
+        target = stack.enter_context(closing(target_of(engine, out, into, overwrite)))
+        before = standing_release(engine, out, into) if overwrite else None
+        kept = kept_files.chosen(asked, plan, kept_paths(asked, parameters), overwrite, out)
+        # one snapshot for the plan and the comparison with the source: a row that comes in between would fail it
+        stack.enter_context(engine.snapshot())
+        reports = stack.enter_context(run_plan(plan, engine, key, kept.write_report))
         publication = plan.published(reports)
         manifest = new_manifest(plan.method, publication, engine.name, {}, plan.dropped_rows(reports))
         with kept.saved_tables(engine), target:
@@ -62,9 +69,11 @@ def publish(
             written = write_verified(engine, target, publication.outputs, manifest, against, accept, known)
     manifest, tables, report = written
     # a directory is opened as its recipient will, from the files
-    release = open_release(out) if out is not None else Release(engine, tables, manifest)
+    release = open_release(out) if out is not None else Release(engine, tables, manifest, Place(schema=into))
     release.sql = plan_text(plan, engine)
-    release.notes = [*_notes(asked, manifest, against[1], into), *_exposed(report), *plan.notes(reports)]
+    release.notes = [*_notes(asked, manifest, against[1], into, engine), *_exposed(report), *plan.notes(reports)]
+    if before is not None:
+        release.notes.append(describe_succession(before, manifest))
     release.learned = dict(publication.learned)
     return release
 
@@ -92,7 +101,8 @@ def _known(plan: Plan, engine: Engine) -> list[tuple[str, Source, Mapping[str, s
     return known
 
 
-def _target(engine: Engine, out: str | Path | None, into: str | None, overwrite: bool) -> Target:
+def target_of(engine: Engine, out: str | Path | None, into: str | None, overwrite: bool) -> Target:
+    """Return where the release goes; raise TargetError where the engine cannot publish there."""
     place = "directory" if out is not None else "schema" if into is not None else "session"
     if place not in engine.places:
         raise TargetError(
@@ -107,7 +117,9 @@ def _target(engine: Engine, out: str | Path | None, into: str | None, overwrite:
     return SessionTarget(engine, fresh_prefix())
 
 
-def _notes(asked: ReleaseRequest, manifest: Manifest, types: Mapping[str, str], into: str | None) -> list[str]:
+def _notes(
+    asked: ReleaseRequest, manifest: Manifest, types: Mapping[str, str], into: str | None, engine: Engine
+) -> list[str]:
     """Say what a publisher has to know about what just happened."""
     columns = manifest["columns"]
     label = [columns["label"]] if "label" in columns else []
@@ -116,13 +128,12 @@ def _notes(asked: ReleaseRequest, manifest: Manifest, types: Mapping[str, str], 
     notes = []
     if left_out:
         notes.append(f"not published: {', '.join(left_out)}")
-    if asked.nulls == "drop":
-        notes.append("dropped: rows without a sensitive value; who knows who was in the table can tell whose they were")
     if asked.key is not None and asked.key.given:
         notes.append(
             "keep the key as secret as the source: whoever has it can undo the release. Publishing these people again,"
             " with this key on changed data or with another key, gives a second release that intersects with this one"
         )
     if into is not None:
-        notes.append(f"hand on a copy of the schema {into!r}, never the database file, which holds the microdata")
+        held = "the database file, which holds" if engine.in_process else "a login to the server, which also holds"
+        notes.append(f"hand on a copy of the schema {into!r}, never {held} the microdata")
     return notes

@@ -8,7 +8,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
-from sqlanon.plans.plan import Beside, Draws, Identity, Nulls, Plan, Request, Source
+from sqlanon.plans.plan import Beside, Draws, Identity, Nulls, Plan, Request, Source, UniqueQuasi
 from sqlanon.plans.roles import resolve_roles
 from sqlanon.plans.templates import ident
 
@@ -26,6 +26,7 @@ class ReleaseRequest:
     draws: Draws = "keyed"
     key: Key | None = None
     many_rows_per_person: bool = False
+    unique_quasi: UniqueQuasi = "refuse"
     show_values: bool = False
     files: tuple[str, ...] = ()
 
@@ -54,6 +55,7 @@ def request_of(
         draws=arguments["draws"],
         key=arguments.get("key"),
         many_rows_per_person=arguments.get("rows_per_person") == "many",
+        unique_quasi=arguments["unique_quasi"],
         show_values=arguments.get("show_values", False),
         files=files,
     )
@@ -82,6 +84,7 @@ def prepare(
         draws=asked.draws,
         identity=identity or asked.identity,
         many_rows_per_person=asked.many_rows_per_person,
+        unique_quasi=asked.unique_quasi,
         show_values=asked.show_values,
         types=types,
     )

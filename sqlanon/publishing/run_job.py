@@ -6,20 +6,34 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import IO, Any
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.runner import fresh_prefix
+from sqlanon.engines.connect import open_engine
+from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.key import Key
-from sqlanon.plans.manifest import Manifest
+from sqlanon.methods import METHODS
+from sqlanon.methods.parameters import read_given
+from sqlanon.methods.request_options import RequestOptions
+from sqlanon.plans.plan import Check, Loop, Report
+from sqlanon.plans.statement import Statement
 from sqlanon.publishing.job_file import Job
 from sqlanon.publishing.publish import publish
-from sqlanon.publishing.release_request import ReleaseRequest, prepare
+from sqlanon.publishing.release_request import ReleaseRequest, prepare, request_of
 from sqlanon.publishing.thresholds import require
-from sqlanon.releases.release import Release, open_release
+from sqlanon.releases.release import Release
 
 log = logging.getLogger("sqlanon")
+
+NO_IDENTIFIER = "the promise is per row: name an id in roles so that several rows of a person are seen"
+
+
+def open_engine_of(job: Job, check: bool = False, **limits: Any) -> Engine:
+    """Open what runs a job's SQL; check: nothing will be written. limits: resources of the session, as options."""
+    with secrets_hidden(job):
+        return open_engine(job.engine, job.database, job.into is not None and not check, job.master, job.dsn, **limits)
 
 
 def run_job(job: Job, engine: Engine) -> Release:
@@ -30,35 +44,40 @@ def run_job(job: Job, engine: Engine) -> Release:
     """
     request = _request(job)
     with secrets_hidden(job):
-        before = _standing(job, engine)
         release = publish(
             request, engine, job.out, job.into, job.overwrite, accept=require(job.thresholds), **job.parameters
         )
     release.notes = [_hidden(note, job.secrets) for note in release.notes]
-    if before is not None:
-        release.notes.append(_succession(before, release.manifest))
+    if not request.identifier:
+        release.notes.append(NO_IDENTIFIER)
     return release
 
 
-def check_job(job: Job, engine: Engine) -> None:
-    """Look at the source's columns, the roles and the parameters, and at nothing else."""
+def check_job(job: Job, engine: Engine) -> list[str]:
+    """Look at the source's columns and rows as far as anything in them could refuse the job; publish nothing.
+
+    Returns what the job's publisher should know. Raises what `run_job` would raise, but for thresholds and the target.
+    """
     request = _request(job)
     with secrets_hidden(job):
-        prepare(request, engine, fresh_prefix(), **job.parameters)
+        plan, _ = prepare(request, engine, fresh_prefix(), **job.parameters)
+        telling = [number for number, step in enumerate(plan.steps) if _may_tell(step)]
+        looked_at = replace(plan, steps=plan.steps[: max(telling, default=-1) + 1])
+        with engine.snapshot(), run_plan(looked_at, engine, Key.fresh()) as reports:
+            return [_hidden(note, job.secrets) for note in looked_at.notes(reports)]
+
+
+def _may_tell(step: Statement | Report | Loop) -> bool:
+    """Tell whether a step may refuse the data, or has something to say of it."""
+    looking = step.left if isinstance(step, Loop) else step
+    return isinstance(looking, Check) or (isinstance(looking, Report) and looking.note is not None)
 
 
 def _request(job: Job) -> ReleaseRequest:
-    return ReleaseRequest(
-        job.method,
-        job.source,
-        job.roles["quasi"],
-        job.roles["sensitive"],
-        job.roles.get("id", ()),
-        nulls=job.options.get("nulls", "refuse"),
-        draws=job.options.get("draws", "keyed"),
-        key=_key(job.key_env),
-        many_rows_per_person=job.options.get("rows_per_person") == "many",
-    )
+    declared = METHODS[job.method].arguments
+    shared = {name: declared[name] for name in (*RequestOptions.__annotations__, "sensitive")}
+    given = {**job.roles, **job.options, "key": _key(job.key_env)}
+    return request_of(read_given(shared, given, lambda known, value: value), job.method, job.source)
 
 
 def _key(variable: str | None) -> Key | None:
@@ -70,36 +89,15 @@ def _key(variable: str | None) -> Key | None:
     return Key.of(text)
 
 
-def _standing(job: Job, engine: Engine) -> Manifest | None:
-    """Return the manifest of the release that the job will replace, None where there is none."""
-    if not job.overwrite:
-        return None
-    try:
-        if job.out is not None:
-            return open_release(job.out, engine=engine).manifest if job.out.is_dir() else None
-        return open_release(str(job.into), job.database, engine).manifest
-    except SqlanonError:  # nothing that is a release; publishing says so where that matters
-        return None
-
-
-def _succession(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """Say what it means that a release stood at the target."""
-    if all("sha256" in said for said in now["files"].values()) and before["files"] == now["files"]:
-        return "the target held this very release already"
-    return (
-        f"the target held an earlier release ({before['rows']} rows; now {now['rows']}): this is a second release of"
-        " the same people, and releases intersect. Whoever kept the earlier one learns more from both than either"
-        " promises"
-    )
-
-
 @contextmanager
 def secrets_hidden(job: Job) -> Iterator[None]:
-    """Show the name of an environment variable wherever a message would show its value."""
+    """Show the name of an environment variable wherever a message would show its value, and the line it is about."""
     try:
         yield
     except SqlanonError as error:
-        raise type(error)(_hidden(str(error), job.secrets)) from None
+        lines = [job.lines[name] for name in (one.lower() for one in error.about) if name in job.lines]
+        place = f"{job.path}, line {lines[0]}: " if lines else ""
+        raise type(error)(place + _hidden(str(error), job.secrets)) from None
 
 
 def _hidden(text: str, secrets: Mapping[str, str]) -> str:

@@ -3,7 +3,7 @@
 The macros are the templates of the methods, rendered; they need no Python and no extension.
 """
 
-from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import TargetError
 from sqlanon.methods import METHODS, macro_steps
 from sqlanon.plans.plan import Step
@@ -26,6 +26,7 @@ L_DIVERSITY = Macro(
     macro_steps.source_values(macro_steps.QUASI, {"quasi_1": "chosen_text"})
     | {
         "quasi": ["chosen"],
+        "group_size": 1,  # it groups nothing
         "refusals": [
             *macro_steps.column_refusals(macro_steps.QUASI, "--quasi"),
             *macro_steps.null_refusals(macro_steps.column_fields()),
@@ -36,19 +37,19 @@ L_DIVERSITY = Macro(
 MACROS = (*(macro for method in METHODS.values() for macro in method.macros), L_DIVERSITY)
 
 
-def stored_macros(engine: Engine) -> dict[str, bool]:
+def stored_macros(engine: DuckDBEngine) -> dict[str, bool]:
     """Return the names in the database that our macros would take, and whether they are ours."""
-    listed = ", ".join(str(literal(macro.name)) for macro in MACROS)
+    listed, database = ", ".join(str(literal(macro.name)) for macro in MACROS), literal(engine.place[0])
     rows = engine.rows(
         "select lower(function_name) as name, bool_and(coalesce(starts_with(comment, 'sqlanon '), false)) as ours"
         " from duckdb_functions() where not internal and function_type in ('macro', 'table_macro')"
-        f" and schema_name = 'main' and database_name = current_database() and lower(function_name) in ({listed})"
+        f" and schema_name = 'main' and database_name = {database} and lower(function_name) in ({listed})"
         " group by lower(function_name)"
     )
     return {row["name"]: row["ours"] for row in rows}
 
 
-def store(engine: Engine, overwrite: bool = False) -> tuple[Macro, ...]:
+def store(engine: DuckDBEngine, overwrite: bool = False) -> tuple[Macro, ...]:
     """Store every macro in the database, in one transaction; ours of an earlier version are replaced.
 
     Raises TargetError where a macro of the same name is not ours, unless `overwrite`.
@@ -58,24 +59,24 @@ def store(engine: Engine, overwrite: bool = False) -> tuple[Macro, ...]:
         raise TargetError(
             f"the database has macros of its own named {', '.join(foreign)}; say --overwrite to replace them"
         )
-    _run(engine, statements())
+    _run(engine, statements(f"{engine.qualified('main')}."))
     return MACROS
 
 
-def drop(engine: Engine) -> tuple[Macro, ...]:
+def drop(engine: DuckDBEngine) -> tuple[Macro, ...]:
     """Remove the macros that are ours from the database; return them."""
     ours = {name for name, is_ours in stored_macros(engine).items() if is_ours}
     dropped = tuple(macro for macro in MACROS if macro.name in ours)
-    _run(engine, [f"drop macro table {ident(macro.name)}" for macro in dropped])
+    _run(engine, [f"drop macro table {engine.qualified('main')}.{ident(macro.name)}" for macro in dropped])
     return dropped
 
 
-def statements() -> list[str]:
-    """Return the statements that store the macros, each with the comment that tells it is ours."""
+def statements(place: str = "") -> list[str]:
+    """Return the statements that store the macros in a schema, each with the comment that tells it is ours."""
     texts = []
     for macro in MACROS:
         words = literal(f"sqlanon {VERSION}: {macro.sentence}")
-        texts += [macro.sql, f"comment on macro table {ident(macro.name)} is {words}"]
+        texts += [macro.sql_in(place), f"comment on macro table {place}{ident(macro.name)} is {words}"]
     return texts
 
 
@@ -84,7 +85,7 @@ def script() -> str:
     return "begin transaction;\n\n" + "".join(f"{text};\n\n" for text in statements()) + "commit;\n"
 
 
-def _run(engine: Engine, texts: list[str]) -> None:
+def _run(engine: DuckDBEngine, texts: list[str]) -> None:
     engine.execute("begin transaction")
     try:
         for text in texts:

@@ -1,4 +1,7 @@
-"""Thresholds on what a verification measured: a release that misses one does not become visible."""
+"""Thresholds on what a verification measured, or on what SPLU-Gen promises: a release that misses one is not published.
+
+`rows >= 500`, and of counts up to or from a number on: `off_at_least(3) >= 0.5`, `error_at(1%) <= 0.1`.
+"""
 
 import operator
 import re
@@ -9,6 +12,8 @@ from typing import Any
 from sqlanon.errors import UsageError, VerificationError
 from sqlanon.plans.manifest import Manifest
 
+MOST_SMALL = 1000  # beyond it no count is a small one
+
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
     "<=": operator.le,
@@ -16,6 +21,8 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "=": operator.eq,
 }
+_FIGURE = re.compile(r"(\w+)(?:\(\s*(\d+(?:\.\d+)?)\s*(%?)\s*\))?\Z")
+_WHOLE = re.compile(r"\s*(\w+\s*(?:\([^()]*\))?)\s*((?:[<>=]).*)\Z")
 _WRITTEN = re.compile(r"\s*(>=|<=|>|<|=)\s*(\d+(?:\.\d+)?(?:[eE]-?\d+)?)\s*\Z")
 
 
@@ -40,38 +47,95 @@ FIGURES: dict[str, Callable[[Manifest], Any]] = {
 }
 
 
+def _off_at_least(manifest: Manifest, alpha: float) -> float | None:
+    """Return T_P of the paper's section 2: the least probability that a count up to alpha is off by more than ε."""
+    from sqlanon.methods.splu import binomial  # numpy is slow to import
+
+    if "gamma" not in manifest["parameters"]:
+        return None
+    rows, asked = manifest["rows"], manifest["parameters"]
+    larger = {gamma: rows % gamma if asked["residue"] == "keep" else 0 for gamma in asked["gamma"].values()}
+    return min(binomial.small_sums(int(alpha), gamma, asked["epsilon"], some) for gamma, some in larger.items())
+
+
+def _error_at(manifest: Manifest, share: float) -> float | None:
+    """Return T_E of the paper's section 2: the largest probability that a count from a share on is off by ε or more."""
+    from sqlanon.methods.splu import binomial
+
+    if "gamma" not in manifest["parameters"]:
+        return None
+    gammas, epsilon = manifest["parameters"]["gamma"].values(), manifest["parameters"]["epsilon"]
+    return max(binomial.error_at(share, gamma, manifest["rows"], epsilon) for gamma in gammas)
+
+
+# figures of SPLU-Gen, of which a threshold says for which counts: of the worst of several columns
+FIGURES_AT: dict[str, tuple[Callable[[Manifest, float], float | None], str]] = {
+    "off_at_least": (_off_at_least, "the largest small count, as in off_at_least(3)"),
+    "error_at": (_error_at, "a share of the rows, as in error_at(1%)"),
+}
+
+
 @dataclass(frozen=True)
 class Threshold:
-    """Require that a figure stands in a relation to a bound: `rows` `>=` 1000."""
+    """Require that a figure stands in a relation to a bound: `rows` `>=` 1000; at: which counts the figure is for."""
 
     figure: str
     relation: str
     bound: float
+    at: float | None = None
 
     def __str__(self) -> str:
         """Write the threshold as a job has it."""
-        return f"{self.figure} {self.relation} {self.bound:g}"
+        at = "" if self.at is None else f"({self.at:g})"
+        return f"{self.figure}{at} {self.relation} {self.bound:g}"
 
     def missed(self, manifest: Manifest) -> str | None:
         """Return what was found where it misses the bound; a figure that the method does not measure misses it."""
-        found = FIGURES[self.figure](manifest)
+        found = FIGURES[self.figure](manifest) if self.at is None else FIGURES_AT[self.figure][0](manifest, self.at)
         if found is not None and _OPERATORS[self.relation](found, self.bound):
             return None
-        return f"{self} is required, found {'no such figure' if found is None else found}"
+        shown = f"{found:.6g}" if isinstance(found, float) else found
+        return f"{self} is required, found {'no such figure' if found is None else shown}"
 
 
 def threshold(figure: str, text: str) -> Threshold:
     """Read `>= 1000` as a threshold on `figure`; raise UsageError where it is none."""
-    if figure not in FIGURES:
-        raise UsageError(f"no figure {figure!r}; thresholds are on {', '.join(FIGURES)}")
+    named = _FIGURE.match(figure)
+    name = named[1] if named else ""
+    if named is None or name not in (*FIGURES, *FIGURES_AT) or (named[2] and name in FIGURES):
+        known = ", ".join((*FIGURES, "off_at_least(COUNT)", "error_at(SHARE)"))
+        raise UsageError(f"no figure {figure!r}; thresholds are on {known}")
     match = _WRITTEN.match(text)
     if match is None:
-        raise UsageError(f"{text!r} is no threshold; write one of {' '.join(_OPERATORS)} and a number, as in '>= 1000'")
-    return Threshold(figure, match[1], float(match[2]))
+        number = text.strip() if re.fullmatch(r"\s*\d+(\.\d+)?\s*", text) else "1000"
+        raise UsageError(
+            f"{text!r} is no threshold; write one of {' '.join(_OPERATORS)} and a number, as in '>= {number}'"
+        )
+    return Threshold(name, match[1], float(match[2]), _argument(name, named[2], bool(named[3])))
+
+
+def _argument(name: str, number: str | None, percent: bool) -> float | None:
+    """Read what a figure is for; raise UsageError where it is missing or out of range."""
+    if name in FIGURES:
+        return None
+    value = float(number or 0) / (100 if percent else 1)
+    whole = value >= 1 and value == int(value) <= MOST_SMALL
+    if not (whole if name == "off_at_least" else 0 < value <= 1):
+        raise UsageError(f"{name} needs {FIGURES_AT[name][1]}")
+    return value
+
+
+def threshold_of(text: str) -> Threshold:
+    """Read a threshold in one text, `rows >= 1000`; raise UsageError where it is none."""
+    match = _WHOLE.match(text)
+    if match is None:
+        raise UsageError(f"{text!r} is no threshold; write a figure, a relation and a number, as in 'rows >= 1000'")
+    return threshold(match[1].strip(), match[2])
 
 
 def require(thresholds: Iterable[Threshold]) -> Callable[[Manifest], None]:
     """Return what raises VerificationError where a finished manifest misses a threshold."""
+    thresholds = tuple(thresholds)  # a text that is no threshold is told before anything runs
 
     def accept(manifest: Manifest) -> None:
         missed = [words for threshold in thresholds if (words := threshold.missed(manifest))]

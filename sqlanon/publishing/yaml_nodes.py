@@ -19,6 +19,8 @@ def composed(path: Path) -> Node | None:
     try:
         text = path.read_text(encoding="utf-8")
         root: Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
+    except RecursionError:
+        raise UsageError(f"{path}: not YAML that a job needs: lists or mappings are nested too deep") from None
     except OSError as error:
         raise UsageError(f"cannot read {str(path)!r}: {error.strerror}") from None
     except UnicodeDecodeError:

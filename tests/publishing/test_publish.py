@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,9 +11,14 @@ import time
 import duckdb
 import pytest
 
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.errors import TargetError
+from sqlanon.plans.statement import Statement
+from sqlanon.releases.database_targets import SchemaTarget
 from tests.conftest import NASTY_NAMES
 
 ROLES = ["--quasi", "age,sex,zipcode", "--sensitive", "disease"]
+UNIQUE = ["--quasi", "q,q2", "--unique-quasi", "keep", "--sensitive", "s"]
 PUBLISH = ["publish", "anatomy", "patients.parquet", *ROLES, "-l", 4, "--out", "release"]
 
 
@@ -68,14 +74,100 @@ def test_null_values_published_or_dropped(shell):
     assert len(values) == 6
 
 
+def shown(done, line):
+    """Return one line of what publishing prints, however it was folded."""
+    text = " ".join(done.stdout.split())
+    return text.partition(f"{line} ")[2].partition(" not promised ")[0].partition(" promised ")[0]
+
+
+def test_what_nulls_drop_leaves_out_is_a_share(shell):
+    rows = "select i % 7 as q, case when i % 20 < {missing} then null else i % 5 end as s from range(200) t(i)"
+    for missing, share, notable in ((2, "10.0%", True), (1, "5.0%", False)):
+        asked = table(shell, rows.format(missing=missing))
+        done = shell(*asked, 2, "--nulls", "drop", "--overwrite")
+        assert f"dropped: {10 * missing} of 200 rows ({share}), which have no sensitive value" in done.stderr
+        said = f"{share} of the rows are left out, and who knows who was in the table sees whose"
+        assert (said in shown(done, "promised")) == notable
+        assert f"dropped rows {10 * missing} (" in " ".join(done.stdout.split())
+    done = shell(*table(shell, rows.format(missing=0)), 2, "--nulls", "drop", "--overwrite")
+    assert "dropped" not in done.stderr and shown(done, "dropped rows") == "0"
+
+
+def test_robust_does_not_say_that_rows_without_a_value_had_a_frequent_one(shell):
+    table(shell, "select i % 2 as q, case when i % 9 > 0 then i % 5 end as s from range(450) t(i)")
+    asked = ["publish", "robust", "bad.parquet", "--quasi", "q", "--sensitive", "s", "-r", 2, "--background-from", "q"]
+    done = shell(*asked, "--nulls", "drop", "--out", "release")
+    assert "50 (11.11%); who was in the table and is missing here had no s, or one of the frequent" in done.stdout
+    assert "11.1% of the rows are left out" in shown(done, "promised")
+
+
+@pytest.mark.parametrize(("method", "asked"), [
+    ("anatomy", ["-l", 4]), ("splu", ["--gamma", 4]), ("robust", ["-r", 2, "--background-from", "sex"]),
+    ("uncertain", ["-k", 4, "-L", 2, "--threshold", 0.3, "--influence", "learn"]),
+])  # fmt: skip
+def test_without_an_id_the_promise_is_per_row_and_says_so(shell, method, asked):
+    asked = ["publish", method, "patients.parquet", *ROLES, *asked, "--out", "release", "--overwrite"]
+    done = shell(*asked)
+    assert "this is per row: say --id so that several rows of a person are seen" in shown(done, "promised"), done.stderr
+    manifest = json.loads((shell.folder / "release" / "release.json").read_text())
+    assert manifest["parameters"]["rows_per_person"] == "unchecked"
+    identified = shell(*asked, "--id", "ssn")
+    assert identified.returncode == 0 and "per row" not in identified.stdout
+    several = shell(*asked, "--id", "ssn", "--rows-per-person", "many")
+    assert "this is per row, and some persons have several" in shown(several, "promised")
+
+
 def test_infeasible_l_names_the_largest_feasible_but_no_value(shell):
     done = refused(shell, 3, *PUBLISH[:-4], "-l", 9, "--out", "release", says="the largest l that works is")
     shown = shell(*PUBLISH[:-4], "-l", 9, "--out", "release", "--show-values")
     assert "'d0'" not in done.stderr
     assert "'d0'" in shown.stderr
-    works = int(done.stderr.rsplit(" ", 1)[1])
+    works = int(re.search(r"the largest l that works is (\d+);", done.stderr)[1])
     assert shell(*PUBLISH[:-4], "-l", works, "--out", "r1").returncode == 0
     assert shell(*PUBLISH[:-4], "-l", works + 1, "--out", "r2").returncode == 3
+
+
+SKEWED = (
+    "select i % 3 as q, case when i % 10 < 6 then {most} when i % 10 < 9 then 'd' || (i // 10 % 5)"
+    " else 'e' || (i // 10 % 4) end as s from range(1000) t(i)"
+)
+
+
+def test_what_is_advised_for_a_skewed_column_works_and_nothing_else_is_advised(shell):
+    """600 of 1000 rows have one value; the next stands in 60, so that without it l = 400 // 60 = 6 is possible."""
+    roles = ["--quasi", "q", "--sensitive", "s", "--out"]
+    table(shell, SKEWED.format(most="'none'"))
+    asked = ["publish", "anatomy", "bad.parquet", *roles]
+    said = [
+        "no l of at least 2 works",
+        "without the rows of that value l = 6 works",
+        "with r = 4 at least 46.7% of them",
+    ]
+    done = refused(shell, 3, *asked, "no", "-l", 4, says=[*said, "merging values makes none rarer"])
+    assert "--nulls" not in done.stderr
+    refused(shell, 3, "publish", "splu", "bad.parquet", *roles, "no", "--gamma", 2, says="no gamma of at least 2 works")
+    robust = ["publish", "robust", "bad.parquet", *roles]
+    for share, code in (("46.7%", 0), ("46.6%", 3)):  # as good a share as any, where the background tells nothing apart
+        duckdb.sql(f"select *, 1 as one from '{shell.folder}/bad.parquet'").write_parquet(f"{shell.folder}/one.parquet")
+        robust[2], robust[4] = "one.parquet", "one"
+        done = shell(*robust, f"r{code}", "-r", 4, "--background-from", "one", "--max-suppressed", share)
+        assert done.returncode == code, done.stderr
+    table(shell, f"select * from ({SKEWED.format(most='null')}) where s is not null")
+    assert shell(*asked, "without", "-l", 6).returncode == 0
+    assert shell(*asked, "more", "-l", 7).returncode == 3
+
+
+def test_where_the_most_frequent_value_is_none_dropping_it_is_advised_and_works(shell):
+    table(shell, SKEWED.format(most="null"))
+    asked = ["publish", "anatomy", "bad.parquet", "--quasi", "q", "--sensitive", "s", "--out"]
+    refused(shell, 3, *asked, "no", "-l", 4, "--nulls", "value", says="with --nulls drop l = 6 works")
+    assert shell(*asked, "dropped", "-l", 6, "--nulls", "drop").returncode == 0
+
+
+def test_robust_is_not_advised_where_there_are_too_few_values(shell):
+    asked = table(shell, "select i % 3 as q, i % 3 as s from range(90) t(i)")
+    done = refused(shell, 3, *asked, 4, says="the largest l that works is 3")
+    assert "robust" not in done.stderr and "without" not in done.stderr
 
 
 def test_one_value_only(shell):
@@ -158,8 +250,8 @@ def test_sources_that_are_none(shell):
     ask("gone.parquet", "no file 'gone.parquet'")
     ask("gone*.parquet", "gone*.parquet")
     ask("folder", "is a directory; name its files")
-    ask("not.parquet", "cannot read 'not.parquet'")
-    ask("empty.parquet", "cannot read 'empty.parquet'")
+    ask("not.parquet", "'not.parquet' is no whole Parquet file")
+    ask("empty.parquet", "'empty.parquet' is damaged, or no whole Parquet file")
     ask("noending", "no ending that tells its format")
     ask("patients", "no table, view or file 'patients'")
     ask("patients.parquet'); drop table x; --", "no table, view or file")
@@ -205,7 +297,21 @@ def test_overwrite_replaces_what_the_manifest_names_and_nothing_else(shell):
     assert shell(*PUBLISH, "--overwrite").returncode == 0
     assert (shell.folder / "release" / "notes.txt").read_text() == "mine"
     assert (shell.folder / "release" / "qit.parquet").read_bytes() != before
+    done = shell("verify", "release")
+    assert done.returncode == 3 and "notes.txt: not in the manifest" in done.stdout
+    (shell.folder / "release" / "notes.txt").unlink()
     assert shell("verify", "release").returncode == 0
+
+
+def test_overwriting_an_earlier_release_says_that_two_releases_intersect(shell):
+    said = "the target held an earlier release (600 rows; now 600): this is a second release of the same people"
+    first, second = shell(*PUBLISH, "--overwrite"), shell(*PUBLISH, "--overwrite")
+    assert said not in first.stderr and said in second.stderr
+    first, second = into(shell, "--into", "ward", "--overwrite"), into(shell, "--into", "ward", "--overwrite")
+    assert first.returncode == second.returncode == 0
+    assert said not in first.stderr and said in second.stderr
+    keyed = [shell(*PUBLISH, "--overwrite", SQLANON_KEY="ab" * 32) for _ in range(2)]
+    assert "held this very release already" in keyed[1].stderr
 
 
 def test_overwrite_refuses_what_is_no_release(shell):
@@ -240,7 +346,7 @@ def test_disk_full(shell):
         duckdb.sql("select i as q, hash(i) as q2, i % 5 as s from range(200000) t(i)").write_parquet(
             str(shell.folder / "bad.parquet")
         )
-        asked = ["publish", "anatomy", "bad.parquet", "--quasi", "q,q2", "--sensitive", "s", "-l", 3]
+        asked = ["publish", "anatomy", "bad.parquet", *UNIQUE, "-l", 3]
         refused(shell, 2, *asked, "--out", "full/release", says="cannot write")
         assert list(full.iterdir()) == []
     finally:
@@ -298,6 +404,26 @@ def into(shell, *more):
         "hospital.duckdb",
         *more,
     )
+
+
+def test_a_name_that_nobody_could_open_is_refused(shell):
+    refused = into(shell, "--into", "n" * 1000)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.endswith("the name of the schema is longer than 200 bytes; choose a shorter one\n")
+
+
+def test_a_directory_named_as_a_home_is_read_where_it_lies(shell):
+    assert into(shell, "--out", "~").returncode == 0
+    assert (shell.folder / "~" / "qit.parquet").is_file()
+    checked = shell("verify", "~", HOME=str(shell.folder / "tmp"))
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_a_column_whose_name_holds_a_nul_is_refused(shell):
+    (shell.folder / "nul.csv").write_bytes(b"age\0x,disease\n1,flu\n2,asthma\n")
+    refused = shell("publish", "anatomy", "nul.csv", "--quasi", "age", "--sensitive", "disease", "-l", 2, "--out", "r")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "the name of a column holds a NUL character" in refused.stderr
 
 
 def test_into_a_schema_and_back(shell):
@@ -379,7 +505,7 @@ def large(shell):
     duckdb.sql("select i as q, hash(i) as q2, i % 50 as s from range(700000) t(i)").write_parquet(
         str(shell.folder / "large.parquet")
     )
-    return ["publish", "anatomy", "large.parquet", "--quasi", "q,q2", "--sensitive", "s", "-l", 10]
+    return ["publish", "anatomy", "large.parquet", *UNIQUE, "-l", 10]
 
 
 def test_a_killed_run_leaves_no_half_release_and_the_next_cleans_up(shell, large):
@@ -455,3 +581,53 @@ def test_nasty_paths(shell, name):
     done = shell("publish", "anatomy", source, *ROLES, "-l", 4, f"--out={out}")
     assert done.returncode == 0, done.stderr
     assert shell("verify", out, "--against", source).returncode == 0
+
+
+# -- two runs at once ----------------------------------------------------------------------------------------------
+
+
+def together(shell, *commands):
+    """Start commands at once; return their exit codes and what they said."""
+    program = [sys.executable, "-m", "sqlanon"]
+    environment = shell.environment | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    running = [
+        subprocess.Popen(
+            [*program, *map(str, words)],
+            cwd=shell.folder,
+            env=environment,
+            stderr=subprocess.PIPE,
+            text=True,
+            stdout=subprocess.DEVNULL,
+        )
+        for words in commands
+    ]
+    said = [process.communicate(timeout=120)[1] for process in running]
+    return [process.returncode for process in running], said
+
+
+def test_of_two_runs_to_one_absent_target_one_publishes(shell):
+    other = ["publish", "splu", "patients.parquet", *ROLES, "--gamma", 3, "--out", "release"]
+    codes, said = together(shell, PUBLISH, other)
+    assert sorted(codes) == [0, 2], said
+    (refusal,) = [words for code, words in zip(codes, said, strict=True) if code]
+    assert "another run is writing" in refusal or "exists" in refusal or "has appeared" in refusal
+    done = shell("verify", "release")
+    assert done.returncode == 0, done.stdout
+    assert shell.left() == {"tmp", "patients.parquet", "hospital.duckdb", "release"}
+
+
+def test_of_two_transactions_to_one_schema_one_publishes(patients):
+    """One process may have several connections to one file: the second's schema must have been absent, too."""
+    first = DuckDBEngine(patients.cursor())
+    second = DuckDBEngine(patients.cursor())
+    statement = Statement("st", "select 1 as one")
+    targets = [SchemaTarget(engine, "ward", False) for engine in (first, second)]
+    with targets[1], pytest.raises(TargetError, match="has written there meanwhile"), targets[0]:
+        pass
+    with targets[0]:
+        targets[0].write(statement)
+        targets[0].commit({"files": {}})
+    with pytest.raises(TargetError, match="exists"), targets[1]:
+        pass
+    with pytest.raises(TargetError, match="exists"):
+        SchemaTarget(second, "ward", False)

@@ -97,8 +97,14 @@ def test_parameters_and_options_reach_the_method(shell):
     done = shell("run", write(shell, job))
     assert done.returncode == 0, done.stderr
     parameters = json.loads(done.stdout)["parameters"]
-    assert parameters == {"l": 2, "block": "all", "draws": "random", "nulls": "value"}
+    assert parameters == {"l": 2, "block": "all", "draws": "random", "nulls": "value", "rows_per_person": "many"}
     assert "can be predicted" in done.stderr
+
+
+def test_a_job_without_an_id_is_told_that_its_promise_is_per_row(shell):
+    advice = "the promise is per row: name an id in roles so that several rows of a person are seen"
+    assert advice in shell("run", write(shell, JOB.replace("  id: ssn\n", ""))).stderr
+    assert advice not in shell("run", write(shell, JOB.replace("out: ward", "out: other"))).stderr
 
 
 def logged(done) -> dict[str, list]:
@@ -128,6 +134,23 @@ def test_log_json_tells_what_ended_a_run(shell, l, code, last):
     events = logged(done)
     assert f"l = {l} " in events["error"][0]["message"]
     assert last is None or events["checking"][-1]["name"] == last
+
+
+def test_check_finds_what_the_data_does_not_allow_with_its_line(shell):
+    said = refused(shell, 3, JOB.replace("l: 4", "l: 9"), "nightly.yml, line 8: l = 9 is not possible", "--check")
+    assert "the largest l that works is 6" in said
+    refused(shell, 2, JOB.replace("zipcode", "zipcod"), "line 4: no column 'zipcod' in the source", "--check")
+    assert "did you mean 'zipcode'?" in refused(
+        shell, 2, JOB.replace("zipcode", "zipcod"), "line 4: no column", "--check"
+    )
+    unique = JOB.replace("[age, sex, zipcode]", "[age,\n    ssn]").replace("  id: ssn\n", "")
+    refused(shell, 3, unique, "line 5: the quasi column 'ssn' has a value of its own in each of 600 rows", "--check")
+    refused(shell, 3, JOB.replace("id: ssn", "id: age").replace("[age, ", "["), "have more than one row", "--check")
+    robust = ROBUST.replace("BACKGROUND", "background_from: age\n  max_suppressed: 0\n  repair: 1")
+    refused(shell, 3, robust, "r = 2.5 is not possible", "--check")
+    told = shell("run", write(shell, unique.replace("l: 4", "l: 4\n  unique_quasi: keep")), "--check")
+    assert told.returncode == 0 and "'ssn' alone has 600 different values" in told.stderr
+    assert not (shell.folder / "ward").exists()
 
 
 def test_check_looks_at_the_columns_and_runs_nothing(shell):
@@ -191,6 +214,28 @@ MISTAKES = [
     (JOB + "<<: {a: 1}\n", 11, "unknown key '<<'"),
     (JOB.replace("source: patients.parquet", "source: 7"), 2, "source is text, not a whole number; put it into quotes"),
     (JOB.replace("source: patients.parquet", "source: {database: x}"), 2, "source lacks table"),
+    (
+        JOB.replace("source: patients.parquet", "source: {engine: oracle}"),
+        2,
+        "engine is one of duckdb, spark, postgres",
+    ),
+    (JOB.replace("source: patients.parquet", "source: {engine: postgres}"), 2, "source lacks table"),
+    (JOB.replace("source: patients.parquet", "source: {engine: spark, master: x}"), 2, "source lacks path"),
+    (
+        JOB.replace("source: patients.parquet", "source: {engine: postgres, table: t}"),
+        10,
+        "writes no files; write into",
+    ),
+    (
+        JOB.replace("source: patients.parquet", "source: {engine: postgres,\n  table: t, master: x}"),
+        3,
+        "unknown key 'master' in source; there are table, engine, dsn",
+    ),
+    (
+        JOB.replace("source: patients.parquet", "source: {engine: spark, table: t}").replace("out: ward", "into: ward"),
+        10,
+        "spark publishes to a directory; write out",
+    ),
     (JOB.replace("source: patients.parquet", "source:"), 2, "source is text, not nothing"),
     (JOB.replace("source: patients.parquet", "source: ''"), 2, "source is empty"),
     (JOB.replace("source: patients.parquet", "source: ${GONE}/x"), 2, "the environment variable GONE is not set"),
@@ -217,7 +262,7 @@ MISTAKES = [
     (JOB.replace("out: ward", "into: ward"), 10, "give source a database and a table"),
     (JOB.replace("out: ward", "out: ward\n  overwrite: maybe"), 11, "overwrite is true or false, not text"),
     (JOB + "require: {row: '>= 1'}\n", 11, "no figure 'row'; thresholds are on rows, groups"),
-    (JOB + "require:\n  rows: 1000\n", 12, "rows is text, not a whole number; put it into quotes"),
+    (JOB + "require:\n  rows: 1000\n", 12, "a threshold has a relation: write rows: '>= 1000'"),
     (JOB + "require:\n  groups: '>= 1'\n  rows: about 1000\n", 13, "'about 1000' is no threshold"),
     (JOB + "require: '>= 1000'\n", 11, "require is a mapping"),
     (JOB + "require: {[a, b]: 1}\n", 11, "a key of require is a word, not a list"),
@@ -246,6 +291,7 @@ def test_files_that_are_no_jobs(shell):
     assert shell("run", "gone.yml").returncode == 2
     (shell.folder / "nightly.yml").write_bytes(b"method: \xff\xfe")
     assert "not UTF-8 text" in shell("run", "nightly.yml").stderr
+    refused(shell, 2, "[" * 1100, "nested too deep")
     (shell.folder / "nightly.yml").write_bytes(b"method: a\x00b")
     assert shell("run", "nightly.yml").returncode == 2
 
@@ -291,7 +337,7 @@ def test_a_killed_job_is_run_again(shell):
         str(shell.folder / "large.parquet")
     )
     job = "method: anatomy\nsource: large.parquet\nroles: {quasi: [q, q2], sensitive: s}\n"
-    name = write(shell, job + "parameters: {l: 10}\noutput: {out: ward, overwrite: true}\n")
+    name = write(shell, job + "parameters: {l: 10, unique_quasi: keep}\noutput: {out: ward, overwrite: true}\n")
     before = shell.left()
     assert killed(shell, ["run", name], lambda: any(shell.folder.glob(".ward.sqlanon-*/new/qit.parquet")))
     assert not (shell.folder / "ward").exists()
@@ -376,3 +422,28 @@ def test_a_job_publishes_against_backgrounds(shell):
 def test_a_job_with_wrong_backgrounds_is_refused(shell, known, says):
     status = 3 if "not possible" in says else 2
     refused(shell, status, ROBUST.replace("BACKGROUND", known), says)
+
+
+# -- other engines ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [
+        ("{engine: duckdb, database: x.duckdb, table: t}", ("duckdb", "t", None, None)),
+        ("{engine: spark, path: p/*.parquet, master: 'local[2]'}", ("spark", "p/*.parquet", "local[2]", None)),
+        ("{engine: spark, table: wards.people}", ("spark", "wards.people", None, None)),
+        ("{engine: postgres, table: s.t, dsn: '${DSN}'}", ("postgres", "s.t", None, "postgresql://me:pw@host/db")),
+        ("{engine: postgres, table: s.t}", ("postgres", "s.t", None, "postgresql://other")),
+    ],
+)
+def test_a_source_names_its_engine(tmp_path, source, place):
+    path = tmp_path / "nightly.yml"
+    path.write_text(JOB.replace("patients.parquet", source).replace("out: ward", "OUT: ward".lower()))
+    if "postgres" in source:
+        path.write_text(path.read_text().replace("out: ward", "into: ward"))
+    variables = {"DSN": "postgresql://me:pw@host/db", "SQLANON_DSN": "postgresql://other"}
+    job = read_job(path, variables)
+    found = job.source.removeprefix(f"{tmp_path}/") if job.source else ""
+    assert (job.engine, found, job.master, job.dsn) == place
+    assert ("postgresql://me:pw@host/db" in job.secrets) == ("${DSN}" in source)
