@@ -4,9 +4,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sqlanon.api import anatomy, breach, open, publish, robust, run, splu, uncertain
+    from sqlanon.api import (
+        adopt,
+        anatomy,
+        attack,
+        breach,
+        check,
+        compare,
+        mondrian,
+        open,
+        publish,
+        robust,
+        run,
+        splu,
+        uncertain,
+    )
+    from sqlanon.attacks.findings import Attack
     from sqlanon.breaches.associations import Breach
+    from sqlanon.comparison.comparison import Comparison
     from sqlanon.errors import (
+        AnswerWarning,
         DataError,
         QueryError,
         ReleaseError,
@@ -18,10 +35,15 @@ if TYPE_CHECKING:
     )
     from sqlanon.key import Key, PrivacyWarning
     from sqlanon.releases.release import Release
+    from sqlanon.risks.check import Check
     from sqlanon.version import VERSION as __version__
 
 __all__ = [
+    "AnswerWarning",
+    "Attack",
     "Breach",
+    "Check",
+    "Comparison",
     "DataError",
     "Key",
     "PrivacyWarning",
@@ -34,8 +56,13 @@ __all__ = [
     "UsageError",
     "VerificationError",
     "__version__",
+    "adopt",
     "anatomy",
+    "attack",
     "breach",
+    "check",
+    "compare",
+    "mondrian",
     "open",
     "publish",
     "robust",
@@ -44,14 +71,17 @@ __all__ = [
     "uncertain",
 ]
 
-# where each name is defined: a name is loaded when it is first asked for, so that a program starts quickly
+# where names are defined: each is loaded when it is first asked for, so that a program starts quickly
 _HOMES = {
+    "Attack": "attacks.findings",
     "Breach": "breaches.associations",
+    "Check": "risks.check",
+    "Comparison": "comparison.comparison",
     "Key": "key",
     "PrivacyWarning": "key",
     "Release": "releases.release",
     "__version__": "version",
-} | dict.fromkeys(("anatomy", "breach", "open", "publish", "robust", "run", "splu", "uncertain"), "api")
+}
 
 
 def __dir__() -> list[str]:
@@ -62,6 +92,7 @@ def __getattr__(name: str) -> Any:
     """Load a public name from the module that defines it."""
     if name not in __all__:
         raise AttributeError(f"module 'sqlanon' has no attribute {name!r}")
-    home = import_module(f"sqlanon.{_HOMES.get(name, 'errors')}")
+    # of the others, functions are verbs of the interface, classes are errors
+    home = import_module(f"sqlanon.{_HOMES.get(name, 'api' if name.islower() else 'errors')}")
     value = globals()[name] = getattr(home, "VERSION" if name == "__version__" else name)
     return value

@@ -11,16 +11,21 @@ from sqlanon.errors import UsageError
 from sqlanon.methods import METHODS
 from sqlanon.methods.anatomy import AnatomyOptions
 from sqlanon.methods.kinds import check_names, named_place
+from sqlanon.methods.mondrian.plan import MondrianOptions
 from sqlanon.methods.parameters import REQUIRED, Parameter, checked
 from sqlanon.methods.robust.plan import RobustOptions
 from sqlanon.methods.splu.plan import SpluOptions
 from sqlanon.methods.uncertain.plan import UncertainOptions
+from sqlanon.plain_values import refuse_broken_text
 from sqlanon.releases.release import Release, open_release
 from sqlanon.wording import spoken
 
 if TYPE_CHECKING:
+    from sqlanon.attacks.findings import Attack
     from sqlanon.breaches.associations import Breach
     from sqlanon.breaches.statement_layout import Model
+    from sqlanon.comparison.comparison import Comparison
+    from sqlanon.risks.check import Check
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -97,6 +102,16 @@ def uncertain(con: Any, source: object, **options: Unpack[UncertainOptions]) -> 
     return publish("uncertain", con, source, **options)
 
 
+@_described("mondrian")
+def mondrian(con: Any, source: object, **options: Unpack[MondrianOptions]) -> Release:
+    """Publish a relation as boxes of at least k rows (Mondrian): bounds, nodes or sets of quasi values, exact others.
+
+    con, source: as for `anatomy`; DuckDB only. Returns the Release (one table, `data`). Raises UsageError and
+    DataError as `anatomy` does.
+    """
+    return publish("mondrian", con, source, **options)
+
+
 def publish(method: str, con: Any, source: object, **options: Any) -> Release:
     """Publish a relation with a method that is named; the functions called as the methods are say what each takes.
 
@@ -104,23 +119,19 @@ def publish(method: str, con: Any, source: object, **options: Any) -> Release:
     """
     from sqlanon.publishing import publish as publishing
     from sqlanon.publishing.release_request import request_of
+    from sqlanon.publishing.thresholds import require, threshold_of
 
     # the methods' own functions cannot get here with another name
     if method not in METHODS:
         raise UsageError(f"no method {method!r}; there are {', '.join(METHODS)}")
-    _refuse_broken_text(source, options.get("out"), options.get("into"))
+    refuse_broken_text((source, options.get("out"), options.get("into")))
     declared = METHODS[method]
     arguments = checked(declared.arguments, options)
     request = request_of(arguments, method, named_place(source))
     own = {name: arguments[name] for name in declared.parameters}
     target = arguments["out"], arguments["into"], arguments["overwrite"]
-    return publishing.publish(request, engine_of(con), *target, **own)
-
-
-def _refuse_broken_text(*texts: object) -> None:
-    for text in texts:
-        if isinstance(text, str) and any("\ud800" <= letter <= "\udfff" for letter in text):
-            raise UsageError(f"{text!a} is not UTF-8 text")
+    accept = require(map(threshold_of, arguments["require"]))
+    return publishing.publish(request, engine_of(con), *target, accept=accept, **own)
 
 
 def breach(
@@ -139,20 +150,143 @@ def breach(
     return analyse(BreachQuestion(named_place(base), check_names(views), secret, model), engine_of(con))
 
 
+def attack(
+    release: Release,
+    *,
+    against: object = None,
+    id: str | Iterable[str] = (),
+    others: Iterable[Release] = (),
+    background: object = (),
+) -> "Attack":
+    """Tell what an adversary gets out of a release, promised beside reached: order, learning, composition, presence.
+
+    against: the source, as for `anatomy`; it scores guesses. id: columns that tell its rows apart. others: releases of
+    the same people, opened in the same session (`sqlanon.open(path, con=con)`). background: tables of distributions, as
+    for `Release.verify`. Returns the Attack. Raises UsageError, and DataError for a source that is about others.
+    """
+    from sqlanon.attacks.attack_release import attack_release
+
+    return attack_release(release, named_place(against), check_names(id), tuple(others), background)
+
+
+def check(
+    con: Any,
+    source: object,
+    *,
+    quasi: str | Iterable[str] = (),
+    sensitive: str | Iterable[str] = (),
+    id: str | Iterable[str] = (),
+    population: object = None,
+    sampled: float | None = None,
+    failing: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+    **required: Any,
+) -> "Check":
+    """Tell what a table risks: whom its quasi columns single out, what the sensitive values of its classes give away.
+
+    con, source: as for `anatomy`. Without quasi columns: a line per column with a role that it may have. Rows with
+    equal quasi values are a class; NULL is a value. required: what every class must reach: k, l, entropy_l,
+    recursive=(c, l), alpha, t, beta, delta. population: a table with the quasi columns that the source is a part of;
+    sampled: the share of the population that it is. failing: a Parquet file for the rows of failing classes.
+    Returns the Check; its `holds` says whether all that is required is reached. Raises UsageError, DataError and
+    TargetError.
+    """
+    from sqlanon.risks import assessment
+    from sqlanon.risks.failing import check_path
+    from sqlanon.risks.limits import limits_of
+    from sqlanon.risks.question import CheckQuestion
+
+    question = CheckQuestion(
+        source=named_place(source),
+        quasi=check_names(quasi),
+        sensitive=check_names(sensitive),
+        identifier=check_names(id),
+        limits=limits_of(required),
+        population=None if population is None else named_place(population),
+        sampled=sampled,
+    )
+    target = None if failing is None else check_path(failing, overwrite, (question.source, question.population))
+    return assessment.check(question, engine_of(con), target)
+
+
+def compare(
+    con: Any,
+    source: object,
+    *,
+    quasi: str | Iterable[str],
+    sensitive: str | Iterable[str],
+    id: str | Iterable[str] = (),
+    methods: str | Iterable[str] = ("anatomy", "robust", "splu", "mondrian"),
+    l: int | Iterable[int] = (3, 5, 10),
+    gamma: int | Iterable[int] = (5, 10),
+    queries: int | str | os.PathLike[str] = 200,
+    seed: int = 1,
+    target_error: float | None = None,
+    nulls: str = "refuse",
+    unique_quasi: str = "refuse",
+    out: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+) -> "Comparison":
+    """Tell what each method and parameter costs in accuracy on this data: relative errors of the same queries.
+
+    con: an open DuckDB connection; what is published for the comparison is dropped again. source, quasi, sensitive, id,
+    nulls, unique_quasi: as for `anatomy`. l: of anatomy and mondrian (k = 10), and r of robust, whose adversary
+    knows how the sensitive values depend on the quasi column with the fewest values. queries: how many to draw (half
+    set predicates of Anatomy's paper, half conjunctions of SPLU-Gen's; seed: another number draws others), or a file of
+    SQL queries FROM release. target_error: the largest median relative error to accept. out: a folder for the table
+    and every answer.
+    Returns the Comparison. Raises UsageError, DataError where this data allows no candidate, and TargetError.
+    """
+    from sqlanon.comparison.compare import compare as compare_methods
+    from sqlanon.comparison.files import check_folder, write_comparison
+    from sqlanon.comparison.question import read_question
+
+    question = read_question(
+        named_place(source), check_names(quasi), check_names(sensitive), check_names(id), methods=methods, l=l,
+        gamma=gamma, queries=queries if isinstance(queries, int) else Path(queries), seed=seed,
+        target_error=target_error, nulls=nulls, unique_quasi=unique_quasi,
+    )  # fmt: skip
+    target = None if out is None else check_folder(out, overwrite)
+    found = compare_methods(question, engine_of(con))
+    if target is not None:
+        write_comparison(found, target)
+    return found
+
+
 def run(job: str | os.PathLike[str]) -> Release:
     """Publish what a job file describes, checked against its thresholds before anything is visible.
 
     Returns the Release; its `notes` say what to know. Raises UsageError, with the line, for what is not a job,
     DataError where this data does not allow it or a threshold is missed.
     """
-    from sqlanon.engines.duckdb import DuckDBEngine, connect
     from sqlanon.publishing.job_file import read_job
-    from sqlanon.publishing.run_job import run_job, secrets_hidden
+    from sqlanon.publishing.run_job import open_engine_of, run_job
 
     described = read_job(Path(job))
-    with secrets_hidden(described):
-        engine = DuckDBEngine(connect(described.database, write=described.into is not None))
-    return run_job(described, engine)
+    return run_job(described, open_engine_of(described))
+
+
+def adopt(
+    con: Any,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    into: str | None = None,
+    overwrite: bool = False,
+    against: object = None,
+    **tables: Any,
+) -> Release:
+    """Make a verified release of tables that a macro, a dbt hook or a compiled script wrote.
+
+    con: an open connection. tables: qit and st, with l; or data, with sensitive and gamma; each a table, view, path, or
+    an object; further the fields of `publishing.adopt.Adoption`. out, into: where the release goes, this session if
+    neither is given. against: the microdata, to compare with. Returns the Release. Raises UsageError where the tables
+    cannot be a release, VerificationError where they do not hold what is said of them.
+    """
+    from sqlanon.publishing.adopt import adopt as adopted
+    from sqlanon.publishing.adopt import adoption
+
+    target = None if out is None else Path(out)
+    return adopted(adoption(**tables), engine_of(con), target, into, overwrite, against)
 
 
 def open(path: str | Path, database: str | None = None, con: Any = None) -> Release:

@@ -1,5 +1,7 @@
 """Every exception of sqlanon, one tree; each kind carries the exit code of the command line."""
 
+from collections.abc import Iterable
+
 from sqlanon.wording import spoken
 
 
@@ -7,6 +9,11 @@ class SqlanonError(Exception):
     """Say what was asked, what was found and what to do, in one short message."""
 
     exit_code = 1
+
+    def __init__(self, message: str = "", about: Iterable[str] = ()) -> None:
+        """Take the message, and the names of the columns or parameters that it is about."""
+        super().__init__(message)
+        self.about = tuple(about)
 
     def __str__(self) -> str:
         """Return the message; options are named as the command line or Python writes them."""
@@ -55,3 +62,7 @@ class VerificationError(DataError):
 
 class TemplateError(SqlanonError):
     """A template and its parameters do not fit: a fault of sqlanon, never of its user."""
+
+
+class AnswerWarning(UserWarning):
+    """Warn of an answer that may not be what was meant: a value that no row has, an interval that is only a bound."""

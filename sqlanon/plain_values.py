@@ -2,12 +2,21 @@
 
 import datetime
 import decimal
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
+from sqlanon.errors import UsageError
+
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def refuse_broken_text(values: Iterable[object]) -> None:
+    """Refuse text that is none: no database takes a name, path or query with half a character in it."""
+    for value in values:
+        if isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
+            raise UsageError(f"{value!a} is not UTF-8 text; name files, columns and queries in UTF-8")
 
 
 def records(frame: "pd.DataFrame") -> list[dict[str, Any]]:

@@ -6,8 +6,10 @@ Nothing here opens a database before a fork: DuckDB's threads would not live on 
 
 import atexit
 import contextlib
+import importlib
 import json
 import os
+import pkgutil
 import sys
 import tempfile
 import traceback
@@ -33,8 +35,14 @@ def run(arguments: list[str]) -> int:
 
 
 def warm() -> None:
-    """Do what every command does again: build the options of every verb, compile the templates."""
+    """Do what every command does again: import what it needs, build the verbs' options, compile the templates."""
+    import sqlanon
     from sqlanon.plans import templates
+
+    for module in pkgutil.walk_packages(sqlanon.__path__, "sqlanon."):
+        if not module.name.endswith("__main__"):
+            with contextlib.suppress(ImportError):  # the modules of engines whose packages are not installed
+                importlib.import_module(module.name)
 
     for template in templates.template_names():
         templates._environment().get_template(f"{template}.sql.j2")

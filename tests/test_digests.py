@@ -49,8 +49,10 @@ REQUESTS = {
         "uncertain",
         ROLES | {"k": 4, "l": 3, "threshold": 0.6, "influence": "learn", "undiverse": "suppress"},
     ),
+    "mondrian": ("mondrian", TYPED | {"k": 7, "l": 3, "quasi": ["age", "admitted", "bill", "sex"]}),
+    "mondrian relaxed": ("mondrian", ROLES | {"k": 7, "partition": "relaxed"}),
 }
-TRAVELLING = [name for name, (method, _) in REQUESTS.items() if method != "uncertain"]
+TRAVELLING = [name for name, (method, _) in REQUESTS.items() if method not in ("uncertain", "mondrian")]
 
 
 def plain(value: object) -> object:

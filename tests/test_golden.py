@@ -52,7 +52,16 @@ def uncertain() -> Plan:
     )
 
 
-PLANS = {"anatomy": anatomy, "splu": splu, "robust": robust, "uncertain": uncertain}
+def mondrian() -> Plan:
+    roles = Roles(("education", "age", "sex"), ("disease",), ("ssn",))
+    types = {"education": "VARCHAR", "age": "INTEGER", "sex": "VARCHAR", "disease": "VARCHAR", "ssn": "BIGINT"}
+    edges = (("Bachelor", "University"), ("Master", "University"), ("University", "Any"), ("School", "Any"))
+    tree = Beside("education.csv", rows=tuple({"child": child, "parent": parent} for child, parent in edges))
+    request = Request(Source(Sql('"patients"')), roles, identity="identifier", types=types)
+    return METHODS["mondrian"].plan(request, k=10, l=4, hierarchy={"education": tree})
+
+
+PLANS = {"anatomy": anatomy, "splu": splu, "robust": robust, "uncertain": uncertain, "mondrian": mondrian}
 SAID = [(method, dialect) for method in PLANS for dialect in (METHODS[method].dialects or DIALECTS)]
 
 

@@ -1,6 +1,7 @@
 """Imports point one way, each library has one door, and a method has one name in four places."""
 
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -18,16 +19,17 @@ PACKAGE = ROOT / "sqlanon"
 # a package imports from the packages above it, and a module inside a package from any of its own that makes no circle
 LAYERS = (
     {"wording", "version"},
-    {"errors"},
-    {"key", "atomic_files", "plain_values"},
-    {"plans", "estimators"},
+    {"errors", "renames"},
+    {"key", "atomic_files", "interruption", "plain_values", "near_texts"},
+    {"plans", "estimators", "html_tables"},
     {"sql"},
     {"engines", "methods"},
     {"estimation", "breaches"},
-    {"verification"},
+    {"verification", "risks"},
     {"adversary"},
     {"releases"},
-    {"publishing"},
+    {"publishing", "attacks"},
+    {"comparison"},
     {"api"},
     {"cli", "__init__"},
     {"__main__"},
@@ -184,12 +186,16 @@ def optional() -> set[str]:
 
 @pytest.mark.parametrize("test", [name for name in TESTS if not name.startswith("tests/benchmarks/")])
 def test_tests_are_collected_without_extras(test):
-    left_out = optional()
-    doors = {f"sqlanon.{module}" for module, path in MODULES.items() if module_needs(path, left_out)}
+    left_out, doors = optional(), doors_of_extras()
     for name in on_top(ROOT / test):
         parts = name.split(".")
         prefixes = {".".join(parts[:length]) for length in range(1, len(parts) + 1)}
         assert not prefixes & (left_out | doors), f"{test} imports {name} at its top: import it in a fixture or a test"
+
+
+@functools.cache
+def doors_of_extras() -> set[str]:
+    return {f"sqlanon.{module}" for module, path in MODULES.items() if module_needs(path, optional())}
 
 
 def module_needs(path: Path, libraries: set[str]) -> bool:
@@ -238,7 +244,7 @@ def test_templates_of_others_are_rendered_by_whoever_imports_the_owner(module):
 def test_one_name_in_three_places():
     tests = {path.stem.removeprefix("test_") for path in (ROOT / "tests" / "methods").glob("test_*.py")}
     golden = {path.name for path in (ROOT / "tests" / "golden").iterdir() if path.is_dir()}
-    assert set(METHODS) == tests - {"base"} == golden
+    assert set(METHODS) == tests - {"base", "uniqueness"} == golden
 
 
 def test_the_build_runs_what_the_readme_says():

@@ -148,6 +148,13 @@ def test_every_method_has_a_guide():
     assert set(METHODS) <= set(GUIDES)
 
 
+def test_tests_that_a_guide_names_exist():
+    named = [found for guide in GUIDES for found in re.findall(r"`(tests/\S+\.py)::(\w+)`", text_of(guide))]
+    assert len(named) >= 15
+    for path, test in named:
+        assert f"\ndef {test}(" in (documents.README.parent / path).read_text(encoding="utf-8"), (path, test)
+
+
 def test_readme_lists_every_guide():
     text = text_of("README")
     listed = re.findall(r"\]\((sqlanon/[^)#]+\.md)\)", text)

@@ -1,8 +1,9 @@
 """Add to a release's verification the posteriors of adversaries who know distributions of the sensitive value."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from sqlanon.adversary.background_knowledge import MatchedBackground, examine_backgrounds
 from sqlanon.errors import UsageError
@@ -48,11 +49,27 @@ def add_posteriors(
         return _add_check(report, r, "not run: some rows are in no group")
     promise = f"{'promised' if r is None else 'asked'} 1/{name} = {100 / limit:.4g} %"
     largest = max(figures["largest_posterior"] for figures in exposures)
-    return replace(_add_check(report, r, largest), posterior=tuple(exposures), promise=promise)
+    added = _add_check(report, r, largest)
+    if added.checks[-1].holds and _covers(parameters, exposures, limit):
+        # what groups of several signatures could not prove is proved by their posteriors
+        proved = (replace(check, holds=True) if _is_open(check) else check for check in added.checks)
+        added = replace(added, checks=tuple(proved))
+    return replace(added, posterior=tuple(exposures), promise=promise)
+
+
+def _is_open(check: Check) -> bool:
+    return check.promised and check.holds is None
+
+
+def _covers(parameters: Mapping[str, Any], exposures: Sequence[Mapping[str, Any]], limit: float) -> bool:
+    """Tell whether posteriors of at most 1/limit under these backgrounds are what the release promises."""
+    met = {frozenset(figures["attributes"]) for figures in exposures}
+    return "r" in parameters and limit >= parameters["r"] and met >= set(map(frozenset, parameters["backgrounds"]))
 
 
 def _add_check(report: Report, r: float | None, largest: object) -> Report:
     """Add the check; a text says why there is no posterior."""
     required = REPORTED if r is None else f"<= 1/{r:g}"
     holds = largest <= 1 / r + ROUNDING if r is not None and isinstance(largest, float) else None
-    return replace(report, checks=(*report.checks, Check("posterior", required, largest, holds)))
+    check = Check("posterior", required, largest, holds, promised=r is not None)
+    return replace(report, checks=(*report.checks, check))

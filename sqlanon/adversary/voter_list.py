@@ -1,57 +1,94 @@
-"""Presence: what an adversary with a list of people learns from a release of groups."""
+"""Presence: what an adversary with a list of people learns from a release of groups, or of boxes.
+
+The answer has one line for all voters whose quasi values are equal: its columns are published ones, so that a list with
+names, or with the sensitive column, shows nothing more than what the release does.
+"""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.errors import UsageError
+from sqlanon.methods.mondrian.read_manifest import described
 from sqlanon.plans.plan import Source
-from sqlanon.plans.roles import resolve_names
+from sqlanon.plans.roles import free_name, resolve_names
 from sqlanon.plans.templates import Sql, ident
+from sqlanon.verification import generalized
 from sqlanon.verification.checks import PublishedTables
 
 if TYPE_CHECKING:
     import pandas as pd
 
+ANSWERS = ("matching_rows", "voters_alike", "presence", "confidence", "risk")
+
 
 def presence_query(published: PublishedTables, voters: Source, types: Mapping[str, str]) -> tuple[str, str]:
-    """Return the name and text of the query that joins a voter list with a release."""
+    """Return the name and text of the query that counts a voter list together with a release."""
     columns = published.manifest["columns"]
     names = resolve_names(list(types), columns["quasi"])
     kinds = published.columns("qit")
     quasi = [
         Sql(f"cast({ident(name)} as {kinds[column]})") for name, column in zip(names, columns["quasi"], strict=True)
     ]
-    # the answer repeats the list's own columns, beside which these stand
-    added = {"matching_rows", "voters_alike", "presence", "confidence", "risk"}
-    clash = [name for name in types if name.lower() in added]
-    if clash:
-        raise UsageError(f"the voter list has a column {clash[0]!r}, which the answer adds; rename it")
     sql = published.query(
         "adversary/voter_list/presence",
         {"voters": voters.relation},
-        quasi=columns["quasi"],
-        voter_columns=list(types),
         voter_quasi=quasi,
         group_column=columns["group"],
         count_column=columns["count"],
+        **_answer_names(columns["quasi"]),
     )
     return "presence", sql
 
 
-def find_presence(published: PublishedTables, voters: Source, types: Mapping[str, str]) -> "pd.DataFrame":
-    """Join a voter list with a release: per voter presence, confidence and their product."""
-    return published.engine.frame(presence_query(published, voters, types)[1])
+def _answer_names(quasi: Sequence[str], *more: str) -> dict[str, Any]:
+    """Return the names of an answer's columns: where the user's have one of ours, it gives way."""
+    return {"quasi": quasi, **{f"{answer}_column": free_name(answer, quasi) for answer in (*more, *ANSWERS)}}
+
+
+def box_presence_query(published: PublishedTables, voters: Source, types: Mapping[str, str]) -> tuple[str, str]:
+    """Return the name and text of the query that looks for the boxes in which voters lie.
+
+    It answers a row for all voters alike: the quasi columns, how many voters lie in the same boxes, those of ANSWERS.
+    """
+    attributes = described(published.manifest)
+    names = resolve_names(list(types), [one.name for one in attributes])
+    boxed = [name for one in attributes for name in one.names.values()]
+    shown = {name: f"shown_{number}" for number, name in enumerate(boxed, start=1)}
+    bounds: list[tuple[str, str, Sql, Sql]] = []
+    lists: list[tuple[str, Sql, Sql]] = []
+    for one in attributes:
+        ends = [shown[published_name] for published_name in one.names.values()]
+        if one.shape == "bounds":
+            # without a column of its own no box has room for a NULL
+            unknown = f"box.{ident(ends[2])}" if one.has_unknown else "false"
+            bounds.append((ends[0], ends[1], Sql(unknown), Sql(f"voter.quasi_{one.number}")))
+        else:
+            covered = generalized.covered_values(published, one)
+            lists.append((ends[0], covered, Sql(f"cast(voter.quasi_{one.number} as varchar)")))
+    (sensitive,) = published.manifest["columns"]["sensitive"]
+    box = published.subquery("adversary/voter_list/box", boxed=boxed, sensitive=sensitive)
+    reading = [Sql(f"cast({ident(name)} as {one.type})") for one, name in zip(attributes, names, strict=True)]
+    voter = published.subquery("adversary/voter_list/voter", {"voters": voters.relation}, voter_quasi=reading)
+    sql = published.query(
+        "adversary/voter_list/box_presence",
+        {"voter": voter, "box": box},
+        bounds=bounds,
+        lists=lists,
+        **_answer_names([one.name for one in attributes], "voters_in_box"),
+    )
+    return "presence", sql
 
 
 def presence_figures(frame: "pd.DataFrame") -> dict[str, Any]:
-    """Summarize a voter list: how many, how many surely present, mean and largest risk."""
+    """Summarize a voter list: how many voters, how many surely present, mean and largest risk of a voter."""
     if frame.empty:
         return {"voters": 0, "surely_present": 0, "mean_risk": None, "largest_risk": None}
+    _, alike, presence, _, risk = (frame.iloc[:, place] for place in range(-len(ANSWERS), 0))
+    voters = int(alike.sum())
     return {
-        "voters": len(frame),
-        "surely_present": int((frame["presence"] >= 1).sum()),
-        # fsum: the order in which an engine returns the voters does not show in the last digit
-        "mean_risk": float(math.fsum(frame["risk"]) / len(frame)),
-        "largest_risk": float(frame["risk"].max()),
+        "voters": voters,
+        "surely_present": int(alike[presence >= 1].sum()),
+        # fsum: the order in which an engine returns the lines does not show in the last digit
+        "mean_risk": float(math.fsum(alike * risk) / voters),
+        "largest_risk": float(risk.max()),
     }

@@ -1,11 +1,11 @@
 """Refuse limits that no association could meet, and places that cannot be written, before anything runs."""
 
-import os
 from pathlib import Path
 
+from sqlanon.atomic_files import check_new_file
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError, TargetError, UsageError
-from sqlanon.plans.templates import Sql, ident
+from sqlanon.plans.templates import Sql
 from sqlanon.wording import option
 
 
@@ -19,12 +19,7 @@ def check_limits(threshold: float | None, cover: int | None) -> None:
 
 def check_file(target: Path, overwrite: bool) -> None:
     """Raise TargetError for a file that cannot be written."""
-    if target.suffix not in (".parquet", ".csv", ".json"):
-        raise TargetError(f"{target.name!r} does not end in .parquet, .csv or .json")
-    if not target.parent.is_dir():
-        raise TargetError(f"no directory {str(target.parent)!r} to write {target.name!r} in")
-    if os.path.lexists(target) and not (overwrite and target.is_file() and not target.is_symlink()):
-        raise TargetError(f"{str(target)!r} exists; choose another {option('out')} or say {option('overwrite', True)}")
+    check_new_file(target, (".parquet", ".csv", ".json"), option("out"), overwrite)
 
 
 def check_table(engine: Engine, table: str) -> Sql:
@@ -32,7 +27,7 @@ def check_table(engine: Engine, table: str) -> Sql:
     parts = table.split(".")
     if len(parts) > 2 or not all(parts):
         raise TargetError(f"{table!r} is no name of a table; say NAME or SCHEMA.NAME")
-    relation = Sql(".".join(ident(part) for part in parts))
+    relation = engine.full_name(parts)
     try:
         engine.columns(f"select * from {relation}")
     except SqlanonError:

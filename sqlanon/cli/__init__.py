@@ -8,11 +8,13 @@ from typing import Annotated
 
 import typer
 
-from sqlanon.cli import breach, guide, jobs, macros, recipient, tour  # noqa: F401 - each adds its verbs
+from sqlanon import interruption
+from sqlanon.cli import adopt, attack, breach, check, compare, guide, jobs, macros, recipient, tour  # noqa: F401
 from sqlanon.cli.app import app
 from sqlanon.cli.options import say
 from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.key import PrivacyWarning
+from sqlanon.plain_values import refuse_broken_text
 from sqlanon.wording import speak
 
 
@@ -33,38 +35,53 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: object, *
         say(f"warning: {message}")
 
 
-def _refuse_broken_text(words: list[str]) -> None:
-    """Refuse what is not text: no database takes a name, path or query with half a character in it."""
-    for word in words:
-        if any("\ud800" <= letter <= "\udfff" for letter in word):
-            raise UsageError(f"{word!a} is not UTF-8 text; name files, columns and queries in UTF-8")
-
-
 def main() -> None:
-    """Run the command line; leave with 0, 2 (cannot be right), 3 (this data does not allow it) or 1 (a bug)."""
+    """Run the command line; leave with 0, 2 (cannot be right), 3 (this data does not allow it) or 1 (a bug).
+
+    Ctrl-C ends a command with 130, SIGTERM with 143, and nothing is left behind.
+    """
     logging.getLogger("sqlanon").addHandler(logging.NullHandler())
     warnings.showwarning = _show_warning
     speak("command line")
-    code = 0
+    interruption.handle_signals()
+    code = _run()
+    ended = interruption.ended_by()
+    if ended is not None:
+        code, words = ended
+        say(words)
+    sys.exit(code)
+
+
+def _run() -> int:
+    """Run what was typed; return the exit code."""
     try:
-        _refuse_broken_text(sys.argv[1:])
+        refuse_broken_text(sys.argv[1:])
         app()
         sys.stdout.flush()
-    except SqlanonError as error:
-        say(f"error: {error}")
-        code = error.exit_code
-    except BrokenPipeError:  # whoever read our output has left; that is no fault
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError as error:
-        say(f"error: cannot write the answer: {error.strerror}")
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = UsageError.exit_code
-    except Exception as error:
-        if os.environ.get("SQLANON_DEBUG"):
+    except SystemExit as left:
+        return left.code if isinstance(left.code, int) else 0
+    except BaseException as error:
+        # what a signal has interrupted fails in its own way, which is no fault
+        if interruption.ended_by() is not None:
+            return 0
+        if os.environ.get("SQLANON_DEBUG") and not isinstance(error, SqlanonError | OSError):
             raise
-        say(
-            f"error: a fault of sqlanon ({type(error).__name__}); nothing was published."
-            " SQLANON_DEBUG=1 shows where (the traceback may show data)"
-        )
-        code = 1
-    sys.exit(code)
+        return _tell(error)
+    return 0
+
+
+def _tell(error: BaseException) -> int:
+    """Say in one line what went wrong; return the exit code."""
+    if isinstance(error, SqlanonError):
+        say(f"error: {error}")
+        return error.exit_code
+    if isinstance(error, OSError):
+        if not isinstance(error, BrokenPipeError):  # whoever read our output has left; that is no fault
+            say(f"error: cannot write the answer: {error.strerror}")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0 if isinstance(error, BrokenPipeError) else UsageError.exit_code
+    say(
+        f"error: a fault of sqlanon ({type(error).__name__}); nothing was published."
+        " SQLANON_DEBUG=1 shows where (the traceback may show data)"
+    )
+    return 1

@@ -16,10 +16,13 @@ from rich.text import Text
 from sqlanon.adversary.posterior_table import SEVERAL_BACKGROUNDS, posterior_table
 from sqlanon.cli.console import to_stderr, visible
 from sqlanon.plain_values import cell, plain, records, words
+from sqlanon.plans.roles import free_name
 from sqlanon.releases.forms import form_of
 from sqlanon.verification.checks import REPORTED, Report
+from sqlanon.wording import spoken
 
 Format = Literal["table", "json", "csv"]
+SHOWN_VOTERS = 20  # lines of a voter list, which may be as long as the table
 
 
 @contextmanager
@@ -53,6 +56,19 @@ def show_frame(frame: pd.DataFrame, how: Format) -> None:
         _print_table(list(frame.columns), [list(row.values()) for row in records(frame)])
 
 
+def show_answer(frame: pd.DataFrame, how: Format) -> None:
+    """Print the answer to a query; in JSON each row also holds its warnings, if there are any.
+
+    An answer without rows is then one object that holds nothing else.
+    """
+    said = [spoken(message) for message in frame.attrs["warnings"]]
+    if how == "json" and said:
+        name = free_name("notes", list(frame.columns))
+        _print_json([row | {name: said} for row in records(frame)] or [{name: said}])
+        return
+    show_frame(frame, how)
+
+
 def show_mapping(mapping: Mapping[str, Any], how: Format) -> None:
     """Print one object to standard output, a line per key in a table."""
     if how == "json":
@@ -73,7 +89,7 @@ def show_publication(manifest: Mapping[str, Any], where: str, how: Format) -> No
         return
     form = form_of(manifest)
     lines = form.summary(manifest, where)
-    _print_table(["", ""], [[key, text] for key, text in lines.items()], header=False)
+    _print_table(["", ""], [[key, spoken(text)] for key, text in lines.items()], header=False)
     for table in form.tables(manifest):
         _show_titled(*table)
 
@@ -83,6 +99,13 @@ def _show_titled(title: str, heads: Sequence[str], rows: Sequence[Sequence[objec
     sys.stdout.write(f"\n{visible(title)}\n")
     _print_table(heads, rows)
     sys.stdout.write("".join(f"{visible(line)}\n" for line in closing))
+
+
+def show_lines(title: str, heads: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:
+    """Print a table under its title; without heads that say anything, without either."""
+    if title:
+        sys.stdout.write(f"{visible(title)}\n")
+    _print_table(heads, [[plain(value) for value in line] for line in lines], header=any(heads))
 
 
 def show_learned(lines: Sequence[Sequence[object]]) -> None:
@@ -97,7 +120,7 @@ def show_learned(lines: Sequence[Sequence[object]]) -> None:
 
 
 def show_report(report: Report, how: Format) -> None:
-    """Print a verification: its checks, its figures, the voters."""
+    """Print a verification: its checks, its figures, the first lines of the voters."""
     checks = [
         {"name": c.name, "required": plain(c.required), "found": plain(c.found), "holds": c.holds}
         for c in report.checks
@@ -105,7 +128,7 @@ def show_report(report: Report, how: Format) -> None:
     if how == "json":
         whole: dict[str, Any] = {"holds": report.holds, "checks": checks, "figures": plain(report.figures)}
         if report.presence is not None:
-            whole["presence"] = records(report.presence)
+            whole["presence"] = records(report.presence.head(SHOWN_VOTERS))
         if report.posterior:
             whole["posterior"] = plain(report.posterior)
         _print_json(whole)
@@ -119,7 +142,7 @@ def show_report(report: Report, how: Format) -> None:
     if report.figures:
         _print_table(["figure", "value"], [[key, words(plain(value))] for key, value in report.figures.items()])
     if report.presence is not None:
-        show_frame(report.presence, how)
+        show_frame(report.presence.head(SHOWN_VOTERS), how)
     for found in report.posterior:
         _show_titled(*posterior_table(found, report.promise))
     if len(report.posterior) > 1:

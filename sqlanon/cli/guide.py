@@ -1,6 +1,5 @@
 """The verb for the longer texts: guide."""
 
-import difflib
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +8,7 @@ import typer
 
 from sqlanon.cli.app import app
 from sqlanon.errors import UsageError
+from sqlanon.near_texts import find_near
 
 PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -40,7 +40,7 @@ def subject(path: Path) -> str:
 
 
 def _unknown(topic: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(topic.lower(), known, n=1)
+    near = find_near(topic, known, most=1)
     nearest = f"; the nearest is {near[0]!r}" if near else ""
     return f"there is no guide {topic!r}{nearest}; the guides are {', '.join(known)}"
 

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from sqlanon.cli.app import app
-from sqlanon.cli.options import EngineName, Memory, Temporary, Threads, open_engine, say
+from sqlanon.cli.options import Memory, Temporary, Threads, say
 from sqlanon.errors import SqlanonError
 
 
@@ -27,7 +27,7 @@ class Log(StrEnum):
 def run(
     job: Annotated[str, typer.Argument(help="YAML file; paths in it are relative to its folder.")],
     check: Annotated[
-        bool, typer.Option("--check", help="Check the file and the source's columns, and run nothing else.")
+        bool, typer.Option("--check", help="Check the file, the source's columns and its rows; publish nothing.")
     ] = False,
     log: Annotated[
         Log, typer.Option("--log", help="json: lines of JSON on standard error, one for every step.")
@@ -47,12 +47,11 @@ def run(
 
     with _json_lines() if log is Log.json else nullcontext(say) as tell:
         described = read_job(job)
-        with run_job.secrets_hidden(described):
-            write = described.into is not None and not check
-            resources = (None, None, threads, memory_limit, temp_directory)
-            engine = open_engine(EngineName.duckdb, described.database, write, *resources)
+        limits = {"threads": threads, "memory_limit": memory_limit, "temp_directory": temp_directory}
+        engine = run_job.open_engine_of(described, check, **limits)
         if check:
-            run_job.check_job(described, engine)
+            for note in run_job.check_job(described, engine):
+                tell(note)
             tell(f"{job} describes a job that fits its source")
             return
         with run_job.logged_as_json(sys.stderr) if log is Log.json else display.progress():

@@ -1,12 +1,13 @@
 """The verb that stores macros for clients without Python: macros."""
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sqlanon.cli.app import app
-from sqlanon.cli.options import DatabaseOption, EngineName, Format, FormatOption, SqlOption, open_engine, say
+from sqlanon.cli.options import DatabaseOption, Format, FormatOption, SqlOption, say
 from sqlanon.errors import UsageError
 
 
@@ -16,6 +17,10 @@ def macros(
     drop: Annotated[bool, typer.Option("--drop", help="Remove the macros instead.")] = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace macros of the same names that are not ours.")
+    ] = False,
+    convert: Annotated[
+        bool,
+        typer.Option("--convert", help="Write the file anew in the format that clients of DuckDB 1.4 and later read."),
     ] = False,
     how: FormatOption = Format.table,
     sql: SqlOption = False,
@@ -36,12 +41,21 @@ def macros(
     import pandas as pd
 
     from sqlanon.cli import display
+    from sqlanon.engines.connect import open_duckdb
+    from sqlanon.publishing import stored_format
     from sqlanon.sql.table_macro import describe_macro
 
-    engine = open_engine(EngineName.duckdb, database, write=True)
+    if convert:
+        stored_format.convert(Path(database))
+    engine = open_duckdb(database, write=True)
     done = store_macros.drop(engine) if drop else store_macros.store(engine, overwrite)
     display.show_frame(pd.DataFrame(map(describe_macro, done), columns=["macro", "yields", "example"]), how.value)
     if drop:
         say(f"dropped {len(done)} macros from {database}")
         return
+    if newer := stored_format.unreadable_version(engine):
+        say(
+            f"warning: {database} has DuckDB's format {newer}, which clients of earlier versions cannot open;"
+            " --convert writes the file anew for clients from 1.4 on"
+        )
     say("make a key with: openssl rand -hex 32; hand it over with: set variable sqlanon_key = '…'")

@@ -2,15 +2,29 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, get_type_hints
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, cast, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
-from sqlanon.cli.publication import CompilationOptions, PublicationOptions, ScriptOptions, print_script, publish_release
+from sqlanon.cli.publication import (
+    CompilationOptions,
+    PlanOptions,
+    PublicationOptions,
+    ScriptOptions,
+    print_script,
+    publish_release,
+)
+from sqlanon.errors import UsageError
 from sqlanon.methods import METHODS
 from sqlanon.methods.base import Method
 from sqlanon.methods.parameters import Parameter
 from sqlanon.wording import spoken
+
+# what wrong words on a command line raise; typer has no name for it
+_WRONG_WORDS = cast(type[Exception], typer.BadParameter.__mro__[1])
 
 
 def commands_of(verb: str) -> dict[str, Any]:
@@ -26,7 +40,12 @@ def _add_publish(app: typer.Typer, method: Method[Any]) -> None:
         publish_release(method, given)
 
     example = f"publish {method.name} {method.example}"
-    _add(app, method, command, method.sentence, example, PublicationOptions, method.arguments)
+    options, arguments = PublicationOptions, dict(method.arguments)
+    if method.plans_promises:
+        # with --plan it need not be given: what is missing without it is told when that is known
+        options, name = PlanOptions, method.plans_promises
+        arguments[name] = replace(arguments[name], default=None)
+    _add(app, method, command, method.sentence, example, options, arguments)
 
 
 def _add_compile(app: typer.Typer, method: Method[Any]) -> None:
@@ -59,7 +78,25 @@ def _add(
     command.__name__, command.__doc__ = method.name, sentence
     command.__signature__ = inspect.Signature(arguments)  # type: ignore[attr-defined]
     command.__annotations__ = {one.name: one.annotation for one in arguments} | {"return": None}
-    app.command(method.name, epilog=f"Example: sqlanon {example}")(command)
+    app.command(method.name, cls=SourceCommand, epilog=f"Example: sqlanon {example}")(command)
+
+
+class SourceCommand(TyperCommand):
+    """A command with one source: several are what a shell makes of a pattern without quotes."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line; raise UsageError for more than one file."""
+        words = list(args)  # reading them empties the list
+        try:
+            return super().parse_args(ctx, args)
+        except _WRONG_WORDS as error:
+            files = [word for word in words if Path(word).is_file()]
+            if "unexpected extra argument" in str(error) and len(files) > 1:
+                raise UsageError(
+                    f"{len(files)} files were given, and a source is one text: put a pattern into quotes, so that the"
+                    " shell leaves it as it is, for example '*.parquet'"
+                ) from None
+            raise
 
 
 def _shared(options: type, name: str, hint: Any) -> inspect.Parameter:

@@ -1,6 +1,7 @@
 """Options that several verbs share, one name each, and how their texts are read."""
 
 import os
+from collections.abc import Sequence
 from enum import Enum, StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -46,6 +47,11 @@ Estimator = Enum("Estimator", {name: name for name in ESTIMATOR_NAMES}, type=str
 SourceArgument = Annotated[
     str, typer.Argument(help="Parquet, CSV or JSON path or glob; with --database a table or view.")
 ]
+QuasiOption = Annotated[
+    list[str], typer.Option("--quasi", help="Columns that others may know; commas between, or repeat.")
+]
+SensitiveOption = Annotated[list[str], typer.Option("--sensitive", help="Sensitive columns, each on its own.")]
+IdOption = Annotated[list[str], typer.Option("--id", help="What tells persons apart.")]
 ReleaseArgument = Annotated[str, typer.Argument(help="Release directory; with --database the name of its schema.")]
 DatabaseOption = Annotated[str | None, typer.Option("--database", help="DuckDB file that holds the table or schema.")]
 EngineOption = Annotated[
@@ -92,6 +98,7 @@ def open_engine(
     threads: int | None = None,
     memory: str | None = None,
     temporary: str | None = None,
+    readable: Sequence[str] | None = None,
 ) -> "Engine":
     """Open the engine that was named; a DSN that stands nowhere else is read from SQLANON_DSN."""
     from sqlanon.engines import connect
@@ -99,7 +106,7 @@ def open_engine(
     # a DSN on the command line may hold a password, which process lists show
     if engine is EngineName.postgres and dsn is None:
         dsn = os.environ.get("SQLANON_DSN")
-    return connect.open_engine(engine.value, database, write, master, dsn, threads, memory, temporary)
+    return connect.open_engine(engine.value, database, write, master, dsn, threads, memory, temporary, readable)
 
 
 def chosen_key(key: str | None, key_file: Path | None) -> Key | None:

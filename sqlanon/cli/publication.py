@@ -30,6 +30,14 @@ class PublicationOptions(SessionOptions):
     key_file: KeyFile = None
 
 
+class PlanOptions(PublicationOptions):
+    """The same of a method whose promises can be looked at first."""
+
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Print what several values of gamma would promise, and publish nothing.")
+    ] = False
+
+
 class ScriptOptions:
     """What compile takes beside what methods declare."""
 
@@ -48,28 +56,55 @@ def publish_release(method: Method[Any], given: Mapping[str, Any]) -> None:
     from sqlanon.cli import display
     from sqlanon.publishing.publish import publish
     from sqlanon.publishing.release_request import request_of
+    from sqlanon.publishing.thresholds import require, threshold_of
 
+    # said before an engine is opened, which may take long or fail for a reason of its own
+    method.refuse_dialect(given["engine"].value)
+    _refuse_missing(method, given)
     arguments = _arguments(method.arguments, given)
+    accept = require(map(threshold_of, arguments["require"]))
     out, into, overwrite = arguments["out"], arguments["into"], arguments["overwrite"]
-    _refuse_place(out, into, given)
+    if not given.get("plan"):
+        _refuse_place(out, into, given)
     # SQLANON_KEY and --key-file are the command line's own ways to hand a key over
     arguments["key"] = chosen_key(arguments["key"], given["key_file"])
     files = tuple(str(file) for file in (given["database"], given["key_file"]) if file is not None)
     request = request_of(arguments, method.name, given["source"], files)
     own = {name: arguments[name] for name in method.parameters}
     session = SessionOptions(**{one.name: given[one.name] for one in fields(SessionOptions)})
+    if given.get("plan"):
+        _print_promises(request, session, own)
+        return
     engine = session.open(write=into is not None)
     if session.sql:
         _print_statements(request, engine, arguments, own)
         return
     with display.progress():
-        release = publish(request, engine, out, into, overwrite, **own)
+        release = publish(request, engine, out, into, overwrite, accept=accept, **own)
     where = str(out) if out is not None else f"schema {into} of {session.database or 'the database'}"
     display.show_publication(release.manifest, where, session.how.value)
     for note in release.notes:
         say(note)
     if "influence" in release.learned:
         display.show_learned(release.learned["influence"])
+
+
+def _print_promises(request: Any, session: SessionOptions, own: Mapping[str, Any]) -> None:
+    from sqlanon.cli import display
+    from sqlanon.publishing.promise_plan import plan_promises, plan_statements
+
+    engine = session.open()
+    if session.sql:
+        sys.stdout.write(plan_statements(request, engine))
+        return
+    display.show_frame(plan_promises(request, engine, **own), session.how.value)
+
+
+def _refuse_missing(method: Method[Any], given: Mapping[str, Any]) -> None:
+    """Refuse a request without the parameter whose promises --plan would show."""
+    name = method.plans_promises
+    if name and not given[name] and not given["plan"]:
+        raise UsageError(f"say --{name}; --plan prints what several values of it promise, and publishes nothing")
 
 
 def _refuse_place(out: object, into: str | None, given: Mapping[str, Any]) -> None:

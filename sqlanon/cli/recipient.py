@@ -1,7 +1,9 @@
 """Verbs of whoever holds a release: verify, estimate."""
 
 import sys
-from typing import Annotated
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +17,19 @@ from sqlanon.cli.options import (
     say,
 )
 from sqlanon.cli.session_options import SessionOptions, with_session
+from sqlanon.engines.time_limit import LONGEST
+from sqlanon.errors import UsageError
+
+if TYPE_CHECKING:
+    from sqlanon.verification.checks import Report
+
+RobustLimit = Annotated[
+    float | None,
+    typer.Option("-r", help="With --background: fail where a posterior is above 1/r; reported if not given."),
+]
+VotersFile = Annotated[
+    Path | None, typer.Option("--out", help="With --voters: save all of their lines, .parquet or .csv.")
+]
 
 
 @app.command(
@@ -27,30 +42,62 @@ def verify(
     against: Annotated[str | None, typer.Option("--against", help="The source: compare multisets with it.")] = None,
     voters: Annotated[str | None, typer.Option("--voters", help="A list of people with the quasi columns.")] = None,
     background: BackgroundOption = [],  # noqa: B006
-    r: Annotated[
-        float | None,
-        typer.Option("-r", help="With --background: fail where a posterior is above 1/r; reported if not given."),
-    ] = None,
+    r: RobustLimit = None,
+    out: VotersFile = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="With --out: replace the file.")] = False,
     *,
     session: SessionOptions,
 ) -> None:
-    """Prove from the published files what can be proved; exit 3 where something does not hold."""
+    """Prove from the published files what can be proved; exit 3 where something does not hold or is not proved."""
     from sqlanon.cli import display
-    from sqlanon.releases.release import open_release
 
-    opened = open_release(release, session.database, session.open())
+    opened = session.open_release(release, against, voters, *background)
+    if out is not None or overwrite:
+        _check_file(out, overwrite, opened.directory, voters, [against, *background])
     if session.sql:
         sys.stdout.write(opened.verification_sql(against, voters, background, r))
         return
     report = opened.verify(against, voters, background, r)
     display.show_report(report, session.how.value)
-    if not report.holds:
+    _keep_voters(report, out)
+    if report.holds is False:
         say(f"the release does not hold: {', '.join(check.name for check in report.checks if check.holds is False)}")
+        raise typer.Exit(3)
+    if report.holds is None:
+        say(f"no check fails, and the promise is not proved: {', '.join(report.unproved)} was not run")
         raise typer.Exit(3)
     if session.how is Format.table:
         open_checks = [check.name for check in report.checks if check.holds is None]
         judged = f"no check fails; not judged: {', '.join(open_checks)}" if open_checks else "every check holds"
         say(judged + ("" if against else "; --against SOURCE compares it with the microdata too"))
+
+
+def _check_file(
+    out: Path | None, overwrite: bool, release: Path | None, voters: str | None, read: Sequence[str | None]
+) -> None:
+    """Refuse a file for the voters that cannot be written, before anything is verified."""
+    from sqlanon.publishing.kept_files import check_paths
+
+    if out is None:
+        raise UsageError("--overwrite replaces the file that --out names, and there is none")
+    if voters is None:
+        raise UsageError("--out saves what is found of the list that --voters names, and there is none")
+    check_paths([out], "--out", overwrite, release, [voters, *read])
+
+
+def _keep_voters(report: "Report", out: Path | None) -> None:
+    """Save all lines of the voters, or say how many are not shown."""
+    from sqlanon.cli.display import SHOWN_VOTERS
+    from sqlanon.publishing.kept_files import save_frame
+
+    if report.presence is None:
+        return
+    lines = len(report.presence)
+    if out is not None:
+        save_frame(report.presence, out)
+        say(f"all {lines:,} lines of voters: {out}, which only you can read")
+    elif lines > SHOWN_VOTERS:
+        say(f"shown: the {SHOWN_VOTERS} lines of voters with the highest risk, of {lines:,}; --out FILE saves all")
 
 
 @app.command(
@@ -73,6 +120,9 @@ def estimate(
     max_iterations: Annotated[
         int | None, typer.Option("--max-iterations", help="With --estimator iterative: the most turns.")
     ] = None,
+    timeout: Annotated[
+        float, typer.Option("--timeout", help="Seconds after which the query is interrupted.")
+    ] = LONGEST,
     *,
     session: SessionOptions,
 ) -> None:
@@ -81,9 +131,8 @@ def estimate(
     Over uncertain data COUNT(*) is answered by what is certain, possible and expected.
     """
     from sqlanon.cli import display
-    from sqlanon.releases.release import open_release
 
-    opened = open_release(release, session.database, session.open())
+    opened = session.open_release(release)
     chosen = None if estimator is None else estimator.value
     kind = None if transition is None else transition.value
     iteration = {"transition": kind, "tolerance": tolerance, "max_iterations": max_iterations}
@@ -92,7 +141,7 @@ def estimate(
         sys.stdout.write(opened.estimation_sql(query, chosen))
         return
     opened.require_unchanged()
-    answer = opened.estimate(query, chosen, **options)
-    for message in answer.attrs.get("messages", ()):
+    answer = opened.estimate(query, chosen, timeout=timeout, **options)
+    for message in answer.attrs["messages"]:
         say(message)
-    display.show_frame(answer, session.how.value)
+    display.show_answer(answer, session.how.value)

@@ -1,8 +1,9 @@
 """What every verb takes that opens an engine and prints a result, said once and handed over as one object."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from sqlanon.cli.options import (
@@ -22,6 +23,7 @@ from sqlanon.cli.options import (
 
 if TYPE_CHECKING:
     from sqlanon.engines.base import Engine
+    from sqlanon.releases.release import Release
 
 
 @dataclass(kw_only=True)
@@ -38,10 +40,19 @@ class SessionOptions:
     memory_limit: Memory = None
     temp_directory: Temporary = None
 
-    def open(self, write: bool = False) -> "Engine":
-        """Open the engine; with --sql nothing is ever written."""
+    def open(self, write: bool = False, readable: Sequence[str] | None = None) -> "Engine":
+        """Open the engine; with --sql nothing is ever written. readable: as `connect.open_engine` takes it."""
         resources = (self.threads, self.memory_limit, self.temp_directory)
-        return open_engine(self.engine, self.database, write and not self.sql, self.master, self.dsn, *resources)
+        write = write and not self.sql
+        return open_engine(self.engine, self.database, write, self.master, self.dsn, *resources, readable)
+
+    def open_release(self, release: str, *files: str | None) -> "Release":
+        """Open a release; a schema is a stranger's, and beside its database only `files` are read."""
+        from sqlanon.releases.release import open_release
+
+        stranger = self.database is not None and not Path(release).is_dir()
+        readable = [file for file in files if file is not None] if stranger else None
+        return open_release(release, self.database, self.open(readable=readable))
 
 
 def with_session(command: Callable[..., None]) -> Callable[..., None]:

@@ -2,7 +2,8 @@
 
 import datetime
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import sqlanon.version
@@ -12,6 +13,26 @@ from sqlanon.plans.plan import Publication
 FORMAT = 1
 MOST_ROWS = 2**62  # sums of two counts stay within a bigint
 Manifest = dict[str, Any]
+# what only a publisher could find, by comparing with the source
+_OF_THE_SOURCE = ("quasi_rows", "quasi_values", "sensitive_counts", "retention", "published_counts")
+_COMPARED = {
+    "format",
+    "method",
+    "parameters",
+    "columns",
+    "rows",
+    "groups",
+    "dropped_rows",
+    "guarantee",
+    "verified",
+    "files",
+}
+_ROLES = ("quasi", "sensitive", "group", "count", "label", "qiid", "alternatives", "values")
+_TEXTS = {
+    "engine": r"(duckdb|spark|postgres) [\w.+-]{1,40}|by hand",
+    "sqlanon": r"[\w.+-]{1,40}",
+    "created": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00",
+}
 _REQUIRED = {
     "format": int,
     "method": str,
@@ -75,9 +96,35 @@ def parse_manifest(text: str, where: str) -> Manifest:
     return manifest
 
 
+def foreign_texts(manifest: Manifest, found: Collection[str]) -> list[str]:
+    """Return the names in a manifest whose values are not what a release says there: they could hold anything.
+
+    found: what was compared with the tables already, `verified diversity` among it.
+    """
+    wrong = [name for name in manifest if name not in _TEXTS and name not in _COMPARED]
+    wrong += [f"columns {role}" for role in manifest["columns"] if role not in _ROLES]
+    wrong += [name for name, kind in _TEXTS.items() if not re.fullmatch(kind, str(manifest.get(name, "")))]
+    verified = manifest.get("verified", {})
+    if not isinstance(verified, dict):
+        return [*wrong, "verified"]
+    for name, value in verified.items():
+        if f"verified {name}" not in found and not (name in _OF_THE_SOURCE and _is_count(value)):
+            wrong.append(f"verified {name}")
+    return wrong
+
+
+def _is_count(value: object) -> bool:
+    """Tell whether this is what a comparison with the source finds: numbers of rows, or that it holds."""
+    if isinstance(value, dict):
+        return set(value) == {"added_rows", "missing_rows"} and all(type(count) is int for count in value.values())
+    return value in ("holds", "not run")
+
+
 def _check_columns(columns: Manifest, where: str) -> None:
     """Refuse a manifest whose columns are not names: every one of them will stand in SQL."""
-    lists = [columns.get("quasi"), columns.get("sensitive"), *([columns["values"]] if "values" in columns else [])]
+    # one column of sensitive values keeps its source's name, several are numbered
+    values = [columns["values"]] if columns.get("values", columns.get("sensitive")) != columns.get("sensitive") else []
+    lists = [columns.get("quasi"), columns.get("sensitive"), *values]
     added = [name for role, name in columns.items() if role not in ("quasi", "sensitive", "values")]
     names = [name for listed in lists for name in (listed if isinstance(listed, list) else [None])] + added
     if not all(lists) or not all(isinstance(name, str) and name and "\0" not in name for name in names):

@@ -13,6 +13,7 @@ Row = Mapping[str, Any]
 Nulls = Literal["refuse", "value", "drop"]
 Draws = Literal["keyed", "random"]
 Identity = Literal["number", "identifier", "row"]
+UniqueQuasi = Literal["refuse", "keep"]
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,17 @@ class Request:
     draws: Draws = "keyed"
     identity: Identity = "number"
     many_rows_per_person: bool = False
+    unique_quasi: UniqueQuasi = "refuse"
     show_values: bool = False
     types: Mapping[str, str] = field(default_factory=dict)
     probed: Row = field(default_factory=dict)
+
+    @property
+    def rows_per_person(self) -> str:
+        """Return what is known of it: one, many, or unchecked where nothing tells persons apart."""
+        if self.many_rows_per_person:
+            return "many"
+        return "one" if self.roles.identifier else "unchecked"
 
 
 @dataclass(frozen=True)

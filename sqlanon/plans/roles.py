@@ -1,6 +1,7 @@
 """Which column is a quasi-identifier, sensitive, or an identifier; which name is free."""
 
-from collections.abc import Iterable, Sequence
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlanon.errors import UsageError
@@ -59,7 +60,8 @@ def resolve_names(columns: Sequence[str], names: Iterable[str]) -> tuple[str, ..
     names = tuple(names)
     missing = [name for name in names if name.lower() not in spelled]
     if missing:
-        raise UsageError(NO_COLUMN.format(missing=_listed(missing), columns=_listed(columns)))
+        told = NO_COLUMN.format(missing=_listed(missing), columns=_listed(columns))
+        raise UsageError(told + _nearest(missing, spelled), about=missing)
     return tuple(spelled[name.lower()] for name in names)
 
 
@@ -75,9 +77,9 @@ def checked_roles(quasi: tuple[str, ...], sensitive: tuple[str, ...], identifier
         for name in names:
             before = seen.setdefault(name.lower(), role)
             if before == role and sum(n.lower() == name.lower() for n in names) > 1:
-                raise UsageError(f"column {name!r} is named twice in {role}")
+                raise UsageError(f"column {name!r} is named twice in {role}", about=[name])
             if before != role:
-                raise UsageError(TWO_ROLES.format(column=repr(name), one=before, other=role))
+                raise UsageError(TWO_ROLES.format(column=repr(name), one=before, other=role), about=[name])
     return Roles(quasi, sensitive, identifier)
 
 
@@ -89,6 +91,12 @@ def free_name(wanted: str, taken: Iterable[str]) -> str:
         number += 1
         name = f"{wanted}_{number}"
     return name
+
+
+def _nearest(missing: Iterable[str], spelled: Mapping[str, str]) -> str:
+    """Ask whether columns of nearly the same names were meant; say nothing where there are none."""
+    near = [match for name in missing for match in difflib.get_close_matches(name.lower(), spelled, n=1)]
+    return f"; did you mean {_listed(spelled[name] for name in dict.fromkeys(near))}?" if near else ""
 
 
 def _listed(names: Iterable[str]) -> str:

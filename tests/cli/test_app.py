@@ -17,6 +17,7 @@ VERBS = [
     ["verify"],
     ["estimate"],
     ["macros"],
+    ["adopt"],
     ["run"],
     ["demo"],
     ["breach"],
@@ -96,6 +97,17 @@ def test_estimate_in_every_format(release):
     assert set(rows[0]) == {"sex", "n", "n_std_error", "n_low", "n_high"}
     assert rows[0]["n_low"] <= rows[0]["n"] <= rows[0]["n_high"]
     assert shown.stdout.split()[:5] == list(rows[0])
+
+
+def test_a_value_that_no_row_has_is_told(release):
+    sql = "SELECT {}COUNT(*) FROM release WHERE disease = 'D 1'{}"
+    told = "no such value in the release: disease = 'D 1'; did you mean 'd1'?"
+    shown = release("estimate", "release", sql.format("", ""))
+    assert shown.stderr.splitlines() == [told]
+    (row,) = json.loads(release("estimate", "release", sql.format("", ""), "--format", "json").stdout)
+    assert (row["count"], row["notes"]) == (0, [told])
+    asked = sql.format("sex, ", " GROUP BY sex")
+    assert json.loads(release("estimate", "release", asked, "--format", "json").stdout) == [{"notes": [told]}]
 
 
 def test_a_refused_query_ends_with_2(release):

@@ -133,7 +133,8 @@ def test_is_exactly_one_select(name):
     sql = render(name, **dummies(name))
     (tree,) = sqlglot.parse(sql, read="duckdb")
     assert tree.key == "select"
-    assert not re.search(r"\b(create|insert|update|delete|drop|alter|copy|attach|install|pragma)\s+\w", sql)
+    words = re.sub(r"'[^']*'", "''", sql)  # messages may say what to drop
+    assert not re.search(r"\b(create|insert|update|delete|drop|alter|copy|attach|install|pragma)\s+\w", words)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,4 +1,4 @@
--- sqlanon robust for spark: r = 2.5, l = 3, backgrounds = [['sex'], ['sex', 'zipcode']], guarantee = exact, max_suppressed = 0.01, repair = 0, block = 64, draws = keyed, nulls = refuse
+-- sqlanon robust for spark: r = 2.5, l = 3, backgrounds = [['sex'], ['sex', 'zipcode']], guarantee = exact, max_suppressed = 0.01, repair = 0, block = 64, draws = keyed, nulls = refuse, rows_per_person = one
 -- Wong, Fu, Wang, Xu, Pei and Yu, Anonymization against Background Knowledge of Distributions, 2010
 -- It makes `sqlanon_qit`, `sqlanon_st`, and nothing else that it makes may be handed on.
 -- It needs a key of 64 hex digits, and who has the key can undo the release.
@@ -204,7 +204,7 @@ select
   max(case when `place` = 3 then `surplus` end) as `surplus_3`
 from `placed`;
 
--- outlook: What decides whether few enough rows are left over: N, the NULLs, the rows that find no group of `size` values in their class, and the largest smaller size that leaves few enough (millionths of N)
+-- outlook: What decides whether few enough rows are left over: N, the NULLs, the rows that find no group of `size` values in their class, the largest smaller size that leaves few enough (millionths of N), and the rows of the most frequent value
 create table `sqlanon_outlook` using parquet as
 with `total` as (
   select
@@ -217,6 +217,12 @@ with `total` as (
       0
     ) as `null_count`
   from `sqlanon_signature_tally`
+), `valued` as (
+  select
+    sum(`row_count`) as `row_count`
+  from `sqlanon_ranked`
+  group by
+    `sensitive`
 ), `held` as (
   select
     `size`,
@@ -248,6 +254,11 @@ select
     ),
     0
   ) as `feasible_size`,
+  coalesce((
+    select
+      cast(max(`row_count`) as bigint)
+    from `valued`
+  ), 0) as `largest_count`,
   `worst`.`class_count`,
   `worst`.`worst_1`,
   `worst`.`worst_2`,
@@ -299,6 +310,44 @@ from (
         count(*) as `person_count`,
         coalesce(sum(case when `row_count` > 1 then 1 else 0 end), 0) as `repeating_persons`
       from `person`
+    ) as `looked_at`
+) as checked;
+
+-- uniqueness: How far the quasi-identifiers tell rows apart: how many rows stand alone with their combination of values, and for each of `counted_columns`, in order, in how many rows it has a value, and how many different ones
+select case when refusal is not null then raise_error(refusal) end as checked
+from (
+    with `combination` as (
+      select
+        `quasi_1`,
+        `quasi_2`,
+        `quasi_3`,
+        count(*) as `row_count`
+      from `sqlanon_population`
+      group by
+        `quasi_1`,
+        `quasi_2`,
+        `quasi_3`
+    )
+    select
+      case
+        when `known_1` >= 100 and `known_1` = `distinct_1` and 2 * `known_1` > `row_count`
+        then 'the quasi column \'age\' has a value of its own in each row: it identifies people'
+        when `known_2` >= 100 and `known_2` = `distinct_2` and 2 * `known_2` > `row_count`
+        then 'the quasi column \'sex\' has a value of its own in each row: it identifies people'
+        when `known_3` >= 100 and `known_3` = `distinct_3` and 2 * `known_3` > `row_count`
+        then 'the quasi column \'zipcode\' has a value of its own in each row: it identifies people'
+      end as `refusal`
+    from (
+      select
+        coalesce(cast(sum(`row_count`) as bigint), 0) as `row_count`,
+        coalesce(cast(sum(case when `quasi_1` is null then 0 else `row_count` end) as bigint), 0) as `known_1`,
+        count(distinct `quasi_1`) as `distinct_1`,
+        coalesce(cast(sum(case when `quasi_2` is null then 0 else `row_count` end) as bigint), 0) as `known_2`,
+        count(distinct `quasi_2`) as `distinct_2`,
+        coalesce(cast(sum(case when `quasi_3` is null then 0 else `row_count` end) as bigint), 0) as `known_3`,
+        count(distinct `quasi_3`) as `distinct_3`,
+        coalesce(cast(sum(case when `row_count` = 1 then 1 else 0 end) as bigint), 0) as `unique_rows`
+      from `combination`
     ) as `looked_at`
 ) as checked;
 

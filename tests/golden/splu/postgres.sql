@@ -1,4 +1,4 @@
--- sqlanon splu for postgres: gamma = {'disease': 5}, residue = drop, epsilon = 0.3, alpha = 3, target_error = 0.1, block = 64, draws = keyed, nulls = refuse
+-- sqlanon splu for postgres: gamma = {'disease': 5}, residue = drop, epsilon = 0.3, alpha = 3, target_error = 0.1, block = 64, draws = keyed, nulls = refuse, rows_per_person = one
 -- Fu, Wang, Wong, Wang and Jiang, SPLU-Gen: small sum privacy and large sum utility, 2014
 -- It makes "sqlanon_data", and nothing else that it makes may be handed on.
 -- It needs a key of 64 hex digits, and who has the key can undo the release.
@@ -57,7 +57,7 @@ group by
   "sensitive";
 analyze "sqlanon_tally";
 
--- feasibility: What decides whether l groups can be told apart: N, the NULLs, and the most frequent value
+-- feasibility: What decides whether l groups can be told apart: N, the NULLs, and the most frequent value, and what else could be done where they cannot: the count of the next value, and the most rows that groups of l different values can hold
 do $sqlanon$
 declare refusal text := (
     select
@@ -78,21 +78,39 @@ declare refusal text := (
           "row_count",
           case when "sensitive" is null and not false then 0 else "row_count" end as "kept_count"
         from "sqlanon_tally"
+      ), "placed" as (
+        select
+          "counted".*,
+          row_number() over (order by "kept_count" desc) - 1 as "place",
+          cast(sum("kept_count") over () as bigint) as "kept_rows",
+          cast(sum("kept_count") over (order by "kept_count" desc rows between unbounded preceding and current row) as bigint) - "kept_count" as "larger_rows"
+        from "counted"
+      ), "fitting" as (
+        select
+          min((("kept_rows" - "larger_rows") / (5 - "place"))) as "group_count"
+        from "placed"
+        where
+          "place" < 5
       )
       select
-        coalesce(cast(sum("kept_count") as bigint), 0) as "row_count",
-        coalesce(cast(sum(case when "sensitive" is null then "row_count" else 0 end) as bigint), 0) as "null_count",
-        coalesce(cast(sum(case when "kept_count" > 0 then 1 else 0 end) as bigint), 0) as "value_count",
-        coalesce(max("kept_count"), 0) as "largest_count",
-        (
-          select
-            cast("sensitive" as text)
-          from "counted"
-          order by
-            "kept_count" desc nulls last
-          limit 1
-        ) as "largest_value"
-      from "counted"
+        coalesce(cast(sum("placed"."kept_count") as bigint), 0) as "row_count",
+        coalesce(
+          cast(sum(case when "placed"."sensitive" is null then "placed"."row_count" else 0 end) as bigint),
+          0
+        ) as "null_count",
+        coalesce(cast(sum(case when "placed"."kept_count" > 0 then 1 else 0 end) as bigint), 0) as "value_count",
+        coalesce(max("placed"."kept_count"), 0) as "largest_count",
+        max(case when "placed"."place" = 0 then cast("placed"."sensitive" as text) end) as "largest_value",
+        coalesce(
+          max(
+            case when "placed"."place" = 0 and "placed"."sensitive" is null then 1 else 0 end
+          ),
+          0
+        ) as "largest_missing",
+        coalesce(max(case when "placed"."place" = 1 then "placed"."kept_count" end), 0) as "next_count",
+        coalesce(cast(sum(least("placed"."kept_count", "fitting"."group_count")) as bigint), 0) as "groupable_rows"
+      from "placed"
+      cross join "fitting"
     ) as "looked_at"
 );
 begin
@@ -121,6 +139,48 @@ declare refusal text := (
         count(*) as "person_count",
         coalesce(sum(case when "row_count" > 1 then 1 else 0 end), 0) as "repeating_persons"
       from "person"
+    ) as "looked_at"
+);
+begin
+    if refusal is not null then raise exception using message = refusal; end if;
+end
+$sqlanon$;
+
+-- uniqueness: How far the quasi-identifiers tell rows apart: how many rows stand alone with their combination of values, and for each of `counted_columns`, in order, in how many rows it has a value, and how many different ones
+do $sqlanon$
+declare refusal text := (
+    select
+      case
+        when "known_1" >= 100 and "known_1" = "distinct_1" and 2 * "known_1" > "row_count"
+        then 'the quasi column ''age'' has a value of its own in each row: it identifies people'
+        when "known_2" >= 100 and "known_2" = "distinct_2" and 2 * "known_2" > "row_count"
+        then 'the quasi column ''sex'' has a value of its own in each row: it identifies people'
+        when "known_3" >= 100 and "known_3" = "distinct_3" and 2 * "known_3" > "row_count"
+        then 'the quasi column ''zipcode'' has a value of its own in each row: it identifies people'
+      end as "refusal"
+    from (
+      with "combination" as (
+        select
+          "quasi_1",
+          "quasi_2",
+          "quasi_3",
+          count(*) as "row_count"
+        from "sqlanon_population"
+        group by
+          "quasi_1",
+          "quasi_2",
+          "quasi_3"
+      )
+      select
+        coalesce(cast(sum("row_count") as bigint), 0) as "row_count",
+        coalesce(cast(sum(case when "quasi_1" is null then 0 else "row_count" end) as bigint), 0) as "known_1",
+        count(distinct "quasi_1") as "distinct_1",
+        coalesce(cast(sum(case when "quasi_2" is null then 0 else "row_count" end) as bigint), 0) as "known_2",
+        count(distinct "quasi_2") as "distinct_2",
+        coalesce(cast(sum(case when "quasi_3" is null then 0 else "row_count" end) as bigint), 0) as "known_3",
+        count(distinct "quasi_3") as "distinct_3",
+        coalesce(cast(sum(case when "row_count" = 1 then 1 else 0 end) as bigint), 0) as "unique_rows"
+      from "combination"
     ) as "looked_at"
 );
 begin

@@ -1,9 +1,20 @@
--- sqlanon uncertain for duckdb: k = 5, l = 3, threshold = 0.3, undiverse = merge, refine = 0, max_alternatives = 2, order_alternatives = given, alternatives = lists, alternative_of = None, hierarchies = {'education': [['Bachelor', 'University'], ['Master', 'University'], ['School', 'Any'], ['University', 'Any']]}, types = {'education': 'VARCHAR', 'age': 'INTEGER', 'sex': 'VARCHAR'}, draws = keyed, nulls = refuse
+-- sqlanon uncertain for duckdb: k = 5, l = 3, threshold = 0.3, undiverse = merge, max_group = 20, refine = 0, max_alternatives = 2, order_alternatives = given, alternatives = lists, alternative_of = None, hierarchies = {'education': [['Bachelor', 'University'], ['Master', 'University'], ['School', 'Any'], ['University', 'Any']]}, types = {'education': 'VARCHAR', 'age': 'INTEGER', 'sex': 'VARCHAR'}, draws = keyed, nulls = refuse, rows_per_person = one
 -- Ren, Yang, Zhang and Jia, Uncertain Data Privacy Protection Based on K-anonymity Via Anatomy, 2012
 -- It makes "sqlanon_qit", "sqlanon_st", and nothing else that it makes may be handed on.
 -- It needs a key of 64 hex digits, and who has the key can undo the release.
 -- Make one with: openssl rand -hex 32
 -- Hand it over before the script runs: set variable sqlanon_key = '…'
+
+-- no macro may have the name of a function that this script calls
+select
+    system.main.error(
+        system.main.concat('the macro ', planted.function_name, ' has the name of a function of DuckDB: drop it')
+    ) as refusal
+from system.main.duckdb_functions() as planted
+where not planted.internal
+    and system.main.lower(planted.function_name) in (
+        select system.main.lower(own.function_name) from system.main.duckdb_functions() as own where own.internal
+    );
 
 begin transaction;
 
@@ -11,7 +22,7 @@ begin transaction;
 create temporary table "sqlanon_key" as
 select lower(cast(getvariable('sqlanon_key') as varchar)) as "secret";
 
-select case when refusal is not null then error(refusal) end as checked
+select case when refusal is not null then system.main.error(refusal) end as checked
 from (
     select
         case
@@ -39,7 +50,7 @@ select *
 from "sqlanon_source";
 
 -- cells: What is wrong with cells: nothing or NULL among the alternatives, more than allowed, how many are uncertain
-select case when refusal is not null then error(refusal) end as checked
+select case when refusal is not null then system.main.error(refusal) end as checked
 from (
     select
         case
@@ -84,7 +95,7 @@ from (
 ) as checked;
 
 -- persons: How many rows share their identifier with another row: the guarantees are per row
-select case when refusal is not null then error(refusal) end as checked
+select case when refusal is not null then system.main.error(refusal) end as checked
 from (
     select
         case
@@ -102,6 +113,38 @@ from (
             count(*) as person_count,
             coalesce(sum(case when row_count > 1 then 1 else 0 end), 0) as repeating_persons
         from person
+    ) as looked_at
+) as checked;
+
+-- uniqueness: How far the quasi-identifiers tell rows apart: how many rows stand alone with their combination of values, and for each of `counted_columns`, in order, in how many rows it has a value, and how many different ones
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select
+        case
+            when known_1 >= 100 and known_1 = distinct_1 and 2 * known_1 > row_count then 'the quasi column ''age'' has a value of its own in each row: it identifies people'
+            when known_2 >= 100 and known_2 = distinct_2 and 2 * known_2 > row_count then 'the quasi column ''sex'' has a value of its own in each row: it identifies people'
+        end as refusal
+    from (
+        with combination as (
+            select
+                "quasi_1",
+                "quasi_2",
+                "quasi_3",
+                count(*) as row_count
+            from "sqlanon_population"
+            group by
+                "quasi_1",
+                "quasi_2",
+                "quasi_3"
+        )
+        select
+            coalesce(cast(sum(row_count) as bigint), 0) as row_count,
+            coalesce(cast(sum(case when "quasi_2" is null then 0 else row_count end) as bigint), 0) as known_1,
+            count(distinct "quasi_2") as distinct_1,
+            coalesce(cast(sum(case when "quasi_3" is null then 0 else row_count end) as bigint), 0) as known_2,
+            count(distinct "quasi_3") as distinct_2,
+            coalesce(cast(sum(case when row_count = 1 then 1 else 0 end) as bigint), 0) as unique_rows
+        from combination
     ) as looked_at
 ) as checked;
 
@@ -200,7 +243,7 @@ select
 from different;
 
 -- outside_1: Values of an attribute that its hierarchy does not have, or has as inner nodes only
-select case when refusal is not null then error(refusal) end as checked
+select case when refusal is not null then system.main.error(refusal) end as checked
 from (
     select
         case
@@ -349,7 +392,7 @@ select
 from line;
 
 -- weightless: The sensitive values of the data that the influence matrix has no line for
-select case when refusal is not null then error(refusal) end as checked
+select case when refusal is not null then system.main.error(refusal) end as checked
 from (
     select
         case
@@ -428,12 +471,58 @@ create temporary table "sqlanon_measured" as
 select
     count(*) as row_count,
     min(sensitive_count) as least_alternatives,
+    max(sensitive_count) as most_alternatives,
     min(case when abs(cast(quasi_2 as double)) <= cast(1e300 as double) then cast(quasi_2 as double) end) as "lowest_2",
     max(case when abs(cast(quasi_2 as double)) <= cast(1e300 as double) then cast(quasi_2 as double) end) - min(case when abs(cast(quasi_2 as double)) <= cast(1e300 as double) then cast(quasi_2 as double) end) as "span_2"
 from "sqlanon_determined";
 
--- feasibility: What decides whether there can be clusters: N, the different weights, and whether all rows hold the same values
-select case when refusal is not null then error(refusal) end as checked
+-- held: The numbers of the values that each different sensitive cell holds
+create temporary table "sqlanon_held" as
+select
+    alternative.cell_code,
+    value.held,
+    value.grave
+from "sqlanon_alternative_sensitive" as alternative
+inner join "sqlanon_value" as value on alternative.text = value.sensitive;
+
+-- representative: One value that stands for each different sensitive cell when rows are dealt out: a grave one if the cell has any, and of these the one that the fewest rows hold
+create temporary table "sqlanon_representative" as
+with cell as (
+    select
+        cell_code,
+        count(*) as row_count
+    from "sqlanon_determined"
+    group by cell_code
+),
+frequency as (
+    select
+        held.held,
+        sum(cell.row_count) as row_count
+    from "sqlanon_held" as held
+    inner join cell on held.cell_code = cell.cell_code
+    group by held.held
+),
+ranked as (
+    select
+        held.cell_code,
+        held.held,
+        held.grave,
+        row_number() over (
+            partition by held.cell_code
+            order by held.grave desc, frequency.row_count, held.held
+        ) as place
+    from "sqlanon_held" as held
+    inner join frequency on held.held = frequency.held
+)
+select
+    cell_code,
+    held,
+    grave
+from ranked
+where place = 1;
+
+-- feasibility: What decides whether there can be clusters: N, the different weights, whether all rows hold the same values, and for L, where all rows are one region, in groups of what size at least they are diverse, and up to which L groups of `most_rows` are
+select case when refusal is not null then system.main.error(refusal) end as checked
 from (
     select
         case
@@ -441,21 +530,120 @@ from (
             when row_count < 5 then 'K = 5 needs at least 5 rows'
             when value_count < 3 then 'L = 3 asks for 3 different weights, and the sensitive values have fewer'
             when grave_count > 0 and least_alternatives = value_count then 'all rows hold the same sensitive values'
+            when grave_count > 0 and most_alternatives = 1 and (least_size is null or least_size > 20) then 'L = 3 is not possible in groups of at most 20 rows'
         end as refusal
     from (
         with counted as (
             select
                 count(*) as value_count,
-                coalesce(sum(grave), 0) as grave_count
+                coalesce(cast(sum(grave) as bigint), 0) as grave_count
             from "sqlanon_value"
+        ),
+        standing_for as (
+            select
+                representative.held,
+                representative.grave,
+                count(*) as row_count
+            from "sqlanon_determined" as determined
+            inner join "sqlanon_representative" as representative on determined.cell_code = representative.cell_code
+            group by representative.held, representative.grave
+        ),
+        asked as (
+            select
+                value.held as target,
+                value.held as wanted,
+                standing_for.held,
+                standing_for.grave,
+                standing_for.row_count
+            from "sqlanon_value" as value
+            cross join standing_for
+            where value.held > 1 and value.held <= 3
+        ),
+        ranked as (
+            select
+                target,
+                wanted,
+                held,
+                grave,
+                row_count,
+                cast(sum(row_count) over (partition by target) as bigint) as total_rows,
+                cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
+                row_number() over (partition by target order by row_count desc, held) as place,
+                cast(sum(row_count) over (
+                    partition by target order by row_count desc, held rows unbounded preceding
+                ) as bigint) as rows_so_far
+            from asked
+        ),
+        possible as (
+            select
+                target,
+                wanted,
+                total_rows,
+                grave_rows,
+                least(
+                    total_rows // 5,
+                    total_rows // wanted,
+                    min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
+                ) as group_count
+            from ranked
+            group by target, wanted, total_rows, grave_rows
+        ),
+        shared as (
+            select
+                possible.target,
+                possible.wanted,
+                possible.total_rows,
+                possible.grave_rows,
+                possible.group_count,
+                case when possible.group_count > 0 then possible.group_count end as divisor,
+                cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
+            from possible
+            inner join ranked on possible.target = ranked.target
+            group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
+        ),
+        needed as (
+            select
+                *,
+                greatest(0, wanted * group_count - grave_places) as helping_rows,
+                (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
+            from shared
+        ),
+        fitting as (
+            select
+                target,
+                total_rows,
+                group_count,
+                (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
+                case when divisor > 0 then least(
+                    (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
+                ) end as largest_size
+            from needed
+        ),
+        judged as (
+            select
+                max(case when target = 3 then least_size end) as least_size,
+                max(case when target = 3 then largest_size end) as largest_size,
+                max(case when largest_size <= 20 then target end) as largest_l
+            from fitting
+        ),
+        grave as (
+            select coalesce(cast(sum(grave * row_count) as bigint), 0) as grave_rows
+            from standing_for
         )
         select
             measured.row_count,
             counted.value_count,
-            cast(counted.grave_count as bigint) as grave_count,
-            coalesce(measured.least_alternatives, 0) as least_alternatives
+            counted.grave_count,
+            grave.grave_rows,
+            coalesce(measured.least_alternatives, 0) as least_alternatives,
+            coalesce(measured.most_alternatives, 0) as most_alternatives,
+            judged.least_size,
+            judged.largest_size,
+            judged.largest_l
         from "sqlanon_measured" as measured
         cross join counted
+        cross join judged
+        cross join grave
     ) as looked_at
 ) as checked;
 
@@ -795,15 +983,6 @@ select
     least(position // 5, row_count // 5 - 1) as cluster
 from lined;
 
--- held: The numbers of the values that each different sensitive cell holds
-create temporary table "sqlanon_held" as
-select
-    alternative.cell_code,
-    value.held,
-    value.grave
-from "sqlanon_alternative_sensitive" as alternative
-inner join "sqlanon_value" as value on alternative.text = value.sensitive;
-
 -- cluster_value: The sensitive values of every cluster, alternatives included, each with the fewest alternatives of a row that holds it
 create temporary table "sqlanon_cluster_value" as
 select
@@ -829,7 +1008,7 @@ with diversity as (
 select
     cluster,
     cluster as target,
-    0 as turn,
+    cast(1 as bigint) as width,
     case
         when weight_count >= 3 and least_alternatives < weight_count then 2
         when grave = 0 then 1
@@ -837,77 +1016,52 @@ select
     end as standing
 from diversity;
 
+-- cluster_count: How many rows of every cluster each value stands for
+create temporary table "sqlanon_cluster_count" as
+select
+    clustering.cluster,
+    representative.held,
+    representative.grave,
+    count(*) as row_count
+from "sqlanon_clustering" as clustering
+inner join "sqlanon_representative" as representative on clustering.cell_code = representative.cell_code
+group by clustering.cluster, representative.held, representative.grave;
+
 -- merges: turn 1 of 16
 
--- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
 create temporary table "sqlanon_merged" as
-with part as (
-    select
-        target,
-        max(turn) as turn,
-        max(standing) as standing
+with widened as (
+    select max(case when width < 32 then width * 2 else width * 8 end) as width
     from "sqlanon_judged"
-    group by target
-),
-lined as (
-    select
-        *,
-        row_number() over (order by target) as place,
-        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
-        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
-        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
-        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
-    from part
+    where standing = 0
 ),
 failing as (
     select
-        target,
-        coalesce(passing_before, 0 - 1) as run,
-        row_number() over (partition by passing_before order by target) - 1 as step,
-        count(*) over (partition by passing_before) as length
-    from lined
-    where standing = 0
+        judged.target // widened.width * widened.width as block,
+        widened.width
+    from "sqlanon_judged" as judged
+    cross join widened
+    where judged.standing = 0
+    group by judged.target // widened.width * widened.width, widened.width
 ),
-pair as (
+placed as (
     select
-        run,
-        step // 2 as number,
-        min(target) as target
-    from failing
-    group by run, step // 2
-),
-sent as (
-    select
-        lined.target,
-        case
-            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
-            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
-            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
-            else coalesce(lined.next_diverse, lined.diverse_before)
-        end as destination
-    from lined
-    left join failing on lined.target = failing.target
-    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
-    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
-    where lined.standing = 0
-        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
-),
-met as (
-    select destination
-    from sent
-    group by destination
+        judged.*,
+        judged.cluster // widened.width * widened.width as block
+    from "sqlanon_judged" as judged
+    cross join widened
 )
 select
-    judged.cluster,
-    coalesce(sent.destination, judged.target) as target,
-    judged.turn + 1 as turn,
-    judged.standing,
-    case when met.destination is null then 0 else 1 end as changed
-from "sqlanon_judged" as judged
-left join sent on judged.target = sent.target
-left join met on coalesce(sent.destination, judged.target) = met.destination;
+    placed.cluster,
+    coalesce(failing.block, placed.target) as target,
+    coalesce(failing.width, placed.width) as width,
+    placed.standing,
+    case when failing.block is null then 0 else 1 end as changed
+from placed
+left join failing on placed.block = failing.block;
 
--- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
 create temporary table "sqlanon_judged_again" as
 with weight as (
     select
@@ -923,24 +1077,107 @@ with weight as (
 diversity as (
     select
         target,
-        count(*) as weight_count,
         max(grave) as grave,
-        min(least_alternatives) as least_alternatives
+        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
     from weight
     group by target
+),
+counted as (
+    select
+        merged.target,
+        3 as wanted,
+        cluster_count.held,
+        cluster_count.grave,
+        cast(sum(cluster_count.row_count) as bigint) as row_count
+    from "sqlanon_cluster_count" as cluster_count
+    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_count.held, cluster_count.grave
+),
+ranked as (
+    select
+        target,
+        wanted,
+        held,
+        grave,
+        row_count,
+        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
+        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
+        row_number() over (partition by target order by row_count desc, held) as place,
+        cast(sum(row_count) over (
+            partition by target order by row_count desc, held rows unbounded preceding
+        ) as bigint) as rows_so_far
+    from counted
+),
+possible as (
+    select
+        target,
+        wanted,
+        total_rows,
+        grave_rows,
+        least(
+            total_rows // 5,
+            total_rows // wanted,
+            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
+        ) as group_count
+    from ranked
+    group by target, wanted, total_rows, grave_rows
+),
+shared as (
+    select
+        possible.target,
+        possible.wanted,
+        possible.total_rows,
+        possible.grave_rows,
+        possible.group_count,
+        case when possible.group_count > 0 then possible.group_count end as divisor,
+        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
+    from possible
+    inner join ranked on possible.target = ranked.target
+    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
+),
+needed as (
+    select
+        *,
+        greatest(0, wanted * group_count - grave_places) as helping_rows,
+        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
+    from shared
+),
+fitting as (
+    select
+        target,
+        total_rows,
+        group_count,
+        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
+        case when divisor > 0 then least(
+            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
+        ) end as largest_size
+    from needed
+),
+sized as (
+    select
+        fitting.target,
+        diversity.grave,
+        case
+            when fitting.largest_size is not null then fitting.largest_size
+            when diversity.diverse = 1 then fitting.total_rows
+        end as largest_size
+    from fitting
+    inner join diversity on fitting.target = diversity.target
 )
 select
     merged.cluster,
     merged.target,
-    merged.turn,
+    merged.width,
     case
-        when diversity.target is null then merged.standing
-        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
-        when diversity.grave = 0 then 1
+        when merged.changed = 0 then merged.standing
+        when sized.grave = 0 then 1
+        when sized.largest_size <= 9 then 2
+        when merged.width > 4 and sized.largest_size <= 20 then 2
         else 0
     end as standing
 from "sqlanon_merged" as merged
-left join diversity on merged.target = diversity.target;
+left join sized on merged.target = sized.target;
 
 drop table "sqlanon_judged";
 
@@ -954,75 +1191,39 @@ drop table "sqlanon_merged";
 
 -- merges: turn 2 of 16
 
--- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
 create temporary table "sqlanon_merged" as
-with part as (
-    select
-        target,
-        max(turn) as turn,
-        max(standing) as standing
+with widened as (
+    select max(case when width < 32 then width * 2 else width * 8 end) as width
     from "sqlanon_judged"
-    group by target
-),
-lined as (
-    select
-        *,
-        row_number() over (order by target) as place,
-        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
-        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
-        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
-        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
-    from part
+    where standing = 0
 ),
 failing as (
     select
-        target,
-        coalesce(passing_before, 0 - 1) as run,
-        row_number() over (partition by passing_before order by target) - 1 as step,
-        count(*) over (partition by passing_before) as length
-    from lined
-    where standing = 0
+        judged.target // widened.width * widened.width as block,
+        widened.width
+    from "sqlanon_judged" as judged
+    cross join widened
+    where judged.standing = 0
+    group by judged.target // widened.width * widened.width, widened.width
 ),
-pair as (
+placed as (
     select
-        run,
-        step // 2 as number,
-        min(target) as target
-    from failing
-    group by run, step // 2
-),
-sent as (
-    select
-        lined.target,
-        case
-            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
-            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
-            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
-            else coalesce(lined.next_diverse, lined.diverse_before)
-        end as destination
-    from lined
-    left join failing on lined.target = failing.target
-    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
-    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
-    where lined.standing = 0
-        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
-),
-met as (
-    select destination
-    from sent
-    group by destination
+        judged.*,
+        judged.cluster // widened.width * widened.width as block
+    from "sqlanon_judged" as judged
+    cross join widened
 )
 select
-    judged.cluster,
-    coalesce(sent.destination, judged.target) as target,
-    judged.turn + 1 as turn,
-    judged.standing,
-    case when met.destination is null then 0 else 1 end as changed
-from "sqlanon_judged" as judged
-left join sent on judged.target = sent.target
-left join met on coalesce(sent.destination, judged.target) = met.destination;
+    placed.cluster,
+    coalesce(failing.block, placed.target) as target,
+    coalesce(failing.width, placed.width) as width,
+    placed.standing,
+    case when failing.block is null then 0 else 1 end as changed
+from placed
+left join failing on placed.block = failing.block;
 
--- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
 create temporary table "sqlanon_judged_again" as
 with weight as (
     select
@@ -1038,24 +1239,107 @@ with weight as (
 diversity as (
     select
         target,
-        count(*) as weight_count,
         max(grave) as grave,
-        min(least_alternatives) as least_alternatives
+        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
     from weight
     group by target
+),
+counted as (
+    select
+        merged.target,
+        3 as wanted,
+        cluster_count.held,
+        cluster_count.grave,
+        cast(sum(cluster_count.row_count) as bigint) as row_count
+    from "sqlanon_cluster_count" as cluster_count
+    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_count.held, cluster_count.grave
+),
+ranked as (
+    select
+        target,
+        wanted,
+        held,
+        grave,
+        row_count,
+        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
+        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
+        row_number() over (partition by target order by row_count desc, held) as place,
+        cast(sum(row_count) over (
+            partition by target order by row_count desc, held rows unbounded preceding
+        ) as bigint) as rows_so_far
+    from counted
+),
+possible as (
+    select
+        target,
+        wanted,
+        total_rows,
+        grave_rows,
+        least(
+            total_rows // 5,
+            total_rows // wanted,
+            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
+        ) as group_count
+    from ranked
+    group by target, wanted, total_rows, grave_rows
+),
+shared as (
+    select
+        possible.target,
+        possible.wanted,
+        possible.total_rows,
+        possible.grave_rows,
+        possible.group_count,
+        case when possible.group_count > 0 then possible.group_count end as divisor,
+        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
+    from possible
+    inner join ranked on possible.target = ranked.target
+    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
+),
+needed as (
+    select
+        *,
+        greatest(0, wanted * group_count - grave_places) as helping_rows,
+        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
+    from shared
+),
+fitting as (
+    select
+        target,
+        total_rows,
+        group_count,
+        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
+        case when divisor > 0 then least(
+            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
+        ) end as largest_size
+    from needed
+),
+sized as (
+    select
+        fitting.target,
+        diversity.grave,
+        case
+            when fitting.largest_size is not null then fitting.largest_size
+            when diversity.diverse = 1 then fitting.total_rows
+        end as largest_size
+    from fitting
+    inner join diversity on fitting.target = diversity.target
 )
 select
     merged.cluster,
     merged.target,
-    merged.turn,
+    merged.width,
     case
-        when diversity.target is null then merged.standing
-        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
-        when diversity.grave = 0 then 1
+        when merged.changed = 0 then merged.standing
+        when sized.grave = 0 then 1
+        when sized.largest_size <= 9 then 2
+        when merged.width > 4 and sized.largest_size <= 20 then 2
         else 0
     end as standing
 from "sqlanon_merged" as merged
-left join diversity on merged.target = diversity.target;
+left join sized on merged.target = sized.target;
 
 drop table "sqlanon_judged";
 
@@ -1069,75 +1353,39 @@ drop table "sqlanon_merged";
 
 -- merges: turn 3 of 16
 
--- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
 create temporary table "sqlanon_merged" as
-with part as (
-    select
-        target,
-        max(turn) as turn,
-        max(standing) as standing
+with widened as (
+    select max(case when width < 32 then width * 2 else width * 8 end) as width
     from "sqlanon_judged"
-    group by target
-),
-lined as (
-    select
-        *,
-        row_number() over (order by target) as place,
-        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
-        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
-        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
-        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
-    from part
+    where standing = 0
 ),
 failing as (
     select
-        target,
-        coalesce(passing_before, 0 - 1) as run,
-        row_number() over (partition by passing_before order by target) - 1 as step,
-        count(*) over (partition by passing_before) as length
-    from lined
-    where standing = 0
+        judged.target // widened.width * widened.width as block,
+        widened.width
+    from "sqlanon_judged" as judged
+    cross join widened
+    where judged.standing = 0
+    group by judged.target // widened.width * widened.width, widened.width
 ),
-pair as (
+placed as (
     select
-        run,
-        step // 2 as number,
-        min(target) as target
-    from failing
-    group by run, step // 2
-),
-sent as (
-    select
-        lined.target,
-        case
-            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
-            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
-            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
-            else coalesce(lined.next_diverse, lined.diverse_before)
-        end as destination
-    from lined
-    left join failing on lined.target = failing.target
-    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
-    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
-    where lined.standing = 0
-        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
-),
-met as (
-    select destination
-    from sent
-    group by destination
+        judged.*,
+        judged.cluster // widened.width * widened.width as block
+    from "sqlanon_judged" as judged
+    cross join widened
 )
 select
-    judged.cluster,
-    coalesce(sent.destination, judged.target) as target,
-    judged.turn + 1 as turn,
-    judged.standing,
-    case when met.destination is null then 0 else 1 end as changed
-from "sqlanon_judged" as judged
-left join sent on judged.target = sent.target
-left join met on coalesce(sent.destination, judged.target) = met.destination;
+    placed.cluster,
+    coalesce(failing.block, placed.target) as target,
+    coalesce(failing.width, placed.width) as width,
+    placed.standing,
+    case when failing.block is null then 0 else 1 end as changed
+from placed
+left join failing on placed.block = failing.block;
 
--- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
 create temporary table "sqlanon_judged_again" as
 with weight as (
     select
@@ -1153,24 +1401,107 @@ with weight as (
 diversity as (
     select
         target,
-        count(*) as weight_count,
         max(grave) as grave,
-        min(least_alternatives) as least_alternatives
+        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
     from weight
     group by target
+),
+counted as (
+    select
+        merged.target,
+        3 as wanted,
+        cluster_count.held,
+        cluster_count.grave,
+        cast(sum(cluster_count.row_count) as bigint) as row_count
+    from "sqlanon_cluster_count" as cluster_count
+    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_count.held, cluster_count.grave
+),
+ranked as (
+    select
+        target,
+        wanted,
+        held,
+        grave,
+        row_count,
+        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
+        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
+        row_number() over (partition by target order by row_count desc, held) as place,
+        cast(sum(row_count) over (
+            partition by target order by row_count desc, held rows unbounded preceding
+        ) as bigint) as rows_so_far
+    from counted
+),
+possible as (
+    select
+        target,
+        wanted,
+        total_rows,
+        grave_rows,
+        least(
+            total_rows // 5,
+            total_rows // wanted,
+            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
+        ) as group_count
+    from ranked
+    group by target, wanted, total_rows, grave_rows
+),
+shared as (
+    select
+        possible.target,
+        possible.wanted,
+        possible.total_rows,
+        possible.grave_rows,
+        possible.group_count,
+        case when possible.group_count > 0 then possible.group_count end as divisor,
+        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
+    from possible
+    inner join ranked on possible.target = ranked.target
+    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
+),
+needed as (
+    select
+        *,
+        greatest(0, wanted * group_count - grave_places) as helping_rows,
+        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
+    from shared
+),
+fitting as (
+    select
+        target,
+        total_rows,
+        group_count,
+        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
+        case when divisor > 0 then least(
+            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
+        ) end as largest_size
+    from needed
+),
+sized as (
+    select
+        fitting.target,
+        diversity.grave,
+        case
+            when fitting.largest_size is not null then fitting.largest_size
+            when diversity.diverse = 1 then fitting.total_rows
+        end as largest_size
+    from fitting
+    inner join diversity on fitting.target = diversity.target
 )
 select
     merged.cluster,
     merged.target,
-    merged.turn,
+    merged.width,
     case
-        when diversity.target is null then merged.standing
-        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
-        when diversity.grave = 0 then 1
+        when merged.changed = 0 then merged.standing
+        when sized.grave = 0 then 1
+        when sized.largest_size <= 9 then 2
+        when merged.width > 4 and sized.largest_size <= 20 then 2
         else 0
     end as standing
 from "sqlanon_merged" as merged
-left join diversity on merged.target = diversity.target;
+left join sized on merged.target = sized.target;
 
 drop table "sqlanon_judged";
 
@@ -1184,75 +1515,39 @@ drop table "sqlanon_merged";
 
 -- merges: turn 4 of 16
 
--- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
 create temporary table "sqlanon_merged" as
-with part as (
-    select
-        target,
-        max(turn) as turn,
-        max(standing) as standing
+with widened as (
+    select max(case when width < 32 then width * 2 else width * 8 end) as width
     from "sqlanon_judged"
-    group by target
-),
-lined as (
-    select
-        *,
-        row_number() over (order by target) as place,
-        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
-        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
-        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
-        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
-    from part
+    where standing = 0
 ),
 failing as (
     select
-        target,
-        coalesce(passing_before, 0 - 1) as run,
-        row_number() over (partition by passing_before order by target) - 1 as step,
-        count(*) over (partition by passing_before) as length
-    from lined
-    where standing = 0
+        judged.target // widened.width * widened.width as block,
+        widened.width
+    from "sqlanon_judged" as judged
+    cross join widened
+    where judged.standing = 0
+    group by judged.target // widened.width * widened.width, widened.width
 ),
-pair as (
+placed as (
     select
-        run,
-        step // 2 as number,
-        min(target) as target
-    from failing
-    group by run, step // 2
-),
-sent as (
-    select
-        lined.target,
-        case
-            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
-            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
-            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
-            else coalesce(lined.next_diverse, lined.diverse_before)
-        end as destination
-    from lined
-    left join failing on lined.target = failing.target
-    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
-    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
-    where lined.standing = 0
-        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
-),
-met as (
-    select destination
-    from sent
-    group by destination
+        judged.*,
+        judged.cluster // widened.width * widened.width as block
+    from "sqlanon_judged" as judged
+    cross join widened
 )
 select
-    judged.cluster,
-    coalesce(sent.destination, judged.target) as target,
-    judged.turn + 1 as turn,
-    judged.standing,
-    case when met.destination is null then 0 else 1 end as changed
-from "sqlanon_judged" as judged
-left join sent on judged.target = sent.target
-left join met on coalesce(sent.destination, judged.target) = met.destination;
+    placed.cluster,
+    coalesce(failing.block, placed.target) as target,
+    coalesce(failing.width, placed.width) as width,
+    placed.standing,
+    case when failing.block is null then 0 else 1 end as changed
+from placed
+left join failing on placed.block = failing.block;
 
--- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
 create temporary table "sqlanon_judged_again" as
 with weight as (
     select
@@ -1268,24 +1563,107 @@ with weight as (
 diversity as (
     select
         target,
-        count(*) as weight_count,
         max(grave) as grave,
-        min(least_alternatives) as least_alternatives
+        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
     from weight
     group by target
+),
+counted as (
+    select
+        merged.target,
+        3 as wanted,
+        cluster_count.held,
+        cluster_count.grave,
+        cast(sum(cluster_count.row_count) as bigint) as row_count
+    from "sqlanon_cluster_count" as cluster_count
+    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_count.held, cluster_count.grave
+),
+ranked as (
+    select
+        target,
+        wanted,
+        held,
+        grave,
+        row_count,
+        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
+        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
+        row_number() over (partition by target order by row_count desc, held) as place,
+        cast(sum(row_count) over (
+            partition by target order by row_count desc, held rows unbounded preceding
+        ) as bigint) as rows_so_far
+    from counted
+),
+possible as (
+    select
+        target,
+        wanted,
+        total_rows,
+        grave_rows,
+        least(
+            total_rows // 5,
+            total_rows // wanted,
+            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
+        ) as group_count
+    from ranked
+    group by target, wanted, total_rows, grave_rows
+),
+shared as (
+    select
+        possible.target,
+        possible.wanted,
+        possible.total_rows,
+        possible.grave_rows,
+        possible.group_count,
+        case when possible.group_count > 0 then possible.group_count end as divisor,
+        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
+    from possible
+    inner join ranked on possible.target = ranked.target
+    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
+),
+needed as (
+    select
+        *,
+        greatest(0, wanted * group_count - grave_places) as helping_rows,
+        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
+    from shared
+),
+fitting as (
+    select
+        target,
+        total_rows,
+        group_count,
+        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
+        case when divisor > 0 then least(
+            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
+        ) end as largest_size
+    from needed
+),
+sized as (
+    select
+        fitting.target,
+        diversity.grave,
+        case
+            when fitting.largest_size is not null then fitting.largest_size
+            when diversity.diverse = 1 then fitting.total_rows
+        end as largest_size
+    from fitting
+    inner join diversity on fitting.target = diversity.target
 )
 select
     merged.cluster,
     merged.target,
-    merged.turn,
+    merged.width,
     case
-        when diversity.target is null then merged.standing
-        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
-        when diversity.grave = 0 then 1
+        when merged.changed = 0 then merged.standing
+        when sized.grave = 0 then 1
+        when sized.largest_size <= 9 then 2
+        when merged.width > 4 and sized.largest_size <= 20 then 2
         else 0
     end as standing
 from "sqlanon_merged" as merged
-left join diversity on merged.target = diversity.target;
+left join sized on merged.target = sized.target;
 
 drop table "sqlanon_judged";
 
@@ -1299,75 +1677,39 @@ drop table "sqlanon_merged";
 
 -- merges: turn 5 of 16
 
--- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
 create temporary table "sqlanon_merged" as
-with part as (
-    select
-        target,
-        max(turn) as turn,
-        max(standing) as standing
+with widened as (
+    select max(case when width < 32 then width * 2 else width * 8 end) as width
     from "sqlanon_judged"
-    group by target
-),
-lined as (
-    select
-        *,
-        row_number() over (order by target) as place,
-        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
-        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
-        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
-        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
-    from part
+    where standing = 0
 ),
 failing as (
     select
-        target,
-        coalesce(passing_before, 0 - 1) as run,
-        row_number() over (partition by passing_before order by target) - 1 as step,
-        count(*) over (partition by passing_before) as length
-    from lined
-    where standing = 0
+        judged.target // widened.width * widened.width as block,
+        widened.width
+    from "sqlanon_judged" as judged
+    cross join widened
+    where judged.standing = 0
+    group by judged.target // widened.width * widened.width, widened.width
 ),
-pair as (
+placed as (
     select
-        run,
-        step // 2 as number,
-        min(target) as target
-    from failing
-    group by run, step // 2
-),
-sent as (
-    select
-        lined.target,
-        case
-            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
-            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
-            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
-            else coalesce(lined.next_diverse, lined.diverse_before)
-        end as destination
-    from lined
-    left join failing on lined.target = failing.target
-    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
-    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
-    where lined.standing = 0
-        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
-),
-met as (
-    select destination
-    from sent
-    group by destination
+        judged.*,
+        judged.cluster // widened.width * widened.width as block
+    from "sqlanon_judged" as judged
+    cross join widened
 )
 select
-    judged.cluster,
-    coalesce(sent.destination, judged.target) as target,
-    judged.turn + 1 as turn,
-    judged.standing,
-    case when met.destination is null then 0 else 1 end as changed
-from "sqlanon_judged" as judged
-left join sent on judged.target = sent.target
-left join met on coalesce(sent.destination, judged.target) = met.destination;
+    placed.cluster,
+    coalesce(failing.block, placed.target) as target,
+    coalesce(failing.width, placed.width) as width,
+    placed.standing,
+    case when failing.block is null then 0 else 1 end as changed
+from placed
+left join failing on placed.block = failing.block;
 
--- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
 create temporary table "sqlanon_judged_again" as
 with weight as (
     select
@@ -1383,24 +1725,107 @@ with weight as (
 diversity as (
     select
         target,
-        count(*) as weight_count,
         max(grave) as grave,
-        min(least_alternatives) as least_alternatives
+        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
     from weight
     group by target
+),
+counted as (
+    select
+        merged.target,
+        3 as wanted,
+        cluster_count.held,
+        cluster_count.grave,
+        cast(sum(cluster_count.row_count) as bigint) as row_count
+    from "sqlanon_cluster_count" as cluster_count
+    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_count.held, cluster_count.grave
+),
+ranked as (
+    select
+        target,
+        wanted,
+        held,
+        grave,
+        row_count,
+        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
+        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
+        row_number() over (partition by target order by row_count desc, held) as place,
+        cast(sum(row_count) over (
+            partition by target order by row_count desc, held rows unbounded preceding
+        ) as bigint) as rows_so_far
+    from counted
+),
+possible as (
+    select
+        target,
+        wanted,
+        total_rows,
+        grave_rows,
+        least(
+            total_rows // 5,
+            total_rows // wanted,
+            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
+        ) as group_count
+    from ranked
+    group by target, wanted, total_rows, grave_rows
+),
+shared as (
+    select
+        possible.target,
+        possible.wanted,
+        possible.total_rows,
+        possible.grave_rows,
+        possible.group_count,
+        case when possible.group_count > 0 then possible.group_count end as divisor,
+        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
+    from possible
+    inner join ranked on possible.target = ranked.target
+    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
+),
+needed as (
+    select
+        *,
+        greatest(0, wanted * group_count - grave_places) as helping_rows,
+        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
+    from shared
+),
+fitting as (
+    select
+        target,
+        total_rows,
+        group_count,
+        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
+        case when divisor > 0 then least(
+            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
+        ) end as largest_size
+    from needed
+),
+sized as (
+    select
+        fitting.target,
+        diversity.grave,
+        case
+            when fitting.largest_size is not null then fitting.largest_size
+            when diversity.diverse = 1 then fitting.total_rows
+        end as largest_size
+    from fitting
+    inner join diversity on fitting.target = diversity.target
 )
 select
     merged.cluster,
     merged.target,
-    merged.turn,
+    merged.width,
     case
-        when diversity.target is null then merged.standing
-        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
-        when diversity.grave = 0 then 1
+        when merged.changed = 0 then merged.standing
+        when sized.grave = 0 then 1
+        when sized.largest_size <= 9 then 2
+        when merged.width > 4 and sized.largest_size <= 20 then 2
         else 0
     end as standing
 from "sqlanon_merged" as merged
-left join diversity on merged.target = diversity.target;
+left join sized on merged.target = sized.target;
 
 drop table "sqlanon_judged";
 
@@ -1414,75 +1839,39 @@ drop table "sqlanon_merged";
 
 -- merges: turn 6 of 16
 
--- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
 create temporary table "sqlanon_merged" as
-with part as (
-    select
-        target,
-        max(turn) as turn,
-        max(standing) as standing
+with widened as (
+    select max(case when width < 32 then width * 2 else width * 8 end) as width
     from "sqlanon_judged"
-    group by target
-),
-lined as (
-    select
-        *,
-        row_number() over (order by target) as place,
-        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
-        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
-        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
-        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
-    from part
+    where standing = 0
 ),
 failing as (
     select
-        target,
-        coalesce(passing_before, 0 - 1) as run,
-        row_number() over (partition by passing_before order by target) - 1 as step,
-        count(*) over (partition by passing_before) as length
-    from lined
-    where standing = 0
+        judged.target // widened.width * widened.width as block,
+        widened.width
+    from "sqlanon_judged" as judged
+    cross join widened
+    where judged.standing = 0
+    group by judged.target // widened.width * widened.width, widened.width
 ),
-pair as (
+placed as (
     select
-        run,
-        step // 2 as number,
-        min(target) as target
-    from failing
-    group by run, step // 2
-),
-sent as (
-    select
-        lined.target,
-        case
-            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
-            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
-            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
-            else coalesce(lined.next_diverse, lined.diverse_before)
-        end as destination
-    from lined
-    left join failing on lined.target = failing.target
-    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
-    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
-    where lined.standing = 0
-        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
-),
-met as (
-    select destination
-    from sent
-    group by destination
+        judged.*,
+        judged.cluster // widened.width * widened.width as block
+    from "sqlanon_judged" as judged
+    cross join widened
 )
 select
-    judged.cluster,
-    coalesce(sent.destination, judged.target) as target,
-    judged.turn + 1 as turn,
-    judged.standing,
-    case when met.destination is null then 0 else 1 end as changed
-from "sqlanon_judged" as judged
-left join sent on judged.target = sent.target
-left join met on coalesce(sent.destination, judged.target) = met.destination;
+    placed.cluster,
+    coalesce(failing.block, placed.target) as target,
+    coalesce(failing.width, placed.width) as width,
+    placed.standing,
+    case when failing.block is null then 0 else 1 end as changed
+from placed
+left join failing on placed.block = failing.block;
 
--- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
 create temporary table "sqlanon_judged_again" as
 with weight as (
     select
@@ -1498,24 +1887,107 @@ with weight as (
 diversity as (
     select
         target,
-        count(*) as weight_count,
         max(grave) as grave,
-        min(least_alternatives) as least_alternatives
+        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
     from weight
     group by target
+),
+counted as (
+    select
+        merged.target,
+        3 as wanted,
+        cluster_count.held,
+        cluster_count.grave,
+        cast(sum(cluster_count.row_count) as bigint) as row_count
+    from "sqlanon_cluster_count" as cluster_count
+    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_count.held, cluster_count.grave
+),
+ranked as (
+    select
+        target,
+        wanted,
+        held,
+        grave,
+        row_count,
+        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
+        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
+        row_number() over (partition by target order by row_count desc, held) as place,
+        cast(sum(row_count) over (
+            partition by target order by row_count desc, held rows unbounded preceding
+        ) as bigint) as rows_so_far
+    from counted
+),
+possible as (
+    select
+        target,
+        wanted,
+        total_rows,
+        grave_rows,
+        least(
+            total_rows // 5,
+            total_rows // wanted,
+            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
+        ) as group_count
+    from ranked
+    group by target, wanted, total_rows, grave_rows
+),
+shared as (
+    select
+        possible.target,
+        possible.wanted,
+        possible.total_rows,
+        possible.grave_rows,
+        possible.group_count,
+        case when possible.group_count > 0 then possible.group_count end as divisor,
+        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
+    from possible
+    inner join ranked on possible.target = ranked.target
+    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
+),
+needed as (
+    select
+        *,
+        greatest(0, wanted * group_count - grave_places) as helping_rows,
+        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
+    from shared
+),
+fitting as (
+    select
+        target,
+        total_rows,
+        group_count,
+        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
+        case when divisor > 0 then least(
+            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
+        ) end as largest_size
+    from needed
+),
+sized as (
+    select
+        fitting.target,
+        diversity.grave,
+        case
+            when fitting.largest_size is not null then fitting.largest_size
+            when diversity.diverse = 1 then fitting.total_rows
+        end as largest_size
+    from fitting
+    inner join diversity on fitting.target = diversity.target
 )
 select
     merged.cluster,
     merged.target,
-    merged.turn,
+    merged.width,
     case
-        when diversity.target is null then merged.standing
-        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
-        when diversity.grave = 0 then 1
+        when merged.changed = 0 then merged.standing
+        when sized.grave = 0 then 1
+        when sized.largest_size <= 9 then 2
+        when merged.width > 4 and sized.largest_size <= 20 then 2
         else 0
     end as standing
 from "sqlanon_merged" as merged
-left join diversity on merged.target = diversity.target;
+left join sized on merged.target = sized.target;
 
 drop table "sqlanon_judged";
 
@@ -1529,75 +2001,39 @@ drop table "sqlanon_merged";
 
 -- merges: turn 7 of 16
 
--- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
 create temporary table "sqlanon_merged" as
-with part as (
-    select
-        target,
-        max(turn) as turn,
-        max(standing) as standing
+with widened as (
+    select max(case when width < 32 then width * 2 else width * 8 end) as width
     from "sqlanon_judged"
-    group by target
-),
-lined as (
-    select
-        *,
-        row_number() over (order by target) as place,
-        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
-        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
-        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
-        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
-    from part
+    where standing = 0
 ),
 failing as (
     select
-        target,
-        coalesce(passing_before, 0 - 1) as run,
-        row_number() over (partition by passing_before order by target) - 1 as step,
-        count(*) over (partition by passing_before) as length
-    from lined
-    where standing = 0
+        judged.target // widened.width * widened.width as block,
+        widened.width
+    from "sqlanon_judged" as judged
+    cross join widened
+    where judged.standing = 0
+    group by judged.target // widened.width * widened.width, widened.width
 ),
-pair as (
+placed as (
     select
-        run,
-        step // 2 as number,
-        min(target) as target
-    from failing
-    group by run, step // 2
-),
-sent as (
-    select
-        lined.target,
-        case
-            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
-            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
-            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
-            else coalesce(lined.next_diverse, lined.diverse_before)
-        end as destination
-    from lined
-    left join failing on lined.target = failing.target
-    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
-    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
-    where lined.standing = 0
-        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
-),
-met as (
-    select destination
-    from sent
-    group by destination
+        judged.*,
+        judged.cluster // widened.width * widened.width as block
+    from "sqlanon_judged" as judged
+    cross join widened
 )
 select
-    judged.cluster,
-    coalesce(sent.destination, judged.target) as target,
-    judged.turn + 1 as turn,
-    judged.standing,
-    case when met.destination is null then 0 else 1 end as changed
-from "sqlanon_judged" as judged
-left join sent on judged.target = sent.target
-left join met on coalesce(sent.destination, judged.target) = met.destination;
+    placed.cluster,
+    coalesce(failing.block, placed.target) as target,
+    coalesce(failing.width, placed.width) as width,
+    placed.standing,
+    case when failing.block is null then 0 else 1 end as changed
+from placed
+left join failing on placed.block = failing.block;
 
--- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
 create temporary table "sqlanon_judged_again" as
 with weight as (
     select
@@ -1613,24 +2049,107 @@ with weight as (
 diversity as (
     select
         target,
-        count(*) as weight_count,
         max(grave) as grave,
-        min(least_alternatives) as least_alternatives
+        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
     from weight
     group by target
+),
+counted as (
+    select
+        merged.target,
+        3 as wanted,
+        cluster_count.held,
+        cluster_count.grave,
+        cast(sum(cluster_count.row_count) as bigint) as row_count
+    from "sqlanon_cluster_count" as cluster_count
+    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_count.held, cluster_count.grave
+),
+ranked as (
+    select
+        target,
+        wanted,
+        held,
+        grave,
+        row_count,
+        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
+        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
+        row_number() over (partition by target order by row_count desc, held) as place,
+        cast(sum(row_count) over (
+            partition by target order by row_count desc, held rows unbounded preceding
+        ) as bigint) as rows_so_far
+    from counted
+),
+possible as (
+    select
+        target,
+        wanted,
+        total_rows,
+        grave_rows,
+        least(
+            total_rows // 5,
+            total_rows // wanted,
+            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
+        ) as group_count
+    from ranked
+    group by target, wanted, total_rows, grave_rows
+),
+shared as (
+    select
+        possible.target,
+        possible.wanted,
+        possible.total_rows,
+        possible.grave_rows,
+        possible.group_count,
+        case when possible.group_count > 0 then possible.group_count end as divisor,
+        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
+    from possible
+    inner join ranked on possible.target = ranked.target
+    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
+),
+needed as (
+    select
+        *,
+        greatest(0, wanted * group_count - grave_places) as helping_rows,
+        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
+    from shared
+),
+fitting as (
+    select
+        target,
+        total_rows,
+        group_count,
+        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
+        case when divisor > 0 then least(
+            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
+        ) end as largest_size
+    from needed
+),
+sized as (
+    select
+        fitting.target,
+        diversity.grave,
+        case
+            when fitting.largest_size is not null then fitting.largest_size
+            when diversity.diverse = 1 then fitting.total_rows
+        end as largest_size
+    from fitting
+    inner join diversity on fitting.target = diversity.target
 )
 select
     merged.cluster,
     merged.target,
-    merged.turn,
+    merged.width,
     case
-        when diversity.target is null then merged.standing
-        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
-        when diversity.grave = 0 then 1
+        when merged.changed = 0 then merged.standing
+        when sized.grave = 0 then 1
+        when sized.largest_size <= 9 then 2
+        when merged.width > 4 and sized.largest_size <= 20 then 2
         else 0
     end as standing
 from "sqlanon_merged" as merged
-left join diversity on merged.target = diversity.target;
+left join sized on merged.target = sized.target;
 
 drop table "sqlanon_judged";
 
@@ -1644,75 +2163,39 @@ drop table "sqlanon_merged";
 
 -- merges: turn 8 of 16
 
--- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
 create temporary table "sqlanon_merged" as
-with part as (
-    select
-        target,
-        max(turn) as turn,
-        max(standing) as standing
+with widened as (
+    select max(case when width < 32 then width * 2 else width * 8 end) as width
     from "sqlanon_judged"
-    group by target
-),
-lined as (
-    select
-        *,
-        row_number() over (order by target) as place,
-        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
-        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
-        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
-        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
-    from part
+    where standing = 0
 ),
 failing as (
     select
-        target,
-        coalesce(passing_before, 0 - 1) as run,
-        row_number() over (partition by passing_before order by target) - 1 as step,
-        count(*) over (partition by passing_before) as length
-    from lined
-    where standing = 0
+        judged.target // widened.width * widened.width as block,
+        widened.width
+    from "sqlanon_judged" as judged
+    cross join widened
+    where judged.standing = 0
+    group by judged.target // widened.width * widened.width, widened.width
 ),
-pair as (
+placed as (
     select
-        run,
-        step // 2 as number,
-        min(target) as target
-    from failing
-    group by run, step // 2
-),
-sent as (
-    select
-        lined.target,
-        case
-            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
-            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
-            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
-            else coalesce(lined.next_diverse, lined.diverse_before)
-        end as destination
-    from lined
-    left join failing on lined.target = failing.target
-    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
-    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
-    where lined.standing = 0
-        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
-),
-met as (
-    select destination
-    from sent
-    group by destination
+        judged.*,
+        judged.cluster // widened.width * widened.width as block
+    from "sqlanon_judged" as judged
+    cross join widened
 )
 select
-    judged.cluster,
-    coalesce(sent.destination, judged.target) as target,
-    judged.turn + 1 as turn,
-    judged.standing,
-    case when met.destination is null then 0 else 1 end as changed
-from "sqlanon_judged" as judged
-left join sent on judged.target = sent.target
-left join met on coalesce(sent.destination, judged.target) = met.destination;
+    placed.cluster,
+    coalesce(failing.block, placed.target) as target,
+    coalesce(failing.width, placed.width) as width,
+    placed.standing,
+    case when failing.block is null then 0 else 1 end as changed
+from placed
+left join failing on placed.block = failing.block;
 
--- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
 create temporary table "sqlanon_judged_again" as
 with weight as (
     select
@@ -1728,24 +2211,107 @@ with weight as (
 diversity as (
     select
         target,
-        count(*) as weight_count,
         max(grave) as grave,
-        min(least_alternatives) as least_alternatives
+        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
     from weight
     group by target
+),
+counted as (
+    select
+        merged.target,
+        3 as wanted,
+        cluster_count.held,
+        cluster_count.grave,
+        cast(sum(cluster_count.row_count) as bigint) as row_count
+    from "sqlanon_cluster_count" as cluster_count
+    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_count.held, cluster_count.grave
+),
+ranked as (
+    select
+        target,
+        wanted,
+        held,
+        grave,
+        row_count,
+        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
+        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
+        row_number() over (partition by target order by row_count desc, held) as place,
+        cast(sum(row_count) over (
+            partition by target order by row_count desc, held rows unbounded preceding
+        ) as bigint) as rows_so_far
+    from counted
+),
+possible as (
+    select
+        target,
+        wanted,
+        total_rows,
+        grave_rows,
+        least(
+            total_rows // 5,
+            total_rows // wanted,
+            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
+        ) as group_count
+    from ranked
+    group by target, wanted, total_rows, grave_rows
+),
+shared as (
+    select
+        possible.target,
+        possible.wanted,
+        possible.total_rows,
+        possible.grave_rows,
+        possible.group_count,
+        case when possible.group_count > 0 then possible.group_count end as divisor,
+        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
+    from possible
+    inner join ranked on possible.target = ranked.target
+    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
+),
+needed as (
+    select
+        *,
+        greatest(0, wanted * group_count - grave_places) as helping_rows,
+        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
+    from shared
+),
+fitting as (
+    select
+        target,
+        total_rows,
+        group_count,
+        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
+        case when divisor > 0 then least(
+            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
+        ) end as largest_size
+    from needed
+),
+sized as (
+    select
+        fitting.target,
+        diversity.grave,
+        case
+            when fitting.largest_size is not null then fitting.largest_size
+            when diversity.diverse = 1 then fitting.total_rows
+        end as largest_size
+    from fitting
+    inner join diversity on fitting.target = diversity.target
 )
 select
     merged.cluster,
     merged.target,
-    merged.turn,
+    merged.width,
     case
-        when diversity.target is null then merged.standing
-        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
-        when diversity.grave = 0 then 1
+        when merged.changed = 0 then merged.standing
+        when sized.grave = 0 then 1
+        when sized.largest_size <= 9 then 2
+        when merged.width > 4 and sized.largest_size <= 20 then 2
         else 0
     end as standing
 from "sqlanon_merged" as merged
-left join diversity on merged.target = diversity.target;
+left join sized on merged.target = sized.target;
 
 drop table "sqlanon_judged";
 
@@ -1759,75 +2325,39 @@ drop table "sqlanon_merged";
 
 -- merges: turn 9 of 16
 
--- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
 create temporary table "sqlanon_merged" as
-with part as (
-    select
-        target,
-        max(turn) as turn,
-        max(standing) as standing
+with widened as (
+    select max(case when width < 32 then width * 2 else width * 8 end) as width
     from "sqlanon_judged"
-    group by target
-),
-lined as (
-    select
-        *,
-        row_number() over (order by target) as place,
-        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
-        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
-        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
-        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
-    from part
+    where standing = 0
 ),
 failing as (
     select
-        target,
-        coalesce(passing_before, 0 - 1) as run,
-        row_number() over (partition by passing_before order by target) - 1 as step,
-        count(*) over (partition by passing_before) as length
-    from lined
-    where standing = 0
+        judged.target // widened.width * widened.width as block,
+        widened.width
+    from "sqlanon_judged" as judged
+    cross join widened
+    where judged.standing = 0
+    group by judged.target // widened.width * widened.width, widened.width
 ),
-pair as (
+placed as (
     select
-        run,
-        step // 2 as number,
-        min(target) as target
-    from failing
-    group by run, step // 2
-),
-sent as (
-    select
-        lined.target,
-        case
-            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
-            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
-            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
-            else coalesce(lined.next_diverse, lined.diverse_before)
-        end as destination
-    from lined
-    left join failing on lined.target = failing.target
-    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
-    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
-    where lined.standing = 0
-        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
-),
-met as (
-    select destination
-    from sent
-    group by destination
+        judged.*,
+        judged.cluster // widened.width * widened.width as block
+    from "sqlanon_judged" as judged
+    cross join widened
 )
 select
-    judged.cluster,
-    coalesce(sent.destination, judged.target) as target,
-    judged.turn + 1 as turn,
-    judged.standing,
-    case when met.destination is null then 0 else 1 end as changed
-from "sqlanon_judged" as judged
-left join sent on judged.target = sent.target
-left join met on coalesce(sent.destination, judged.target) = met.destination;
+    placed.cluster,
+    coalesce(failing.block, placed.target) as target,
+    coalesce(failing.width, placed.width) as width,
+    placed.standing,
+    case when failing.block is null then 0 else 1 end as changed
+from placed
+left join failing on placed.block = failing.block;
 
--- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
 create temporary table "sqlanon_judged_again" as
 with weight as (
     select
@@ -1843,24 +2373,107 @@ with weight as (
 diversity as (
     select
         target,
-        count(*) as weight_count,
         max(grave) as grave,
-        min(least_alternatives) as least_alternatives
+        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
     from weight
     group by target
+),
+counted as (
+    select
+        merged.target,
+        3 as wanted,
+        cluster_count.held,
+        cluster_count.grave,
+        cast(sum(cluster_count.row_count) as bigint) as row_count
+    from "sqlanon_cluster_count" as cluster_count
+    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_count.held, cluster_count.grave
+),
+ranked as (
+    select
+        target,
+        wanted,
+        held,
+        grave,
+        row_count,
+        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
+        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
+        row_number() over (partition by target order by row_count desc, held) as place,
+        cast(sum(row_count) over (
+            partition by target order by row_count desc, held rows unbounded preceding
+        ) as bigint) as rows_so_far
+    from counted
+),
+possible as (
+    select
+        target,
+        wanted,
+        total_rows,
+        grave_rows,
+        least(
+            total_rows // 5,
+            total_rows // wanted,
+            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
+        ) as group_count
+    from ranked
+    group by target, wanted, total_rows, grave_rows
+),
+shared as (
+    select
+        possible.target,
+        possible.wanted,
+        possible.total_rows,
+        possible.grave_rows,
+        possible.group_count,
+        case when possible.group_count > 0 then possible.group_count end as divisor,
+        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
+    from possible
+    inner join ranked on possible.target = ranked.target
+    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
+),
+needed as (
+    select
+        *,
+        greatest(0, wanted * group_count - grave_places) as helping_rows,
+        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
+    from shared
+),
+fitting as (
+    select
+        target,
+        total_rows,
+        group_count,
+        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
+        case when divisor > 0 then least(
+            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
+        ) end as largest_size
+    from needed
+),
+sized as (
+    select
+        fitting.target,
+        diversity.grave,
+        case
+            when fitting.largest_size is not null then fitting.largest_size
+            when diversity.diverse = 1 then fitting.total_rows
+        end as largest_size
+    from fitting
+    inner join diversity on fitting.target = diversity.target
 )
 select
     merged.cluster,
     merged.target,
-    merged.turn,
+    merged.width,
     case
-        when diversity.target is null then merged.standing
-        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
-        when diversity.grave = 0 then 1
+        when merged.changed = 0 then merged.standing
+        when sized.grave = 0 then 1
+        when sized.largest_size <= 9 then 2
+        when merged.width > 4 and sized.largest_size <= 20 then 2
         else 0
     end as standing
 from "sqlanon_merged" as merged
-left join diversity on merged.target = diversity.target;
+left join sized on merged.target = sized.target;
 
 drop table "sqlanon_judged";
 
@@ -1874,75 +2487,39 @@ drop table "sqlanon_merged";
 
 -- merges: turn 10 of 16
 
--- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
 create temporary table "sqlanon_merged" as
-with part as (
-    select
-        target,
-        max(turn) as turn,
-        max(standing) as standing
+with widened as (
+    select max(case when width < 32 then width * 2 else width * 8 end) as width
     from "sqlanon_judged"
-    group by target
-),
-lined as (
-    select
-        *,
-        row_number() over (order by target) as place,
-        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
-        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
-        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
-        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
-    from part
+    where standing = 0
 ),
 failing as (
     select
-        target,
-        coalesce(passing_before, 0 - 1) as run,
-        row_number() over (partition by passing_before order by target) - 1 as step,
-        count(*) over (partition by passing_before) as length
-    from lined
-    where standing = 0
+        judged.target // widened.width * widened.width as block,
+        widened.width
+    from "sqlanon_judged" as judged
+    cross join widened
+    where judged.standing = 0
+    group by judged.target // widened.width * widened.width, widened.width
 ),
-pair as (
+placed as (
     select
-        run,
-        step // 2 as number,
-        min(target) as target
-    from failing
-    group by run, step // 2
-),
-sent as (
-    select
-        lined.target,
-        case
-            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
-            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
-            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
-            else coalesce(lined.next_diverse, lined.diverse_before)
-        end as destination
-    from lined
-    left join failing on lined.target = failing.target
-    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
-    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
-    where lined.standing = 0
-        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
-),
-met as (
-    select destination
-    from sent
-    group by destination
+        judged.*,
+        judged.cluster // widened.width * widened.width as block
+    from "sqlanon_judged" as judged
+    cross join widened
 )
 select
-    judged.cluster,
-    coalesce(sent.destination, judged.target) as target,
-    judged.turn + 1 as turn,
-    judged.standing,
-    case when met.destination is null then 0 else 1 end as changed
-from "sqlanon_judged" as judged
-left join sent on judged.target = sent.target
-left join met on coalesce(sent.destination, judged.target) = met.destination;
+    placed.cluster,
+    coalesce(failing.block, placed.target) as target,
+    coalesce(failing.width, placed.width) as width,
+    placed.standing,
+    case when failing.block is null then 0 else 1 end as changed
+from placed
+left join failing on placed.block = failing.block;
 
--- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
 create temporary table "sqlanon_judged_again" as
 with weight as (
     select
@@ -1958,24 +2535,107 @@ with weight as (
 diversity as (
     select
         target,
-        count(*) as weight_count,
         max(grave) as grave,
-        min(least_alternatives) as least_alternatives
+        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
     from weight
     group by target
+),
+counted as (
+    select
+        merged.target,
+        3 as wanted,
+        cluster_count.held,
+        cluster_count.grave,
+        cast(sum(cluster_count.row_count) as bigint) as row_count
+    from "sqlanon_cluster_count" as cluster_count
+    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_count.held, cluster_count.grave
+),
+ranked as (
+    select
+        target,
+        wanted,
+        held,
+        grave,
+        row_count,
+        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
+        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
+        row_number() over (partition by target order by row_count desc, held) as place,
+        cast(sum(row_count) over (
+            partition by target order by row_count desc, held rows unbounded preceding
+        ) as bigint) as rows_so_far
+    from counted
+),
+possible as (
+    select
+        target,
+        wanted,
+        total_rows,
+        grave_rows,
+        least(
+            total_rows // 5,
+            total_rows // wanted,
+            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
+        ) as group_count
+    from ranked
+    group by target, wanted, total_rows, grave_rows
+),
+shared as (
+    select
+        possible.target,
+        possible.wanted,
+        possible.total_rows,
+        possible.grave_rows,
+        possible.group_count,
+        case when possible.group_count > 0 then possible.group_count end as divisor,
+        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
+    from possible
+    inner join ranked on possible.target = ranked.target
+    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
+),
+needed as (
+    select
+        *,
+        greatest(0, wanted * group_count - grave_places) as helping_rows,
+        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
+    from shared
+),
+fitting as (
+    select
+        target,
+        total_rows,
+        group_count,
+        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
+        case when divisor > 0 then least(
+            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
+        ) end as largest_size
+    from needed
+),
+sized as (
+    select
+        fitting.target,
+        diversity.grave,
+        case
+            when fitting.largest_size is not null then fitting.largest_size
+            when diversity.diverse = 1 then fitting.total_rows
+        end as largest_size
+    from fitting
+    inner join diversity on fitting.target = diversity.target
 )
 select
     merged.cluster,
     merged.target,
-    merged.turn,
+    merged.width,
     case
-        when diversity.target is null then merged.standing
-        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
-        when diversity.grave = 0 then 1
+        when merged.changed = 0 then merged.standing
+        when sized.grave = 0 then 1
+        when sized.largest_size <= 9 then 2
+        when merged.width > 4 and sized.largest_size <= 20 then 2
         else 0
     end as standing
 from "sqlanon_merged" as merged
-left join diversity on merged.target = diversity.target;
+left join sized on merged.target = sized.target;
 
 drop table "sqlanon_judged";
 
@@ -1989,75 +2649,39 @@ drop table "sqlanon_merged";
 
 -- merges: turn 11 of 16
 
--- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
 create temporary table "sqlanon_merged" as
-with part as (
-    select
-        target,
-        max(turn) as turn,
-        max(standing) as standing
+with widened as (
+    select max(case when width < 32 then width * 2 else width * 8 end) as width
     from "sqlanon_judged"
-    group by target
-),
-lined as (
-    select
-        *,
-        row_number() over (order by target) as place,
-        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
-        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
-        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
-        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
-    from part
+    where standing = 0
 ),
 failing as (
     select
-        target,
-        coalesce(passing_before, 0 - 1) as run,
-        row_number() over (partition by passing_before order by target) - 1 as step,
-        count(*) over (partition by passing_before) as length
-    from lined
-    where standing = 0
+        judged.target // widened.width * widened.width as block,
+        widened.width
+    from "sqlanon_judged" as judged
+    cross join widened
+    where judged.standing = 0
+    group by judged.target // widened.width * widened.width, widened.width
 ),
-pair as (
+placed as (
     select
-        run,
-        step // 2 as number,
-        min(target) as target
-    from failing
-    group by run, step // 2
-),
-sent as (
-    select
-        lined.target,
-        case
-            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
-            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
-            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
-            else coalesce(lined.next_diverse, lined.diverse_before)
-        end as destination
-    from lined
-    left join failing on lined.target = failing.target
-    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
-    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
-    where lined.standing = 0
-        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
-),
-met as (
-    select destination
-    from sent
-    group by destination
+        judged.*,
+        judged.cluster // widened.width * widened.width as block
+    from "sqlanon_judged" as judged
+    cross join widened
 )
 select
-    judged.cluster,
-    coalesce(sent.destination, judged.target) as target,
-    judged.turn + 1 as turn,
-    judged.standing,
-    case when met.destination is null then 0 else 1 end as changed
-from "sqlanon_judged" as judged
-left join sent on judged.target = sent.target
-left join met on coalesce(sent.destination, judged.target) = met.destination;
+    placed.cluster,
+    coalesce(failing.block, placed.target) as target,
+    coalesce(failing.width, placed.width) as width,
+    placed.standing,
+    case when failing.block is null then 0 else 1 end as changed
+from placed
+left join failing on placed.block = failing.block;
 
--- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
 create temporary table "sqlanon_judged_again" as
 with weight as (
     select
@@ -2073,24 +2697,107 @@ with weight as (
 diversity as (
     select
         target,
-        count(*) as weight_count,
         max(grave) as grave,
-        min(least_alternatives) as least_alternatives
+        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
     from weight
     group by target
+),
+counted as (
+    select
+        merged.target,
+        3 as wanted,
+        cluster_count.held,
+        cluster_count.grave,
+        cast(sum(cluster_count.row_count) as bigint) as row_count
+    from "sqlanon_cluster_count" as cluster_count
+    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_count.held, cluster_count.grave
+),
+ranked as (
+    select
+        target,
+        wanted,
+        held,
+        grave,
+        row_count,
+        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
+        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
+        row_number() over (partition by target order by row_count desc, held) as place,
+        cast(sum(row_count) over (
+            partition by target order by row_count desc, held rows unbounded preceding
+        ) as bigint) as rows_so_far
+    from counted
+),
+possible as (
+    select
+        target,
+        wanted,
+        total_rows,
+        grave_rows,
+        least(
+            total_rows // 5,
+            total_rows // wanted,
+            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
+        ) as group_count
+    from ranked
+    group by target, wanted, total_rows, grave_rows
+),
+shared as (
+    select
+        possible.target,
+        possible.wanted,
+        possible.total_rows,
+        possible.grave_rows,
+        possible.group_count,
+        case when possible.group_count > 0 then possible.group_count end as divisor,
+        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
+    from possible
+    inner join ranked on possible.target = ranked.target
+    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
+),
+needed as (
+    select
+        *,
+        greatest(0, wanted * group_count - grave_places) as helping_rows,
+        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
+    from shared
+),
+fitting as (
+    select
+        target,
+        total_rows,
+        group_count,
+        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
+        case when divisor > 0 then least(
+            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
+        ) end as largest_size
+    from needed
+),
+sized as (
+    select
+        fitting.target,
+        diversity.grave,
+        case
+            when fitting.largest_size is not null then fitting.largest_size
+            when diversity.diverse = 1 then fitting.total_rows
+        end as largest_size
+    from fitting
+    inner join diversity on fitting.target = diversity.target
 )
 select
     merged.cluster,
     merged.target,
-    merged.turn,
+    merged.width,
     case
-        when diversity.target is null then merged.standing
-        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
-        when diversity.grave = 0 then 1
+        when merged.changed = 0 then merged.standing
+        when sized.grave = 0 then 1
+        when sized.largest_size <= 9 then 2
+        when merged.width > 4 and sized.largest_size <= 20 then 2
         else 0
     end as standing
 from "sqlanon_merged" as merged
-left join diversity on merged.target = diversity.target;
+left join sized on merged.target = sized.target;
 
 drop table "sqlanon_judged";
 
@@ -2104,75 +2811,39 @@ drop table "sqlanon_merged";
 
 -- merges: turn 12 of 16
 
--- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
 create temporary table "sqlanon_merged" as
-with part as (
-    select
-        target,
-        max(turn) as turn,
-        max(standing) as standing
+with widened as (
+    select max(case when width < 32 then width * 2 else width * 8 end) as width
     from "sqlanon_judged"
-    group by target
-),
-lined as (
-    select
-        *,
-        row_number() over (order by target) as place,
-        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
-        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
-        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
-        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
-    from part
+    where standing = 0
 ),
 failing as (
     select
-        target,
-        coalesce(passing_before, 0 - 1) as run,
-        row_number() over (partition by passing_before order by target) - 1 as step,
-        count(*) over (partition by passing_before) as length
-    from lined
-    where standing = 0
+        judged.target // widened.width * widened.width as block,
+        widened.width
+    from "sqlanon_judged" as judged
+    cross join widened
+    where judged.standing = 0
+    group by judged.target // widened.width * widened.width, widened.width
 ),
-pair as (
+placed as (
     select
-        run,
-        step // 2 as number,
-        min(target) as target
-    from failing
-    group by run, step // 2
-),
-sent as (
-    select
-        lined.target,
-        case
-            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
-            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
-            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
-            else coalesce(lined.next_diverse, lined.diverse_before)
-        end as destination
-    from lined
-    left join failing on lined.target = failing.target
-    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
-    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
-    where lined.standing = 0
-        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
-),
-met as (
-    select destination
-    from sent
-    group by destination
+        judged.*,
+        judged.cluster // widened.width * widened.width as block
+    from "sqlanon_judged" as judged
+    cross join widened
 )
 select
-    judged.cluster,
-    coalesce(sent.destination, judged.target) as target,
-    judged.turn + 1 as turn,
-    judged.standing,
-    case when met.destination is null then 0 else 1 end as changed
-from "sqlanon_judged" as judged
-left join sent on judged.target = sent.target
-left join met on coalesce(sent.destination, judged.target) = met.destination;
+    placed.cluster,
+    coalesce(failing.block, placed.target) as target,
+    coalesce(failing.width, placed.width) as width,
+    placed.standing,
+    case when failing.block is null then 0 else 1 end as changed
+from placed
+left join failing on placed.block = failing.block;
 
--- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
 create temporary table "sqlanon_judged_again" as
 with weight as (
     select
@@ -2188,24 +2859,107 @@ with weight as (
 diversity as (
     select
         target,
-        count(*) as weight_count,
         max(grave) as grave,
-        min(least_alternatives) as least_alternatives
+        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
     from weight
     group by target
+),
+counted as (
+    select
+        merged.target,
+        3 as wanted,
+        cluster_count.held,
+        cluster_count.grave,
+        cast(sum(cluster_count.row_count) as bigint) as row_count
+    from "sqlanon_cluster_count" as cluster_count
+    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_count.held, cluster_count.grave
+),
+ranked as (
+    select
+        target,
+        wanted,
+        held,
+        grave,
+        row_count,
+        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
+        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
+        row_number() over (partition by target order by row_count desc, held) as place,
+        cast(sum(row_count) over (
+            partition by target order by row_count desc, held rows unbounded preceding
+        ) as bigint) as rows_so_far
+    from counted
+),
+possible as (
+    select
+        target,
+        wanted,
+        total_rows,
+        grave_rows,
+        least(
+            total_rows // 5,
+            total_rows // wanted,
+            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
+        ) as group_count
+    from ranked
+    group by target, wanted, total_rows, grave_rows
+),
+shared as (
+    select
+        possible.target,
+        possible.wanted,
+        possible.total_rows,
+        possible.grave_rows,
+        possible.group_count,
+        case when possible.group_count > 0 then possible.group_count end as divisor,
+        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
+    from possible
+    inner join ranked on possible.target = ranked.target
+    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
+),
+needed as (
+    select
+        *,
+        greatest(0, wanted * group_count - grave_places) as helping_rows,
+        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
+    from shared
+),
+fitting as (
+    select
+        target,
+        total_rows,
+        group_count,
+        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
+        case when divisor > 0 then least(
+            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
+        ) end as largest_size
+    from needed
+),
+sized as (
+    select
+        fitting.target,
+        diversity.grave,
+        case
+            when fitting.largest_size is not null then fitting.largest_size
+            when diversity.diverse = 1 then fitting.total_rows
+        end as largest_size
+    from fitting
+    inner join diversity on fitting.target = diversity.target
 )
 select
     merged.cluster,
     merged.target,
-    merged.turn,
+    merged.width,
     case
-        when diversity.target is null then merged.standing
-        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
-        when diversity.grave = 0 then 1
+        when merged.changed = 0 then merged.standing
+        when sized.grave = 0 then 1
+        when sized.largest_size <= 9 then 2
+        when merged.width > 4 and sized.largest_size <= 20 then 2
         else 0
     end as standing
 from "sqlanon_merged" as merged
-left join diversity on merged.target = diversity.target;
+left join sized on merged.target = sized.target;
 
 drop table "sqlanon_judged";
 
@@ -2219,75 +2973,39 @@ drop table "sqlanon_merged";
 
 -- merges: turn 13 of 16
 
--- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
 create temporary table "sqlanon_merged" as
-with part as (
-    select
-        target,
-        max(turn) as turn,
-        max(standing) as standing
+with widened as (
+    select max(case when width < 32 then width * 2 else width * 8 end) as width
     from "sqlanon_judged"
-    group by target
-),
-lined as (
-    select
-        *,
-        row_number() over (order by target) as place,
-        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
-        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
-        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
-        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
-    from part
+    where standing = 0
 ),
 failing as (
     select
-        target,
-        coalesce(passing_before, 0 - 1) as run,
-        row_number() over (partition by passing_before order by target) - 1 as step,
-        count(*) over (partition by passing_before) as length
-    from lined
-    where standing = 0
+        judged.target // widened.width * widened.width as block,
+        widened.width
+    from "sqlanon_judged" as judged
+    cross join widened
+    where judged.standing = 0
+    group by judged.target // widened.width * widened.width, widened.width
 ),
-pair as (
+placed as (
     select
-        run,
-        step // 2 as number,
-        min(target) as target
-    from failing
-    group by run, step // 2
-),
-sent as (
-    select
-        lined.target,
-        case
-            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
-            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
-            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
-            else coalesce(lined.next_diverse, lined.diverse_before)
-        end as destination
-    from lined
-    left join failing on lined.target = failing.target
-    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
-    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
-    where lined.standing = 0
-        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
-),
-met as (
-    select destination
-    from sent
-    group by destination
+        judged.*,
+        judged.cluster // widened.width * widened.width as block
+    from "sqlanon_judged" as judged
+    cross join widened
 )
 select
-    judged.cluster,
-    coalesce(sent.destination, judged.target) as target,
-    judged.turn + 1 as turn,
-    judged.standing,
-    case when met.destination is null then 0 else 1 end as changed
-from "sqlanon_judged" as judged
-left join sent on judged.target = sent.target
-left join met on coalesce(sent.destination, judged.target) = met.destination;
+    placed.cluster,
+    coalesce(failing.block, placed.target) as target,
+    coalesce(failing.width, placed.width) as width,
+    placed.standing,
+    case when failing.block is null then 0 else 1 end as changed
+from placed
+left join failing on placed.block = failing.block;
 
--- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
 create temporary table "sqlanon_judged_again" as
 with weight as (
     select
@@ -2303,24 +3021,107 @@ with weight as (
 diversity as (
     select
         target,
-        count(*) as weight_count,
         max(grave) as grave,
-        min(least_alternatives) as least_alternatives
+        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
     from weight
     group by target
+),
+counted as (
+    select
+        merged.target,
+        3 as wanted,
+        cluster_count.held,
+        cluster_count.grave,
+        cast(sum(cluster_count.row_count) as bigint) as row_count
+    from "sqlanon_cluster_count" as cluster_count
+    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_count.held, cluster_count.grave
+),
+ranked as (
+    select
+        target,
+        wanted,
+        held,
+        grave,
+        row_count,
+        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
+        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
+        row_number() over (partition by target order by row_count desc, held) as place,
+        cast(sum(row_count) over (
+            partition by target order by row_count desc, held rows unbounded preceding
+        ) as bigint) as rows_so_far
+    from counted
+),
+possible as (
+    select
+        target,
+        wanted,
+        total_rows,
+        grave_rows,
+        least(
+            total_rows // 5,
+            total_rows // wanted,
+            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
+        ) as group_count
+    from ranked
+    group by target, wanted, total_rows, grave_rows
+),
+shared as (
+    select
+        possible.target,
+        possible.wanted,
+        possible.total_rows,
+        possible.grave_rows,
+        possible.group_count,
+        case when possible.group_count > 0 then possible.group_count end as divisor,
+        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
+    from possible
+    inner join ranked on possible.target = ranked.target
+    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
+),
+needed as (
+    select
+        *,
+        greatest(0, wanted * group_count - grave_places) as helping_rows,
+        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
+    from shared
+),
+fitting as (
+    select
+        target,
+        total_rows,
+        group_count,
+        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
+        case when divisor > 0 then least(
+            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
+        ) end as largest_size
+    from needed
+),
+sized as (
+    select
+        fitting.target,
+        diversity.grave,
+        case
+            when fitting.largest_size is not null then fitting.largest_size
+            when diversity.diverse = 1 then fitting.total_rows
+        end as largest_size
+    from fitting
+    inner join diversity on fitting.target = diversity.target
 )
 select
     merged.cluster,
     merged.target,
-    merged.turn,
+    merged.width,
     case
-        when diversity.target is null then merged.standing
-        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
-        when diversity.grave = 0 then 1
+        when merged.changed = 0 then merged.standing
+        when sized.grave = 0 then 1
+        when sized.largest_size <= 9 then 2
+        when merged.width > 4 and sized.largest_size <= 20 then 2
         else 0
     end as standing
 from "sqlanon_merged" as merged
-left join diversity on merged.target = diversity.target;
+left join sized on merged.target = sized.target;
 
 drop table "sqlanon_judged";
 
@@ -2334,75 +3135,39 @@ drop table "sqlanon_merged";
 
 -- merges: turn 14 of 16
 
--- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
 create temporary table "sqlanon_merged" as
-with part as (
-    select
-        target,
-        max(turn) as turn,
-        max(standing) as standing
+with widened as (
+    select max(case when width < 32 then width * 2 else width * 8 end) as width
     from "sqlanon_judged"
-    group by target
-),
-lined as (
-    select
-        *,
-        row_number() over (order by target) as place,
-        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
-        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
-        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
-        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
-    from part
+    where standing = 0
 ),
 failing as (
     select
-        target,
-        coalesce(passing_before, 0 - 1) as run,
-        row_number() over (partition by passing_before order by target) - 1 as step,
-        count(*) over (partition by passing_before) as length
-    from lined
-    where standing = 0
+        judged.target // widened.width * widened.width as block,
+        widened.width
+    from "sqlanon_judged" as judged
+    cross join widened
+    where judged.standing = 0
+    group by judged.target // widened.width * widened.width, widened.width
 ),
-pair as (
+placed as (
     select
-        run,
-        step // 2 as number,
-        min(target) as target
-    from failing
-    group by run, step // 2
-),
-sent as (
-    select
-        lined.target,
-        case
-            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
-            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
-            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
-            else coalesce(lined.next_diverse, lined.diverse_before)
-        end as destination
-    from lined
-    left join failing on lined.target = failing.target
-    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
-    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
-    where lined.standing = 0
-        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
-),
-met as (
-    select destination
-    from sent
-    group by destination
+        judged.*,
+        judged.cluster // widened.width * widened.width as block
+    from "sqlanon_judged" as judged
+    cross join widened
 )
 select
-    judged.cluster,
-    coalesce(sent.destination, judged.target) as target,
-    judged.turn + 1 as turn,
-    judged.standing,
-    case when met.destination is null then 0 else 1 end as changed
-from "sqlanon_judged" as judged
-left join sent on judged.target = sent.target
-left join met on coalesce(sent.destination, judged.target) = met.destination;
+    placed.cluster,
+    coalesce(failing.block, placed.target) as target,
+    coalesce(failing.width, placed.width) as width,
+    placed.standing,
+    case when failing.block is null then 0 else 1 end as changed
+from placed
+left join failing on placed.block = failing.block;
 
--- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
 create temporary table "sqlanon_judged_again" as
 with weight as (
     select
@@ -2418,24 +3183,107 @@ with weight as (
 diversity as (
     select
         target,
-        count(*) as weight_count,
         max(grave) as grave,
-        min(least_alternatives) as least_alternatives
+        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
     from weight
     group by target
+),
+counted as (
+    select
+        merged.target,
+        3 as wanted,
+        cluster_count.held,
+        cluster_count.grave,
+        cast(sum(cluster_count.row_count) as bigint) as row_count
+    from "sqlanon_cluster_count" as cluster_count
+    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_count.held, cluster_count.grave
+),
+ranked as (
+    select
+        target,
+        wanted,
+        held,
+        grave,
+        row_count,
+        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
+        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
+        row_number() over (partition by target order by row_count desc, held) as place,
+        cast(sum(row_count) over (
+            partition by target order by row_count desc, held rows unbounded preceding
+        ) as bigint) as rows_so_far
+    from counted
+),
+possible as (
+    select
+        target,
+        wanted,
+        total_rows,
+        grave_rows,
+        least(
+            total_rows // 5,
+            total_rows // wanted,
+            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
+        ) as group_count
+    from ranked
+    group by target, wanted, total_rows, grave_rows
+),
+shared as (
+    select
+        possible.target,
+        possible.wanted,
+        possible.total_rows,
+        possible.grave_rows,
+        possible.group_count,
+        case when possible.group_count > 0 then possible.group_count end as divisor,
+        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
+    from possible
+    inner join ranked on possible.target = ranked.target
+    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
+),
+needed as (
+    select
+        *,
+        greatest(0, wanted * group_count - grave_places) as helping_rows,
+        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
+    from shared
+),
+fitting as (
+    select
+        target,
+        total_rows,
+        group_count,
+        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
+        case when divisor > 0 then least(
+            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
+        ) end as largest_size
+    from needed
+),
+sized as (
+    select
+        fitting.target,
+        diversity.grave,
+        case
+            when fitting.largest_size is not null then fitting.largest_size
+            when diversity.diverse = 1 then fitting.total_rows
+        end as largest_size
+    from fitting
+    inner join diversity on fitting.target = diversity.target
 )
 select
     merged.cluster,
     merged.target,
-    merged.turn,
+    merged.width,
     case
-        when diversity.target is null then merged.standing
-        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
-        when diversity.grave = 0 then 1
+        when merged.changed = 0 then merged.standing
+        when sized.grave = 0 then 1
+        when sized.largest_size <= 9 then 2
+        when merged.width > 4 and sized.largest_size <= 20 then 2
         else 0
     end as standing
 from "sqlanon_merged" as merged
-left join diversity on merged.target = diversity.target;
+left join sized on merged.target = sized.target;
 
 drop table "sqlanon_judged";
 
@@ -2449,75 +3297,39 @@ drop table "sqlanon_merged";
 
 -- merges: turn 15 of 16
 
--- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
 create temporary table "sqlanon_merged" as
-with part as (
-    select
-        target,
-        max(turn) as turn,
-        max(standing) as standing
+with widened as (
+    select max(case when width < 32 then width * 2 else width * 8 end) as width
     from "sqlanon_judged"
-    group by target
-),
-lined as (
-    select
-        *,
-        row_number() over (order by target) as place,
-        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
-        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
-        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
-        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
-    from part
+    where standing = 0
 ),
 failing as (
     select
-        target,
-        coalesce(passing_before, 0 - 1) as run,
-        row_number() over (partition by passing_before order by target) - 1 as step,
-        count(*) over (partition by passing_before) as length
-    from lined
-    where standing = 0
+        judged.target // widened.width * widened.width as block,
+        widened.width
+    from "sqlanon_judged" as judged
+    cross join widened
+    where judged.standing = 0
+    group by judged.target // widened.width * widened.width, widened.width
 ),
-pair as (
+placed as (
     select
-        run,
-        step // 2 as number,
-        min(target) as target
-    from failing
-    group by run, step // 2
-),
-sent as (
-    select
-        lined.target,
-        case
-            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
-            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
-            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
-            else coalesce(lined.next_diverse, lined.diverse_before)
-        end as destination
-    from lined
-    left join failing on lined.target = failing.target
-    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
-    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
-    where lined.standing = 0
-        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
-),
-met as (
-    select destination
-    from sent
-    group by destination
+        judged.*,
+        judged.cluster // widened.width * widened.width as block
+    from "sqlanon_judged" as judged
+    cross join widened
 )
 select
-    judged.cluster,
-    coalesce(sent.destination, judged.target) as target,
-    judged.turn + 1 as turn,
-    judged.standing,
-    case when met.destination is null then 0 else 1 end as changed
-from "sqlanon_judged" as judged
-left join sent on judged.target = sent.target
-left join met on coalesce(sent.destination, judged.target) = met.destination;
+    placed.cluster,
+    coalesce(failing.block, placed.target) as target,
+    coalesce(failing.width, placed.width) as width,
+    placed.standing,
+    case when failing.block is null then 0 else 1 end as changed
+from placed
+left join failing on placed.block = failing.block;
 
--- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
 create temporary table "sqlanon_judged_again" as
 with weight as (
     select
@@ -2533,24 +3345,107 @@ with weight as (
 diversity as (
     select
         target,
-        count(*) as weight_count,
         max(grave) as grave,
-        min(least_alternatives) as least_alternatives
+        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
     from weight
     group by target
+),
+counted as (
+    select
+        merged.target,
+        3 as wanted,
+        cluster_count.held,
+        cluster_count.grave,
+        cast(sum(cluster_count.row_count) as bigint) as row_count
+    from "sqlanon_cluster_count" as cluster_count
+    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_count.held, cluster_count.grave
+),
+ranked as (
+    select
+        target,
+        wanted,
+        held,
+        grave,
+        row_count,
+        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
+        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
+        row_number() over (partition by target order by row_count desc, held) as place,
+        cast(sum(row_count) over (
+            partition by target order by row_count desc, held rows unbounded preceding
+        ) as bigint) as rows_so_far
+    from counted
+),
+possible as (
+    select
+        target,
+        wanted,
+        total_rows,
+        grave_rows,
+        least(
+            total_rows // 5,
+            total_rows // wanted,
+            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
+        ) as group_count
+    from ranked
+    group by target, wanted, total_rows, grave_rows
+),
+shared as (
+    select
+        possible.target,
+        possible.wanted,
+        possible.total_rows,
+        possible.grave_rows,
+        possible.group_count,
+        case when possible.group_count > 0 then possible.group_count end as divisor,
+        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
+    from possible
+    inner join ranked on possible.target = ranked.target
+    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
+),
+needed as (
+    select
+        *,
+        greatest(0, wanted * group_count - grave_places) as helping_rows,
+        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
+    from shared
+),
+fitting as (
+    select
+        target,
+        total_rows,
+        group_count,
+        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
+        case when divisor > 0 then least(
+            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
+        ) end as largest_size
+    from needed
+),
+sized as (
+    select
+        fitting.target,
+        diversity.grave,
+        case
+            when fitting.largest_size is not null then fitting.largest_size
+            when diversity.diverse = 1 then fitting.total_rows
+        end as largest_size
+    from fitting
+    inner join diversity on fitting.target = diversity.target
 )
 select
     merged.cluster,
     merged.target,
-    merged.turn,
+    merged.width,
     case
-        when diversity.target is null then merged.standing
-        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
-        when diversity.grave = 0 then 1
+        when merged.changed = 0 then merged.standing
+        when sized.grave = 0 then 1
+        when sized.largest_size <= 9 then 2
+        when merged.width > 4 and sized.largest_size <= 20 then 2
         else 0
     end as standing
 from "sqlanon_merged" as merged
-left join diversity on merged.target = diversity.target;
+left join sized on merged.target = sized.target;
 
 drop table "sqlanon_judged";
 
@@ -2564,75 +3459,39 @@ drop table "sqlanon_merged";
 
 -- merges: turn 16 of 16
 
--- merged: One turn of merging what fails: neighbours that fail are merged in pairs, one that is left with the next cluster that passes, or else with the one before
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
 create temporary table "sqlanon_merged" as
-with part as (
-    select
-        target,
-        max(turn) as turn,
-        max(standing) as standing
+with widened as (
+    select max(case when width < 32 then width * 2 else width * 8 end) as width
     from "sqlanon_judged"
-    group by target
-),
-lined as (
-    select
-        *,
-        row_number() over (order by target) as place,
-        max(case when standing > 0 then target end) over (order by target rows unbounded preceding) as passing_before,
-        max(case when standing = 2 then target end) over (order by target rows unbounded preceding) as diverse_before,
-        min(case when standing > 0 then target end) over (order by target desc rows unbounded preceding) as next_passing,
-        min(case when standing = 2 then target end) over (order by target desc rows unbounded preceding) as next_diverse
-    from part
+    where standing = 0
 ),
 failing as (
     select
-        target,
-        coalesce(passing_before, 0 - 1) as run,
-        row_number() over (partition by passing_before order by target) - 1 as step,
-        count(*) over (partition by passing_before) as length
-    from lined
-    where standing = 0
+        judged.target // widened.width * widened.width as block,
+        widened.width
+    from "sqlanon_judged" as judged
+    cross join widened
+    where judged.standing = 0
+    group by judged.target // widened.width * widened.width, widened.width
 ),
-pair as (
+placed as (
     select
-        run,
-        step // 2 as number,
-        min(target) as target
-    from failing
-    group by run, step // 2
-),
-sent as (
-    select
-        lined.target,
-        case
-            when lined.turn < 8 and (failing.step % 2 = 1 or failing.step + 1 < failing.length) then pair.target
-            when lined.turn < 8 then coalesce(lined.next_passing, lined.passing_before, lined.target)
-            when coalesce(lined.next_diverse, lined.diverse_before) is null then herd.target
-            else coalesce(lined.next_diverse, lined.diverse_before)
-        end as destination
-    from lined
-    left join failing on lined.target = failing.target
-    left join pair on failing.run = pair.run and failing.step // 2 = pair.number
-    inner join lined as herd on lined.place - (lined.place - 1) % 32 = herd.place
-    where lined.standing = 0
-        or (lined.turn >= 8 and coalesce(lined.next_diverse, lined.diverse_before) is null)
-),
-met as (
-    select destination
-    from sent
-    group by destination
+        judged.*,
+        judged.cluster // widened.width * widened.width as block
+    from "sqlanon_judged" as judged
+    cross join widened
 )
 select
-    judged.cluster,
-    coalesce(sent.destination, judged.target) as target,
-    judged.turn + 1 as turn,
-    judged.standing,
-    case when met.destination is null then 0 else 1 end as changed
-from "sqlanon_judged" as judged
-left join sent on judged.target = sent.target
-left join met on coalesce(sent.destination, judged.target) = met.destination;
+    placed.cluster,
+    coalesce(failing.block, placed.target) as target,
+    coalesce(failing.width, placed.width) as width,
+    placed.standing,
+    case when failing.block is null then 0 else 1 end as changed
+from placed
+left join failing on placed.block = failing.block;
 
--- judged_again: How every cluster stands after a turn of merges: judged anew where something was merged
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
 create temporary table "sqlanon_judged_again" as
 with weight as (
     select
@@ -2648,24 +3507,107 @@ with weight as (
 diversity as (
     select
         target,
-        count(*) as weight_count,
         max(grave) as grave,
-        min(least_alternatives) as least_alternatives
+        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
     from weight
     group by target
+),
+counted as (
+    select
+        merged.target,
+        3 as wanted,
+        cluster_count.held,
+        cluster_count.grave,
+        cast(sum(cluster_count.row_count) as bigint) as row_count
+    from "sqlanon_cluster_count" as cluster_count
+    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_count.held, cluster_count.grave
+),
+ranked as (
+    select
+        target,
+        wanted,
+        held,
+        grave,
+        row_count,
+        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
+        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
+        row_number() over (partition by target order by row_count desc, held) as place,
+        cast(sum(row_count) over (
+            partition by target order by row_count desc, held rows unbounded preceding
+        ) as bigint) as rows_so_far
+    from counted
+),
+possible as (
+    select
+        target,
+        wanted,
+        total_rows,
+        grave_rows,
+        least(
+            total_rows // 5,
+            total_rows // wanted,
+            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
+        ) as group_count
+    from ranked
+    group by target, wanted, total_rows, grave_rows
+),
+shared as (
+    select
+        possible.target,
+        possible.wanted,
+        possible.total_rows,
+        possible.grave_rows,
+        possible.group_count,
+        case when possible.group_count > 0 then possible.group_count end as divisor,
+        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
+    from possible
+    inner join ranked on possible.target = ranked.target
+    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
+),
+needed as (
+    select
+        *,
+        greatest(0, wanted * group_count - grave_places) as helping_rows,
+        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
+    from shared
+),
+fitting as (
+    select
+        target,
+        total_rows,
+        group_count,
+        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
+        case when divisor > 0 then least(
+            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
+        ) end as largest_size
+    from needed
+),
+sized as (
+    select
+        fitting.target,
+        diversity.grave,
+        case
+            when fitting.largest_size is not null then fitting.largest_size
+            when diversity.diverse = 1 then fitting.total_rows
+        end as largest_size
+    from fitting
+    inner join diversity on fitting.target = diversity.target
 )
 select
     merged.cluster,
     merged.target,
-    merged.turn,
+    merged.width,
     case
-        when diversity.target is null then merged.standing
-        when diversity.weight_count >= 3 and diversity.least_alternatives < diversity.weight_count then 2
-        when diversity.grave = 0 then 1
+        when merged.changed = 0 then merged.standing
+        when sized.grave = 0 then 1
+        when sized.largest_size <= 9 then 2
+        when merged.width > 4 and sized.largest_size <= 20 then 2
         else 0
     end as standing
 from "sqlanon_merged" as merged
-left join diversity on merged.target = diversity.target;
+left join sized on merged.target = sized.target;
 
 drop table "sqlanon_judged";
 
@@ -2677,32 +3619,219 @@ drop table "sqlanon_judged_again";
 
 drop table "sqlanon_merged";
 
--- failing: How many clusters fail
-select case when refusal is not null then error(refusal) end as checked
+-- unmet: How many rows are in regions that fail after all merges
+select case when refusal is not null then system.main.error(refusal) end as checked
 from (
     select
         case
-            when left_over > 0 then 'clusters are not diverse after all merges'
+            when failing_rows > 0 then 'some rows find no group of at most 20 rows with 3 different weights; lower -L, raise --max-group, or say --undiverse suppress'
         end as refusal
     from (
-        select count(*) as left_over
-        from (
-            select target
-            from "sqlanon_judged"
-            where standing = 0
-            group by target
-        ) as failing
+        select coalesce(cast(sum(cluster_count.row_count) as bigint), 0) as failing_rows
+        from "sqlanon_judged" as judged
+        inner join "sqlanon_cluster_count" as cluster_count on judged.cluster = cluster_count.cluster
+        where judged.standing = 0
     ) as looked_at
 ) as checked;
 
--- clustered: Every row's cluster, and whether its quasi values are suppressed: those of a cluster that still fails
+-- portion: How the rows of each value are dealt out in a region that was merged: in full rounds over its groups, and the rest from `pool_start` on, where the rests of all values stand in one line
+create temporary table "sqlanon_portion" as
+with counted as (
+    select
+        judged.target,
+        3 as wanted,
+        cluster_count.held,
+        cluster_count.grave,
+        cast(sum(cluster_count.row_count) as bigint) as row_count
+    from "sqlanon_cluster_count" as cluster_count
+    inner join "sqlanon_judged" as judged on cluster_count.cluster = judged.cluster
+    where judged.width > 1
+    group by judged.target, cluster_count.held, cluster_count.grave
+),
+ranked as (
+    select
+        target,
+        wanted,
+        held,
+        grave,
+        row_count,
+        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
+        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
+        row_number() over (partition by target order by row_count desc, held) as place,
+        cast(sum(row_count) over (
+            partition by target order by row_count desc, held rows unbounded preceding
+        ) as bigint) as rows_so_far
+    from counted
+),
+possible as (
+    select
+        target,
+        wanted,
+        total_rows,
+        grave_rows,
+        least(
+            total_rows // 5,
+            total_rows // wanted,
+            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
+        ) as group_count
+    from ranked
+    group by target, wanted, total_rows, grave_rows
+),
+shared as (
+    select
+        possible.target,
+        possible.wanted,
+        possible.total_rows,
+        possible.grave_rows,
+        possible.group_count,
+        case when possible.group_count > 0 then possible.group_count end as divisor,
+        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
+    from possible
+    inner join ranked on possible.target = ranked.target
+    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
+),
+needed as (
+    select
+        *,
+        greatest(0, wanted * group_count - grave_places) as helping_rows,
+        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
+    from shared
+),
+fitting as (
+    select
+        target,
+        total_rows,
+        group_count,
+        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
+        case when divisor > 0 then least(
+            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
+        ) end as largest_size
+    from needed
+),
+dealt as (
+    select
+        ranked.target,
+        ranked.held,
+        ranked.grave,
+        ranked.row_count,
+        fitting.group_count,
+        case
+            when ranked.row_count > fitting.group_count and fitting.group_count > 0
+                then ranked.row_count // greatest(1, fitting.group_count) * fitting.group_count
+            else 0
+        end as full_rows
+    from ranked
+    inner join fitting on ranked.target = fitting.target
+),
+phased as (
+    select
+        *,
+        case
+            when full_rows = 0 then grave
+            else 3 - grave
+        end as phase
+    from dealt
+)
+select
+    target,
+    held,
+    group_count,
+    full_rows,
+    cast(sum(row_count - full_rows) over (
+        partition by target
+        order by phase, held
+        rows unbounded preceding
+    ) as bigint) - (row_count - full_rows) as pool_start
+from phased;
+
+-- seat: The group in its region of every row that is dealt out, which of a value's rows goes where is drawn, so that the groups tell no more of who has which value than ST does
+create temporary table "sqlanon_seat" as
+with drawn as (
+    select
+        clustering.row_number,
+        judged.target,
+        representative.held,
+        representative.grave,
+        determined."draw",
+        determined."hash",
+        row_number() over (
+            partition by judged.target, representative.held
+            order by determined."draw", determined."hash", clustering.row_number
+        ) - 1 as turn
+    from "sqlanon_clustering" as clustering
+    inner join "sqlanon_judged" as judged on clustering.cluster = judged.cluster
+    inner join "sqlanon_determined" as determined on clustering.row_number = determined.row_number
+    inner join "sqlanon_representative" as representative on clustering.cell_code = representative.cell_code
+    where judged.width > 1
+)
+select
+    drawn.row_number,
+    drawn.target,
+    drawn.held,
+    drawn.grave,
+    portion.group_count,
+    drawn."draw",
+    drawn."hash",
+    case
+        when drawn.turn < portion.full_rows then drawn.turn % greatest(1, portion.group_count)
+        else (portion.pool_start + drawn.turn - portion.full_rows) % greatest(1, portion.group_count)
+    end as group_number
+from drawn
+inner join "sqlanon_portion" as portion on drawn.target = portion.target and drawn.held = portion.held;
+
+-- spared: Rows that a diverse group can spare: of those without a grave value, all but what brings the group to L weights and K rows
+create temporary table "sqlanon_spared" as
+with met as (
+    select
+        *,
+        row_number() over (
+            partition by target, group_number, held
+            order by "draw", "hash", row_number
+        ) as meeting
+    from "sqlanon_seat"
+),
+weighed as (
+    select
+        *,
+        sum(grave) over (partition by target, group_number) as grave_rows,
+        sum(case when grave = 1 and meeting = 1 then 1 else 0 end) over (partition by target, group_number) as grave_weights,
+        sum(1 - grave) over (partition by target, group_number) as harmless_rows,
+        row_number() over (
+            partition by target, group_number, grave
+            order by case when meeting = 1 then 0 else 1 end, "draw", "hash", row_number
+        ) as place
+    from met
+),
+kept as (
+    select
+        *,
+        greatest(5 - grave_rows, 3 - grave_weights, 0) as kept_rows
+    from weighed
+)
+select
+    row_number,
+    target,
+    group_number,
+    cast(case
+        when group_count = 0 or grave = 1 or place <= kept_rows or harmless_rows - kept_rows < 5 then 0
+        else 1 + least((place - kept_rows - 1) // 5, (harmless_rows - kept_rows) // 5 - 1)
+    end as bigint) as piece
+from kept;
+
+-- clustered: Every row's cluster, where those that failed were merged and dealt out anew: a region has no more groups than it had clusters, so their numbers do
 create temporary table "sqlanon_clustered" as
+with numbered as (
+    select
+        row_number,
+        target + dense_rank() over (partition by target order by group_number, piece) - 1 as cluster
+    from "sqlanon_spared"
+)
 select
     clustering.row_number,
-    judged.target as cluster,
-    case when judged.standing = 0 then 1 else 0 end as suppressed
+    coalesce(numbered.cluster, clustering.cluster) as cluster,
+    0 as suppressed
 from "sqlanon_clustering" as clustering
-inner join "sqlanon_judged" as judged on clustering.cluster = judged.cluster;
+left join numbered on clustering.row_number = numbered.row_number;
 
 -- quality: How good the clusters are: the objective (1/m) sum |e| * (largest distance in e), and the largest of these distances
 -- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
@@ -2873,9 +4002,12 @@ drop table "sqlanon_numbered";
 drop table "sqlanon_pattern";
 drop table "sqlanon_shown";
 drop table "sqlanon_clustered";
+drop table "sqlanon_spared";
+drop table "sqlanon_seat";
+drop table "sqlanon_portion";
+drop table "sqlanon_cluster_count";
 drop table "sqlanon_judged";
 drop table "sqlanon_cluster_value";
-drop table "sqlanon_held";
 drop table "sqlanon_clustering";
 drop table "sqlanon_arrangement";
 drop view "sqlanon_point";
@@ -2885,6 +4017,8 @@ drop table "sqlanon_category_3";
 drop view "sqlanon_extent_1";
 drop view "sqlanon_coded_1";
 drop table "sqlanon_level_1";
+drop table "sqlanon_representative";
+drop table "sqlanon_held";
 drop table "sqlanon_measured";
 drop table "sqlanon_importance";
 drop table "sqlanon_value";
