@@ -7,6 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.key import Key
 from tests.command import Shell
 from tests.servers import grouped, server, spark  # noqa: F401 - fixtures
@@ -79,6 +80,15 @@ def same_keys_in_every_test(request, monkeypatch):
     fix_keys(monkeypatch, f"{request.path.name}/{request.node.name}")
     if "fresh_keys" in request.keywords:
         monkeypatch.setattr(Key, "fresh", FRESH)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def names_looked_at_once(request):
+    """Let engines not look a connection's thousands of functions through, but in the tests of just that."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.path.name != "test_duckdb_trusted_names.py":
+            patch.setattr(DuckDBEngine, "_refuse_false_functions", lambda engine: None)
+        yield
 
 
 @pytest.fixture
