@@ -54,6 +54,18 @@ NASTY_VALUES = [
 ]
 
 
+PATIENTS = """
+    create table patients as
+    select
+        i as ssn,
+        (20 + i * 7 % 60)::integer as age,
+        case when i % 3 = 0 then 'F' else 'M' end as sex,
+        10000 + i % 11 as zipcode,
+        'd' || (case when i % 100 < 5 then 0 else i % 8 end) as disease
+    from range(600) as t(i)
+"""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Sort tests into those of engines, and those that run in one worker."""
     grouped(items)
@@ -102,11 +114,7 @@ def con():
 @pytest.fixture
 def patients(con):
     """Fill a table of 600 patients: ssn, age, sex, zipcode, disease (8 values, the top one in 18 %)."""
-    con.execute(
-        "create table patients as select i as ssn, (20 + i * 7 % 60)::integer as age,"
-        " case when i % 3 = 0 then 'F' else 'M' end as sex, 10000 + i % 11 as zipcode,"
-        " 'd' || (case when i % 100 < 5 then 0 else i % 8 end) as disease from range(600) t(i)"
-    ).fetchall()
+    con.execute(PATIENTS).fetchall()
     return con
 
 
@@ -123,11 +131,7 @@ def shell(tmp_path):
     """Return a runner in a fresh folder that holds patients.parquet and hospital.duckdb."""
     (tmp_path / "tmp").mkdir()
     connection = duckdb.connect(str(tmp_path / "hospital.duckdb"))
-    connection.execute(
-        "create table patients as select i as ssn, (20 + i * 7 % 60)::integer as age,"
-        " case when i % 3 = 0 then 'F' else 'M' end as sex, 10000 + i % 11 as zipcode,"
-        " 'd' || (case when i % 100 < 5 then 0 else i % 8 end) as disease from range(600) t(i)"
-    ).fetchall()
+    connection.execute(PATIENTS).fetchall()
     connection.execute(f"copy patients to '{tmp_path}/patients.parquet' (format parquet)").fetchall()
     connection.close()
     return Shell(tmp_path)

@@ -687,8 +687,7 @@ def test_the_promise_says_of_whom_it_is_not(con, shell):
 # -- draws, names, real data ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("repair", [0, 4])
-@pytest.mark.parametrize("identifier", [["person"], []])
+@pytest.mark.parametrize(("identifier", "repair"), [(["person"], 0), ([], 4)])
 def test_one_key_gives_one_release_in_any_order(con, identifier, repair):
     crowded(con)
     con.execute("create table shuffled as select * from crowd order by hash(person)").fetchall()

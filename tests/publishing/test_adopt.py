@@ -9,14 +9,17 @@ import sqlanon
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import DataError, UsageError, VerificationError
 from sqlanon.publishing.store_macros import store
+from tests.conftest import PATIENTS
 
 KEY = "ab" * 32
 QUASI = ["age", "sex", "zipcode"]
 
 
-@pytest.fixture
-def written(patients):
+@pytest.fixture(scope="module")
+def written():
     """Let the macros write what a dbt hook would: QIT and ST, and randomized rows."""
+    patients = duckdb.connect()
+    patients.execute(PATIENTS).fetchall()
     store(DuckDBEngine(patients))
     patients.execute(f"set variable sqlanon_key = '{KEY}'").fetchall()
     patients.execute(
@@ -25,7 +28,8 @@ def written(patients):
     patients.execute("create table ward_st as from anatomy_st('patients', 'disease', 4, id := ['ssn'])").fetchall()
     noisy = "select age, sex, zipcode, disease from splu_release('patients', 'disease', 5, id := ['ssn'])"
     patients.execute(f"create table noisy as {noisy}").fetchall()
-    return patients
+    yield patients
+    patients.close()
 
 
 def test_what_the_macros_wrote_is_the_release_that_publish_makes(written, tmp_path):
@@ -115,7 +119,7 @@ def test_what_is_no_release_is_refused_and_nothing_appears(written, tmp_path, as
         "nobody": "select group_id from ward_qit",
         "fewer": "select * from patients where ssn > 0",
     }.items():
-        written.execute(f"create table {name} as {sql}").fetchall()
+        written.execute(f"create or replace table {name} as {sql}").fetchall()
     with pytest.raises(error, match=message):
         sqlanon.adopt(written, out=tmp_path / "ward", **asked)
     assert not list(tmp_path.iterdir())
