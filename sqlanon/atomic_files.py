@@ -127,9 +127,9 @@ class DirectoryExchange:
     def __init__(self, target: Path) -> None:
         """Clean up after dead runs for the same target, then make the folder; refuse where another run lives."""
         self.target = target
-        with _locked_parent(target):  # of two runs that begin at once, one makes its folder first
+        with locked_parent(target):  # of two runs that begin at once, one makes its folder first
             _recover(target)
-            if _is_written(target):
+            if is_written(target.parent, _stem(target)):
                 raise TargetError(f"another run is writing to {str(target)!r}; wait until it has ended")
             self._folder = OwnedFolder(target.parent, _stem(target))
         self._present = os.path.lexists(target)
@@ -145,12 +145,12 @@ class DirectoryExchange:
         try:
             # on disk before the rename: after a power cut a directory must not stand with empty files in it
             for path in (*self.new.iterdir(), self.new):
-                _flush(path)
+                flush(path)
             if self._present and self.target.exists():
                 self._replace(folder, replaced)
             else:
                 rename_to_absent(self.new, self.target)
-            _flush(self.target.parent)
+            flush(self.target.parent)
         except FileExistsError:
             raise TargetError(f"{str(self.target)!r} has appeared while this run was at work; it stays") from None
         except OSError as error:
@@ -175,7 +175,7 @@ class DirectoryExchange:
 
 def recover_directory(target: Path) -> None:
     """Clean up after dead runs for `target`; put back a target that one of them had set aside."""
-    with _locked_parent(target):
+    with locked_parent(target):
         _recover(target)
 
 
@@ -214,16 +214,15 @@ def _changed_places(folder: Path) -> bool:
     return number.is_file() and new.is_dir() and str(new.stat().st_ino) != number.read_text(encoding="utf-8")
 
 
-def _is_written(target: Path) -> bool:
-    """Tell whether a run that lives has a folder for this target."""
-    stem = _stem(target)
-    folders = [path for path in target.parent.iterdir() if path.name.startswith(stem)]
+def is_written(parent: Path, stem: str) -> bool:
+    """Tell whether a run that lives has a folder of this stem."""
+    folders = [path for path in parent.iterdir() if path.name.startswith(stem)]
     # what dead runs left is gone by now: a folder of ours is one whose lock is held
     return any(_TOKEN.fullmatch(path.name[len(stem) :]) and path.is_dir() and _ours(path) for path in folders)
 
 
 @contextmanager
-def _locked_parent(target: Path) -> Iterator[None]:
+def locked_parent(target: Path) -> Iterator[None]:
     """Let one run at a time look at a target's folders and make its own: a moment, under the kernel's lock."""
     try:
         descriptor = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
@@ -252,7 +251,8 @@ def _lock(folder: Path) -> IO[str]:
     return lock
 
 
-def _flush(path: Path) -> None:
+def flush(path: Path) -> None:
+    """Write a file or a directory through to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

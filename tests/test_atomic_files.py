@@ -160,7 +160,7 @@ def test_a_place_that_cannot_be_written(tmp_path):
 
 def test_a_rename_that_fails_is_told(tmp_path, monkeypatch):
     exchange = filled(DirectoryExchange(tmp_path / "release"))
-    monkeypatch.setattr(atomic_files, "_flush", lambda path: Path("gone").stat())
+    monkeypatch.setattr(atomic_files, "flush", lambda path: Path("gone").stat())
     with pytest.raises(TargetError, match="cannot write"):
         exchange.commit(frozenset())
     exchange.close()

@@ -27,6 +27,7 @@ LAYERS = (
     {"verification", "risks"},
     {"adversary"},
     {"releases"},
+    {"ledger"},
     {"publishing", "attacks"},
     {"comparison"},
     {"api"},

@@ -35,7 +35,8 @@ def load_readable(load: Callable[[], None], kind: str) -> None:
 
 def render_soundness(space: Workspace) -> str:
     """Write the query that tells whether QIT and ST fit each other."""
-    return space.render("shared/soundness", space.relations)
+    template = "shared/followed_soundness" if space.may_depart else "shared/soundness"
+    return space.render(template, space.relations)
 
 
 def _check_soundness(space: Workspace) -> None:

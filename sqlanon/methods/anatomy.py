@@ -7,7 +7,7 @@ person's value with confidence above 1/l.
 
 from typing import Annotated, Required
 
-from sqlanon.methods import macro_steps, qit_st
+from sqlanon.methods import macro_steps, qit_st, republication
 from sqlanon.methods.base import Method
 from sqlanon.methods.grouping import (
     BLOCK,
@@ -55,6 +55,8 @@ class AnatomyOptions(RequestOptions, total=False):
 def design(request: Request, l: int, block: int | None) -> Grouped:
     """Decide on groups of at least l rows with l different values."""
     attribute = qit_st.attribute(NAME, request, "l", l, block)
+    if request.following is not None:
+        attribute = republication.carried_attribute(attribute, request.following)
     return Grouped(request=request, attribute=attribute, promise={"l": l, "confidence": 1 / l})
 
 
@@ -112,6 +114,16 @@ ANATOMY = Method(
         form_groups,
     ),
     outputs=(publish_qit, publish_st),
+    followed=(
+        republication.select_rows,
+        republication.know_ledger,
+        check_persons,
+        check_quasi,
+        republication.match_persons,
+        republication.group_arrivals,
+        republication.settle_rows,
+    ),
+    followed_outputs=(republication.publish_qit, republication.publish_st),
     sentence="Publish QIT and ST of an l-diverse partition (Anatomy).",
     example="patients.parquet --quasi age,sex --sensitive disease -l 4 --out release",
     compile_sentence="Print a script that publishes QIT and ST on another engine (no database is needed).",

@@ -14,9 +14,11 @@ from sqlanon.plans.plan import Beside, KeptFile, Plan, Publication, Repeat, Requ
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.table_macro import Macro
+from sqlanon.wording import option
 
 Steps = tuple[Step | Repeat, ...]
 Reports = Mapping[str, Row]
+LEDGER_TABLES = ("person", "value")  # what a plan leaves to the ledger, in relations called `next_…`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +97,7 @@ class Method(Generic[D]):
     reads_source: whether a compiled script depends on the types of the source's columns. saved: the parameter that
     names files for what the publisher may keep, nothing_saved: what is said where there is nothing to keep.
     plans_promises: the parameter whose promises can be asked for first, for several of its values.
+    followed, followed_outputs: the steps of a release under a ledger; no_ledger: why there are none.
     """
 
     name: str
@@ -117,6 +120,9 @@ class Method(Generic[D]):
     saved: str = ""
     nothing_saved: str = ""
     plans_promises: str = ""
+    followed: tuple[Callable[[D], Steps], ...] = ()
+    followed_outputs: tuple[Callable[[D], Steps], ...] = ()
+    no_ledger: str = ""
     _declared: dict[str, Parameter] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -146,6 +152,11 @@ class Method(Generic[D]):
         if self.dialects and dialect not in self.dialects:
             raise UsageError(f"{self.name} runs on {', '.join(self.dialects)}, not on {dialect}: {self.dialects_why}")
 
+    def refuse_ledger(self) -> None:
+        """Raise UsageError where releases of this method cannot follow each other under a ledger."""
+        if not self.followed:
+            raise UsageError(f"{self.name} has no {option('ledger')}: {self.no_ledger}", about=["ledger"])
+
     def plan(self, request: Request, prefix: str = "sqlanon_", key: Sql | None = None, **given: Any) -> Plan:
         """Return the plan of a release.
 
@@ -170,14 +181,18 @@ class Method(Generic[D]):
             kept_files=design.kept_files,
             known=design.known,
             read=tuple(table.named for table in design.tables_read),
+            ledger={name: relation_name(prefix, f"next_{name}") for name in LEDGER_TABLES if request.following},
         )
 
     def _built(self, design: D, secret: Sql, values: Mapping[str, Any]) -> tuple[Any, Publication]:
         """Render the steps of both phases; a template of the second may read what the first made."""
-        first = [step for function in self.steps for step in function(design)]
-        second = [step for function in self.outputs for step in function(design)]
+        known = design.request.following
+        steps, outputs = (self.steps, self.outputs) if known is None else (self.followed, self.followed_outputs)
+        first = [step for function in steps for step in function(design)]
+        second = [step for function in outputs for step in function(design)]
         # both phases are rendered together, so that a value that no step reads is found wherever it stands
-        built = build((*first, *second), design.values, design.prefix, {"key": secret})
+        given = {"key": secret, **(known.relations if known is not None else {})}
+        built = build((*first, *second), design.values, design.prefix, given)
         publication = Publication(
             outputs=cast(tuple[Statement, ...], built[len(first) :]),
             parameters=self._recorded(design, values),
@@ -204,6 +219,8 @@ class Method(Generic[D]):
             elif known.kind.recorded:
                 recorded[name] = known.kind.shown(values[name])
         request = design.request
+        if request.following is not None:
+            recorded |= {"release": request.following.number, "changed": request.following.changed}
         # what every promise is about is a row: whether that is a person, the release has to say
         return recorded | {
             "draws": request.draws,

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Required, TypedDict
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.methods.kinds import Choice, Columns, Kind, Switch, TableByColumn, named_place
+from sqlanon.methods.ledger_options import LedgerOptions
 from sqlanon.methods.parameters import Parameter
 from sqlanon.wording import option
 
@@ -73,7 +74,7 @@ class QuasiOptions(TypedDict, total=False):
     ]
 
 
-class RowOptions(TypedDict, total=False):
+class RowOptions(LedgerOptions, total=False):
     """How rows are told apart, treated and drawn for, and where the release goes."""
 
     id: Annotated[Names, Parameter(Columns(), "Identifier columns: never published, one row each.", ())]

@@ -65,6 +65,11 @@ def new_manifest(
     }
 
 
+def follows(manifest: Mapping[str, Any]) -> bool:
+    """Tell whether a release follows others under one ledger: members of its groups may have departed."""
+    return int(manifest.get("parameters", {}).get("release", 1)) > 1
+
+
 def manifest_text(manifest: Manifest) -> str:
     """Return the manifest as text, keys in their order."""
     return json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

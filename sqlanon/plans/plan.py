@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from sqlanon.errors import TemplateError
+from sqlanon.plans.following import Following
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.statement import Kind, Statement
 from sqlanon.plans.templates import Sql, ident, render, template_header
@@ -43,7 +44,7 @@ class Request:
     """What every method is asked: a source, roles, and how to treat NULLs, draws and identities.
 
     types: the source's columns with their types, empty without a database. probed: what the method's own
-    `probe` found in the source.
+    `probe` found in the source. following: the ledger that the release is published under, if any.
     """
 
     source: Source
@@ -56,6 +57,7 @@ class Request:
     show_values: bool = False
     types: Mapping[str, str] = field(default_factory=dict)
     probed: Row = field(default_factory=dict)
+    following: Following | None = None
 
     @property
     def rows_per_person(self) -> str:
@@ -205,7 +207,8 @@ class Plan:
     reports by name, where a published table has as many columns as the data asks for.
     kept_tables: tables that the publisher may keep beside the release, and that never become part of it; kept_files:
     the same of reports. known: distributions, as tables that were given or as queries, whose posteriors the finished
-    release is looked at for. read: what the plan reads beside the source, as it was named.
+    release is looked at for. read: what the plan reads beside the source, as it was named. ledger: relations of the
+    steps by the names of the ledger's tables that hold them after this release.
     """
 
     method: str
@@ -217,6 +220,7 @@ class Plan:
     kept_files: tuple[KeptFile, ...] = ()
     known: tuple[Beside | Statement, ...] = ()
     read: tuple[object, ...] = ()
+    ledger: Mapping[str, Sql] = field(default_factory=dict)
 
     def published(self, reports: Mapping[str, Row]) -> Publication:
         """Return the second phase as the reports make it."""

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.errors import TargetError, UsageError
 from sqlanon.interruption import visible_or_not
 from sqlanon.key import Key, PrivacyWarning
+from sqlanon.ledger.ledger_run import LedgerRun, LedgerTarget, open_ledger
 from sqlanon.methods import METHODS
 from sqlanon.plans.manifest import Manifest, new_manifest
 from sqlanon.plans.plan import Plan, Source
@@ -52,17 +53,23 @@ def publish(
         raise UsageError(f"say {option('out')} or {option('into')}, not both")
     if asked.draws == "random":
         warnings.warn(PREDICTABLE, PrivacyWarning, stacklevel=2)
-    plan, against = prepare(asked, engine, fresh_prefix(), **parameters)
-    key = asked.key or Key.fresh()
     with visible_or_not(), ExitStack() as stack:
+        ledger = stack.enter_context(ledger_of(asked, engine, out))
+        following = None if ledger is None else ledger.following
+        plan, against = prepare(asked, engine, fresh_prefix(), following=following, **parameters)
+        key = asked.key or Key.fresh()
         # before anything runs: of two runs to one target the second is refused at once
         target = stack.enter_context(closing(target_of(engine, out, into, overwrite)))
+        if ledger is not None:
+            target = in_step(target, ledger, plan, asked, against[1])
         before = standing_release(engine, out, into) if overwrite else None
         kept = kept_files.chosen(asked, plan, kept_paths(asked, parameters), overwrite, out)
         # one snapshot for the plan and the comparison with the source: a row that comes in between would fail it
         stack.enter_context(engine.snapshot())
         reports = stack.enter_context(run_plan(plan, engine, key, kept.write_report))
         publication = plan.published(reports)
+        if ledger is not None:
+            ledger.count(reports)
         manifest = new_manifest(plan.method, publication, engine.name, {}, plan.dropped_rows(reports))
         with kept.saved_tables(engine), target:
             known = _known(plan, engine)
@@ -74,8 +81,29 @@ def publish(
     release.notes = [*_notes(asked, manifest, against[1], into, engine), *_exposed(report), *plan.notes(reports)]
     if before is not None:
         release.notes.append(describe_succession(before, manifest))
+    release.notes += [] if ledger is None else ledger.notes
     release.learned = dict(publication.learned)
     return release
+
+
+def ledger_of(
+    asked: ReleaseRequest, engine: Engine, out: str | Path | None
+) -> AbstractContextManager[LedgerRun | None]:
+    """Hold the ledger that was asked for, if any."""
+    if asked.ledger is None:
+        return nullcontext()
+    METHODS[asked.method].refuse_ledger()
+    request = {name: getattr(asked, name) for name in ("identifier", "draws", "many_rows_per_person")}
+    return open_ledger(asked.ledger, engine, asked.key, request, None if out is None else Path(out))
+
+
+def in_step(
+    target: Target, ledger: LedgerRun, plan: Plan, asked: ReleaseRequest, types: Mapping[str, str]
+) -> LedgerTarget:
+    """Return the target in step with its ledger; refuse a plan that does not follow the ledger's releases."""
+    assert isinstance(target, DirectoryTarget), "a ledger is opened for a directory"
+    ledger.check(plan, asked.identifier, types, target.path)
+    return LedgerTarget(target, ledger, plan.ledger)
 
 
 def kept_paths(asked: ReleaseRequest, parameters: Mapping[str, Any]) -> Sequence[Path]:

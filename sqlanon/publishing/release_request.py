@@ -7,10 +7,13 @@ from typing import Any
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
+from sqlanon.ledger.request import LedgerRequest
 from sqlanon.methods import METHODS
+from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Beside, Draws, Identity, Nulls, Plan, Request, Source, UniqueQuasi
 from sqlanon.plans.roles import resolve_roles
 from sqlanon.plans.templates import ident
+from sqlanon.wording import option
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,7 @@ class ReleaseRequest:
     unique_quasi: UniqueQuasi = "refuse"
     show_values: bool = False
     files: tuple[str, ...] = ()
+    ledger: LedgerRequest | None = None
 
     @property
     def identity(self) -> Identity:
@@ -58,15 +62,33 @@ def request_of(
         unique_quasi=arguments["unique_quasi"],
         show_values=arguments.get("show_values", False),
         files=files,
+        ledger=_ledger(arguments),
     )
 
 
+def _ledger(arguments: Mapping[str, Any]) -> LedgerRequest | None:
+    given: dict[str, Any] = {
+        name: arguments.get(name) for name in ("changed", "since", "expect_departures", "new_quasi")
+    }
+    if arguments.get("ledger") is not None:
+        return LedgerRequest(path=arguments["ledger"], **given)
+    named = [name for name, value in given.items() if value not in (None, False, "leave")]
+    if named:
+        raise UsageError(f"{option(named[0])} is about releases under a ledger; say which with {option('ledger')}")
+    return None
+
+
 def prepare(
-    asked: ReleaseRequest, engine: Engine, prefix: str, identity: Identity | None = None, **parameters: Any
+    asked: ReleaseRequest,
+    engine: Engine,
+    prefix: str,
+    identity: Identity | None = None,
+    following: Following | None = None,
+    **parameters: Any,
 ) -> tuple[Plan, tuple[Source, Mapping[str, str]]]:
     """Resolve the source and the roles; return the plan, and the source with its columns' types.
 
-    identity: how rows are told apart; what serves the key best if None.
+    identity: how rows are told apart; what serves the key best if None. following: the ledger to publish under.
     """
     method = METHODS[asked.method]
     method.refuse_dialect(engine.dialect)
@@ -87,6 +109,7 @@ def prepare(
         unique_quasi=asked.unique_quasi,
         show_values=asked.show_values,
         types=types,
+        following=following,
     )
     values = {name: _look_up(value, engine) for name, value in parameters.items()}
     if method.probe is not None and (question := method.probe(request, **values)):

@@ -47,6 +47,11 @@ class DirectoryTarget:
         """Remove the private folder; a committed release has left it."""
         self.close()
 
+    @property
+    def staged(self) -> Path:
+        """Return the directory that takes the target's place."""
+        return self._exchange.new
+
     def close(self) -> None:
         """Let other runs write to the directory, and remove what is left of this one."""
         self._exchange.close()

@@ -4,14 +4,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from sqlanon.errors import ReleaseError
-from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.manifest import Manifest, follows
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.verification.checks import Check, PublishedTables, Report
+from sqlanon.verification.checks import REPORTED, Check, PublishedTables, Report
 from sqlanon.verification.multisets import multiset_check, multiset_query
 from sqlanon.verification.row_order import order_check, order_queries
 
 TABLES = ("qit", "st")
+EQUAL = "every group as large in QIT as in ST"
+AT_MOST = "no group larger in QIT than in ST, and none without a row: others of it have departed"
 COUNTS = ("rows", "groups", "qit_rows", "st_rows")  # figures that the manifest has outside of `verified`
 WHOLE_NUMBER_TYPES = (
     "TINYINT",
@@ -34,6 +36,9 @@ def check_manifest(manifest: Manifest, where: str) -> None:
         raise ReleaseError(f"the manifest of {where} does not describe a QIT and an ST")
     if not isinstance(l, int) or isinstance(l, bool) or not 2 <= l < 2**62:
         raise ReleaseError(f"the manifest of {where} does not say an l of at least 2")
+    number = manifest["parameters"].get("release", 1)
+    if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number < 2**62:
+        raise ReleaseError(f"the manifest of {where} does not say which release of its ledger it is")
 
 
 def published_columns(manifest: Manifest) -> dict[str, list[str]]:
@@ -69,9 +74,13 @@ def queries(published: PublishedTables) -> list[tuple[str, str]]:
     lines = {"qit": table_columns["qit"], "st": table_columns["st"][:-1]}
     return [
         ("groups", published.query("verification/qit_st/groups", {}, **named, l=published.manifest["parameters"]["l"])),
-        ("sizes", published.query("verification/qit_st/sizes", {}, **named)),
+        ("sizes", published.query(f"verification/qit_st/{_sizes(published.manifest)}", {}, **named)),
         *order_queries(published, lines, all_differ=frozenset({"st"})),
     ]
+
+
+def _sizes(manifest: Manifest) -> str:
+    return "followed_sizes" if follows(manifest) else "sizes"
 
 
 def verify(published: PublishedTables) -> Report:
@@ -84,7 +93,7 @@ def verify(published: PublishedTables) -> Report:
     distinct = groups["least_distinct"] or 0  # NULL where there is no group
     checks = (
         order_check(answers, TABLES, "sorted by the published columns, every value once in a group"),
-        Check("sizes", "every group as large in QIT as in ST", faults, not any(faults.values())),
+        Check("sizes", EQUAL if not follows(published.manifest) else AT_MOST, faults, not any(faults.values())),
         Check("diversity", f">= {l}", groups["least_distinct"], distinct >= l),
         # whoever knows a person's group infers a value with probability c_v / n, its share of the group's n rows
         Check(
@@ -94,7 +103,10 @@ def verify(published: PublishedTables) -> Report:
             not groups["unsafe_groups"] and rows["st"] > 0,
         ),
     )
-    return Report(checks, _partition_figures(groups, l, rows))
+    figures = _partition_figures(groups, l, rows)
+    if follows(published.manifest):
+        figures |= {"rows": rows["qit"], "departed": int(answers["sizes"]["departed"])}
+    return Report(checks, figures)
 
 
 def _partition_figures(groups: Mapping[str, Any], l: int, rows: Mapping[str, int]) -> dict[str, Any]:
@@ -138,6 +150,17 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
     """Check that the published values are the source's, as multisets, up to the dropped rows."""
     dropped = published.manifest["dropped_rows"]
     return tuple(
-        multiset_check(name, published.engine.rows(sql)[0], dropped)
+        _judge(published.manifest, name, published.engine.rows(sql)[0], dropped)
         for name, sql in against_queries(published, source, types)
     )
+
+
+def _judge(manifest: Manifest, name: str, row: Mapping[str, Any], dropped: int) -> Check:
+    if name == "quasi_rows" or not follows(manifest):
+        return multiset_check(name, row, dropped)
+    # ST holds what departed members brought, and under `keep` values that are out of date. The figures would tell of
+    # values that are not shown, so that a release says only whether they agree
+    if manifest["parameters"].get("changed") == "keep":
+        return Check(name, REPORTED, "not run", None)
+    holds = row["missing_rows"] <= dropped
+    return Check(name, {"missing_rows": f"<= {dropped}"}, "holds" if holds else dict(row), holds)

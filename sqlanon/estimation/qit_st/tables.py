@@ -13,6 +13,7 @@ from sqlanon.estimation.sound_tables import load_sound, render_soundness
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.estimators.evidence import Array, IntArray
 from sqlanon.estimators.least_squares import NormalEquations, prepare_equations, solve_directions
+from sqlanon.plans.manifest import follows
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
 
@@ -49,6 +50,7 @@ class GroupTables(Workspace):
         }
         names = {f"quasi_{n}": name for n, name in enumerate(self.quasi, start=1)} | {"sensitive": self.sensitive}
         super().__init__(engine, tables, values, names)
+        self.may_depart = follows(manifest)
         self.relations |= {name: relation_name(self.prefix, name) for name in TABLES}
         self.in_memory: bool = engine.in_process and manifest.get("rows", 0) <= LARGEST_HELD
         self._occurrences: sparse.csr_array | None = None

@@ -1,0 +1,125 @@
+"""The ledger's file: replaced in step with the release, so that both appear or neither.
+
+Two names cannot be renamed at once. The ledger goes first: if the run dies before its release appears, the ledger knows
+groups that nobody saw, which gives nothing away, while a release that its ledger does not know would fork history. A
+folder beside the ledger says what was under way; the next run looks whether the release is still where it was staged,
+and puts the ledger of before back if it is.
+"""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+from sqlanon.atomic_files import OwnedFolder, dead_folders, flush, is_written, locked_parent
+from sqlanon.errors import TargetError
+
+INTENT, NEW, PREVIOUS = "intent.json", "new", "previous"
+
+
+class LedgerFile:
+    """One run's hold on a ledger: nobody else publishes under it until the run ends."""
+
+    def __init__(self, path: str | Path) -> None:
+        """Mend what a dead run left, and keep other runs away; raise TargetError where a living one has the ledger."""
+        self.path = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link
+        if not self.path.parent.is_dir():
+            raise TargetError(f"no directory {str(self.path.parent)!r} to keep {self.path.name!r} in")
+        with locked_parent(self.path):
+            _mend(self.path)
+            if is_written(self.path.parent, _stem(self.path)):
+                raise TargetError(f"another run publishes under {str(self.path)!r}; wait until it has ended")
+            self._folder = OwnedFolder(self.path.parent, _stem(self.path))
+        try:
+            self.present = is_there(self.path)
+        except BaseException:
+            self.close()
+            raise
+        self.new = self._folder.path / NEW
+
+    def appear(self, staged: Path) -> None:
+        """Let `new` take the ledger's place; staged: the directory that the release waits in to appear next."""
+        folder = self._folder.path
+        try:
+            self.new.chmod(0o600)
+            flush(self.new)
+            numbers = {"staged": str(staged), "release": staged.stat().st_ino, "ledger": self.new.stat().st_ino}
+            if self.present:
+                _keep_second_name(self.path, folder / PREVIOUS)
+            (folder / INTENT).write_text(json.dumps(numbers), encoding="utf-8")
+            for path in (folder / INTENT, folder):
+                flush(path)
+            self.new.replace(self.path)
+            flush(self.path.parent)
+        except OSError as error:
+            self.undo()
+            raise TargetError(f"cannot write {str(self.path)!r}: {error.strerror}") from None
+
+    def undo(self) -> None:
+        """Put the ledger of before back: the release has not appeared."""
+        _undo(self._folder.path, self.path)
+
+    def close(self) -> None:
+        """Let other runs publish under the ledger, and remove what is left of this one."""
+        self._folder.close()
+
+
+def is_there(path: Path) -> bool:
+    """Tell whether there is a ledger; raise TargetError for what is no file of its own."""
+    if path.is_symlink() or (os.path.lexists(path) and not path.is_file()):
+        raise TargetError(f"{str(path)!r} is no file; a ledger is a file of its own")
+    return path.is_file()
+
+
+def mend(path: Path) -> None:
+    """Finish or undo what a dead run began, whoever looks next."""
+    if path.parent.is_dir():
+        with locked_parent(path):
+            _mend(path)
+
+
+def _stem(path: Path) -> str:
+    # not that of a release of this name
+    return f".{path.name}.sqlanon-ledger-"
+
+
+def _mend(path: Path) -> None:
+    for folder, lock in dead_folders(path.parent, _stem(path)):
+        if _is_staged(folder):
+            _undo(folder, path)
+        shutil.rmtree(folder, ignore_errors=True)
+        lock.close()
+
+
+def _is_staged(folder: Path) -> bool:
+    """Tell whether the release of a dead run has not left the directory that it waited in."""
+    numbers = _read_intent(folder)
+    staged = Path(str(numbers.get("staged", "")))
+    return bool(numbers) and staged.is_dir() and staged.stat().st_ino == numbers["release"]
+
+
+def _undo(folder: Path, path: Path) -> None:
+    numbers = _read_intent(folder)
+    # what somebody else has put there since stays
+    if not numbers or not path.is_file() or path.stat().st_ino != numbers["ledger"]:
+        return
+    if (folder / PREVIOUS).is_file():
+        (folder / PREVIOUS).replace(path)
+    else:
+        path.unlink()
+
+
+def _read_intent(folder: Path) -> dict[str, object]:
+    try:
+        numbers: dict[str, object] = json.loads((folder / INTENT).read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # died before it was written: nothing was renamed
+        return {}
+    return numbers
+
+
+def _keep_second_name(path: Path, second: Path) -> None:
+    try:
+        os.link(path, second)
+    except OSError:  # a file system without second names
+        shutil.copy2(path, second)
+        flush(second)

@@ -1,0 +1,74 @@
+"""What every method takes where releases of the same people follow each other under a ledger, declared once."""
+
+import os
+from typing import Annotated, Any, Literal, TypedDict
+
+from sqlanon.errors import UsageError
+from sqlanon.methods.kinds import Choice, JobReader, Kind, Switch, named_place
+from sqlanon.methods.parameters import Parameter
+
+Place = str | os.PathLike[str]
+
+
+class Path(Kind):
+    """The path of a file or a directory, or none."""
+
+    typed = str | None
+    recorded = False
+
+    def check(self, name: str, value: Any) -> Any:
+        """Take a path or a text."""
+        if not (value is None or isinstance(value, str | os.PathLike)):
+            raise UsageError(f"{name} is a path, not a {type(value).__name__}")
+        return named_place(value)
+
+    def load(self, reader: JobReader, node: Any, name: str) -> str:
+        """Read a path relative to the job's folder."""
+        return reader.file(node, name)
+
+
+class JobSwitch(Switch):
+    """Yes or no, in a job file as well."""
+
+    def load(self, reader: JobReader, node: Any, name: str) -> Any:
+        """Read true or false."""
+        return reader.typed(node, name, ("bool",))
+
+
+class LedgerOptions(TypedDict, total=False):
+    """How a release follows others of the same people."""
+
+    ledger: Annotated[
+        Place | None,
+        Parameter(
+            Path(),
+            "File that this release and those after it are kept in step by: as secret as the source.",
+            None,
+            compiled=False,
+        ),
+    ]
+    changed: Annotated[
+        Literal["leave", "keep", "move"],
+        Parameter(
+            Choice(("leave", "keep", "move")),
+            "With a ledger, persons whose sensitive value changed: leave the release, or keep the old value in it.",
+            "leave",
+            compiled=False,
+        ),
+    ]
+    since: Annotated[
+        Place | None,
+        Parameter(Path(), "With a ledger: the release that has to be its last one.", None, compiled=False),
+    ]
+    expect_departures: Annotated[
+        bool,
+        Parameter(
+            JobSwitch(), "With a ledger: publish although nearly everybody has left the source.", False, compiled=False
+        ),
+    ]
+    new_quasi: Annotated[
+        bool,
+        Parameter(
+            JobSwitch(), "With a ledger: publish quasi columns that no release before had.", False, compiled=False
+        ),
+    ]

@@ -1,0 +1,191 @@
+"""Publish the same people again: whoever was published stays in the group, and the group keeps its values.
+
+A group's lines in ST never change while anybody in it is shown, so that all releases together tell of a person what
+one of them tells: a value among the group's n, each as likely (m-invariance, Xiao and Tao, SIGMOD 2007, without
+counterfeit persons). Persons who come new are grouped among themselves by the steps of a first release; those for whom
+no group of l different values is left wait. The steps read `known_person` and `known_value`, the publisher's ledger.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from sqlanon.errors import DataError
+from sqlanon.methods.base import Design, Steps
+from sqlanon.methods.feasibility import Size, refuse_infeasible, refuse_missing
+from sqlanon.methods.grouping import (
+    Attribute,
+    Grouping,
+    draw_from,
+    form_groups,
+    identify_rows,
+    seat_rows,
+)
+from sqlanon.methods.grouping import select_rows as select_known
+from sqlanon.methods.internal_names import quasi_names
+from sqlanon.plans.following import Following
+from sqlanon.plans.plan import Row, Step
+from sqlanon.wording import option
+
+MOST_LOST = 0.9  # of the people shown before: a source without them is hardly the same source
+PERSON = "ledger/person/"
+LOST = (
+    "{left_source} of the {published_before} persons of the last release are not in the source ({share:.1%}): if this"
+    " is the right source, say " + option("expect_departures", True)
+)
+NOBODY = "nobody of the source can be shown: {waiting} of {row_count} rows wait for others to form a group with"
+
+
+def following(design: Design) -> Following:
+    """Return what the plan takes from the ledger."""
+    known = design.request.following
+    assert known is not None, "these steps belong to a release under a ledger"
+    return known
+
+
+def carried_attribute(attribute: Attribute, release: Following) -> Attribute:
+    """Return the attribute with what the ledger needs of each row, and draws of this release alone."""
+    purpose = attribute.purpose if release.is_first else f"{attribute.purpose}/release {release.number}"
+    return replace(attribute, carried=(*attribute.carried, "person", "mark"), purpose=purpose)
+
+
+def select_rows(design: Design) -> Steps:
+    """Return the steps that end in `population`: all rows, for one whose value is missing today has not left."""
+    everyone = replace(design, request=replace(design.request, nulls="value"))
+    return select_known(everyone)
+
+
+def know_ledger(design: Design) -> Steps:
+    """Return the relations that stand for the ledger before the first release."""
+    if not following(design).is_first:
+        return ()
+    return (
+        Step("methods/republication/no_person", "view", yields="known_person"),
+        Step("methods/republication/no_value", "view", yields="known_value"),
+    )
+
+
+def match_persons(design: Grouping) -> Steps:
+    """Return the steps from `identified` to `matched`, with a check of who left, and `arrived`: who comes new."""
+    named: dict[str, object] = {"quasi_names": quasi_names(design.request)}
+    release = following(design)
+    return (
+        *identify_rows(design),
+        Step("methods/republication/met", values={**named, "person_purpose": PERSON}),
+        Step("methods/republication/matched", values=named),
+        Step(
+            "methods/republication/turnover",
+            "query",
+            refuse=_refuse_turnover(design),
+            note=None if release.is_first else _describe_turnover(release),
+        ),
+        Step(
+            "methods/republication/arrived",
+            "view",
+            values={**named, "takes_nulls": design.request.nulls != "drop"},
+        ),
+    )
+
+
+def _refuse_turnover(design: Grouping) -> Callable[[Row], None]:
+    """Return what raises DataError for rows without a value, and for a source that nearly everybody left."""
+    column, refuses, losses = design.attribute.column, design.request.nulls == "refuse", following(design).losses
+
+    def refuse(row: Row) -> None:
+        refuse_missing(row, column, refuses)
+        before, left = row["published_before"], row["left_source"]
+        if not losses and left and left >= MOST_LOST * before:
+            raise DataError(LOST.format(**row, share=left / before), about=["expect_departures"])
+
+    return refuse
+
+
+def _describe_turnover(release: Following) -> Callable[[Row], str]:
+    def describe(row: Row) -> str:
+        parts = [f"{row['stayed']:,} stayed", f"{row['left_source']:,} left", f"{row['arrived']:,} came new"]
+        parts += [f"{row['returned']:,} returned with the value they had"] if row["returned"] else []
+        changed = f"{row['changed']:,} have another value than the published one, and "
+        stay = "stay with the old one" if release.changed == "keep" else "are not shown"
+        parts += [changed + stay] if row["changed"] else []
+        parts += [f"of {row['requalified']:,} today's quasi values differ"] if row["requalified"] else []
+        return f"release {release.number} of this ledger: {'; '.join(parts)}"
+
+    return describe
+
+
+def group_arrivals(design: Grouping) -> Steps:
+    """Return the steps from `arrived` to `grouped`, those of a first release over the new rows only."""
+    request, attribute = design.request, design.attribute
+    refuses, only = request.nulls == "refuse", len(request.roles.sensitive) == 1
+    size = Size(attribute.column, attribute.parameter, attribute.size, refuses, request.show_values, only)
+    takes = request.nulls != "drop"
+    tally = Step(
+        "methods/grouping/tally", values={"sensitive_column": attribute.internal}, reads={"population": "arrived"}
+    )
+    feasible = Step(
+        "shared/feasibility",
+        "query",
+        refuse=refuse_infeasible(size),
+        values={"nulls_are_values": takes, "group_size": attribute.size},
+    )
+    frequency = Step(
+        "methods/republication/frequency",
+        values={
+            "takes_nulls": takes,
+            "value_purpose": f"{attribute.purpose}/value/",
+            "group_size": attribute.size,
+            "groups_per_block": attribute.groups_per_block,
+        },
+    )
+    # the first release finds a group for everybody, or says what would; later ones let rows wait
+    checks = (feasible,) if following(design).is_first else ()
+    drawn = draw_from(design, "sensitive", "arrived")
+    return (tally, *checks, *drawn, frequency, *seat_rows(design), *form_groups(design))
+
+
+def settle_rows(design: Grouping) -> Steps:
+    """Return the steps that end in `settled`, who is shown with which group, and `next_person`, the ledger after."""
+    release = following(design)
+    named: dict[str, object] = {"quasi_names": quasi_names(design.request)}
+    keeps = {"keeps_changed": release.changed == "keep"}
+    return (
+        Step("methods/republication/next_value"),
+        Step("methods/republication/entered", values=named),
+        Step("methods/republication/settled", values={**named, **keeps}),
+        Step(
+            "methods/republication/standing",
+            yields="next_person",
+            values={**keeps, "release_number": release.number},
+        ),
+        Step("methods/republication/line"),
+        Step(
+            "methods/republication/outcome",
+            "query",
+            refuse=_refuse_empty,
+            dropped="withheld",
+            note=_describe_waiting,
+        ),
+    )
+
+
+def _refuse_empty(row: Row) -> None:
+    if not row["shown"]:
+        raise DataError(NOBODY.format(**row))
+
+
+def _describe_waiting(row: Row) -> str:
+    if not row["waiting"]:
+        return ""
+    return (
+        f"{row['waiting']:,} rows wait for others to form a group with, and try again next time; who knows that"
+        " somebody waits learns that the value is frequent among those who came new"
+    )
+
+
+def publish_qit(design: Design) -> Steps:
+    """Return the step of QIT: today's quasi values of everybody who is shown, and the group."""
+    return (Step("methods/qit_st/qit", reads={"grouped": "settled"}),)
+
+
+def publish_st(design: Design) -> Steps:
+    """Return the step of ST: for every group that shows somebody, the values of all who were ever in it."""
+    return (Step("methods/qit_st/st", reads={"grouped": "line", "frequency": "next_value"}),)

@@ -1,0 +1,29 @@
+"""A release that follows others of the same people: what the plan takes from the publisher's ledger."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from sqlanon.plans.templates import Sql
+
+Changed = Literal["leave", "keep", "move"]
+
+
+@dataclass(frozen=True)
+class Following:
+    """Which release of a ledger is to come, and where the ledger of the one before stands.
+
+    number: of the release, from 1. changed: what becomes of persons whose sensitive value changed. relations: the
+    tables of the ledger by the names that steps read them under, none for the first release. losses: whether nearly
+    everybody may have left.
+    """
+
+    number: int
+    changed: Changed = "leave"
+    relations: Mapping[str, Sql] = field(default_factory=dict)
+    losses: bool = False
+
+    @property
+    def is_first(self) -> bool:
+        """Return whether there is no release before."""
+        return self.number == 1
