@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         breach,
         check,
         compare,
+        ledger,
         mondrian,
         open,
         publish,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         VerificationError,
     )
     from sqlanon.key import Key, PrivacyWarning
+    from sqlanon.ledgers.summary import Ledger
     from sqlanon.releases.release import Release
     from sqlanon.risks.check import Check
     from sqlanon.version import VERSION as __version__
@@ -46,6 +48,7 @@ __all__ = [
     "Comparison",
     "DataError",
     "Key",
+    "Ledger",
     "PrivacyWarning",
     "QueryError",
     "Release",
@@ -62,6 +65,7 @@ __all__ = [
     "breach",
     "check",
     "compare",
+    "ledger",
     "mondrian",
     "open",
     "publish",
@@ -78,6 +82,7 @@ _HOMES = {
     "Check": "risks.check",
     "Comparison": "comparison.comparison",
     "Key": "key",
+    "Ledger": "ledgers.summary",
     "PrivacyWarning": "key",
     "Release": "releases.release",
     "__version__": "version",

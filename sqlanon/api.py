@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sqlanon.breaches.associations import Breach
     from sqlanon.breaches.statement_layout import Model
     from sqlanon.comparison.comparison import Comparison
+    from sqlanon.ledgers.summary import Ledger
     from sqlanon.risks.check import Check
 
 P = ParamSpec("P")
@@ -251,6 +252,17 @@ def compare(
     if target is not None:
         write_comparison(found, target)
     return found
+
+
+def ledger(path: str | os.PathLike[str]) -> "Ledger":
+    """Tell what a ledger holds, in figures: its releases, persons ever published, groups, who waits.
+
+    path: the file that releases were published with (`ledger=`). Returns the Ledger; it has no values and no ids.
+    Raises SourceError where there is none.
+    """
+    from sqlanon.ledgers.summary import read_ledger
+
+    return read_ledger(Path(path))
 
 
 def run(job: str | os.PathLike[str]) -> Release:

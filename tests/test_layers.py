@@ -27,7 +27,7 @@ LAYERS = (
     {"verification", "risks"},
     {"adversary"},
     {"releases"},
-    {"ledger"},
+    {"ledgers"},
     {"publishing", "attacks"},
     {"comparison"},
     {"api"},

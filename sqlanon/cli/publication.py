@@ -116,14 +116,14 @@ def _refuse_place(out: object, into: str | None, given: Mapping[str, Any]) -> No
 
 def _print_statements(request: Any, engine: Any, arguments: Mapping[str, Any], own: Mapping[str, Any]) -> None:
     from sqlanon.publishing import kept_files
+    from sqlanon.publishing.follow import prepared
     from sqlanon.publishing.plan_text import PREFIX, statements_text
     from sqlanon.publishing.publish import kept_paths
-    from sqlanon.publishing.release_request import prepare
 
     out = arguments["out"]
-    plan, _ = prepare(request, engine, PREFIX, **own)
-    kept_files.chosen(request, plan, kept_paths(request, own), arguments["overwrite"], out)
-    sys.stdout.write(statements_text(plan, engine, out, arguments["into"]))
+    with prepared(request, engine, PREFIX, out, **own) as (plan, *_):
+        kept_files.chosen(request, plan, kept_paths(request, own), arguments["overwrite"], out)
+        sys.stdout.write(statements_text(plan, engine, out, arguments["into"]))
 
 
 def print_script(method: Method[Any], given: Mapping[str, Any]) -> None:

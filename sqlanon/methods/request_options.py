@@ -74,7 +74,7 @@ class QuasiOptions(TypedDict, total=False):
     ]
 
 
-class RowOptions(LedgerOptions, total=False):
+class RowTreatment(TypedDict, total=False):
     """How rows are told apart, treated and drawn for, and where the release goes."""
 
     id: Annotated[Names, Parameter(Columns(), "Identifier columns: never published, one row each.", ())]
@@ -150,6 +150,10 @@ class RowOptions(LedgerOptions, total=False):
     overwrite: Annotated[
         bool, Parameter(Switch(), "Replace an older release at the target.", False, compiled=False, job=False)
     ]
+
+
+class RowOptions(RowTreatment, LedgerOptions, total=False):
+    """The same, and how a release follows others of the same people."""
 
 
 class RequestOptions(QuasiOptions, RowOptions, total=False):

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +11,15 @@ from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.errors import TargetError, UsageError
 from sqlanon.interruption import visible_or_not
 from sqlanon.key import Key, PrivacyWarning
-from sqlanon.ledger.ledger_run import LedgerRun, LedgerTarget, open_ledger
 from sqlanon.methods import METHODS
 from sqlanon.plans.manifest import Manifest, new_manifest
 from sqlanon.plans.plan import Plan, Source
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.publishing import kept_files
+from sqlanon.publishing.follow import in_step, prepared
 from sqlanon.publishing.plan_text import plan_text
-from sqlanon.publishing.release_request import ReleaseRequest, prepare
+from sqlanon.publishing.release_request import ReleaseRequest
 from sqlanon.publishing.succession import describe_succession, standing_release
 from sqlanon.releases.database_targets import SchemaTarget, SessionTarget
 from sqlanon.releases.directory_target import DirectoryTarget
@@ -54,14 +54,12 @@ def publish(
     if asked.draws == "random":
         warnings.warn(PREDICTABLE, PrivacyWarning, stacklevel=2)
     with visible_or_not(), ExitStack() as stack:
-        ledger = stack.enter_context(ledger_of(asked, engine, out))
-        following = None if ledger is None else ledger.following
-        plan, against = prepare(asked, engine, fresh_prefix(), following=following, **parameters)
+        plan, against, ledger = stack.enter_context(prepared(asked, engine, fresh_prefix(), out, **parameters))
         key = asked.key or Key.fresh()
         # before anything runs: of two runs to one target the second is refused at once
         target = stack.enter_context(closing(target_of(engine, out, into, overwrite)))
         if ledger is not None:
-            target = in_step(target, ledger, plan, asked, against[1])
+            target = in_step(target, ledger, plan)
         before = standing_release(engine, out, into) if overwrite else None
         kept = kept_files.chosen(asked, plan, kept_paths(asked, parameters), overwrite, out)
         # one snapshot for the plan and the comparison with the source: a row that comes in between would fail it
@@ -80,30 +78,10 @@ def publish(
     release.sql = plan_text(plan, engine)
     release.notes = [*_notes(asked, manifest, against[1], into, engine), *_exposed(report), *plan.notes(reports)]
     if before is not None:
-        release.notes.append(describe_succession(before, manifest))
+        release.notes += filter(None, [describe_succession(before, manifest)])
     release.notes += [] if ledger is None else ledger.notes
     release.learned = dict(publication.learned)
     return release
-
-
-def ledger_of(
-    asked: ReleaseRequest, engine: Engine, out: str | Path | None
-) -> AbstractContextManager[LedgerRun | None]:
-    """Hold the ledger that was asked for, if any."""
-    if asked.ledger is None:
-        return nullcontext()
-    METHODS[asked.method].refuse_ledger()
-    request = {name: getattr(asked, name) for name in ("identifier", "draws", "many_rows_per_person")}
-    return open_ledger(asked.ledger, engine, asked.key, request, None if out is None else Path(out))
-
-
-def in_step(
-    target: Target, ledger: LedgerRun, plan: Plan, asked: ReleaseRequest, types: Mapping[str, str]
-) -> LedgerTarget:
-    """Return the target in step with its ledger; refuse a plan that does not follow the ledger's releases."""
-    assert isinstance(target, DirectoryTarget), "a ledger is opened for a directory"
-    ledger.check(plan, asked.identifier, types, target.path)
-    return LedgerTarget(target, ledger, plan.ledger)
 
 
 def kept_paths(asked: ReleaseRequest, parameters: Mapping[str, Any]) -> Sequence[Path]:
@@ -156,7 +134,12 @@ def _notes(
     notes = []
     if left_out:
         notes.append(f"not published: {', '.join(left_out)}")
-    if asked.key is not None and asked.key.given:
+    if asked.ledger is not None:
+        notes.append(
+            "keep the key and the ledger as secret as the source, and both of them: without either nobody of this"
+            " release is known again, and another release of these people intersects with it"
+        )
+    elif asked.key is not None and asked.key.given:
         notes.append(
             "keep the key as secret as the source: whoever has it can undo the release. Publishing these people again,"
             " with this key on changed data or with another key, gives a second release that intersects with this one"

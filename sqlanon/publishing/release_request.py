@@ -7,7 +7,7 @@ from typing import Any
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
-from sqlanon.ledger.request import LedgerRequest
+from sqlanon.ledgers.request import LedgerRequest
 from sqlanon.methods import METHODS
 from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Beside, Draws, Identity, Nulls, Plan, Request, Source, UniqueQuasi

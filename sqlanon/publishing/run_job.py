@@ -5,7 +5,7 @@ import logging
 import os
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import IO, Any
 
@@ -19,9 +19,10 @@ from sqlanon.methods.parameters import read_given
 from sqlanon.methods.request_options import RequestOptions
 from sqlanon.plans.plan import Check, Loop, Report
 from sqlanon.plans.statement import Statement
+from sqlanon.publishing.follow import prepared
 from sqlanon.publishing.job_file import Job
 from sqlanon.publishing.publish import publish
-from sqlanon.publishing.release_request import ReleaseRequest, prepare, request_of
+from sqlanon.publishing.release_request import ReleaseRequest, request_of
 from sqlanon.publishing.thresholds import require
 from sqlanon.releases.release import Release
 
@@ -59,12 +60,15 @@ def check_job(job: Job, engine: Engine) -> list[str]:
     Returns what the job's publisher should know. Raises what `run_job` would raise, but for thresholds and the target.
     """
     request = _request(job)
-    with secrets_hidden(job):
-        plan, _ = prepare(request, engine, fresh_prefix(), **job.parameters)
+    with secrets_hidden(job), ExitStack() as stack:
+        plan, *_ = stack.enter_context(prepared(request, engine, fresh_prefix(), job.out, **job.parameters))
         telling = [number for number, step in enumerate(plan.steps) if _may_tell(step)]
         looked_at = replace(plan, steps=plan.steps[: max(telling, default=-1) + 1])
-        with engine.snapshot(), run_plan(looked_at, engine, Key.fresh()) as reports:
-            return [_hidden(note, job.secrets) for note in looked_at.notes(reports)]
+        stack.enter_context(engine.snapshot())
+        # persons are known again by the ledger's own key
+        key = request.key if request.ledger is not None and request.key is not None else Key.fresh()
+        reports = stack.enter_context(run_plan(looked_at, engine, key))
+        return [_hidden(note, job.secrets) for note in looked_at.notes(reports)]
 
 
 def _may_tell(step: Statement | Report | Loop) -> bool:

@@ -8,6 +8,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError
 from sqlanon.plans.manifest import Manifest
 from sqlanon.releases.release import open_release
+from sqlanon.wording import option
 
 
 def standing_release(engine: Engine, out: str | Path | None, into: str | None) -> Manifest | None:
@@ -25,8 +26,10 @@ def describe_succession(before: Mapping[str, Any], now: Mapping[str, Any]) -> st
     """Say what it means that a release stood at the target."""
     if all("sha256" in said for said in now["files"].values()) and before["files"] == now["files"]:
         return "the target held this very release already"
+    if "release" in now["parameters"]:  # what they tell together is what the ledger is for
+        return ""
     return (
         f"the target held an earlier release ({before['rows']} rows; now {now['rows']}): this is a second release of"
         " the same people, and releases intersect. Whoever kept the earlier one learns more from both than either"
-        " promises"
+        f" promises. Releases that are published under one ledger ({option('ledger', 'FILE')}) tell no more together"
     )

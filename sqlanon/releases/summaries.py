@@ -21,16 +21,28 @@ def summarize_groups(manifest: Manifest, where: str) -> dict[str, str]:
         "published": _published_groups(manifest, where),
         "method": _method(manifest, manifest["parameters"]),
         "dropped rows": _dropped(manifest),
-        "promised": f"from these tables alone, nobody infers a person's {words(columns['sensitive'])} with confidence"
+        "promised": f"from {_tables(manifest)}, nobody infers a person's {words(columns['sensitive'])} with confidence"
         f" above 1/{guarantee['l']} = {guarantee['confidence']:.1%}{_limits(manifest)}",
         "not promised": f"{NOT_PROMISED}, nor anything against"
-        " who knows more, learns from the release, or has a second release of these people",
+        f" who knows more, learns from the release, or has {_second(manifest)}",
         "verified": f"group sizes, {verified['diversity']} different values at least, confidence"
         f" {verified['confidence']:.1%} at most, row order{_agreement(verified, 'quasi_rows')}",
         "error (RCE)": f"{verified['reconstruction_error']:,.1f},"
         f" {verified['reconstruction_error_ratio']:.6f} times its lower bound",
         "files": _files(manifest),
     }
+
+
+def _tables(manifest: Manifest) -> str:
+    """Say what a promise is about: these tables, or all releases of their ledger."""
+    number = manifest["parameters"].get("release")
+    return "these tables alone" if number is None else f"this release ({number}) and all others of its ledger together"
+
+
+def _second(manifest: Manifest) -> str:
+    if "release" not in manifest["parameters"]:
+        return "a second release of these people"
+    return "a release of these people that is not of its ledger, or knows that values decide who leaves"
 
 
 _MISSING = "; who was in the table and is missing here had {value}one of the frequent values of people alike"

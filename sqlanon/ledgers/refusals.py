@@ -9,7 +9,7 @@ from typing import Any
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.key import Key
-from sqlanon.ledger.contents import FORMAT, Contents
+from sqlanon.ledgers.contents import FORMAT, Contents
 from sqlanon.plans.manifest import Manifest, parse_manifest
 from sqlanon.plans.plan import Publication
 from sqlanon.releases.targets import MANIFEST

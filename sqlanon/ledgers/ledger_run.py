@@ -10,10 +10,10 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
 from sqlanon.interruption import hold_back
 from sqlanon.key import Key
-from sqlanon.ledger import refusals
-from sqlanon.ledger.contents import Contents, attached, write
-from sqlanon.ledger.ledger_file import LedgerFile
-from sqlanon.ledger.request import LedgerRequest
+from sqlanon.ledgers import refusals
+from sqlanon.ledgers.contents import Contents, attached, write
+from sqlanon.ledgers.ledger_file import LedgerFile
+from sqlanon.ledgers.request import LedgerRequest
 from sqlanon.plans.following import Following
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Plan
