@@ -55,7 +55,9 @@ class LedgerRun:
         if before is None:
             return Following(1, asked.changed)
         known = {f"known_{name}": before.relations[name] for name in ("person", "value")}
-        return Following(before.last["number"] + 1, asked.changed, known, asked.expect_departures)
+        return Following(
+            before.last["number"] + 1, asked.changed, known, asked.expect_departures, tuple(before.description["quasi"])
+        )
 
     def check(self, plan: Plan, identifier: Sequence[str], types: Mapping[str, str], standing: Path | None) -> None:
         """Refuse a plan that does not follow what was published before.

@@ -117,6 +117,7 @@ ANATOMY = Method(
     followed=(
         republication.select_rows,
         republication.know_ledger,
+        republication.check_names,
         check_persons,
         check_quasi,
         republication.match_persons,

@@ -21,7 +21,7 @@ from sqlanon.methods.grouping import (
     seat_rows,
 )
 from sqlanon.methods.grouping import select_rows as select_known
-from sqlanon.methods.internal_names import quasi_names
+from sqlanon.methods.internal_names import identifier_names, quasi_names
 from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Row, Step
 from sqlanon.wording import option
@@ -32,6 +32,7 @@ LOST = (
     "{left_source} of the {published_before} persons of the last release are not in the source ({share:.1%}): if this"
     " is the right source, say " + option("expect_departures", True)
 )
+NAMELESS = "{nameless_rows} rows have no " + option("id") + ": whose they are cannot be known again the next time"
 NOBODY = "nobody of the source can be shown: {waiting} of {row_count} rows wait for others to form a group with"
 
 
@@ -64,10 +65,20 @@ def know_ledger(design: Design) -> Steps:
     )
 
 
+def check_names(design: Design) -> Steps:
+    """Return the step that refuses rows without an identifier."""
+    columns = {"identifier_columns": identifier_names(design.request)}
+    return (Step("methods/republication/nameless", "query", refuse=_refuse_nameless, values=columns),)
+
+
+def _refuse_nameless(row: Row) -> None:
+    if row["nameless_rows"]:
+        raise DataError(NAMELESS.format(**row), about=["id"])
+
+
 def match_persons(design: Grouping) -> Steps:
     """Return the steps from `identified` to `matched`, with a check of who left, and `arrived`: who comes new."""
     named: dict[str, object] = {"quasi_names": quasi_names(design.request)}
-    release = following(design)
     return (
         *identify_rows(design),
         Step("methods/republication/met", values={**named, "person_purpose": PERSON}),
@@ -76,7 +87,7 @@ def match_persons(design: Grouping) -> Steps:
             "methods/republication/turnover",
             "query",
             refuse=_refuse_turnover(design),
-            note=None if release.is_first else _describe_turnover(release),
+            note=None if following(design).is_first else _describe_turnover(design),
         ),
         Step(
             "methods/republication/arrived",
@@ -99,14 +110,18 @@ def _refuse_turnover(design: Grouping) -> Callable[[Row], None]:
     return refuse
 
 
-def _describe_turnover(release: Following) -> Callable[[Row], str]:
+def _describe_turnover(design: Design) -> Callable[[Row], str]:
+    release = following(design)
+    # marks are of all quasi values together: of other columns they always differ
+    comparable = release.quasi == design.request.roles.quasi
+
     def describe(row: Row) -> str:
         parts = [f"{row['stayed']:,} stayed", f"{row['left_source']:,} left", f"{row['arrived']:,} came new"]
         parts += [f"{row['returned']:,} returned with the value they had"] if row["returned"] else []
         changed = f"{row['changed']:,} have another value than the published one, and "
         stay = "stay with the old one" if release.changed == "keep" else "are not shown"
         parts += [changed + stay] if row["changed"] else []
-        parts += [f"of {row['requalified']:,} today's quasi values differ"] if row["requalified"] else []
+        parts += [f"of {row['requalified']:,} today's quasi values differ"] if row["requalified"] and comparable else []
         return f"release {release.number} of this ledger: {'; '.join(parts)}"
 
     return describe

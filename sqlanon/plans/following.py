@@ -15,13 +15,14 @@ class Following:
 
     number: of the release, from 1. changed: what becomes of persons whose sensitive value changed. relations: the
     tables of the ledger by the names that steps read them under, none for the first release. losses: whether nearly
-    everybody may have left.
+    everybody may have left. quasi: the columns of the release before.
     """
 
     number: int
     changed: Changed = "leave"
     relations: Mapping[str, Sql] = field(default_factory=dict)
     losses: bool = False
+    quasi: tuple[str, ...] = ()
 
     @property
     def is_first(self) -> bool:

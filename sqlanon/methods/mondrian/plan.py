@@ -116,4 +116,5 @@ MONDRIAN: Method[Mondrian] = Method(
     dialects=("duckdb",),
     dialects_why="sets of values are written and read as JSON by functions of DuckDB's own",
     reads_source=True,
+    no_ledger="boxes are cut anew through everybody who is there, and old and new boxes intersect",
 )

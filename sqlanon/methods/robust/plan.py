@@ -152,4 +152,5 @@ ROBUST: Method[Robustness] = Method(
     " columns alone.",
     compile_example="patients --quasi age,sex --sensitive disease --id ssn -r 3 --background-from sex --dialect spark",
     saved="save_background",
+    no_ledger="a person whose class changed could not stay in the group, and that is not built yet",
 )

@@ -249,4 +249,5 @@ UNCERTAIN: Method[Uncertain] = Method(
     saved="save_influence",
     nothing_saved=f"{option('save_influence')} keeps what {option('influence', 'learn')} finds; with a file there is"
     " nothing to save",
+    no_ledger="rows of one person are clustered by what their cells may hold, which differs from release to release",
 )

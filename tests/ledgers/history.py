@@ -1,0 +1,81 @@
+"""Releases under a ledger whose tables stay in the session: what the rules say, without files."""
+
+from collections import Counter, defaultdict
+
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.runner import fresh_prefix, run_plan
+from sqlanon.key import Key
+from sqlanon.plans.following import Following
+from sqlanon.plans.templates import Sql
+from sqlanon.publishing.release_request import ReleaseRequest, prepare
+from tests.oracles.histories import most_groups
+
+KEY = Key("5e" * 32, given=True)
+
+
+class History:
+    """Publish the people of a day after the people of another; remember every release."""
+
+    def __init__(self, con, l):
+        self.con, self.engine, self.l = con, DuckDBEngine(con), l
+        self.releases, self.relations, self.reports = [], {}, {}
+
+    def publish(self, people, changed="leave", losses=True):
+        """Publish a mapping of persons to values; return who is shown in which group, and the groups' values."""
+        self.con.execute("create or replace table people (id integer, s varchar)")
+        self.con.executemany("insert into people values (?, ?)", list(people.items()))
+        number = len(self.releases) + 1
+        asked = ReleaseRequest("anatomy", "people", ("q",), ("s",), ("id",), "value", key=KEY, unique_quasi="keep")
+        self.con.execute("create or replace view people_with_quasi as select *, id as q from people")
+        asked = ReleaseRequest(**{**vars(asked), "source": "people_with_quasi"})
+        following = Following(number, changed, self.relations, losses)
+        plan, _ = prepare(asked, self.engine, fresh_prefix(), following=following, l=self.l, block=64)
+        with run_plan(plan, self.engine, KEY) as reports:
+            qit, st = (self.con.execute(output.sql).fetchall() for output in plan.outputs)
+            for name, relation in plan.ledger.items():
+                self.con.execute(f"create table {name}_{number} as select * from {relation}")
+        self.relations = {f"known_{name}": Sql(f"{name}_{number}") for name in plan.ledger}
+        self.reports = reports
+        values = defaultdict(list)
+        for group, value, count in st:
+            assert count == 1
+            values[group].append(value)
+        self.releases.append((dict(qit), dict(values)))
+        return self.releases[-1]
+
+
+class Rules:
+    """The rules of publishing the same people again, followed person by person."""
+
+    def __init__(self, l):
+        self.l, self.entered, self.members = l, {}, defaultdict(list)
+
+    def hold(self, people, release, changed, reports):
+        """Assert that a release follows from the ones before, and remember it."""
+        shown, values = release
+        known = {p for p in people if p in self.entered}
+        stays = {p for p in known if changed == "keep" or people[p] == self.entered[p][1]}
+        new = {p: value for p, value in people.items() if p not in self.entered}
+        entering = {p: group for p, group in shown.items() if p in new}
+        assert {p: group for p, group in shown.items() if p not in new} == {p: self.entered[p][0] for p in stays}
+        self._hold_entering(new, entering)
+        for p, group in entering.items():
+            self.entered[p] = (group, people[p])
+            self.members[group].append(people[p])
+        assert {group: sorted(held, key=str) for group, held in values.items()} == {
+            group: sorted(self.members[group], key=str) for group in set(shown.values())
+        }
+        assert reports["outcome"]["waiting"] == len(new) - len(entering)
+        assert reports["outcome"]["withheld"] == len(people) - len(shown)
+        assert reports["turnover"]["changed"] == sum(people[p] != self.entered[p][1] for p in known)
+
+    def _hold_entering(self, new, entering):
+        counts = list(Counter(new.values()).values())
+        most = most_groups(counts, self.l) if counts else 0
+        assert len(entering) == sum(min(count, most) for count in counts)
+        assert len(set(entering.values())) == most
+        assert not set(entering.values()) & set(self.members)
+        held = defaultdict(list)
+        for p, group in entering.items():
+            held[group].append(new[p])
+        assert all(len(set(one)) == len(one) >= self.l for one in held.values())

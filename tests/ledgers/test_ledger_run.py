@@ -1,0 +1,310 @@
+"""Publishing under a ledger: what a publisher sees, what is refused, and what a release says of its ledger."""
+
+import json
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.errors import DataError, SourceError, TargetError, UsageError
+from sqlanon.plans.templates import Sql
+from sqlanon.verification.checks import PublishedTables
+from sqlanon.verification.qit_st import verify
+from tests.conftest import NASTY_NAMES
+
+KEY, OTHER = "5e" * 32, "6f" * 32
+ROLES = {"quasi": ["age", "sex"], "sensitive": "disease", "id": "ssn"}
+PEOPLE = (
+    "create or replace table people as select i as ssn, (20 + i * 7 % 60)::integer as age,"
+    " case when i % 3 = 0 then 'F' else 'M' end as sex, 'd' || i % 8 as disease, i % 5 as ward from range(120) t(i)"
+)
+
+
+@pytest.fixture(scope="module")
+def ward(tmp_path_factory):
+    """Publish a ward twice, with departures, arrivals and changes between; return connection and folder."""
+    folder = tmp_path_factory.mktemp("ward")
+    con = duckdb.connect(config={"threads": 1})
+    con.execute(PEOPLE)
+    con.execute("create table first as from people")
+    con.execute(
+        "create table second as select ssn, age + (ssn % 30 = 0)::integer as age, sex,"
+        " case ssn % 40 when 7 then 'd0x' else disease end as disease, ward from first where ssn > 10"
+        " union all select 1000 + i, 30, 'F', 'd' || i % 2, 0 from range(9) t(i)"
+    )
+    for number, source in ((1, "first"), (2, "second")):
+        release(con, folder, source, out=f"ward_{number}")
+    yield con, folder
+    con.close()
+
+
+def release(con, folder, source="people", out="ward", **options):
+    """Publish under the folder's ledger."""
+    given = {**ROLES, "l": 3, "key": KEY, "ledger": folder / "ward.ledger", **options}
+    return sqlanon.anatomy(con, source, out=folder / out, **given)
+
+
+def table(folder, out, name):
+    return duckdb.sql(f"select * from '{folder}/{out}/{name}.parquet'").fetchall()
+
+
+def test_the_first_release_is_the_one_without_a_ledger(ward):
+    con, folder = ward
+    sqlanon.anatomy(con, "first", **ROLES, l=3, key=KEY, out=folder / "alone")
+    for name in ("qit", "st"):
+        assert table(folder, "alone", name) == table(folder, "ward_1", name)
+
+
+def test_groups_in_both_releases_have_the_same_lines(ward):
+    _, folder = ward
+    first, second = ({group: set() for group, *_ in table(folder, out, "st")} for out in ("ward_1", "ward_2"))
+    for groups, out in ((first, "ward_1"), (second, "ward_2")):
+        for group, disease, count in table(folder, out, "st"):
+            groups[group].add((disease, count))
+    assert set(first) & set(second)
+    assert all(first[group] == second[group] for group in set(first) & set(second))
+
+
+def test_a_release_says_its_number_and_nothing_else_of_its_ledger(ward):
+    _, folder = ward
+    manifest = json.loads((folder / "ward_2" / "release.json").read_text())
+    assert manifest["parameters"]["release"] == 2 and manifest["parameters"]["changed"] == "leave"
+    # 11 left, 2 have another value; 9 came new with two values, so that none of them finds a group of 3
+    assert manifest["rows"] == 107 and manifest["dropped_rows"] == 11 and manifest["verified"]["departed"] == 13
+    # how many of those values are shown by nobody would tell of them
+    assert manifest["verified"]["sensitive_counts"] == "holds"
+    texts = [(folder / "ward_2" / name).read_text() for name in ("release.json", "README.md", "estimate.sql")]
+    for text in texts:
+        assert "ward.ledger" not in text and KEY not in text and "waiting" not in text
+    assert {path.name for path in folder.iterdir()} >= {"ward_1", "ward_2", "ward.ledger"}
+    assert {path.name for path in (folder / "ward_2").iterdir()} == {
+        *("qit.parquet", "st.parquet", "release.json", "README.md", "estimate.sql")
+    }
+
+
+def test_the_publisher_is_told_what_has_become_of_whom(ward, tmp_path):
+    con, _ = ward
+    release(con, tmp_path, "first", out="one")
+    told = " ".join(release(con, tmp_path, "second", out="two").notes)
+    for words in (
+        "release 2 of this ledger: 107 stayed; 11 left; 9 came new",
+        "2 have another value than the published one, and are not shown",
+        "of 3 today's quasi values differ",
+        "9 rows wait for others",
+        "keep the key and the ledger as secret as the source",
+    ):
+        assert words in told, told
+    kept = " ".join(release(con, tmp_path, "second", out="three", changed="keep").notes)
+    assert "2 have another value than the published one, and stay with the old one" in kept
+    found = sqlanon.ledger(tmp_path / "ward.ledger").as_plain()
+    wanted = {"persons": 120, "present": 109, "stale": 2, "left_for_change": 0, "departed": 11, "waiting": 9}
+    assert {name: found[name] for name in wanted} == wanted and found["releases"] == 3
+
+
+def test_the_ledger_holds_no_id_and_is_its_owners_alone(ward):
+    _, folder = ward
+    path = folder / "ward.ledger"
+    assert path.stat().st_mode & 0o777 == 0o600
+    with duckdb.connect(str(path), read_only=True) as con:
+        rows = con.execute("select * from person").fetchall()
+        assert len(rows) == 120 and {len(row[0]) for row in rows} == {32}
+        (told,) = con.execute("select description from description").fetchone()
+        assert KEY not in told and json.loads(told)["identifier"] == ["ssn"]
+        listed = con.execute("select table_name from duckdb_tables()").fetchall()
+        assert {name for (name,) in listed} == {"person", "value", "release", "description"}
+    assert KEY not in path.read_bytes().decode("latin-1")
+
+
+def test_a_release_verifies_and_answers(ward):
+    con, folder = ward
+    opened = sqlanon.open(folder / "ward_2")
+    report = opened.verify()
+    assert report.holds and report.figures["departed"] == 13 and report.figures["rows"] == 107
+    answer = opened.estimate("SELECT COUNT(*) AS n FROM release WHERE disease = 'd3'")
+    assert answer["n_low"][0] < 13 < answer["n_high"][0]
+    assert opened.estimate("SELECT COUNT(*) AS n FROM release WHERE age >= 0")["n"][0] == 107
+    con.execute(f"copy second to '{folder}/second.parquet' (format parquet)")
+    against = {check.name: check for check in opened.verify(folder / "second.parquet").checks}
+    assert against["quasi_rows"].holds and against["sensitive_counts"].found == "holds"
+
+
+def test_forged_sizes_do_not_verify(ward, tmp_path):
+    _, folder = ward
+    for name, change in (("qit", "union all (from qit limit 3)"), ("st", "where group_id <> 0")):
+        manifest = json.loads((folder / "ward_2" / "release.json").read_text())
+        con = duckdb.connect()
+        for each in ("qit", "st"):
+            con.execute(f"create table {each} as from '{folder}/ward_2/{each}.parquet'")
+        adopted = tmp_path / name
+        adopted.mkdir()
+        for each in ("qit", "st"):
+            altered = f"from {each} {change}" if each == name else f"from {each}"
+            con.execute(f"copy ({altered} order by all) to '{adopted}/{each}.parquet' (format parquet)")
+        tables = {each: Sql(f"'{adopted}/{each}.parquet'") for each in ("qit", "st")}
+        report = verify(PublishedTables(DuckDBEngine(con), tables, manifest))
+        assert not report.holds and any(check.name == "sizes" and not check.holds for check in report.checks)
+        con.close()
+
+
+# -- what is refused ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("options", "words"), [
+    ({"key": None}, "a ledger needs a key that stays"),
+    ({"id": ()}, "a ledger needs id"),
+    ({"rows_per_person": "many"}, "a ledger needs id"),
+    ({"draws": "random"}, "a ledger needs keyed draws"),
+    ({"out": None}, "a ledger is written in step with a directory"),
+    ({"key": OTHER}, "was made with another key"),
+    ({"l": 4}, "have the l 3, this request 4"),
+    ({"sensitive": "ward"}, "have the sensitive column disease, this request ward"),
+    ({"id": ["ssn", "ward"]}, "have the id ssn, this request ssn, ward"),
+    ({"quasi": ["age", "ward"]}, "no release of this ledger had the quasi column 'ward'"),
+    ({"changed": "move"}, "is not offered"),
+    ({"changed": "stay"}, "is none of leave, keep"),
+    ({"ledger": None, "changed": "keep"}, "changed is about releases under a ledger"),
+    ({"ledger": None, "since": "ward_1"}, "since is about releases under a ledger"),
+])  # fmt: skip
+def test_requests_that_do_not_follow_are_refused(ward, tmp_path, options, words):
+    con, folder = ward
+    given = {"out": tmp_path / "out", **options}
+    before = (folder / "ward.ledger").read_bytes()
+    with pytest.raises(UsageError) as error:
+        release(con, folder, "second", **given) if given["out"] else sqlanon.anatomy(
+            con, "second", **ROLES, l=3, key=KEY, ledger=folder / "ward.ledger"
+        )
+    assert words in str(error.value)
+    assert (folder / "ward.ledger").read_bytes() == before and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("source", "words"), [
+    ("select ssn::varchar as ssn, * exclude ssn from second", "type of id BIGINT, this request VARCHAR"),
+    ("select ward as disease, * exclude (ward, disease) from second", "type of the sensitive column VARCHAR"),
+])  # fmt: skip
+def test_columns_of_another_type_are_refused(ward, tmp_path, source, words):
+    con, folder = ward
+    con.execute(f"create or replace view changed as {source}")
+    with pytest.raises(UsageError, match=words):
+        release(con, folder, "changed", out=tmp_path / "out")
+
+
+@pytest.mark.parametrize(("source", "words"), [
+    ("select * from second where ssn % 20 = 1", "of the 107 persons of the last release are not in the source"),
+    ("select * from second union all select * from second where ssn = 20", "persons have more than one row"),
+    ("select case when ssn = 20 then null else ssn end as ssn, * exclude ssn from second", "1 rows have no id"),
+    ("select * replace (case when ssn = 20 then null else disease end as disease) from second", "no value in the sens"),
+    ("select * from second where ssn >= 1000", "not in the source (100.0%)"),
+])  # fmt: skip
+def test_data_that_does_not_follow_is_refused(ward, tmp_path, source, words):
+    con, folder = ward
+    con.execute(f"create or replace view changed as {source}")
+    with pytest.raises(DataError) as error:
+        release(con, folder, "changed", out=tmp_path / "out")
+    assert words in str(error.value) and not list(tmp_path.iterdir())
+
+
+def test_departures_that_are_expected_are_published(ward, tmp_path):
+    con, folder = ward
+    (tmp_path / "ward.ledger").write_bytes((folder / "ward.ledger").read_bytes())
+    con.execute("create or replace view changed as select * from second where ssn % 20 = 1")
+    assert release(con, tmp_path, "changed", expect_departures=True).manifest["rows"] == 5
+    con.execute("create or replace view changed as select * from second where ssn >= 1000")
+    with pytest.raises(DataError, match="nobody of the source can be shown: 9 of 9 rows wait"):
+        release(con, tmp_path, "changed", out="none", expect_departures=True)
+
+
+def test_quasi_columns_shrink_and_come_back_and_new_ones_are_said(ward, tmp_path):
+    con, _ = ward
+    release(con, tmp_path, "first", out="one")
+    release(con, tmp_path, "first", out="two", quasi="age")
+    again = release(con, tmp_path, "first", out="three")
+    assert "quasi values differ" not in " ".join(again.notes)
+    more = release(con, tmp_path, "first", out="four", quasi=["age", "ward"], new_quasi=True)
+    assert "no release before had ward: who keeps them learns it" in " ".join(more.notes)
+
+
+def test_an_outdated_copy_and_another_ledger_are_refused(ward, tmp_path):
+    con, _ = ward
+    release(con, tmp_path, "first", out="ward")
+    copy = (tmp_path / "ward.ledger").read_bytes()
+    release(con, tmp_path, "second", out="ward", overwrite=True, since=tmp_path / "ward")
+    for since, words in ((tmp_path, "is no release under a ledger"), (ward[1] / "ward_2", "is another one")):
+        with pytest.raises(UsageError, match=words):
+            release(con, tmp_path, "second", out="next", since=since)
+    newest = (tmp_path / "ward.ledger").read_bytes()
+    (tmp_path / "ward.ledger").write_bytes(copy)
+    for options in ({"out": "ward", "overwrite": True}, {"out": "next", "since": tmp_path / "ward"}):
+        with pytest.raises(UsageError, match=r"is release 2 of a ledger, and .* knows 1: it is an outdated copy"):
+            release(con, tmp_path, "second", **options)
+    # history that was forked: the same number, another release
+    con.execute("create or replace view changed as select * from second where ssn % 9 > 0")
+    release(con, tmp_path, "changed", out="fork")
+    with pytest.raises(UsageError, match=r"and not of .*, whose release 2 is another one"):
+        release(con, tmp_path, "second", out="ward", overwrite=True)
+    (tmp_path / "ward.ledger").write_bytes(newest)
+    assert release(con, tmp_path, "second", out="ward", overwrite=True).manifest["parameters"]["release"] == 3
+
+
+def test_a_ledger_lies_outside_of_releases(ward, tmp_path):
+    con, _ = ward
+    for place in (tmp_path / "ward" / "ward.ledger", tmp_path / "ward"):
+        with pytest.raises(UsageError, match="lies in a release, which is handed on"):
+            release(con, tmp_path, "first", ledger=place)
+    release(con, tmp_path, "first")
+    with pytest.raises(UsageError, match="lies in a release"):
+        release(con, tmp_path, "first", out="other", ledger=tmp_path / "ward" / "ward.ledger")
+
+
+def test_files_that_are_no_ledger_are_refused(ward, tmp_path):
+    con, _ = ward
+    (tmp_path / "text").write_text("hello")
+    with duckdb.connect(str(tmp_path / "some.duckdb")) as other:
+        other.execute("create table t as select 1 as a")
+    for name in ("text", "some.duckdb"):
+        before = (tmp_path / name).read_bytes()
+        with pytest.raises(SourceError, match="no ledger"):
+            release(con, tmp_path, "first", ledger=tmp_path / name)
+        with pytest.raises(SourceError, match="no ledger"):
+            sqlanon.ledger(tmp_path / name)
+        assert (tmp_path / name).read_bytes() == before
+    with pytest.raises(SourceError, match="no ledger"):
+        sqlanon.ledger(tmp_path / "nothing")
+
+
+def test_a_release_that_is_not_wanted_leaves_the_ledger_as_it_was(ward, tmp_path):
+    con, _ = ward
+    release(con, tmp_path, "first", out="one")
+    before = (tmp_path / "ward.ledger").read_bytes()
+    with pytest.raises(DataError):
+        release(con, tmp_path, "second", out="two", require="rows >= 500")
+    with pytest.raises(TargetError):
+        release(con, tmp_path, "second", out="one")
+    assert (tmp_path / "ward.ledger").read_bytes() == before
+    assert {path.name for path in tmp_path.iterdir()} == {"one", "ward.ledger"}
+
+
+@pytest.mark.parametrize(("method", "options"), [
+    ("uncertain", {"k": 3, "l": 2, "threshold": 0.3, "influence": "learn"}), ("mondrian", {"k": 3}),
+])  # fmt: skip
+def test_methods_without_a_ledger_say_why(ward, tmp_path, method, options):
+    con, _ = ward
+    with pytest.raises(UsageError, match=f"{method} has no ledger: "):
+        sqlanon.publish(method, con, "first", **ROLES, **options, key=KEY, ledger=tmp_path / "l", out=tmp_path / "o")
+
+
+def test_nasty_names_and_values(tmp_path):
+    con = duckdb.connect(config={"threads": 1})
+    names = [name.replace('"', '""') for name in NASTY_NAMES[:3]]
+    con.execute(
+        f"create table people as select i || '; --' as \"{names[0]}\", i % 7 as \"{names[1]}\", '''\"' || i % 5 as"
+        f' "{names[2]}" from range(60) t(i)'
+    )
+    given = {"id": NASTY_NAMES[0], "quasi": NASTY_NAMES[1], "sensitive": NASTY_NAMES[2], "l": 3, "key": KEY}
+    ledger = tmp_path / 'it\'s "a" ledger'
+    for number in (1, 2):
+        sqlanon.anatomy(con, "people", **given, ledger=ledger, out=tmp_path / f"ward_{number}")
+    for name in ("qit", "st"):
+        assert table(tmp_path, "ward_1", name) == table(tmp_path, "ward_2", name)
+    con.close()
+    assert {path.name for path in tmp_path.iterdir()} == {"ward_1", "ward_2", ledger.name}
