@@ -45,19 +45,22 @@ def verify(
     r: RobustLimit = None,
     out: VotersFile = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="With --out: replace the file.")] = False,
+    since: Annotated[
+        str | None, typer.Option("--since", help="An earlier release of the same ledger: groups in both are compared.")
+    ] = None,
     *,
     session: SessionOptions,
 ) -> None:
     """Prove from the published files what can be proved; exit 3 where something does not hold or is not proved."""
     from sqlanon.cli import display
 
-    opened = session.open_release(release, against, voters, *background)
+    opened = session.open_release(release, against, voters, since, *background)
     if out is not None or overwrite:
         _check_file(out, overwrite, opened.directory, voters, [against, *background])
     if session.sql:
-        sys.stdout.write(opened.verification_sql(against, voters, background, r))
+        sys.stdout.write(opened.verification_sql(against, voters, background, r, since))
         return
-    report = opened.verify(against, voters, background, r)
+    report = opened.verify(against, voters, background, r, since)
     display.show_report(report, session.how.value)
     _keep_voters(report, out)
     if report.holds is False:

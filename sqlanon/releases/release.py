@@ -4,6 +4,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,6 +26,7 @@ from sqlanon.releases.targets import Place, State
 from sqlanon.releases.verification_run import Evidence, verification_statements, verify_release
 from sqlanon.releases.verified_write import write_verified
 from sqlanon.verification.checks import PublishedTables, Report
+from sqlanon.verification.succession import check_since, since_query
 from sqlanon.wording import option, spoken
 
 if TYPE_CHECKING:
@@ -76,22 +78,37 @@ class Release:
         return relation
 
     def verify(
-        self, against: object = None, voters: object = None, background: object = (), r: float | None = None
+        self,
+        against: object = None,
+        voters: object = None,
+        background: object = (),
+        r: float | None = None,
+        since: "str | Path | Release | None" = None,
     ) -> Report:
         """Check the release from its published tables; with `against`, also against its source.
 
         against, voters: a table, view, file, glob, or a relation-like object. background: one such, or a list: the
         distributions that an adversary knows, each with quasi columns, the sensitive column and `probability`.
         r: no posterior of theirs may be above 1/r (r > 1); without it they are reported, `report.posterior`.
+        since: an earlier release of the same ledger, or its directory: groups in both have the same lines.
         What is found of `voters` is `report.presence`: a row for all voters whose quasi values are the same.
         Returns a Report; `report.holds` is False where any check failed, None where none did and the promise is not
         proved (groups that mix signatures are proved by their background). Raises nothing for a failed check,
         UsageError or DataError for a background that is no distribution or does not fit the release.
         """
         evidence = _evidence(against, voters, background, r)
-        if self.reopen is not None and evidence.named:
-            return self.reopen(evidence.named).verify(against, voters, background, r)
-        return self._read_steadily(lambda: self._verify(evidence))
+        if self.reopen is not None and (evidence.named or isinstance(since, str | Path)):
+            read = [*evidence.named, *([str(since)] if isinstance(since, str | Path) else [])]
+            return self.reopen(read).verify(against, voters, background, r, since)
+        report = self._read_steadily(lambda: self._verify(evidence))
+        if since is None or report.holds is False:  # what fails by itself need not be compared
+            return report
+        return replace(report, checks=(*report.checks, check_since(self.published_tables, self._earlier(since))))
+
+    def _earlier(self, since: "str | Path | Release") -> PublishedTables:
+        """Return the tables of an earlier release, in this one's session."""
+        opened = since if isinstance(since, Release) else open_release(since, engine=self.engine)
+        return replace(opened.published_tables, engine=self.engine)
 
     def _verify(self, evidence: Evidence) -> Report:
         # the manifest of a form with nested values names values by their texts, which were written in UTC
@@ -110,11 +127,19 @@ class Release:
         return self.place.opened
 
     def verification_sql(
-        self, against: object = None, voters: object = None, background: object = (), r: float | None = None
+        self,
+        against: object = None,
+        voters: object = None,
+        background: object = (),
+        r: float | None = None,
+        since: "str | Path | Release | None" = None,
     ) -> str:
         """Return the statements that `verify` would run, in order."""
         evidence = _evidence(against, voters, background, r)
-        return _write_statements(verification_statements(self.published_tables, self.form, evidence))
+        statements = verification_statements(self.published_tables, self.form, evidence)
+        if since is not None:
+            statements.append(("since", since_query(self.published_tables, self._earlier(since))))
+        return _write_statements(statements)
 
     def estimate(
         self, sql: str, estimator: str | None = None, *, timeout: float = LONGEST, **options: Any

@@ -1,0 +1,184 @@
+"""Publish the same people again and again: what releases tell together, how accurate they stay, how long they take.
+
+    python -m tests.benchmarks.republication history adult.parquet [--releases 5] [--turnover 0.05] [--l 3]
+    python -m tests.benchmarks.republication speed [--rows 1000000]
+    python -m tests.benchmarks.republication kills [--kills 300] [--rows 20000]
+
+history: releases of Adult with and without a ledger, everybody's occupation; how many people all releases together fix to
+one value, and the mean relative error of random counts on the last release beside a fresh release of the same people.
+speed: a first release, and one after 1 % arrivals, 1 % departures and 0.5 % changes. kills: kill -9 at random moments; a
+run later ledger and release belong together.
+"""
+
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import duckdb
+
+import sqlanon
+
+KEY = "5e" * 32
+ADULT = ["age", "sex", "education", "race", "native_country", "workclass", "marital_status"]
+SPREAD = {"age": 70, "sex": 2, "region": 50, "job": 20, "education": 16, "marital": 7, "country": 40}
+
+
+def history(data: str, releases: int, turnover: float, l: int) -> None:
+    """Print what composition reaches, and the errors, with and without a ledger."""
+    con = duckdb.connect()
+    con.execute(
+        "create table everybody as select row_number() over () as id, *, hash(fnlwgt, age, hours_per_week, capital_gain,"
+        f" education, relationship) % 1000000 / 1e6 as place from '{data}' where occupation is not null"
+    )
+    # everybody is there for a stretch of time: the first releases lack the last comers, the last ones the first
+    span = 1 - turnover * releases
+    given = {"quasi": ADULT, "sensitive": "occupation", "id": "id", "l": l}
+    with TemporaryDirectory() as folder:
+        followed, alone = [], []
+        for number in range(releases):
+            low = number * turnover
+            con.execute(
+                f"create or replace table people as from everybody where place >= {low} and place < {low + span}"
+            )
+            out = f"{folder}/{number}"
+            sqlanon.anatomy(con, "people", **given, key=KEY, ledger=f"{folder}/ledger", out=f"{out}_followed")
+            sqlanon.anatomy(con, "people", **given, key=f"{number:02x}" * 32, out=f"{out}_alone")
+            followed.append(sqlanon.open(f"{out}_followed", con=con))
+            alone.append(sqlanon.open(f"{out}_alone", con=con))
+        for name, all_of_them in (("under a ledger", followed), ("independent", alone)):
+            for count in range(2, releases + 1):
+                found = sqlanon.attack(all_of_them[0], others=all_of_them[1:count])
+                (fixed,) = [one for one in found.findings if one.family == "composition"]
+                print(f"{name}, {count} releases: {fixed.reached:.2%} fixed to one value; {fixed.whom}")
+        departed = followed[-1].manifest["verified"]["departed"]
+        print(f"departed in the last release: {departed:,} of {departed + followed[-1].manifest['rows']:,}")
+        print(f"withheld in the last release: {followed[-1].manifest['dropped_rows']:,}")
+        errors = [mean_error(con, one) for one in (followed[-1], alone[-1])]
+        print(f"mean relative error of shrinkage: {errors[0]:.4f}, of a fresh release {errors[1]:.4f}, ratio"
+              f" {errors[0] / errors[1]:.2f}")  # fmt: skip
+
+
+def mean_error(con: duckdb.DuckDBPyConnection, release: sqlanon.Release, queries: int = 120) -> float:
+    """Return the mean relative error of random counts of at least 50 people."""
+    chance, errors = random.Random(3), []
+    jobs = [job for (job,) in con.execute("select distinct occupation from people order by all").fetchall()]
+    while len(errors) < queries:
+        chosen = ", ".join(f"'{job}'" for job in chance.sample(jobs, 4))
+        low = chance.randint(17, 55)
+        where = f"occupation in ({chosen}) and age between {low} and {low + 20} and sex = '{chance.choice(SEXES)}'"
+        ((truth,),) = con.execute(f"select count(*) from people where {where}").fetchall()
+        if truth >= 50:
+            value = release.estimate(f"SELECT COUNT(*) AS n FROM release WHERE {where}")["n"][0]
+            errors.append(abs(value - truth) / truth)
+    return sum(errors) / len(errors)
+
+
+SEXES = ("Male", "Female")
+
+
+def speed(rows: int) -> None:
+    """Print the seconds of a first release, of one that follows, and of one without a ledger under the same key."""
+    con = duckdb.connect()
+    spread = ", ".join(f"(hash(i, {n}) % {many})::integer as {name}" for n, (name, many) in enumerate(SPREAD.items()))
+    people = f"select i as id, {spread}, 'd' || hash(i, 9) % 20 as disease from range({{}}, {{}}) t(i)"
+    con.execute(f"create table people as {people.format(0, rows)}")
+    con.execute(
+        f"create table later as select * replace (case when hash(id, 7) % 200 = 0 then 'd0' else disease end as disease)"
+        f" from people where hash(id, 8) % 100 > 0 union all {people.format(rows, rows + rows // 100)}"
+    )
+    given = {"quasi": list(SPREAD), "sensitive": "disease", "id": "id", "l": 5, "key": KEY}
+    with TemporaryDirectory() as folder:
+        for name, source, options in (
+            ("without a ledger", "people", {}),
+            ("first release", "people", {"ledger": f"{folder}/ledger"}),
+            ("second release", "later", {"ledger": f"{folder}/ledger"}),
+            ("third release", "people", {"ledger": f"{folder}/ledger"}),
+        ):
+            start = time.perf_counter()
+            sqlanon.anatomy(con, source, **given, **options, out=f"{folder}/{name}")
+            print(f"{rows:,} rows, {name}: {time.perf_counter() - start:.2f} s", flush=True)
+        print(f"ledger: {Path(folder, 'ledger').stat().st_size / 1e6:.1f} MB")
+
+
+ROLES = ["--quasi", "age,zip", "--sensitive", "disease", "--id", "ssn", "-l", "4", "--ledger", "ward.ledger"]
+PEOPLE = (
+    "create table patients as select i as ssn, (i * 7 % 80)::integer as age, 10000 + hash(i) % 90 as zip,"
+    " 'd' || hash(i + 7) % 20 as disease from range({rows}) t(i)"
+)
+
+
+def publication(*words: str) -> list[str]:
+    """Return the command that publishes under the ledger."""
+    source = ["patients", "--database", "hospital.duckdb", *ROLES, "--out", "ward", "--overwrite"]
+    return [sys.executable, "-m", "sqlanon", "publish", "anatomy", *source, *words]
+
+
+def standing(folder: Path) -> tuple[int, int]:
+    """Return the numbers that ledger and release say; the verb mends what a dead run left."""
+    words = [sys.executable, "-m", "sqlanon", "ledger", "ward.ledger", "--format", "json"]
+    told = json.loads(subprocess.run(words, cwd=folder, check=True, capture_output=True).stdout)
+    manifest = json.loads((folder / "ward" / "release.json").read_text())
+    return told["releases"], manifest["parameters"]["release"]
+
+
+def kills(count: int, rows: int, seed: int) -> None:
+    """Kill publications under a ledger at random moments; print how often what was found."""
+    chance, found = random.Random(seed), Counter[str]()
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "tmp").mkdir()
+        environment = os.environ | {"TMPDIR": str(folder / "tmp"), "SQLANON_KEY": KEY}
+        with duckdb.connect(str(folder / "hospital.duckdb")) as con:
+            con.execute(PEOPLE.format(rows=rows))
+        start = time.monotonic()
+        subprocess.run(publication(), cwd=folder, env=environment, check=True, capture_output=True)
+        longest, last = time.monotonic() - start, 1
+        for turn in range(count):
+            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            process = subprocess.Popen(publication(), cwd=folder, env=environment, **quiet)
+            time.sleep(chance.uniform(0.3, 1) * longest)
+            found["killed" if process.poll() is None else "ended before"] += 1
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            ledger, release = standing(folder)
+            if ledger != release or release not in (last, last + 1):
+                found["out of step"] += 1
+                print(turn, last, ledger, release, file=sys.stderr)
+            found["the new release" if release > last else "the old release"] += 1
+            last = release
+        subprocess.run(publication(), cwd=folder, env=environment, check=True, capture_output=True)
+        left = {path.name for path in folder.iterdir()} - {"tmp", "ward", "ward.ledger", "hospital.duckdb"}
+        found["files left by the dead"] = len(left)
+    print(json.dumps({"out of step": 0, **found, "seconds of a run": round(longest, 2)}, indent=2))
+
+
+def main() -> None:
+    """Run the part that was named."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("part", choices=("history", "speed", "kills"))
+    parser.add_argument("data", nargs="?", default="adult.parquet")
+    parser.add_argument("--releases", type=int, default=5)
+    parser.add_argument("--turnover", type=float, default=0.05)
+    parser.add_argument("--l", type=int, default=3)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--kills", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    if asked.part == "history":
+        history(asked.data, asked.releases, asked.turnover, asked.l)
+    elif asked.part == "speed":
+        speed(asked.rows)
+    else:
+        kills(asked.kills, min(asked.rows, 20_000), asked.seed)
+
+
+if __name__ == "__main__":
+    main()
