@@ -11,8 +11,10 @@ if TYPE_CHECKING:
         breach,
         check,
         compare,
+        complete,
         mondrian,
         open,
+        pool,
         publish,
         robust,
         run,
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from sqlanon.attacks.findings import Attack
     from sqlanon.breaches.associations import Breach
     from sqlanon.comparison.comparison import Comparison
+    from sqlanon.completion.completed import Completed
     from sqlanon.errors import (
         AnswerWarning,
         DataError,
@@ -44,6 +47,7 @@ __all__ = [
     "Breach",
     "Check",
     "Comparison",
+    "Completed",
     "DataError",
     "Key",
     "PrivacyWarning",
@@ -62,8 +66,10 @@ __all__ = [
     "breach",
     "check",
     "compare",
+    "complete",
     "mondrian",
     "open",
+    "pool",
     "publish",
     "robust",
     "run",
@@ -77,6 +83,7 @@ _HOMES = {
     "Breach": "breaches.associations",
     "Check": "risks.check",
     "Comparison": "comparison.comparison",
+    "Completed": "completion.completed",
     "Key": "key",
     "PrivacyWarning": "key",
     "Release": "releases.release",
