@@ -11,9 +11,11 @@ if TYPE_CHECKING:
         breach,
         check,
         compare,
+        complete,
         ledger,
         mondrian,
         open,
+        pool,
         publish,
         robust,
         run,
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from sqlanon.attacks.findings import Attack
     from sqlanon.breaches.associations import Breach
     from sqlanon.comparison.comparison import Comparison
+    from sqlanon.completion.completed import Completed
     from sqlanon.errors import (
         AnswerWarning,
         DataError,
@@ -46,6 +49,7 @@ __all__ = [
     "Breach",
     "Check",
     "Comparison",
+    "Completed",
     "DataError",
     "Key",
     "Ledger",
@@ -65,9 +69,11 @@ __all__ = [
     "breach",
     "check",
     "compare",
+    "complete",
     "ledger",
     "mondrian",
     "open",
+    "pool",
     "publish",
     "robust",
     "run",
@@ -81,6 +87,7 @@ _HOMES = {
     "Breach": "breaches.associations",
     "Check": "risks.check",
     "Comparison": "comparison.comparison",
+    "Completed": "completion.completed",
     "Key": "key",
     "Ledger": "ledgers.summary",
     "PrivacyWarning": "key",

@@ -21,10 +21,13 @@ from sqlanon.releases.release import Release, open_release
 from sqlanon.wording import spoken
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from sqlanon.attacks.findings import Attack
     from sqlanon.breaches.associations import Breach
     from sqlanon.breaches.statement_layout import Model
     from sqlanon.comparison.comparison import Comparison
+    from sqlanon.completion.completed import Completed
     from sqlanon.ledgers.summary import Ledger
     from sqlanon.risks.check import Check
 
@@ -168,6 +171,42 @@ def attack(
     from sqlanon.attacks.attack_release import attack_release
 
     return attack_release(release, named_place(against), check_names(id), tuple(others), background)
+
+
+def complete(
+    release: Release,
+    *,
+    tables: int = 10,
+    seed: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+) -> "Completed":
+    """Complete a release: tables of plausible microdata, drawn from a model that is learned from the release alone.
+
+    tables: how many. seed: the same one gives the same tables. out: a directory for them (`completed_01.parquet` …).
+    Returns the Completed; analyse each table, and `pool` what they say. Raises UsageError for a release or a number
+    that does not do, and TargetError.
+    """
+    from sqlanon.completion.completed import check_directory
+
+    if out is not None:
+        check_directory(out, overwrite)
+    found = release.complete(tables, seed)
+    if out is not None:
+        found.write(out, overwrite)
+    return found
+
+
+def pool(estimates: Any, std_errors: Any, complete_df: float | None = None) -> "pd.DataFrame":
+    """Pool what several completed tables say (Rubin's rules).
+
+    estimates, std_errors: a row per table and a column per parameter, or one number per table. complete_df: the degrees
+    of freedom that complete data would have (Barnard and Rubin). Returns a row per parameter: estimate, std_error, low
+    and high (95 %), df, missing_information. Raises UsageError for fewer than two tables and for other shapes.
+    """
+    from sqlanon.completion.pooling import pool_estimates
+
+    return pool_estimates(estimates, std_errors, complete_df)
 
 
 def check(

@@ -24,7 +24,7 @@ LAYERS = (
     {"sql"},
     {"engines", "methods"},
     {"estimation", "breaches"},
-    {"verification", "risks"},
+    {"verification", "risks", "completion"},
     {"adversary"},
     {"releases"},
     {"ledgers"},

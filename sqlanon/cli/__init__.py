@@ -9,7 +9,20 @@ from typing import Annotated
 import typer
 
 from sqlanon import interruption
-from sqlanon.cli import adopt, attack, breach, check, compare, guide, jobs, ledger, macros, recipient, tour  # noqa: F401
+from sqlanon.cli import (  # noqa: F401
+    adopt,
+    attack,
+    breach,
+    check,
+    compare,
+    complete,
+    guide,
+    jobs,
+    ledger,
+    macros,
+    recipient,
+    tour,
+)
 from sqlanon.cli.app import app
 from sqlanon.cli.options import say
 from sqlanon.errors import SqlanonError, UsageError

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     import duckdb
     import pandas as pd
 
+    from sqlanon.completion.completed import Completed
+
 T = TypeVar("T")
 
 
@@ -204,6 +206,16 @@ class Release:
         if self._session is not None:
             self._session.close()
             self._session = None
+
+    def complete(self, tables: int = 10, seed: int | None = None) -> "Completed":
+        """Return tables of plausible microdata, drawn from a model that is learned from this release alone.
+
+        tables: how many, from 1 to 99. seed: the same one gives the same tables. Raises UsageError for a release or a
+        number that does not do, ReleaseError for a damaged release.
+        """
+        from sqlanon.completion.complete_release import complete_release
+
+        return self._read_steadily(lambda: complete_release(self.engine, self.tables, self.manifest, tables, seed))
 
     def write(self, directory: str | Path, overwrite: bool = False) -> "Release":
         """Write the release to a directory (Parquet and release.json), verified, whole or not at all."""

@@ -17,10 +17,29 @@ _HEAD = """\
 -- to own each value. It pulls what depends on the value towards the average; README.md says how to do better.
 -- In another engine, load the files as the tables qit and st, and run the last statement there.
 """
+_RANDOMIZED_HEAD = """\
+-- Counts from this release in plain SQL. In the release's directory, in DuckDB's shell (or: duckdb < estimate.sql):
+--     .read estimate.sql
+--     select sum({weight}) from {view} where …
+-- Each row stands here with each value of a sensitive column; conditions on that column are about true values. Weights
+-- may be negative: sums of them are counts, the closed form, in which the mixing of values is taken out. It has no
+-- bias, and a small sum may be far off, or below 0; sqlanon estimate says how far. {views}
+-- In another engine, load the file as the table data, and run the statements after the first there.
+"""
+_ONE = "What no condition names is counted in data."
+_SEVERAL = "Each sensitive column has its view:\n{listed}\n-- (several of them in one question: sqlanon estimate)."
 
 
 def write_estimate_script(manifest: Manifest, types: TableTypes) -> str | None:
-    """Return the script that makes the view `weighted`; None for a form whose answers are no sum of weights."""
+    """Return the script that makes views of weights; None for a form whose answers are no sum of weights."""
+    form = METHODS[manifest["method"]].form
+    if form == "randomized":
+        return _write_randomized(manifest)
+    return write_weights_of_groups(manifest, types)
+
+
+def write_weights_of_groups(manifest: Manifest, types: TableTypes) -> str | None:
+    """Return the script that makes the view `weighted` of a release with groups, None for others."""
     if METHODS[manifest["method"]].form not in ("qit_st", "class_qit_st"):
         return None
     columns, weight = manifest["columns"], weight_name(manifest)
@@ -34,10 +53,36 @@ def write_estimate_script(manifest: Manifest, types: TableTypes) -> str | None:
         count_column=columns["count"],
         weight_column=weight,
     )
-    # a line of comment ends with the line: a name with a line's end in it must not begin another
-    head = _HEAD.format(weight=" ".join(str(ident(weight)).split()))
+    head = _HEAD.format(weight=_in_one_line(weight))
     views = "".join(f"{_view(table, _files(manifest, table))};\n\n" for table in ("qit", "st"))
     return f"{head}{views}{_view(VIEW, weighted)};\n"
+
+
+def _write_randomized(manifest: Manifest) -> str:
+    """Return the script with a view for each sensitive column; its other columns are the quasi columns."""
+    columns, gamma = manifest["columns"], manifest["parameters"]["gamma"]
+    sensitive, weight = columns["sensitive"], weight_name(manifest)
+    names = [VIEW if len(sensitive) == 1 else f"{VIEW}_{number}" for number in range(1, len(sensitive) + 1)]
+    views = [f"{_view('data', _files(manifest, 'data'))};\n"]
+    for name, column in zip(names, sensitive, strict=True):
+        weighted = render(
+            "releases/companions/estimate_script/weighted_randomized",
+            data=Sql("data"),
+            quasi_columns=columns["quasi"],
+            sensitive_column=column,
+            gamma=gamma[column] if isinstance(gamma, dict) else gamma,
+            weight_column=weight,
+        )
+        views.append(f"{_view(name, weighted)};\n")
+    listed = "\n".join(f"--     {name}: {_in_one_line(column)}" for name, column in zip(names, sensitive, strict=True))
+    told = _ONE if len(sensitive) == 1 else _SEVERAL.format(listed=listed)
+    head = _RANDOMIZED_HEAD.format(weight=_in_one_line(weight), view=names[0], views=told)
+    return head + "\n".join(views)
+
+
+def _in_one_line(name: str) -> str:
+    # a line of comment ends with the line: a name with a line's end in it must not begin another
+    return " ".join(str(ident(name)).split())
 
 
 def _view(name: str, select: str) -> str:
@@ -52,4 +97,5 @@ def _files(manifest: Manifest, table: str) -> str:
 def weight_name(manifest: Manifest) -> str:
     """Return what the column of weights is called: no published column has its name."""
     columns = manifest["columns"]
-    return free_name("weight", [*columns["quasi"], *columns["sensitive"], columns["group"], columns["count"]])
+    own = [columns[role] for role in ("group", "count") if role in columns]
+    return free_name("weight", [*columns["quasi"], *columns["sensitive"], *own])

@@ -67,12 +67,29 @@ in which every row of a group is as likely as any other to own each value: what 
 towards the average of everybody. `sqlanon estimate` learns from all groups together, is nearer to the truth, and says
 how far off it may be.
 """
-_RANDOMIZED = """\
+_FIRST_RANDOMIZED = """\
 ## Do not count the values as they stand
 
 A row keeps its own value with the probability that stands in `release.json` (1/gamma); otherwise it shows another.
 Counts of a value among people who have something in common are therefore mixed with other people's values, and are
 pulled towards the average of everybody. `sqlanon estimate` takes the mixing out, and says how far off it may be.
+"""
+_RANDOMIZED = """\
+## Do not count the values as they stand
+
+A row keeps its own value with the probability that stands in `release.json` (1/gamma); otherwise it shows another.
+Counts of a value among people who have something in common are therefore mixed with other people's values, and are
+pulled towards the average of everybody. This is wrong:
+
+{wrong}
+
+In this directory run `.read estimate.sql` in DuckDB's shell, and then
+
+{right}
+
+where `{view}` has each row with each value, weighed so that the mixing is taken out: sums of weights are counts without
+bias. (For an average of a column x divide `sum({weight} * x)` by `sum({weight})`.) Small sums may be far off, and below
+0. `sqlanon estimate` weighs this against what is likely, is nearer to the truth, and says how far off it may be.
 """
 _UNCERTAIN = """\
 ## Do not join the two tables and count
@@ -98,6 +115,16 @@ _WARNINGS = {
 
 def write_readme(manifest: Manifest, types: TableTypes) -> str:
     """Return what a release says of itself, in Markdown."""
+    return _write(manifest, types, _warn(manifest))
+
+
+def write_first_readme(manifest: Manifest, types: TableTypes) -> str:
+    """Return what releases said of themselves before estimate.sql came to those of randomized values."""
+    randomized = METHODS[manifest["method"]].form == "randomized"
+    return _write(manifest, types, _FIRST_RANDOMIZED if randomized else _warn(manifest))
+
+
+def _write(manifest: Manifest, types: TableTypes, warning: str) -> str:
     sections = [
         "# An anonymized release\n\nMade with sqlanon from a table of people, for questions about many of them."
         " Nobody's sensitive value can be looked up here, by design.\n\n"
@@ -107,7 +134,7 @@ def write_readme(manifest: Manifest, types: TableTypes) -> str:
         + "\n".join(_describe_columns(manifest, types))
         + "\n",
         _describe_asking(manifest),
-        _warn(manifest),
+        warning,
     ]
     return spoken("\n".join(sections), "command line")
 
@@ -155,9 +182,15 @@ def _describe_asking(manifest: Manifest) -> str:
 
 def _warn(manifest: Manifest) -> str:
     form, columns = METHODS[manifest["method"]].form, manifest["columns"]
+    value, weight = ident(columns["sensitive"][0]), ident(weight_name(manifest))
+    if form == "randomized":
+        view = VIEW if len(columns["sensitive"]) == 1 else f"{VIEW}_1"
+        wrong = f"SELECT {value}, count(*)\nFROM data\nWHERE …\nGROUP BY {value}"
+        right = f"SELECT {value}, sum({weight})\nFROM {view}\nWHERE …\nGROUP BY {value}"
+        return _RANDOMIZED.format(wrong=_block(wrong), right=_block(right), view=view, weight=weight_name(manifest))
     if _WARNINGS[form] is not _JOIN:
         return _WARNINGS[form]
-    value, group, weight = ident(columns["sensitive"][0]), ident(columns["group"]), ident(weight_name(manifest))
+    group = ident(columns["group"])
     wrong = f"SELECT {value}, count(*)\nFROM qit JOIN st USING ({group})\nGROUP BY {value}"
     right = f"SELECT {value}, sum({weight})\nFROM {VIEW}\nGROUP BY {value}"
     return _JOIN.format(wrong=_block(wrong), right=_block(right), weight=weight_name(manifest))

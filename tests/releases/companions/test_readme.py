@@ -1,12 +1,15 @@
 """A release's own words: what is promised, its columns, the wrong join; nothing of the source."""
 
+import hashlib
+import json
+
 import duckdb
 import pytest
 
 import sqlanon
 from sqlanon.methods import METHODS
 from sqlanon.releases.companions.column_types import read_types
-from sqlanon.releases.companions.readme import _SENSITIVE, _WARNINGS, write_readme
+from sqlanon.releases.companions.readme import _SENSITIVE, _WARNINGS, write_first_readme, write_readme
 from sqlanon.releases.forms import FORMS
 
 SOURCE = (
@@ -49,7 +52,20 @@ def test_randomized_values_in_words(connection, tmp_path):
     release = sqlanon.splu(connection, "secret_source", out=tmp_path / "ward", gamma=2, **roles)
     text = (tmp_path / "ward" / "README.md").read_text()
     assert "## Do not count the values as they stand" in text and "| data | `disease` | text | sensitive, ran" in text
-    assert not (tmp_path / "ward" / "estimate.sql").exists() and release.verify().holds
+    assert "FROM weighted\n" in text and release.verify().holds
+
+
+def test_a_release_with_the_first_words_is_no_foreign_one(connection, tmp_path):
+    roles = {"quasi": ["age", "place"], "sensitive": "disease", "id": "ssn"}
+    out = tmp_path / "ward"
+    manifest = sqlanon.splu(connection, "secret_source", out=out, gamma=2, **roles).manifest
+    (out / "README.md").write_text(write_first_readme(manifest, {"data": read_types(out / "data.parquet")}))
+    (out / "estimate.sql").unlink()
+    digest = hashlib.sha256((out / "README.md").read_bytes()).hexdigest()
+    files = {name: entry for name, entry in manifest["files"].items() if name != "estimate.sql"}
+    files["README.md"] = {"bytes": (out / "README.md").stat().st_size, "sha256": digest}
+    (out / "release.json").write_text(json.dumps({**manifest, "files": files}))
+    assert sqlanon.open(out).verify().holds
 
 
 HOSTILE = "a|b`<script>alert(1)</script>\n# HIV"

@@ -1,0 +1,1 @@
+"""Plausible microdata that fit a release: completed tables, dealt by a model that is learned from the release alone."""

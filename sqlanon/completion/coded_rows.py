@@ -1,0 +1,65 @@
+"""A release's rows as a model sees them: numbered, every quasi value a code, every sensitive value a number."""
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
+
+import numpy as np
+
+from sqlanon.engines.base import Engine
+from sqlanon.estimation.temporary_tables import Workspace
+from sqlanon.estimators.evidence import Array
+from sqlanon.plans.plan import render_query
+from sqlanon.plans.templates import Sql
+
+BINS = 10  # codes of a column of numbers or dates, and of all rare values of another
+MOST_CODES = 50  # values of one column that have codes of their own
+ROWS_PER_VALUE = 10  # rows of a code, per sensitive value: with fewer the release says nothing of it
+_ORDERED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "U", "FLOAT", "DOUBLE", "DECIMAL", "DATE", "TIME")
+
+
+class CodedRows(Workspace):
+    """Number the rows of one published table and code their quasi values; `close` drops what was made."""
+
+    def __init__(self, engine: Engine, published: Sql, quasi: Sequence[str], kept: Mapping[str, str]) -> None:
+        """Take the table, its quasi columns, and further columns that are kept, published name → ours."""
+        super().__init__(engine, {}, {}, {})
+        self.quasi = {name: f"quasi_{number}" for number, name in enumerate(quasi, start=1)}
+        self.cells = [f"cell_{number}" for number in range(1, len(quasi) + 1)]
+        self.kept = dict(kept)
+        columns = {"quasi": list(self.quasi.items()), "kept": list(self.kept.items())}
+        self.numbered = self.make("numbered", "numbered", {"published": published}, **columns)
+
+    def make(self, name: str, template: str, given: Mapping[str, Sql], /, **values: object) -> Sql:
+        """Make a relation; return it."""
+        return self.keep(name, render_query(f"completion/{template}", values, given))
+
+    def replace(
+        self, name: str, before: Sql | None, template: str, given: Mapping[str, Sql], /, **values: object
+    ) -> Sql:
+        """Make a relation anew; the one before, which the new one may read, is dropped."""
+        made = self.make(name, template, given, **values)
+        if before is not None:
+            self.forget([str(before)])
+        return made
+
+    def code(self, value_count: int) -> Sql:
+        """Code the rows for a model of so many sensitive values; return them with their cells.
+
+        `rows_of_cells` holds the rows of each cell, T; `parts`, for each column, the cells that are its own.
+        """
+        types = self.engine.columns(f"select * from {self.numbered}")
+        codes, counts = [], []
+        for name in self.quasi.values():
+            given, ordered = {"numbered": self.numbered}, types[name].startswith(_ORDERED)
+            least = {"least": ROWS_PER_VALUE * value_count, "most": MOST_CODES, "bins": BINS, "is_ordered": ordered}
+            codes.append(self.make(f"codes_of_{name}", "code", given, name=name, **least))
+            sql = (
+                f"select code, cast(sum(row_count) as bigint) as row_count from {codes[-1]} group by code order by code"
+            )
+            counts.append(self.engine.frame(sql)["row_count"].to_numpy(dtype=float))
+        firsts = list(accumulate((len(one) for one in counts), initial=0))
+        self.rows_of_cells: Array = np.concatenate(counts)
+        self.parts = [slice(first, last) for first, last in pairwise(firsts)]
+        coded = list(zip(codes, self.quasi.values(), self.cells, firsts, strict=False))
+        kept = list(self.kept.values())
+        return self.make("coded_row", "coded_row", {"numbered": self.numbered}, kept=kept, codes=coded)

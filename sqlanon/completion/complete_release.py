@@ -1,0 +1,71 @@
+"""Complete a release: several tables of plausible microdata, each as the release allows it."""
+
+import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+
+from sqlanon.completion.coded_rows import CodedRows
+from sqlanon.completion.completed import Completed
+from sqlanon.completion.dealing import Dealing
+from sqlanon.engines.base import Engine
+from sqlanon.errors import SqlanonError, UsageError
+from sqlanon.methods import METHODS
+from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.plan import relation_name
+from sqlanon.plans.statement import Statement
+from sqlanon.plans.templates import Sql
+from sqlanon.wording import option
+
+MOST_TABLES = 99
+MOST_VALUES = 1_000  # sensitive values: the model solves a system of so many
+LARGEST_SEED = 2**63 - 1
+
+
+def complete_release(
+    engine: Engine, tables: Mapping[str, Sql], manifest: Manifest, count: int, seed: int | None = None
+) -> Completed:
+    """Return `count` completed tables of a release; the same seed gives the same ones.
+
+    tables: the published ones. Raises UsageError for releases and numbers that do not do.
+    """
+    _check(engine, manifest, count, seed)
+    own = secrets.randbelow(LARGEST_SEED) if seed is None else seed
+    chain = Dealing(engine, tables, manifest, own)
+    made: list[Sql] = []
+    try:
+        for dealt in chain.complete(count):
+            made.append(_keep(chain.space, len(made) + 1, dealt))
+    except BaseException:
+        with suppress(SqlanonError):
+            engine.drop([str(one) for one in made])
+        raise
+    finally:
+        with suppress(SqlanonError):
+            chain.space.close()
+    return Completed(engine, made, [*manifest["columns"]["quasi"], *manifest["columns"]["sensitive"]], own)
+
+
+def _keep(space: CodedRows, number: int, dealt: list[tuple[str, Sql, Sql]]) -> Sql:
+    """Keep a completed table in the session, under a name of its own."""
+    sensitive = [
+        (column, rows, f"dealt_{place}", values, f"value_{place}")
+        for place, (column, rows, values) in enumerate(dealt, start=1)
+    ]
+    columns = {"quasi": list(space.quasi.items()), "sensitive": sensitive}
+    sql = space.render("completion/completed", {"numbered": space.numbered}, **columns)
+    relation = relation_name(space.prefix, f"completed_{number}")
+    space.engine.create(Statement("completed", sql, "table", str(relation)))
+    space.forget([str(rows) for _, rows, _ in dealt])
+    return relation
+
+
+def _check(engine: Engine, manifest: Manifest, count: int, seed: int | None) -> None:
+    form, method = METHODS[manifest["method"]].form, manifest["method"]
+    if form not in ("qit_st",):
+        raise UsageError(f"releases of {method} are not completed: complete deals the values of groups")
+    if engine.dialect != "duckdb":
+        raise UsageError("releases are completed with DuckDB: write this one to a directory and open it there")
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_TABLES:
+        raise UsageError(f"{option('tables')} is a number from 1 to {MOST_TABLES}, not {count!r}")
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= LARGEST_SEED):
+        raise UsageError(f"{option('seed')} is a whole number from 0 to 2**63 - 1")

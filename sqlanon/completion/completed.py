@@ -1,0 +1,88 @@
+"""Completed tables: relations of a session, frames, Parquet files."""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlanon.atomic_files import DirectoryExchange
+from sqlanon.engines.base import Engine
+from sqlanon.errors import TargetError
+from sqlanon.plans.templates import Sql, ident
+from sqlanon.wording import option
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Completed:
+    """Several tables of plausible microdata; iterate over them to get frames."""
+
+    def __init__(self, engine: Engine, relations: Sequence[Sql], columns: Sequence[str], seed: int) -> None:
+        """Take temporary tables of the engine's session, which stay as long as it does, and their columns."""
+        self.engine, self.columns, self.seed = engine, list(columns), seed
+        self._relations = list(relations)
+
+    def __len__(self) -> int:
+        """Return how many tables there are."""
+        return len(self._relations)
+
+    def __iter__(self) -> "Iterator[pd.DataFrame]":
+        """Yield the tables as frames, one after the other."""
+        return (self.engine.frame(self._select(number)) for number in range(1, len(self) + 1))
+
+    def table(self, number: int) -> Any:
+        """Return a table, counted from 1, as the engine's lazy object (DuckDB: a relation)."""
+        return self.engine.relation(self._select(number))
+
+    def _select(self, number: int) -> str:
+        order = ", ".join(f"{ident(name)} asc nulls last" for name in self.columns)
+        return f"select * from {self._relations[number - 1]} order by {order}"
+
+    def write(self, directory: str | os.PathLike[str], overwrite: bool = False) -> list[Path]:
+        """Write the tables to a directory, `completed_01.parquet` …, whole or not at all; return the files.
+
+        Raises TargetError for what is there already, unless it is older completed tables and `overwrite` is said.
+        """
+        target = check_directory(directory, overwrite)
+        exchange = DirectoryExchange(target)
+        names = [f"completed_{number:02}.parquet" for number in range(1, len(self) + 1)]
+        try:
+            old = frozenset(one.name for one in target.iterdir()) if target.is_dir() else frozenset()
+            for number, name in enumerate(names, start=1):
+                self.engine.write_parquet(self._select(number), exchange.new / name)
+            exchange.commit(old | frozenset(names))
+        except OSError as error:
+            raise TargetError(f"cannot write {str(target)!r}: {error.strerror}") from None
+        finally:
+            exchange.close()
+        return [target / name for name in names]
+
+    def close(self) -> None:
+        """Drop the tables from the session."""
+        self.engine.drop([str(one) for one in self._relations])
+        self._relations = []
+
+    def __repr__(self) -> str:
+        """Say in one line what this is."""
+        return f"<Completed: {len(self)} tables of {', '.join(self.columns)}, seed {self.seed}>"
+
+
+def check_directory(path: str | os.PathLike[str], overwrite: bool) -> Path:
+    """Return where completed tables go; raise TargetError for what is there already and is none of them."""
+    target = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link at the target
+    if not target.parent.is_dir():
+        raise TargetError(f"no folder {str(target.parent)!r} to write {target.name!r} in")
+    if os.path.lexists(target):
+        ours = target.is_dir() and not target.is_symlink() and all(map(_is_completed, target.iterdir()))
+        if not (overwrite and ours):
+            raise TargetError(
+                f"{str(target)!r} exists; choose another {option('out')} or say {option('overwrite', True)}, which"
+                " replaces older completed tables and nothing else"
+            )
+    return target
+
+
+def _is_completed(path: Path) -> bool:
+    number = path.name.removeprefix("completed_").removesuffix(".parquet")
+    return path.name == f"completed_{number}.parquet" and number.isdecimal() and path.is_file()

@@ -1,0 +1,127 @@
+"""Deal each group's values to its rows, as a model learned from the groups says.
+
+The model weighs a way π to deal a group's values by exp Σ_i Σ_j β_j(c_ij, π(i)), over its rows i and the quasi columns
+j with the rows' codes c. Its effects β are such that the completed tables have as many rows by code and value as least
+squares finds without bias. Every table has effects of its own, from weights of the groups of its own (a Bayesian
+bootstrap, Rubin 1981): tables differ by what the release leaves open about the model, too. Ways to deal are drawn by a
+Markov chain that swaps values of two rows of a group (heat bath).
+"""
+
+import hashlib
+import logging
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sqlanon.completion.centred_least_squares import estimate_cell_counts
+from sqlanon.completion.coded_rows import CodedRows
+from sqlanon.completion.feasible_counts import make_feasible
+from sqlanon.engines.base import Engine
+from sqlanon.estimators.evidence import Array
+from sqlanon.plans.templates import Sql
+
+log = logging.getLogger("sqlanon")
+FIRST_UPDATES = 20  # of the effects, from none to those of all tables together
+UPDATES = 5  # of one table's, from these
+SWEEPS = 4  # turns of swaps between two updates
+WORTH = 1.0  # rows that are added to a count before its logarithm is taken
+
+
+class Dealing:
+    """The groups of one release and the chain that deals their values."""
+
+    def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any], seed: int) -> None:
+        """Code the release's rows and number its values."""
+        columns = manifest["columns"]
+        self.seed, self.sensitive = seed, columns["sensitive"][0]
+        self.space = CodedRows(engine, tables["qit"], columns["quasi"], {columns["group"]: "group_id"})
+        own = {"sensitive": self.sensitive}
+        self.value = self.space.make("value", "value", {"published": tables["st"]}, **own)
+        given = {"stored_st": tables["st"], "value": self.value}
+        places = {"group_column": columns["group"], "count_column": columns["count"]}
+        self.holding = self.space.make("holding", "holding", given, **own, **places)
+        sql = f"select value_number, sum(held) as row_count from {self.holding} group by all order by value_number"
+        self.rows_of_values: Array = engine.frame(sql)["row_count"].to_numpy(dtype=float)
+        self.coded = self.space.code(len(self.rows_of_values))
+        self.turn = 0
+
+    def complete(self, tables: int) -> Iterator[list[tuple[str, Sql, Sql]]]:
+        """Yield for each completed table its sensitive column with the relation of what was dealt, and the values."""
+        targets = self.learn(tables)
+        slots = self.space.make("slots", "slots", {"holding": self.holding})
+        given = {"coded_row": self.coded, "slots": slots}
+        self.seat = self.space.make("seat", "seat", given, cells=self.space.cells)
+        dealt = self.space.make("dealt_evenly", "dealt_evenly", {"seat": self.seat}, salt=self._salt("start"))
+        log.info("learning what all tables share")
+        start, effects = self.run_chain(dealt, targets.mean(axis=0), np.zeros(targets.shape[1:]), 0, FIRST_UPDATES)
+        for number, target in enumerate(targets, start=1):
+            log.info("dealing table %d of %d", number, tables)
+            made, _ = self.run_chain(start, target, effects, number, UPDATES)
+            yield [(self.sensitive, made, self.value)]
+
+    def learn(self, tables: int) -> Array:
+        """Return how many rows by cell and value each table is to have, tables x T x V."""
+        draws = {f"weight_{number}": self._salt("weight", number) for number in range(1, tables + 1)}
+        names, given = list(draws), {"holding": self.holding}
+        given["group_weight"] = self.space.make("group_weight", "group_weight", given, draws=list(draws.items()))
+        values, cells = self.rows_of_values, self.space.rows_of_cells
+        normal = np.zeros((tables, len(values), len(values)))
+        frame = self._frame("value_product", given, draws=names)
+        one, other = (frame[name].to_numpy(dtype=int) - 1 for name in ("value_number", "other_number"))
+        normal[:, one, other] = normal[:, other, one] = frame[names].to_numpy(dtype=float).T
+        shared = np.zeros((tables, len(cells), len(values)))
+        for cell in self.space.cells:
+            frame = self._frame("cell_product", given | {"coded_row": self.coded}, cell=cell, draws=names)
+            place = (frame["cell"].to_numpy(dtype=int), frame["value_number"].to_numpy(dtype=int) - 1)
+            shared[:, *place] = frame[names].to_numpy(dtype=float).T
+        estimates = [estimate_cell_counts(normal[n], shared[n], values, cells) for n in range(tables)]
+        parts = self.space.parts
+        return np.stack([np.concatenate([make_feasible(one[p], cells[p], values) for p in parts]) for one in estimates])
+
+    def run_chain(self, dealt: Sql, target: Array, effects: Array, chain: int, updates: int) -> tuple[Sql, Array]:
+        """Deal until counts are those of the target, T x V, as far as draws allow; return what was dealt, and β.
+
+        β(c, v) grows by the logarithm of what is wanted over what was dealt, less and less from one update to the next.
+        """
+        space, cells = self.space, self.space.cells
+        for update in range(updates + 1):
+            made = self._sweep(dealt, effects)
+            given = {"seat": self.seat, "scored": made}
+            before = dealt if update else None
+            dealt = space.replace(f"dealt_{chain}_{update}", before, "dealt", given, cells=cells)
+            space.forget([str(made)])
+            if update < updates:
+                step = np.log((target + WORTH) / (self._count(dealt, target.shape) + WORTH)) / (1 + update / 10)
+                effects = effects + step - step.mean(axis=1, keepdims=True)
+        return dealt, effects
+
+    def _sweep(self, dealt: Sql, effects: Array) -> Sql:
+        """Return the rows with scores after some turns of swaps."""
+        cell, value = np.divmod(np.arange(effects.size), effects.shape[1])
+        frame = pd.DataFrame({"cell": cell, "value_number": value + 1, "effect": effects.ravel()})
+        listed = self.space.make("effects", "effects", {"effect": self.space.keep_frame("effect", frame)})
+        given = {"seat": self.seat, "dealt": dealt, "effects": listed}
+        made = self.space.make("scored", "scored", given, cells=self.space.cells)
+        for _ in range(SWEEPS):
+            self.turn += 1
+            name, values = f"scored_{self.turn}", {"salt": self._salt("swap", self.turn), "turn": self.turn}
+            made = self.space.replace(name, made, "swapped", {"scored": made}, **values)
+        self.space.forget([str(listed)])
+        return made
+
+    def _salt(self, *purpose: object) -> int:
+        """Return what tells the draws of one purpose from all others: 62 bits, added to a row's number and hashed."""
+        digest = hashlib.sha256(repr((self.seed, *purpose)).encode()).digest()
+        return int.from_bytes(digest[:8], "big") >> 2
+
+    def _count(self, dealt: Sql, shape: tuple[int, ...]) -> Array:
+        """Return how many rows were dealt by cell and value, T x V."""
+        frame, found = self._frame("cell_count", {"dealt": dealt}, cells=self.space.cells), np.zeros(shape)
+        place = (frame["cell"].to_numpy(dtype=int), frame["value_number"].to_numpy(dtype=int) - 1)
+        found[place] = frame["row_count"]
+        return found
+
+    def _frame(self, template: str, given: Mapping[str, Sql], **values: object) -> pd.DataFrame:
+        return self.space.engine.frame(self.space.render(f"completion/{template}", given, **values))
