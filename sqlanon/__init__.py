@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         mondrian,
         open,
         publish,
+        report,
         robust,
         run,
         splu,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     )
     from sqlanon.key import Key, PrivacyWarning
     from sqlanon.releases.release import Release
+    from sqlanon.reports.page import Page
     from sqlanon.risks.check import Check
     from sqlanon.version import VERSION as __version__
 
@@ -46,6 +48,7 @@ __all__ = [
     "Comparison",
     "DataError",
     "Key",
+    "Page",
     "PrivacyWarning",
     "QueryError",
     "Release",
@@ -65,6 +68,7 @@ __all__ = [
     "mondrian",
     "open",
     "publish",
+    "report",
     "robust",
     "run",
     "splu",
@@ -78,6 +82,7 @@ _HOMES = {
     "Check": "risks.check",
     "Comparison": "comparison.comparison",
     "Key": "key",
+    "Page": "reports.page",
     "PrivacyWarning": "key",
     "Release": "releases.release",
     "__version__": "version",

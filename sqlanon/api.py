@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sqlanon.breaches.associations import Breach
     from sqlanon.breaches.statement_layout import Model
     from sqlanon.comparison.comparison import Comparison
+    from sqlanon.reports.page import Page
     from sqlanon.risks.check import Check
 
 P = ParamSpec("P")
@@ -251,6 +252,33 @@ def compare(
     if target is not None:
         write_comparison(found, target)
     return found
+
+
+def report(
+    release: Release,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    against: object = None,
+    id: str | Iterable[str] = (),
+    others: Iterable[Release] = (),
+    comparison: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+) -> "Page":
+    """Tell about a release on one page of HTML: promise beside attacks, what was verified, what is lost, columns.
+
+    out: the .html file to write. against, id, others: as for `attack`; with the source the page holds figures of it and
+    is internal, without it what anybody can compute who has the release. comparison: a folder that `compare` wrote, for
+    errors by selectivity, which are figures of the source. Returns the Page, whose `html` is the file's text.
+    Raises UsageError, also where altair is not installed, DataError for a source about others, and TargetError.
+    """
+    from sqlanon.reports.report import check_target, make_page
+
+    source = named_place(against)
+    target = None if out is None else check_target(out, overwrite, release, (source, comparison))
+    page = make_page(release, source, check_names(id), tuple(others), comparison)
+    if target is not None:
+        page.write(target, overwrite)
+    return page
 
 
 def run(job: str | os.PathLike[str]) -> Release:

@@ -22,7 +22,7 @@ LAYERS = (
     {"errors", "renames"},
     {"key", "atomic_files", "interruption", "plain_values", "near_texts"},
     {"plans", "estimators", "html_tables"},
-    {"sql"},
+    {"sql", "charts"},
     {"engines", "methods"},
     {"estimation", "breaches"},
     {"verification", "risks"},
@@ -30,6 +30,7 @@ LAYERS = (
     {"releases"},
     {"publishing", "attacks"},
     {"comparison"},
+    {"reports"},
     {"api"},
     {"cli", "__init__"},
     {"__main__"},
@@ -42,6 +43,8 @@ DOORS = {
     "markupsafe": {"plans.templates"},
     "sqlglot": {"sql", "estimation.constant_faults"},
     "typer": {"cli"},
+    "altair": {"charts"},
+    "vl_convert": {"charts"},
     "yaml": {"publishing.yaml_nodes"},
 }
 LARGEST_FOLDER = 20

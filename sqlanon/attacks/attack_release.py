@@ -9,7 +9,6 @@ from sqlanon.attacks import composition, exclusion, learning, order
 from sqlanon.attacks.findings import Attack, Finding
 from sqlanon.attacks.view import View, refuse_form
 from sqlanon.errors import SqlanonError
-from sqlanon.methods import METHODS
 from sqlanon.releases.release import Release
 
 log = logging.getLogger("sqlanon")
@@ -28,7 +27,7 @@ def attack_release(
     same people. background: distributions that the adversary knows. Raises UsageError and DataError.
     """
     manifest = release.manifest
-    refuse_form(METHODS[manifest["method"]].form, manifest["method"])
+    refuse_form(manifest)
     view = View(release.engine, release.tables, manifest)
     try:
         truth = view.truth(against, identifier) if against is not None else None

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sqlanon.charts.bars import draw_attacks
+from sqlanon.charts.figure import write_figure
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import plain
 
@@ -88,11 +90,26 @@ class Attack:
             "notes": list(self.notes),
         }
 
+    def best_by_family(self) -> list[Finding]:
+        """Return of each family the attack that reaches most of those that stand against the promise."""
+        rivals = [one for one in self.findings if one.headline and one.reached is not None]
+        families = dict.fromkeys(one.family for one in rivals)
+        return [max((o for o in rivals if o.family == family), key=lambda o: o.reached or 0.0) for family in families]
+
+    def html_body(self) -> str:
+        """Return chart, table and notes as HTML."""
+        best = self.best_by_family()
+        drawn = [{"name": one.family, "reached": one.reached} for one in best]
+        promised = best[0].promised if best else None
+        caption = "How far the best attack of each family gets" + (
+            f", and the promise, {promised:.1%} (dashed)" if promised is not None else ""
+        )
+        chart = write_figure(lambda: draw_attacks(drawn, promised), caption) if drawn else ""
+        return chart + write_table(COLUMNS, self.shown_lines()) + write_paragraphs(self.notes)
+
     def _repr_html_(self) -> str:
         """Show it in a notebook."""
-        return (
-            write_paragraphs([self.headline]) + write_table(COLUMNS, self.shown_lines()) + write_paragraphs(self.notes)
-        )
+        return write_paragraphs([self.headline]) + self.html_body()
 
 
 def _percent(share: float | None) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from sqlanon import interruption
-from sqlanon.cli import adopt, attack, breach, check, compare, guide, jobs, macros, recipient, tour  # noqa: F401
+from sqlanon.cli import adopt, attack, breach, check, compare, guide, jobs, macros, recipient, report, tour  # noqa: F401
 from sqlanon.cli.app import app
 from sqlanon.cli.options import say
 from sqlanon.errors import SqlanonError, UsageError

@@ -6,7 +6,8 @@ from typing import Any
 
 from sqlanon.breaches.associations import BINS, TOP_COUNT, Breach
 from sqlanon.cli import display
-from sqlanon.cli.console import to_stdout, visible
+from sqlanon.cli.console import to_stdout
+from sqlanon.plain_values import visible
 
 WIDTH = 40
 NODES = 20
