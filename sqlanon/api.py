@@ -262,20 +262,23 @@ def report(
     id: str | Iterable[str] = (),
     others: Iterable[Release] = (),
     comparison: str | os.PathLike[str] | None = None,
+    attack: "Attack | str | os.PathLike[str] | None" = None,
     overwrite: bool = False,
 ) -> "Page":
     """Tell about a release on one page of HTML: promise beside attacks, what was verified, what is lost, columns.
 
     out: the .html file to write. against, id, others: as for `attack`; with the source the page holds figures of it and
     is internal, without it what anybody can compute who has the release. comparison: a folder that `compare` wrote, for
-    errors by selectivity, which are figures of the source. Returns the Page, whose `html` is the file's text.
+    errors by selectivity, which are figures of the source. attack: an Attack found before, or a file of `attack`'s
+    JSON; without it the release is attacked here, above 200,000 rows without order and learning, which take minutes.
+    Returns the Page, whose `html` is the file's text.
     Raises UsageError, also where altair is not installed, DataError for a source about others, and TargetError.
     """
     from sqlanon.reports.report import check_target, make_page
 
     source = named_place(against)
-    target = None if out is None else check_target(out, overwrite, release, (source, comparison))
-    page = make_page(release, source, check_names(id), tuple(others), comparison)
+    target = None if out is None else check_target(out, overwrite, release, (source, attack))
+    page = make_page(release, source, check_names(id), tuple(others), comparison, attack)
     if target is not None:
         page.write(target, overwrite)
     return page

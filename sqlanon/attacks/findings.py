@@ -1,5 +1,6 @@
 """What attacks found: promised beside reached."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COLUMNS = ["family", "attack", "promised", "reached", "by chance", "whom", "leak"]
+_MARKS: dict[bool | None, str] = {True: "LEAK", False: "no", None: ""}
+_MARKED = {mark: leak for leak, mark in _MARKS.items()}
 SIGMAS = 4.0  # standard errors of chance beyond which something is no chance
 
 
@@ -66,8 +69,7 @@ class Attack:
 
     def lines(self) -> list[list[Any]]:
         """Return the findings as lines of a table."""
-        marks = {True: "LEAK", False: "no", None: ""}
-        return [[f.family, f.attack, f.promised, f.reached, f.chance, f.whom, marks[f.leak]] for f in self.findings]
+        return [[f.family, f.attack, f.promised, f.reached, f.chance, f.whom, _MARKS[f.leak]] for f in self.findings]
 
     def shown_lines(self) -> list[list[Any]]:
         """Return the findings for people: shares as percentages."""
@@ -86,9 +88,23 @@ class Attack:
         return {
             "headline": self.headline,
             "scored": self.scored,
-            "findings": [dict(zip(COLUMNS, map(plain, line), strict=True)) for line in self.lines()],
+            "findings": [
+                dict(zip(COLUMNS, map(plain, line), strict=True)) | {"headline": one.headline}
+                for line, one in zip(self.lines(), self.findings, strict=True)
+            ],
             "notes": list(self.notes),
         }
+
+    @classmethod
+    def from_plain(cls, told: Mapping[str, Any]) -> "Attack":
+        """Return what `as_plain` told; raise ValueError, KeyError or TypeError for anything else."""
+        findings = []
+        for line in told["findings"]:
+            promised, reached, chance = (_read_share(line[name]) for name in COLUMNS[2:5])
+            family, attack, whom = (str(line[name]) for name in ("family", "attack", "whom"))
+            headline, leak = bool(line["headline"]), _MARKED[line["leak"]]
+            findings.append(Finding(family, attack, reached, promised, chance, whom, leak, headline))
+        return cls(tuple(findings), tuple(map(str, told["notes"])), bool(told["scored"]))
 
     def best_by_family(self) -> list[Finding]:
         """Return of each family the attack that reaches most of those that stand against the promise."""
@@ -110,6 +126,12 @@ class Attack:
     def _repr_html_(self) -> str:
         """Show it in a notebook."""
         return write_paragraphs([self.headline]) + self.html_body()
+
+
+def _read_share(told: Any) -> float | None:
+    if told is None or 0 <= float(told) <= 1:
+        return None if told is None else float(told)
+    raise ValueError("a share is between 0 and 1")
 
 
 def _percent(share: float | None) -> str:

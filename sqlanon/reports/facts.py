@@ -17,6 +17,7 @@ from sqlanon.reports.frequencies import Frequencies, count_values
 from sqlanon.reports.sizes import Sizes, count_sizes
 from sqlanon.verification.checks import Report
 
+LARGE = 200_000  # rows from which on a page does not wait for what learning finds
 log = logging.getLogger("sqlanon")
 
 
@@ -50,14 +51,15 @@ def gather(
     identifier: tuple[str, ...] = (),
     others: Sequence[Release] = (),
     compared: Sequence[Mapping[str, Any]] = (),
+    attack: Attack | None = None,
 ) -> Facts:
-    """Verify, attack and ask a release. Raises UsageError and DataError as these do."""
+    """Verify, attack and ask a release; attack: what was found before. Raises UsageError and DataError as these do."""
     manifest, name = release.manifest, release.directory.name if release.directory else "a release"
     log.info("verifying the release")
     verification = release.verify(against)
-    attack, reason = None, is_attacked(manifest)
-    if not reason:
-        attack = attack_release(release, against, identifier, others)
+    reason = is_attacked(manifest)
+    if attack is None and not reason:
+        attack = attack_release(release, against, identifier, others, quick=manifest["rows"] > LARGE)
     log.info("counting values and groups")
     columns = {table: release.published_tables.columns(table) for table in release.tables}
     form = form_of(manifest)
@@ -73,6 +75,6 @@ def gather(
         sizes=count_sizes(release),
         columns=list(describe_columns(manifest, columns, lambda column: column)),
         compared=compared,
-        is_internal=against is not None or bool(compared),
+        is_internal=against is not None or bool(compared) or (attack is not None and attack.scored),
         others=len(others),
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from sqlanon.attacks.attack_release import LEFT_OUT
 from sqlanon.attacks.findings import Attack, Finding
 from sqlanon.plain_values import words
 from sqlanon.plans.manifest import Manifest
@@ -27,7 +28,12 @@ def tell_attack(manifest: Manifest, attack: Attack | None, reason: str) -> Itera
         yield "Nothing was promised that the attacks tried here could be held against."
     else:
         yield _compare(best, column)
-    if not attack.scored:
+    if LEFT_OUT in attack.notes:
+        yield (
+            "What an adversary learns from the release as a whole was not tried here, for so many rows take minutes;"
+            " it may go beyond this. `sqlanon attack` tries it, and this page takes what it finds."
+        )
+    elif not attack.scored:
         yield (
             "No guesses were scored, for that takes the source: an adversary who learns from the release as a whole may"
             " get further than this."

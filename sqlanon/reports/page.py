@@ -110,8 +110,9 @@ class Page:
         manifest = self.facts.manifest
         names = ("format", "method", "parameters", "engine", "sqlanon", "created")
         lines = [[name, words(plain(manifest[name]))] for name in names if name in manifest]
-        files = [[name, f"{one['bytes']:,}", one["sha256"]] for name, one in manifest["files"].items()]
-        return f'<div class="hashes">{write_table([], lines)}{write_table(["file", "bytes", "sha256"], files)}</div>'
+        kept = ("rows", "bytes", "sha256")  # tables of a session have rows alone
+        files = [[name, *(one.get(part) for part in kept)] for name, one in manifest["files"].items()]
+        return f'<div class="hashes">{write_table([], lines)}{write_table(["file", *kept], files)}</div>'
 
 
 def _section(title: str, body: str) -> str:

@@ -1,12 +1,14 @@
 """Make the page about a release, and write it where it was asked for."""
 
+import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from sqlanon.atomic_files import check_new_file, refuse_read
+from sqlanon.attacks.findings import Attack
 from sqlanon.charts.drawing import require
-from sqlanon.errors import TargetError
+from sqlanon.errors import SourceError, TargetError, UsageError
 from sqlanon.releases.release import Release
 from sqlanon.reports.compared_lines import read_comparison
 from sqlanon.reports.facts import gather
@@ -18,7 +20,7 @@ def check_target(out: str | os.PathLike[str], overwrite: bool, release: Release,
     """Return where the page goes; raise TargetError for what exists, is read by this run, or lies in the release."""
     target = Path(out)
     check_new_file(target, ENDINGS, option("out"), overwrite)
-    refuse_read(target, read)
+    refuse_read(target, [os.fspath(one) if isinstance(one, os.PathLike) else one for one in read])
     place = target.resolve()
     if release.directory is not None and release.directory.resolve() in place.parents:
         raise TargetError(f"{str(target)!r} lies in the release, which is handed on; keep it elsewhere")
@@ -31,11 +33,26 @@ def make_page(
     identifier: tuple[str, ...] = (),
     others: Sequence[Release] = (),
     comparison: str | os.PathLike[str] | None = None,
+    attack: Attack | str | os.PathLike[str] | None = None,
 ) -> Page:
-    """Return the page about a release; with the source or a comparison it is internal.
+    """Return the page about a release; with the source, a comparison or scored attacks it is internal.
+
+    attack: what was found before, or the file that holds it; nothing is attacked again.
 
     Raises UsageError where charts cannot be drawn, and what verification, attacks and answers raise.
     """
     require()
     compared = [] if comparison is None else read_comparison(comparison)
-    return Page(gather(release, against, identifier, others, compared))
+    found = attack if attack is None or isinstance(attack, Attack) else read_attack(attack)
+    if found is not None and others:
+        raise UsageError(f"{option('attack')} holds what was found with other releases; name them to attack instead")
+    return Page(gather(release, against, identifier, others, compared, found))
+
+
+def read_attack(path: str | os.PathLike[str]) -> Attack:
+    """Return what a file holds that `attack` printed as JSON; raise SourceError for any other."""
+    try:
+        return Attack.from_plain(json.loads(Path(path).read_text(encoding="utf-8")))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        words = "holds no attack; `attack` prints one with its"
+        raise SourceError(f"{str(path)!r} {words} {option('format', 'json')}") from None
