@@ -8,10 +8,9 @@ import sys
 import tomllib
 from pathlib import Path
 
-import pytest
-
 from sqlanon.methods import METHODS
 from sqlanon.plans.templates import template_names
+from tests.facts import each
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "sqlanon"
@@ -99,7 +98,7 @@ def layer(module: str) -> int:
     return places[0]
 
 
-@pytest.mark.parametrize("module", MODULES)
+@each(MODULES)
 def test_imports_point_one_way(module):
     for other in own_modules(module):
         inside = module.partition(".")[0] == other.partition(".")[0]
@@ -114,7 +113,7 @@ def test_no_circle():
         waiting = {module: needs for module, needs in waiting.items() if module not in ready}
 
 
-@pytest.mark.parametrize("module", MODULES)
+@each(MODULES)
 def test_each_library_has_one_door(module):
     libraries = {name.partition(".")[0] for name in imported(module)}
     for library in libraries & set(DOORS):
@@ -187,7 +186,7 @@ def optional() -> set[str]:
     return EXTRAS | set().union(*named.values()) - there - {"sqlanon"}
 
 
-@pytest.mark.parametrize("test", [name for name in TESTS if not name.startswith("tests/benchmarks/")])
+@each([name for name in TESTS if not name.startswith("tests/benchmarks/")])
 def test_tests_are_collected_without_extras(test):
     left_out, doors = optional(), doors_of_extras()
     for name in on_top(ROOT / test):
@@ -211,7 +210,7 @@ def test_extras_are_told_from_what_tests_need():
     assert module_needs(MODULES["engines.postgres.connection"], optional())
 
 
-@pytest.mark.parametrize("test", [name for name in TESTS if Path(name).name.startswith("test_")])
+@each([name for name in TESTS if Path(name).name.startswith("test_")])
 def test_a_test_has_the_name_of_what_it_tests(test):
     """`test_<module>.py` or `test_<module>_<aspect>.py` in the module's folder; a method's tests, a package's."""
     path = Path(test).relative_to("tests")
@@ -231,12 +230,12 @@ def named_templates(module: str) -> set[str]:
     return texts & set(template_names())
 
 
-@pytest.mark.parametrize("template", [name for name in template_names() if not name.startswith("shared/")])
+@each([name for name in template_names() if not name.startswith("shared/")])
 def test_a_template_lies_in_the_folder_of_what_renders_it(template):
     assert owner(template) in MODULES, "a folder of templates is the path of a module or a package"
 
 
-@pytest.mark.parametrize("module", MODULES)
+@each(MODULES)
 def test_templates_of_others_are_rendered_by_whoever_imports_the_owner(module):
     for template in named_templates(module):
         place = owner(template)

@@ -2,6 +2,8 @@
 
 import shlex
 import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,9 +16,48 @@ from sqlanon.errors import UsageError
 
 if TYPE_CHECKING:
     from sqlanon.risks.check import Check
+    from sqlanon.risks.limits import Limits
 
 Whole = int | None
 Number = float | None
+
+
+@dataclass(kw_only=True)
+class RequiredOptions:
+    """What every class must reach, and where to write the rows of classes that do not."""
+
+    k: Annotated[Whole, typer.Option("-k", help="Rows in every class (k-anonymity, Samarati and Sweeney).")] = None
+    l: Annotated[Whole, typer.Option("-l", help="Different sensitive values in every class.")] = None
+    entropy_l: Annotated[Number, typer.Option(help="exp of the entropy of a class's values, at least.")] = None
+    recursive: Annotated[str | None, typer.Option(help="c,l: r_1 < c (r_l + … + r_m) in every class.")] = None
+    alpha: Annotated[Number, typer.Option(help="Share of a class's most frequent value, at most.")] = None
+    t: Annotated[
+        Number, typer.Option("-t", help="Distance of a class from the table, at most: by order for numbers.")
+    ] = None
+    beta: Annotated[Number, typer.Option(help="(p - q) / q of any value of a class, at most.")] = None
+    delta: Annotated[Number, typer.Option(help="|ln(p / q)| of any value of a class, at most.")] = None
+    failing: Annotated[
+        Path | None, typer.Option(help="Write the rows of failing classes to this Parquet file: microdata, for you.")
+    ] = None
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file at --failing.")] = False
+
+    def limits(self) -> "Limits":
+        """Return them as limits."""
+        from sqlanon.risks.limits import Limits
+
+        given = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("failing", "overwrite")}
+        return Limits(**given | {"recursive": _pair(self.recursive)})
+
+    def target(self, read: Iterable[object]) -> Path | None:
+        """Return the file of failing rows; raise UsageError where it cannot be, or nothing can fail."""
+        from sqlanon.risks.failing import check_path
+
+        if self.failing is None:
+            return None
+        target = check_path(self.failing, self.overwrite, read)
+        if not self.limits().asked:
+            raise UsageError("--failing writes what misses a required value; require one, for example -k 5")
+        return target
 
 
 @app.command(
@@ -29,25 +70,12 @@ def check(
     quasi: QuasiOption = [],  # noqa: B006
     sensitive: SensitiveOption = [],  # noqa: B006
     id: IdOption = [],  # noqa: B006
-    k: Annotated[Whole, typer.Option("-k", help="Rows in every class (k-anonymity, Samarati and Sweeney).")] = None,
-    l: Annotated[Whole, typer.Option("-l", help="Different sensitive values in every class.")] = None,
-    entropy_l: Annotated[Number, typer.Option(help="exp of the entropy of a class's values, at least.")] = None,
-    recursive: Annotated[str | None, typer.Option(help="c,l: r_1 < c (r_l + … + r_m) in every class.")] = None,
-    alpha: Annotated[Number, typer.Option(help="Share of a class's most frequent value, at most.")] = None,
-    t: Annotated[
-        Number, typer.Option("-t", help="Distance of a class from the table, at most: by order for numbers.")
-    ] = None,
-    beta: Annotated[Number, typer.Option(help="(p - q) / q of any value of a class, at most.")] = None,
-    delta: Annotated[Number, typer.Option(help="|ln(p / q)| of any value of a class, at most.")] = None,
     population: Annotated[
         str | None, typer.Option(help="A table of the population with the quasi columns: the journalist's risk.")
     ] = None,
     sampled: Annotated[Number, typer.Option(help="The share of the population that the source is, e.g. 0.01.")] = None,
-    failing: Annotated[
-        Path | None, typer.Option(help="Write the rows of failing classes to this Parquet file: microdata, for you.")
-    ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file at --failing.")] = False,
     *,
+    required: RequiredOptions,
     session: SessionOptions,
 ) -> None:
     """Tell what a table risks before it is published; exit 3 where a required value is missed.
@@ -57,26 +85,18 @@ def check(
     """
     from sqlanon.cli import display
     from sqlanon.risks import assessment
-    from sqlanon.risks.failing import check_path
-    from sqlanon.risks.limits import Limits
     from sqlanon.risks.question import CheckQuestion
 
     if session.sql:
         raise UsageError("check has no --sql; its statements depend on what it finds")
-    limits = Limits(k=k, l=l, entropy_l=entropy_l, recursive=_pair(recursive), alpha=alpha, t=t, beta=beta, delta=delta)
     question = CheckQuestion(
-        source=source, quasi=tuple(quasi), sensitive=tuple(sensitive), identifier=tuple(id), limits=limits,
+        source=source, quasi=tuple(quasi), sensitive=tuple(sensitive), identifier=tuple(id), limits=required.limits(),
         population=population, sampled=sampled,
     )  # fmt: skip
-    target = None if failing is None else check_path(failing, overwrite, (source, population))
-    if target is not None and not limits.asked:
-        raise UsageError("--failing writes what misses a required value; require one, for example -k 5")
+    target = required.target((source, population))
     with display.progress():
         found = assessment.check(question, session.open(), target)
-    _show(found, session.how)
-    if found.command and session.how is Format.table:
-        where = f" --database {shlex.quote(session.database)}" if session.database else ""
-        say(f"suggested, for you to weigh:\n{found.command}{where}")
+    _show(found, session)
     if not found.holds:
         say(f"required and not reached: {', '.join(_named(one.name, one.column) for one in found.failed)}")
         raise typer.Exit(3)
@@ -96,10 +116,11 @@ def _named(name: str, column: str) -> str:
     return f"{name} of {column}" if column else name
 
 
-def _show(found: "Check", how: Format) -> None:
+def _show(found: "Check", session: SessionOptions) -> None:
     """Print tables for people, one object for programs; as CSV the measures, or the columns where there are none."""
     from sqlanon.cli import display
 
+    how = session.how
     if how is Format.json:
         display.show_mapping(found.as_plain(), "json")
         return
@@ -114,3 +135,6 @@ def _show(found: "Check", how: Format) -> None:
         display.show_lines(title, heads, lines)
     for note in found.notes:
         say(f"note: {note}")
+    if found.command:
+        where = f" --database {shlex.quote(session.database)}" if session.database else ""
+        say(f"suggested, for you to weigh:\n{found.command}{where}")

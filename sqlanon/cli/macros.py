@@ -52,8 +52,13 @@ def macros(
     display.show_frame(pd.DataFrame(map(describe_macro, done), columns=["macro", "yields", "example"]), how.value)
     if drop:
         say(f"dropped {len(done)} macros from {database}")
-        return
-    if newer := stored_format.unreadable_version(engine):
+    else:
+        _say_next(database, stored_format.unreadable_version(engine))
+
+
+def _say_next(database: str, newer: str | None) -> None:
+    """Say what a client of the file needs."""
+    if newer:
         say(
             f"warning: {database} has DuckDB's format {newer}, which clients of earlier versions cannot open;"
             " --convert writes the file anew for clients from 1.4 on"

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
@@ -56,27 +56,31 @@ class SessionOptions:
 
 
 def with_session(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of SessionOptions behind its own; it gets them as the argument `session`.
+    """Give a command the options of SessionOptions; it gets them as the argument `session`.
 
-    typer reads a command from its signature: the one made here holds both.
+    An argument that is a dataclass of options stands for its fields. typer reads a command from its signature: the one
+    made here holds them all.
     """
-    own_hints, hints = (get_type_hints(one, include_extras=True) for one in (command, SessionOptions))
+    hints = get_type_hints(command, include_extras=True)
     keyword = inspect.Parameter.KEYWORD_ONLY
-    own = [
-        one.replace(kind=keyword, annotation=own_hints[one.name])
-        for one in inspect.signature(command).parameters.values()
-        if one.name != "session"
-    ]
-    shared = [
-        inspect.Parameter(one.name, keyword, default=one.default, annotation=hints[one.name])
-        for one in fields(SessionOptions)
-    ]
+    objects: dict[str, type] = {}
+    options: list[inspect.Parameter] = []
+    for one in inspect.signature(command).parameters.values():
+        kind = hints[one.name]
+        if is_dataclass(kind) and isinstance(kind, type):
+            objects[one.name], each = kind, get_type_hints(kind, include_extras=True)
+            options += [
+                inspect.Parameter(name.name, keyword, default=name.default, annotation=each[name.name])
+                for name in fields(kind)
+            ]
+        else:
+            options.append(one.replace(kind=keyword, annotation=hints[one.name]))
 
     def typed(**given: Any) -> None:
-        session = SessionOptions(**{one.name: given.pop(one.name) for one in shared})
-        command(**given, session=session)
+        made = {name: kind(**{one.name: given.pop(one.name) for one in fields(kind)}) for name, kind in objects.items()}
+        command(**given, **made)
 
     typed.__name__, typed.__doc__, typed.__module__ = command.__name__, command.__doc__, command.__module__
-    typed.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]
-    typed.__annotations__ = {one.name: one.annotation for one in (*own, *shared)} | {"return": None}
+    typed.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    typed.__annotations__ = {one.name: one.annotation for one in options} | {"return": None}
     return typed

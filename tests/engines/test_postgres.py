@@ -311,7 +311,9 @@ def test_of_two_runs_to_one_schema_of_postgres_the_second_is_refused(shop, postg
         with other.transaction():  # not to be seen before the caller's transaction ends
             other.execute("drop schema release cascade")
             sqlanon.anatomy(other, "patients", **asked)
-            SchemaTarget(PostgresEngine(postgres), "release", True).close()
+            with pytest.raises(TargetError, match="another run is writing to the schema 'release'"):
+                SchemaTarget(PostgresEngine(postgres), "release", True)
+        SchemaTarget(PostgresEngine(postgres), "release", True).close()
 
 
 def test_what_stands_in_a_schema_of_postgres_beside_the_release_is_named(postgres):

@@ -23,6 +23,7 @@ from sqlanon.plans.templates import (
     template_variables,
 )
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
+from tests.facts import each
 
 NAMES = template_names()
 MACROS = sorted(path.relative_to(template_root()).as_posix() for path in template_root().glob("_macros/*.j2"))
@@ -105,7 +106,7 @@ def dummy_use(loop: nodes.For, target: str) -> object:
     return SQL if any(isinstance(child, nodes.Name) and child.name == target for child in written) else None
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each(NAMES)
 def test_has_a_header(name):
     head = template_header(name)
     assert head.sentence.endswith((".", "?", ".)")) and head.sentence[0].isupper()
@@ -115,7 +116,7 @@ def test_has_a_header(name):
         assert len(re.findall(rf"^ *{field}:", text, re.MULTILINE)) == 1
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each(NAMES)
 def test_declares_exactly_what_it_reads(name):
     head = template_header(name)
     declared = head.inputs + head.parameters
@@ -128,7 +129,7 @@ def test_declares_exactly_what_it_reads(name):
     assert template_variables(name) - imported == set(declared)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each(NAMES)
 def test_is_exactly_one_select(name):
     sql = render(name, **dummies(name))
     (tree,) = sqlglot.parse(sql, read="duckdb")
@@ -137,7 +138,7 @@ def test_is_exactly_one_select(name):
     assert not re.search(r"\b(create|insert|update|delete|drop|alter|copy|attach|install|pragma)\s+\w", words)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each(NAMES)
 def test_renders_with_an_empty_list(name):
     values = dummies(name)
     lists = [key for key, value in values.items() if isinstance(value, list)]
@@ -146,7 +147,7 @@ def test_renders_with_an_empty_list(name):
         assert "{{" not in sql and "{%" not in sql
 
 
-@pytest.mark.parametrize("file", FILES)
+@each(FILES)
 def test_has_no_semicolon(file):
     text = (template_root() / file).read_text(encoding="utf-8")
     assert ";" not in re.sub(r"\{#.*?#\}", "", text, flags=re.DOTALL)
@@ -163,7 +164,7 @@ ARITHMETIC = (nodes.Add, nodes.Sub, nodes.Mul)
 PLACES = (("loop", "first"), ("loop", "last"))
 
 
-@pytest.mark.parametrize("file", FILES)
+@each(FILES)
 def test_jinja_only_loops_and_asks_whether_a_list_is_empty(file):
     tree = parsed(file)
     for node in tree.find_all(nodes.Node):
@@ -177,7 +178,7 @@ def test_jinja_only_loops_and_asks_whether_a_list_is_empty(file):
         assert not branch.elif_, f"a variant in line {branch.lineno}: write another template"
 
 
-@pytest.mark.parametrize("file", FILES)
+@each(FILES)
 def test_filters_quote_and_constants_alone_are_sql(file):
     for node in parsed(file).find_all(nodes.Filter):
         assert node.name in ("ident", "literal", "sql"), f"{node.name} in line {node.lineno}"
@@ -185,7 +186,7 @@ def test_filters_quote_and_constants_alone_are_sql(file):
             assert isinstance(node.node, nodes.Const), f"a value taken for SQL in line {node.lineno}"
 
 
-@pytest.mark.parametrize("file", FILES)
+@each(FILES)
 def test_reads_like_the_others(file):
     text = (template_root() / file).read_text(encoding="utf-8")
     assert "\t" not in text and not re.search(r" +$", text, re.MULTILINE)

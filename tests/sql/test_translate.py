@@ -1,5 +1,6 @@
 """What may travel between engines, and how each trap is spelled so that it means the same there."""
 
+import itertools
 from dataclasses import replace
 
 import duckdb
@@ -16,6 +17,7 @@ from sqlanon.sql.shell_script import write_script
 from sqlanon.sql.shells import SHELLS
 from sqlanon.sql.spellings import SPELLINGS
 from sqlanon.sql.translate import DIALECTS, quote_relation, translate
+from tests.facts import each
 
 KEY = "ab" * 32
 OTHERS = [dialect for dialect in DIALECTS if dialect != "duckdb"]
@@ -33,14 +35,14 @@ PLANS = [a_plan(identity, draws, nulls) for identity, draws in WAYS for nulls in
 STATEMENTS = {statement.sql: statement.template for plan in PLANS for statement in plan.statements}
 
 
-@pytest.mark.parametrize("sql", STATEMENTS, ids=STATEMENTS.values())
+@each(STATEMENTS)
 def test_templates_of_grouping_and_anatomy_travel(sql):
     parse_portable(sql)
 
 
-@pytest.mark.parametrize("sql", STATEMENTS, ids=STATEMENTS.values())
-@pytest.mark.parametrize("dialect", OTHERS)
-def test_translations_parse_back(sql, dialect):
+@each(itertools.product(STATEMENTS, OTHERS))
+def test_translations_parse_back(statement):
+    sql, dialect = statement
     assert sqlglot.parse_one(translate(sql, dialect), read=dialect).key == "select"
 
 

@@ -174,26 +174,36 @@ class PostgresEngine:
         return Sql(".".join(ident(part) for part in parts))
 
     def reserve(self, schema: str) -> bool:
-        """Take the server's lock for a schema, which ends with the session; False where another session has it."""
+        """Take the server's lock for a schema; False where another session has it.
+
+        It ends with the session; inside a transaction of the caller's, with that: what was written is not to be seen
+        before, and another run would wait for it.
+        """
         if schema in self._reserved:
             return False
+        lock = "pg_try_advisory_lock" if self._idle() else "pg_try_advisory_xact_lock"
         # a name's number may be another's too: that costs a wait, not a release
-        _, ((taken,),) = self._run("select pg_try_advisory_lock(hashtextextended(%s, 7))", [f"sqlanon {schema}"])
+        _, ((taken,),) = self._run(f"select {lock}(hashtextextended(%s, 7))", [f"sqlanon {schema}"])
         if taken:
             self._reserved.add(schema)
         return bool(taken)
 
     def release(self, schema: str) -> None:
-        """Give the lock back."""
+        """Give the lock back, unless the caller's transaction keeps it."""
         if schema in self._reserved:
             self._reserved.discard(schema)
-            with suppress(SqlanonError):  # of a session that is lost, or a transaction that failed, it goes by itself
-                self._run("select pg_advisory_unlock(hashtextextended(%s, 7))", [f"sqlanon {schema}"])
+            if self._idle():
+                with suppress(SqlanonError):  # of a session that is lost it goes by itself
+                    self._run("select pg_advisory_unlock(hashtextextended(%s, 7))", [f"sqlanon {schema}"])
+
+    def _idle(self) -> bool:
+        """Tell whether no transaction is open."""
+        return self.connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Let everything inside be one transaction (of the caller's, if one is open) that sees one moment."""
-        idle = self.connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+        idle = self._idle()
         with translated_errors(), self.connection.transaction():
             if idle:  # inside a transaction of the caller's, which may have run queries, it can no longer be set
                 self.connection.execute("set transaction isolation level repeatable read")
