@@ -18,7 +18,7 @@ from sqlanon.methods.splu.plan import SpluOptions
 from sqlanon.methods.uncertain.plan import UncertainOptions
 from sqlanon.plain_values import refuse_broken_text
 from sqlanon.releases.release import Release, open_release
-from sqlanon.wording import spoken
+from sqlanon.wording import option, spoken
 
 if TYPE_CHECKING:
     from sqlanon.attacks.findings import Attack
@@ -274,13 +274,16 @@ def report(
     Returns the Page, whose `html` is the file's text.
     Raises UsageError, also where altair is not installed, DataError for a source about others, and TargetError.
     """
-    from sqlanon.reports.report import check_target, make_page
+    from sqlanon.releases.file_beside import check_beside
+    from sqlanon.reports.page import ENDINGS
+    from sqlanon.reports.report import make_page
 
     source = named_place(against)
-    target = None if out is None else check_target(out, overwrite, release, (source, attack))
+    if out is not None:
+        check_beside(out, ENDINGS, option("out"), overwrite, release.directory, (source, attack))
     page = make_page(release, source, check_names(id), tuple(others), comparison, attack)
-    if target is not None:
-        page.write(target, overwrite)
+    if out is not None:
+        page.write(out, overwrite)
     return page
 
 

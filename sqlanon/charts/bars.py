@@ -38,14 +38,14 @@ def draw_attacks(lines: Sequence[Mapping[str, Any]], promised: float | None) -> 
 
 
 def draw_sizes(lines: Sequence[Mapping[str, Any]], what: str) -> "alt.Chart":
-    """Return a bar for each size (`size`: text, `groups`: how many), in their order."""
+    """Return a bar for each size (`size`: text, `groups`: how many), in their order; what: what is counted."""
     import altair as alt
 
     order = [line["size"] for line in lines]
     chart: alt.Chart = (
         alt.Chart(data_of([dict(line) for line in lines]))
         .mark_bar(height=9, color=RELEASE)
-        .encode(x=alt.X("groups:Q", title=f"{what}, by the rows in them", axis=alt.Axis(format="~s")),
+        .encode(x=alt.X("groups:Q", title=what, axis=alt.Axis(format="~s")),
                 y=alt.Y("size:N", sort=order, title=None))
         .properties(width=WIDTH, height=heights(len(order)))
     )  # fmt: skip

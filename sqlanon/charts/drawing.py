@@ -4,6 +4,7 @@ A drawing has no background, and its words take the colour of the text around th
 dark pages, notebooks and paper.
 """
 
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,11 +64,11 @@ def data_of(lines: list[dict[str, Any]]) -> "alt.InlineData":
     return alt.InlineData(values=lines)
 
 
-def dress(chart: Any) -> Any:
+def dress(chart: Any, background: str = "transparent") -> Any:
     """Give a chart the look of all of them."""
     axis = {"labelColor": INK, "titleColor": INK, "gridColor": FAINT, "gridOpacity": 0.25, "domainColor": FAINT}
     return (
-        chart.configure(aria=False, background="transparent", font=_FONT, autosize={"type": "fit-x"}, padding=_PADDING)
+        chart.configure(aria=False, background=background, font=_FONT, autosize={"type": "fit-x"}, padding=_PADDING)
         .configure_axis(**axis, tickColor=FAINT, labelFontSize=11, titleFontSize=11, titleFontWeight="normal")
         .configure_axisY(labelLimit=150)
         .configure_view(stroke=None)
@@ -86,19 +87,20 @@ def write_svg(chart: Any) -> str:
     return drawn.replace(f'"{INK}"', '"currentColor"')
 
 
-def check_plot(path: Path) -> None:
-    """Raise UsageError where nothing can be drawn, or the name says no format that is."""
-    require()
-    if path.suffix.lower() not in FORMATS:
-        raise UsageError(f"{path.name!r} is neither .png nor .svg")
+def paint(charts: Sequence[Any]) -> Any:
+    """Return charts below one another on white, for whoever shows or keeps them elsewhere."""
+    import altair as alt
+
+    whole = charts[0] if len(charts) == 1 else alt.vconcat(*charts).resolve_scale(color="independent")
+    return dress(whole, background="white")
 
 
-def save(chart: Any, path: Path, format: str) -> None:
-    """Write a chart, on white, into a file as `.png` or `.svg`."""
+def save(chart: Any, path: Path, ending: str) -> None:
+    """Write a painted chart into a file, as PNG or SVG by its ending."""
     import vl_convert
 
-    spec = dress(chart).configure(background="white", aria=False).to_dict()
-    if format == ".png":
+    spec = chart.to_dict()
+    if ending == ".png":
         path.write_bytes(vl_convert.vegalite_to_png(spec, scale=2))
     else:
-        path.write_text(vl_convert.vegalite_to_svg(spec).replace(INK, "#000000"), encoding="utf-8")
+        path.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")

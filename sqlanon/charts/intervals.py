@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.charts.drawing import RELEASE, SOURCE, WIDTH, data_of, heights, labels
+from sqlanon.charts.drawing import RELEASE, SOURCE, WIDTH, data_of, heights, label, labels
 
 if TYPE_CHECKING:
     import altair as alt
@@ -20,6 +20,7 @@ def draw_intervals(
     """
     import altair as alt
 
+    title = label(title)
     named = labels([line["name"] for line in lines])
     drawn = [{**line, "name": name, "told": ESTIMATED, "true": TRUE} for line, name in zip(lines, named, strict=True)]
     has_truth = any(line.get("truth") is not None for line in lines)

@@ -25,14 +25,14 @@ SHOWN_VOTERS = 20  # lines of a voter list, which may be as long as the table
 
 
 @contextmanager
-def progress() -> Iterator[None]:
-    """Show the step that runs, where standard error is a terminal."""
+def progress(first: str = "starting") -> Iterator[None]:
+    """Show the step that runs, where standard error is a terminal; first: what to call it before it says so."""
     console = to_stderr()
     if not console.is_terminal:
         yield
         return
     log = logging.getLogger("sqlanon")
-    with console.status("starting") as status:
+    with console.status(first) as status:
         handler = logging.Handler()
         handler.emit = lambda record: status.update(visible(record.getMessage()))  # type: ignore[method-assign]
         level = log.level

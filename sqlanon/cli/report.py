@@ -9,6 +9,7 @@ from sqlanon.cli.app import app
 from sqlanon.cli.options import Format, ReleaseArgument, say
 from sqlanon.cli.session_options import SessionOptions, with_session
 from sqlanon.errors import UsageError
+from sqlanon.wording import option
 
 
 @app.command(
@@ -42,20 +43,22 @@ def report(
     """
     from sqlanon.cli import display
     from sqlanon.plans.roles import split_columns
+    from sqlanon.releases.file_beside import check_beside
     from sqlanon.releases.release import open_release
-    from sqlanon.reports.report import check_target, make_page
+    from sqlanon.reports.page import ENDINGS
+    from sqlanon.reports.report import make_page
 
     if session.sql:
         raise UsageError("report has no --sql; its statements depend on what it finds")
     if id and against is None:
         raise UsageError("--id is about the source's rows; say --against SOURCE")
     opened = session.open_release(release, against, *others)
-    target = check_target(out, overwrite, opened, (against, session.database, attack, comparison))
+    check_beside(out, ENDINGS, option("out"), overwrite, opened.directory, (against, session.database, attack))
     opened.require_unchanged()
     more = [open_release(other, session.database, opened.engine) for other in others]
     with display.progress():
         page = make_page(opened, against, split_columns(id), more, comparison, attack)
-        page.write(target, overwrite)
+        page.write(out, overwrite)
     view = "internal" if page.facts.is_internal else "public"
     told = {"report": str(out), "view": view, "holds": page.holds, "in short": " ".join(page.sentences)}
     display.show_mapping(told, session.how.value)

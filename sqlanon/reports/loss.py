@@ -57,4 +57,6 @@ def _draw_frequencies(found: Frequencies, form: str) -> str:
 def _draw_sizes(sizes: Sizes) -> str:
     caption = f"How many {sizes.what} there are, by the number of rows in them"
     lines = [[line["size"], line["groups"]] for line in sizes.lines]
-    return write_figure(lambda: draw_sizes(sizes.lines, sizes.what), caption, ["rows", sizes.what], lines)
+    return write_figure(
+        lambda: draw_sizes(sizes.lines, f"{sizes.what}, by the rows in them"), caption, ["rows", sizes.what], lines
+    )

@@ -1,5 +1,6 @@
 """The page: sections of HTML in one file, with its style in it, and nothing that a browser would fetch or run."""
 
+import logging
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from sqlanon.reports.loss import write_loss
 from sqlanon.version import VERSION
 from sqlanon.wording import option, spoken
 
+log = logging.getLogger("sqlanon")
 ENDINGS = (".html", ".htm")
 _TOLD = ("against", "promised", "not promised", "published", "method", "dropped rows", "uncertain", "suppressed")
 _INTERNAL = "Internal: holds figures of the source. Keep it as the source itself."
@@ -49,6 +51,7 @@ class Page:
     @cached_property
     def html(self) -> str:
         """Return the page."""
+        log.info("drawing")
         title = f"What the release {self.facts.name} promises, gives away and loses"
         style = (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
         return (

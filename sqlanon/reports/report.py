@@ -2,29 +2,17 @@
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from sqlanon.atomic_files import check_new_file, refuse_read
 from sqlanon.attacks.findings import Attack
 from sqlanon.charts.drawing import require
-from sqlanon.errors import SourceError, TargetError, UsageError
+from sqlanon.errors import SourceError, UsageError
 from sqlanon.releases.release import Release
 from sqlanon.reports.compared_lines import read_comparison
 from sqlanon.reports.facts import gather
-from sqlanon.reports.page import ENDINGS, Page
+from sqlanon.reports.page import Page
 from sqlanon.wording import option
-
-
-def check_target(out: str | os.PathLike[str], overwrite: bool, release: Release, read: Iterable[object]) -> Path:
-    """Return where the page goes; raise TargetError for what exists, is read by this run, or lies in the release."""
-    target = Path(out)
-    check_new_file(target, ENDINGS, option("out"), overwrite)
-    refuse_read(target, [os.fspath(one) if isinstance(one, os.PathLike) else one for one in read])
-    place = target.resolve()
-    if release.directory is not None and release.directory.resolve() in place.parents:
-        raise TargetError(f"{str(target)!r} lies in the release, which is handed on; keep it elsewhere")
-    return target
 
 
 def make_page(

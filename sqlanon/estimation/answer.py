@@ -1,0 +1,86 @@
+"""The answer to a query: a frame that draws itself."""
+
+import math
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from sqlanon.atomic_files import check_new_file, write_atomically
+from sqlanon.charts.drawing import FORMATS, paint, require, save
+from sqlanon.charts.intervals import draw_intervals
+from sqlanon.errors import UsageError
+from sqlanon.plain_values import plain
+from sqlanon.wording import option
+
+MOST_DRAWN = 60  # lines of one chart
+_SIDES = (("", "_low", "_high"), ("_expected", "_certain", "_possible"))  # value, low, high: estimates, uncertain rows
+
+
+class Answer(pd.DataFrame):
+    """A row per answer; `attrs` holds what is said of it. What is selected from it is a plain frame."""
+
+    @property
+    def _constructor(self) -> Callable[..., pd.DataFrame]:
+        return pd.DataFrame
+
+    def plot(self) -> Any:  # type: ignore[override]
+        """Return a chart of the intervals, a line for each row, as altair has it.
+
+        Raises UsageError where altair is not installed, or an answer has no rows, or too many for a chart.
+        """
+        require()
+        figures = self._figures()
+        if not figures or not 1 <= len(self) <= MOST_DRAWN:
+            raise UsageError(
+                f"an answer of {len(self):,} rows and {len(figures)} figures is no chart: ask for 1 to {MOST_DRAWN}"
+                " rows, for example with LIMIT"
+            )
+        taken = {column for sides in figures.values() for column in sides} | {f"{name}_std_error" for name in figures}
+        keys = [column for column in self.columns if column not in taken]
+        charts = [draw_intervals(self._lines(keys, sides), name) for name, sides in figures.items()]
+        return paint(charts)
+
+    def save_plot(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+        """Draw the intervals into a .png or .svg file, which appears whole or not at all."""
+        target = Path(path)
+        chart = self.plot()
+        check_new_file(target, FORMATS, option("plot"), overwrite)
+        with write_atomically(target, f"cannot write {str(target)!r}") as place:
+            save(chart, place, target.suffix)
+            place.chmod(0o644)
+
+    def _figures(self) -> dict[str, tuple[str, ...]]:
+        """Return the columns of value, low and high of every figure."""
+        names = set(self.columns)
+        found: dict[str, tuple[str, ...]] = {}
+        for column in self.columns:
+            for value, low, high in _SIDES:
+                name = column.removesuffix(value)
+                sides = f"{name}{value}", f"{name}{low}", f"{name}{high}"
+                if column == sides[0] and set(sides) <= names:
+                    found[name] = sides
+        return found
+
+    def _lines(self, keys: list[str], sides: tuple[str, ...]) -> list[dict[str, Any]]:
+        rows = zip(*([*self[column]] for column in (*sides, *keys)), strict=True)
+        names = ("value", "low", "high")
+        return [
+            {"name": " · ".join("NULL" if plain(key) is None else str(plain(key)) for key in row[3:]) or sides[0]}
+            | {name: _number(figure) for name, figure in zip(names, row[:3], strict=True)}
+            for row in rows
+        ]
+
+
+def as_answer(frame: pd.DataFrame) -> Answer:
+    """Return a frame of figures as an answer, with all that is said of it."""
+    answer = Answer(frame)
+    answer.attrs = frame.attrs
+    return answer
+
+
+def _number(figure: object) -> float | None:
+    found = plain(figure)
+    return None if found is None or not math.isfinite(float(found)) else float(found)
