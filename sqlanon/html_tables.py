@@ -14,10 +14,16 @@ def write_text(value: object) -> str:
 def write_table(heads: Sequence[str], lines: Iterable[Sequence[object]], caption: str = "") -> str:
     """Return a table; heads that say nothing are left out."""
     title = f"<caption>{write_text(caption)}</caption>" if caption else ""
-    names = "".join(f'<th scope="col">{write_text(name)}</th>' for name in heads)
+    names = "".join(f'<th scope="col" style="text-align:left">{write_text(name)}</th>' for name in heads)
     head = f"<tr>{names}</tr>" if any(heads) else ""
-    rows = ("".join(f"<td>{write_text(value)}</td>" for value in line) for line in lines)
+    rows = ("".join(map(_write_cell, line)) for line in lines)
     return f"<table>{title}{head}{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+
+
+def _write_cell(value: object) -> str:
+    # notebooks align every cell to the right
+    style = ' style="text-align:left"' if isinstance(value, str) else ""
+    return f"<td{style}>{write_text(value)}</td>"
 
 
 def write_paragraphs(texts: Iterable[str]) -> str:

@@ -155,7 +155,7 @@ def estimate(
     display.show_answer(answer, session.how.value)
     if plot is not None:
         with display.progress("drawing"):
-            answer.save_plot(plot, overwrite)
+            answer.plot().save(plot, overwrite)
 
 
 def _check_plot(plot: Path | None, overwrite: bool, release: Path | None, database: str | None) -> None:

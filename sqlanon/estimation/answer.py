@@ -1,19 +1,16 @@
 """The answer to a query: a frame that draws itself."""
 
 import math
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from sqlanon.atomic_files import check_new_file, write_atomically
-from sqlanon.charts.drawing import FORMATS, paint, require, save
+from sqlanon.charts.drawing import require
 from sqlanon.charts.intervals import draw_intervals
+from sqlanon.charts.picture import Picture
 from sqlanon.errors import UsageError
 from sqlanon.plain_values import plain
-from sqlanon.wording import option
 
 MOST_DRAWN = 60  # lines of one chart
 _SIDES = (("", "_low", "_high"), ("_expected", "_certain", "_possible"))  # value, low, high: estimates, uncertain rows
@@ -26,8 +23,8 @@ class Answer(pd.DataFrame):
     def _constructor(self) -> Callable[..., pd.DataFrame]:
         return pd.DataFrame
 
-    def plot(self) -> Any:  # type: ignore[override]
-        """Return a chart of the intervals, a line for each row, as altair has it.
+    def plot(self) -> Picture:  # type: ignore[override]
+        """Return a picture of the intervals, a line for each row; its `chart` is altair's, `save` writes a file.
 
         Raises UsageError where altair is not installed, or an answer has no rows, or too many for a chart.
         """
@@ -40,17 +37,7 @@ class Answer(pd.DataFrame):
             )
         taken = {column for sides in figures.values() for column in sides} | {f"{name}_std_error" for name in figures}
         keys = [column for column in self.columns if column not in taken]
-        charts = [draw_intervals(self._lines(keys, sides), name) for name, sides in figures.items()]
-        return paint(charts)
-
-    def save_plot(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
-        """Draw the intervals into a .png or .svg file, which appears whole or not at all."""
-        target = Path(path)
-        chart = self.plot()
-        check_new_file(target, FORMATS, option("plot"), overwrite)
-        with write_atomically(target, f"cannot write {str(target)!r}") as place:
-            save(chart, place, target.suffix)
-            place.chmod(0o644)
+        return Picture([draw_intervals(self._lines(keys, sides), name) for name, sides in figures.items()])
 
     def _figures(self) -> dict[str, tuple[str, ...]]:
         """Return the columns of value, low and high of every figure."""

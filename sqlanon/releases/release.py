@@ -131,7 +131,7 @@ class Release:
         Returns one row per answer; for each aggregate its value, `_std_error`, `_low`, `_high`; of a release of
         uncertain data for each COUNT(*) `certain`, `possible`, `expected` (`n_certain` … under the alias n). Warns
         (AnswerWarning) where a constant equals no published value, or an interval is only a bound; the texts are also
-        in `attrs["messages"]`, with remarks on how the answer was found. The frame's `plot()` draws the intervals.
+        in `attrs["messages"]`, with remarks on how the answer was found. Its `plot()` draws the intervals.
         Raises QueryError where the query is outside this grammar, ResourceError where it takes too long.
         """
         if options and estimator != "iterative":

@@ -6,6 +6,7 @@ import pytest
 import sqlanon
 from sqlanon.errors import TargetError, UsageError
 from sqlanon.estimation.answer import MOST_DRAWN, Answer, as_answer
+from tests.pages import Reader
 
 
 @pytest.fixture
@@ -17,7 +18,7 @@ def release(patients):
 
 def drawn(answer):
     """Return the lines of every chart of an answer."""
-    return list(answer.plot().to_dict()["datasets"].values())
+    return list(answer.plot().chart.to_dict()["datasets"].values())
 
 
 def test_an_answer_is_a_frame_with_a_chart(release):
@@ -29,7 +30,7 @@ def test_an_answer_is_a_frame_with_a_chart(release):
         assert [line["name"] for line in lines] == list(answer["sex"])
         for side, column in (("value", name), ("low", f"{name}_low"), ("high", f"{name}_high")):
             assert [line[side] for line in lines] == list(answer[column])
-    assert len(answer.plot().to_dict()["vconcat"]) == 2
+    assert len(answer.plot().chart.to_dict()["vconcat"]) == 2
 
 
 def test_intervals_of_uncertain_counts_reach_from_certain_to_possible():
@@ -55,14 +56,15 @@ def test_what_is_no_chart_is_refused(rows):
 
 def test_files_are_images_and_no_file_is_lost(release, tmp_path):
     answer = release.estimate("SELECT disease, COUNT(*) AS n FROM release GROUP BY disease")
-    answer.save_plot(tmp_path / "n.png")
-    answer.save_plot(tmp_path / "n.svg")
+    answer.plot().save(tmp_path / "n.png")
+    answer.plot().save(tmp_path / "n.svg")
     assert (tmp_path / "n.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "n.svg").read_text().startswith("<svg")
+    assert Reader(answer.plot()._repr_html_()).elements[:2] == ["div", "svg"]
     with pytest.raises(TargetError, match="exists"):
-        answer.save_plot(tmp_path / "n.png")
+        answer.plot().save(tmp_path / "n.png")
     with pytest.raises(TargetError, match=r"does not end in \.png or \.svg"):
-        answer.save_plot(tmp_path / "n.pdf")
+        answer.plot().save(tmp_path / "n.pdf")
 
 
 def test_the_command_line_draws_beside_the_answer(shell, release):
