@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         open,
         pool,
         publish,
+        report,
         robust,
         run,
         splu,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from sqlanon.key import Key, PrivacyWarning
     from sqlanon.ledgers.summary import Ledger
     from sqlanon.releases.release import Release
+    from sqlanon.reports.page import Page
     from sqlanon.risks.check import Check
     from sqlanon.version import VERSION as __version__
 
@@ -53,6 +55,7 @@ __all__ = [
     "DataError",
     "Key",
     "Ledger",
+    "Page",
     "PrivacyWarning",
     "QueryError",
     "Release",
@@ -75,6 +78,7 @@ __all__ = [
     "open",
     "pool",
     "publish",
+    "report",
     "robust",
     "run",
     "splu",
@@ -90,6 +94,7 @@ _HOMES = {
     "Completed": "completion.completed",
     "Key": "key",
     "Ledger": "ledgers.summary",
+    "Page": "reports.page",
     "PrivacyWarning": "key",
     "Release": "releases.release",
     "__version__": "version",

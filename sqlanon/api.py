@@ -18,7 +18,7 @@ from sqlanon.methods.splu.plan import SpluOptions
 from sqlanon.methods.uncertain.plan import UncertainOptions
 from sqlanon.plain_values import refuse_broken_text
 from sqlanon.releases.release import Release, open_release
-from sqlanon.wording import spoken
+from sqlanon.wording import option, spoken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sqlanon.comparison.comparison import Comparison
     from sqlanon.completion.completed import Completed
     from sqlanon.ledgers.summary import Ledger
+    from sqlanon.reports.page import Page
     from sqlanon.risks.check import Check
 
 P = ParamSpec("P")
@@ -302,6 +303,39 @@ def ledger(path: str | os.PathLike[str]) -> "Ledger":
     from sqlanon.ledgers.summary import read_ledger
 
     return read_ledger(Path(path))
+
+
+def report(
+    release: Release,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    against: object = None,
+    id: str | Iterable[str] = (),
+    others: Iterable[Release] = (),
+    comparison: str | os.PathLike[str] | None = None,
+    attack: "Attack | str | os.PathLike[str] | None" = None,
+    overwrite: bool = False,
+) -> "Page":
+    """Tell about a release on one page of HTML: promise beside attacks, what was verified, what is lost, columns.
+
+    out: the .html file to write. against, id, others: as for `attack`; with the source the page holds figures of it and
+    is internal, without it what anybody can compute who has the release. comparison: a folder that `compare` wrote, for
+    errors by selectivity, which are figures of the source. attack: an Attack found before, or a file of `attack`'s
+    JSON; without it the release is attacked here, above 200,000 rows without order and learning, which take minutes.
+    Returns the Page, whose `html` is the file's text.
+    Raises UsageError, also where altair is not installed, DataError for a source about others, and TargetError.
+    """
+    from sqlanon.releases.file_beside import check_beside
+    from sqlanon.reports.page import ENDINGS
+    from sqlanon.reports.report import make_page
+
+    source = named_place(against)
+    if out is not None:
+        check_beside(out, ENDINGS, option("out"), overwrite, release.directory, (source, attack))
+    page = make_page(release, source, check_names(id), tuple(others), comparison, attack)
+    if out is not None:
+        page.write(out, overwrite)
+    return page
 
 
 def run(job: str | os.PathLike[str]) -> Release:

@@ -1,19 +1,31 @@
-"""Results as HTML, for notebooks: names and values are a stranger's, and escaped."""
+"""Results as HTML, for notebooks and pages: names and values are a stranger's, and escaped."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from sqlanon.plain_values import cell, plain
+from sqlanon.plain_values import cell, plain, visible
+
+
+def write_text(value: object) -> str:
+    """Return a value as a terminal shows it, with nothing in it that a browser would act on."""
+    return escape(visible(cell(plain(value))))
 
 
 def write_table(heads: Sequence[str], lines: Iterable[Sequence[object]], caption: str = "") -> str:
-    """Return a table; values are written as a terminal shows them."""
-    title = f"<caption>{escape(caption)}</caption>" if caption else ""
-    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
-    rows = ("".join(f"<td>{escape(cell(plain(value)))}</td>" for value in line) for line in lines)
-    return f"<table>{title}<tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+    """Return a table; heads that say nothing are left out."""
+    title = f"<caption>{write_text(caption)}</caption>" if caption else ""
+    names = "".join(f'<th scope="col" style="text-align:left">{write_text(name)}</th>' for name in heads)
+    head = f"<tr>{names}</tr>" if any(heads) else ""
+    rows = ("".join(map(_write_cell, line)) for line in lines)
+    return f"<table>{title}{head}{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+
+
+def _write_cell(value: object) -> str:
+    # notebooks align every cell to the right
+    style = ' style="text-align:left"' if isinstance(value, str) else ""
+    return f"<td{style}>{write_text(value)}</td>"
 
 
 def write_paragraphs(texts: Iterable[str]) -> str:
     """Return a paragraph for each text."""
-    return "".join(f"<p>{escape(text)}</p>" for text in texts)
+    return "".join(f"<p>{write_text(text)}</p>" for text in texts)

@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import re
 from collections.abc import Iterable, Mapping
 from math import isnan
 from typing import TYPE_CHECKING, Any
@@ -64,3 +65,13 @@ def cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:,.4g}" if abs(value) < 10 else f"{value:,.1f}"
     return str(value)
+
+
+def visible(text: str) -> str:
+    """Escape what a terminal would act on (control characters in values and names are an attack)."""
+    return "".join(letter if letter.isprintable() or letter == "\n" else repr(letter)[1:-1] for letter in text)
+
+
+def shorten_hashes(text: str) -> str:
+    """Write every sha256 in a text by its first digits."""
+    return re.sub(r"\b([0-9a-f]{8})[0-9a-f]{56}\b", r"\1…", text)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sqlanon.cli.guide import topics
+from sqlanon.cli.verbs.guide import topics
 from tests.conftest import ROOT
 
 README = ROOT / "README.md"

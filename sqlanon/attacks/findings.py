@@ -1,8 +1,11 @@
 """What attacks found: promised beside reached."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sqlanon.charts.bars import draw_attacks
+from sqlanon.charts.figure import write_figure
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import plain
 
@@ -10,6 +13,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COLUMNS = ["family", "attack", "promised", "reached", "by chance", "whom", "leak"]
+_MARKS: dict[bool | None, str] = {True: "LEAK", False: "no", None: ""}
+_MARKED = {mark: leak for leak, mark in _MARKS.items()}
 SIGMAS = 4.0  # standard errors of chance beyond which something is no chance
 
 
@@ -64,8 +69,7 @@ class Attack:
 
     def lines(self) -> list[list[Any]]:
         """Return the findings as lines of a table."""
-        marks = {True: "LEAK", False: "no", None: ""}
-        return [[f.family, f.attack, f.promised, f.reached, f.chance, f.whom, marks[f.leak]] for f in self.findings]
+        return [[f.family, f.attack, f.promised, f.reached, f.chance, f.whom, _MARKS[f.leak]] for f in self.findings]
 
     def shown_lines(self) -> list[list[Any]]:
         """Return the findings for people: shares as percentages."""
@@ -84,15 +88,50 @@ class Attack:
         return {
             "headline": self.headline,
             "scored": self.scored,
-            "findings": [dict(zip(COLUMNS, map(plain, line), strict=True)) for line in self.lines()],
+            "findings": [
+                dict(zip(COLUMNS, map(plain, line), strict=True)) | {"headline": one.headline}
+                for line, one in zip(self.lines(), self.findings, strict=True)
+            ],
             "notes": list(self.notes),
         }
 
+    @classmethod
+    def from_plain(cls, told: Mapping[str, Any]) -> "Attack":
+        """Return what `as_plain` told; raise ValueError, KeyError or TypeError for anything else."""
+        findings = []
+        for line in told["findings"]:
+            promised, reached, chance = (_read_share(line[name]) for name in COLUMNS[2:5])
+            family, attack, whom = (str(line[name]) for name in ("family", "attack", "whom"))
+            headline, leak = bool(line["headline"]), _MARKED[line["leak"]]
+            findings.append(Finding(family, attack, reached, promised, chance, whom, leak, headline))
+        return cls(tuple(findings), tuple(map(str, told["notes"])), bool(told["scored"]))
+
+    def best_by_family(self) -> list[Finding]:
+        """Return of each family the attack that reaches most of those that stand against the promise."""
+        rivals = [one for one in self.findings if one.headline and one.reached is not None]
+        families = dict.fromkeys(one.family for one in rivals)
+        return [max((o for o in rivals if o.family == family), key=lambda o: o.reached or 0.0) for family in families]
+
+    def html_body(self) -> str:
+        """Return chart, table and notes as HTML."""
+        best = self.best_by_family()
+        drawn = [{"name": one.family, "reached": one.reached} for one in best]
+        promised = best[0].promised if best else None
+        caption = "How far the best attack of each family gets" + (
+            f", and the promise, {promised:.1%} (dashed)" if promised is not None else ""
+        )
+        chart = write_figure(lambda: draw_attacks(drawn, promised), caption) if drawn else ""
+        return chart + write_table(COLUMNS, self.shown_lines()) + write_paragraphs(self.notes)
+
     def _repr_html_(self) -> str:
         """Show it in a notebook."""
-        return (
-            write_paragraphs([self.headline]) + write_table(COLUMNS, self.shown_lines()) + write_paragraphs(self.notes)
-        )
+        return write_paragraphs([self.headline]) + self.html_body()
+
+
+def _read_share(told: Any) -> float | None:
+    if told is None or 0 <= float(told) <= 1:
+        return None if told is None else float(told)
+    raise ValueError("a share is between 0 and 1")
 
 
 def _percent(share: float | None) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, UsageError
 from sqlanon.estimation.temporary_tables import Workspace
+from sqlanon.methods import METHODS
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import render_query
 from sqlanon.plans.roles import resolve_names
@@ -162,7 +163,15 @@ class View:
             raise DataError(f"{repeated:,} persons have several rows in the source: {option('id')} names no single row")
 
 
-def refuse_form(form: str, method: str) -> None:
+def is_attacked(manifest: Manifest) -> str:
+    """Return '' for a release that attacks know, else the words for why not."""
+    method = manifest["method"]
+    if METHODS[method].form in ("qit_st", "class_qit_st", "randomized"):
+        return ""
+    return f"releases of {method} are not attacked yet; verify tells the largest confidence in a group"
+
+
+def refuse_form(manifest: Manifest) -> None:
     """Raise UsageError for a release that no attack knows."""
-    if form not in ("qit_st", "class_qit_st", "randomized"):
-        raise UsageError(f"releases of {method} are not attacked yet; verify tells the largest confidence in a group")
+    if reason := is_attacked(manifest):
+        raise UsageError(reason)

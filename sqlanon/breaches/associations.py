@@ -4,7 +4,6 @@ import json
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import IO, Any
 
@@ -12,9 +11,12 @@ import pandas as pd
 
 from sqlanon.atomic_files import OwnedFolder
 from sqlanon.breaches.limits_and_targets import check_file, check_table
+from sqlanon.charts.bars import draw_sizes
+from sqlanon.charts.figure import write_figure
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, TargetError
-from sqlanon.plain_values import records
+from sqlanon.html_tables import write_paragraphs, write_table
+from sqlanon.plain_values import records, words
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, render
@@ -164,8 +166,28 @@ class Breach:
         return f"Breach({dict(self.summary)})"
 
     def _repr_html_(self) -> str:
-        """Show the summary and the most probable associations in a notebook."""
-        return f"<p>{escape(repr(self))}</p>{self.top()._repr_html_()}"  # type: ignore[operator]
+        """Show summary, notes, how many associations are how probable, and the most probable ones in a notebook."""
+        summary = [[name.replace("_", " "), value] for name, value in self.summary.items()]
+        top = self.top().drop(columns="error_bound")
+        lines = [[words(value) for value in row.values()] for row in records(top)]
+        return (
+            write_table([], summary)
+            + write_paragraphs(self.notes)
+            + self._draw_histogram()
+            + write_table(list(top.columns), lines, f"the {len(lines)} most probable associations")
+        )
+
+    def _draw_histogram(self) -> str:
+        bins = [{"size": name_bin(number), "groups": count} for number, count in enumerate(self.histogram()) if count]
+        if not bins:
+            return ""
+        caption = "How many associations there are, by how probable they are"
+        return write_figure(lambda: draw_sizes(bins, "associations, by their probability"), caption)
+
+
+def name_bin(number: int) -> str:
+    """Return the probabilities that a bin of the histogram holds."""
+    return "1.0" if number == BINS else f"{number / BINS:.1f} to {(number + 1) / BINS:.1f}"
 
 
 def _list_sizes(frame: pd.DataFrame) -> pd.DataFrame:

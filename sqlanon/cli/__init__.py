@@ -9,7 +9,9 @@ from typing import Annotated
 import typer
 
 from sqlanon import interruption
-from sqlanon.cli import (  # noqa: F401
+from sqlanon.cli.app import app
+from sqlanon.cli.options import say
+from sqlanon.cli.verbs import (  # noqa: F401
     adopt,
     attack,
     breach,
@@ -21,10 +23,9 @@ from sqlanon.cli import (  # noqa: F401
     ledger,
     macros,
     recipient,
+    report,
     tour,
 )
-from sqlanon.cli.app import app
-from sqlanon.cli.options import say
 from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.key import PrivacyWarning
 from sqlanon.plain_values import refuse_broken_text

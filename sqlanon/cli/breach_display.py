@@ -4,9 +4,10 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from sqlanon.breaches.associations import BINS, TOP_COUNT, Breach
+from sqlanon.breaches.associations import TOP_COUNT, Breach, name_bin
 from sqlanon.cli import display
-from sqlanon.cli.console import to_stdout, visible
+from sqlanon.cli.console import to_stdout
+from sqlanon.plain_values import visible
 
 WIDTH = 40
 NODES = 20
@@ -40,9 +41,8 @@ def drawn(bins: list[int]) -> str:
     largest = max(bins)
     lines = []
     for number, count in enumerate(bins[first : last + 1], start=first):
-        label = "1.0" if number == BINS else f"{number / BINS:.1f} to {(number + 1) / BINS:.1f}"
         bar = "█" * max(round(WIDTH * count / largest), int(count > 0))
-        lines.append(f"{label:<11}{bar:<{WIDTH}}  {count:,}".rstrip() + "\n")
+        lines.append(f"{name_bin(number):<11}{bar:<{WIDTH}}  {count:,}".rstrip() + "\n")
     return "".join(lines)
 
 

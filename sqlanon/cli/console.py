@@ -11,8 +11,3 @@ def to_stderr() -> Console:
 def to_stdout() -> Console:
     """Return the console for words between results."""
     return Console(soft_wrap=True, highlight=False, markup=False)
-
-
-def visible(text: str) -> str:
-    """Escape what a terminal would act on (control characters in values and names are an attack)."""
-    return "".join(letter if letter.isprintable() or letter == "\n" else repr(letter)[1:-1] for letter in text)

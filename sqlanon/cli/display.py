@@ -2,7 +2,6 @@
 
 import json
 import logging
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,11 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from sqlanon.adversary.posterior_table import SEVERAL_BACKGROUNDS, posterior_table
-from sqlanon.cli.console import to_stderr, visible
-from sqlanon.plain_values import cell, plain, records, words
+from sqlanon.cli.console import to_stderr
+from sqlanon.plain_values import cell, plain, records, shorten_hashes, visible, words
 from sqlanon.plans.roles import free_name
 from sqlanon.releases.forms import form_of
-from sqlanon.verification.checks import REPORTED, Report
+from sqlanon.verification.checks import Report
 from sqlanon.wording import spoken
 
 Format = Literal["table", "json", "csv"]
@@ -26,14 +25,14 @@ SHOWN_VOTERS = 20  # lines of a voter list, which may be as long as the table
 
 
 @contextmanager
-def progress() -> Iterator[None]:
-    """Show the step that runs, where standard error is a terminal."""
+def progress(first: str = "starting") -> Iterator[None]:
+    """Show the step that runs, where standard error is a terminal; first: what to call it before it says so."""
     console = to_stderr()
     if not console.is_terminal:
         yield
         return
     log = logging.getLogger("sqlanon")
-    with console.status("starting") as status:
+    with console.status(first) as status:
         handler = logging.Handler()
         handler.emit = lambda record: status.update(visible(record.getMessage()))  # type: ignore[method-assign]
         level = log.level
@@ -133,9 +132,11 @@ def show_report(report: Report, how: Format) -> None:
             whole["posterior"] = plain(report.posterior)
         _print_json(whole)
         return
-    rows = [[c["name"], _short(c["required"]), _short(c["found"]), _mark(c)] for c in checks]
+    marks = [check.mark for check in report.checks]
+    lines = list(zip(checks, marks, strict=True))
+    rows = [[c["name"], *(shorten_hashes(words(c[side])) for side in ("required", "found")), mark] for c, mark in lines]
     if how == "csv":
-        rows = [[c["name"], visible(words(c["required"])), visible(words(c["found"])), _mark(c)] for c in checks]
+        rows = [[c["name"], visible(words(c["required"])), visible(words(c["found"])), mark] for c, mark in lines]
         pd.DataFrame(rows, columns=["check", "required", "found", "holds"]).to_csv(sys.stdout, index=False)
         return
     _print_table(["check", "required", "found", "holds"], rows)
@@ -147,18 +148,6 @@ def show_report(report: Report, how: Format) -> None:
         _show_titled(*posterior_table(found, report.promise))
     if len(report.posterior) > 1:
         sys.stdout.write(f"\n{SEVERAL_BACKGROUNDS}\n")
-
-
-def _short(value: object) -> str:
-    """Return words for a narrow column: a sha256 by its first digits."""
-    return re.sub(r"\b([0-9a-f]{8})[0-9a-f]{56}\b", r"\1…", words(value))
-
-
-def _mark(check: Mapping[str, Any]) -> str:
-    """Say whether a check holds; one that found something without judging it is `reported`."""
-    if check["holds"] is None:
-        return "not run" if check["required"] != REPORTED or isinstance(check["found"], str) else REPORTED
-    return "yes" if check["holds"] else "NO"
 
 
 def _print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], header: bool = True) -> None:

@@ -124,6 +124,7 @@ def chosen_key(key: str | None, key_file: Path | None) -> Key | None:
 
 def say(message: str) -> None:
     """Print a message to standard error."""
-    from sqlanon.cli.console import to_stderr, visible
+    from sqlanon.cli.console import to_stderr
+    from sqlanon.plain_values import visible
 
     to_stderr().print(visible(spoken(message)))

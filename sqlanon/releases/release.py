@@ -1,5 +1,6 @@
 """A published release: its tables and its manifest, opened, verified, asked, shown, written elsewhere."""
 
+import logging
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,8 +35,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from sqlanon.completion.completed import Completed
+    from sqlanon.estimation.answer import Answer
 
 T = TypeVar("T")
+log = logging.getLogger("sqlanon")
 
 
 class Release:
@@ -143,9 +146,7 @@ class Release:
             statements.append(("since", since_query(self.published_tables, self._earlier(since))))
         return _write_statements(statements)
 
-    def estimate(
-        self, sql: str, estimator: str | None = None, *, timeout: float = LONGEST, **options: Any
-    ) -> "pd.DataFrame":
+    def estimate(self, sql: str, estimator: str | None = None, *, timeout: float = LONGEST, **options: Any) -> "Answer":
         """Answer an aggregate query FROM release, with standard errors and 95 % intervals.
 
         sql: SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) … FROM release [WHERE …] [GROUP BY …] [HAVING …] [ORDER BY …]
@@ -156,19 +157,21 @@ class Release:
         Returns one row per answer; for each aggregate its value, `_std_error`, `_low`, `_high`; of a release of
         uncertain data for each COUNT(*) `certain`, `possible`, `expected` (`n_certain` … under the alias n). Warns
         (AnswerWarning) where a constant equals no published value, or an interval is only a bound; the texts are also
-        in `attrs["messages"]`, with remarks on how the answer was found.
+        in `attrs["messages"]`, with remarks on how the answer was found. Its `plot()` draws the intervals.
         Raises QueryError where the query is outside this grammar, ResourceError where it takes too long.
         """
         if options and estimator != "iterative":
             raise UsageError(f"{', '.join(options)}: only the estimator iterative (of splu) takes these")
-        answer = self._read_steadily(lambda: self._answer(sql, estimator, timeout, options))
+        from sqlanon.estimation.answer import as_answer  # pandas is slow to load, and publishing needs none
+
+        answer = as_answer(self._read_steadily(lambda: self._answer(sql, estimator, timeout, options)))
         for message in answer.attrs.get("warnings", ()):
             warnings.warn(spoken(message), AnswerWarning, stacklevel=2)
         return answer
 
     def estimate_many(
         self, queries: Iterable[str], estimator: str | None = None, *, timeout: float = LONGEST, **options: Any
-    ) -> "list[pd.DataFrame]":
+    ) -> "list[Answer]":
         """Answer many queries in one open session; each answer is the one that `estimate` gives alone.
 
         queries, estimator, options: as for `estimate`. timeout: seconds for each query. Returns a frame per query, in
@@ -185,6 +188,7 @@ class Release:
     def _answer(self, sql: str, estimator: str | None, timeout: float, options: Mapping[str, Any]) -> "pd.DataFrame":
         session = self._open_session()
         try:
+            log.info("answering the query")
             with time_limit(self.engine, timeout):
                 return session.answer(sql, estimator, **options)
         except ResourceError:
@@ -198,6 +202,7 @@ class Release:
     def _open_session(self) -> Session:
         # one for all queries: what depends on the release alone is loaded once
         if self._session is None:
+            log.info("loading the release")
             self._session = self.form.session(self.engine, self.tables, self.manifest)
         return self._session
 

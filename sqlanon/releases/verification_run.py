@@ -1,5 +1,6 @@
 """Verify an opened release: its files, its tables, and where they are at hand its source and adversaries."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,8 @@ from sqlanon.releases.targets import Place
 from sqlanon.verification.checks import Check, PublishedTables, Report
 from sqlanon.verification.look_alikes import NAME, look_alike_queries, report_look_alikes
 from sqlanon.verification.uncertain.release_checks import ONE_VALUE
+
+log = logging.getLogger("sqlanon")
 
 
 @dataclass(frozen=True)
@@ -40,11 +43,13 @@ def verify_release(published: PublishedTables, form: Form, place: Place, evidenc
     Raises UsageError or DataError for a background that is no distribution or does not fit the release.
     """
     background_report.check_r(evidence.r, evidence.backgrounds)
+    log.info("reading the files")
     checks = [file_checks.check_files(published.engine, published.manifest, place)]
     if checks[0].holds:  # tables are read only where their files are the publisher's
         checks.append(file_checks.check_columns(published))
     if not checks[-1].holds:
         return Report(tuple(checks))
+    log.info("checking the tables")
     report = form.verification.verify(published)
     # what is known for certain stands first: nothing below makes up for it
     told = [check for check in report.checks if check.name == ONE_VALUE]
@@ -54,10 +59,12 @@ def verify_release(published: PublishedTables, form: Form, place: Place, evidenc
     checks = [*told, *checks, figures_check]
     checks += [check for check in report.checks if check not in told]
     if evidence.against is not None:
+        log.info("comparing with the source")
         checks += _source_checks(published, form, evidence.against)
     figures = dict(report.figures)
     presence = None
     if evidence.voters is not None:
+        log.info("looking up voters")
         presence = published.engine.frame(_presence_query(published, form, evidence.voters)[1])
         figures["presence"] = voter_list.presence_figures(presence)
     report = Report(tuple(checks), figures, presence)

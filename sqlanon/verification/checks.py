@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
+from sqlanon.html_tables import write_paragraphs, write_table
+from sqlanon.plain_values import plain, shorten_hashes, words
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Step, build, statements_of
 from sqlanon.plans.templates import Sql
@@ -28,6 +30,13 @@ class Check:
     found: object
     holds: bool | None
     promised: bool = False
+
+    @property
+    def mark(self) -> str:
+        """Say whether it holds; one that found something without judging it is `reported`."""
+        if self.holds is None:
+            return "not run" if self.required != REPORTED or isinstance(self.found, str) else REPORTED
+        return "yes" if self.holds else "NO"
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,30 @@ class Report:
         """Return what was found by each check, and the figures but those that the manifest has elsewhere."""
         entries = {check.name: check.found for check in self.checks}
         return entries | {name: figure for name, figure in self.figures.items() if name not in without}
+
+    def html_body(self) -> str:
+        """Return checks and figures as HTML."""
+        lines = [
+            [one.name, *(shorten_hashes(words(plain(side))) for side in (one.required, one.found)), one.mark]
+            for one in self.checks
+        ]
+        figures = [[name.replace("_", " "), words(plain(value))] for name, value in self.figures.items()]
+        return write_table(["check", "required", "found", "holds"], lines) + (
+            write_table(["figure", "value"], figures) if figures else ""
+        )
+
+    @property
+    def sentence(self) -> str:
+        """Say what the verification comes to."""
+        if self.holds is False:
+            return f"This release does not hold what it promises: {self.failed()}. Do not hand it on."
+        if self.holds is None:
+            return f"No check fails, and the promise is not proved: {', '.join(self.unproved)} was not run."
+        return "The release holds what it promises, as far as its files can prove it."
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook."""
+        return write_paragraphs([self.sentence]) + self.html_body()
 
     def failed(self) -> str:
         """Return the failed checks in words."""

@@ -195,7 +195,7 @@ def test_any_name_works(name):
     con.execute(f"create table people as select i as id, i % 9 as {quoted}, 'v' || i % 5 as value from range(60) t(i)")
     release = sqlanon.anatomy(con, "people", quasi=[name], sensitive="value", l=3, key=KEY)
     result = sqlanon.attack(release, against="people")
-    assert result.scored and "<td>" in result._repr_html_()
+    assert result.scored and "<td" in result._repr_html_()
 
 
 def test_the_command_line(shell):

@@ -4,8 +4,8 @@
     python -m tests.benchmarks.republication speed [--rows 1000000]
     python -m tests.benchmarks.republication kills [--kills 300] [--rows 20000]
 
-history: releases of Adult with and without a ledger, everybody's occupation, everybody known by a number of their own; how
-many people all releases together fix to one value, and the mean relative error of random counts on the last release
+history: releases of Adult with and without a ledger, everybody's occupation, everybody known by a number;
+how many people all releases together fix to one value, and the mean relative error of random counts on the last release
 beside a fresh release of the same people. speed: a first release, and one after 1 % arrivals, 1 % departures and 0.5 %
 changes. kills: kill -9 at random moments; a run later ledger and release belong together.
 """
@@ -35,8 +35,8 @@ def history(data: str, releases: int, turnover: float, l: int) -> None:
     """Print what composition reaches, and the errors, with and without a ledger."""
     con = duckdb.connect()
     con.execute(
-        "create table everybody as select row_number() over () as id, id as number, *, hash(fnlwgt, age, hours_per_week,"
-        f" education, relationship) % 1000000 / 1e6 as place from '{data}' where occupation is not null"
+        "create table everybody as select row_number() over () as id, id as number, *, hash(fnlwgt, age,"
+        f" hours_per_week, education, relationship) % 1000000 / 1e6 as place from '{data}' where occupation is not null"
     )
     # everybody is there for a stretch of time: the first releases lack the last comers, the last ones the first
     span = 1 - turnover * releases

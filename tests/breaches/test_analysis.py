@@ -389,7 +389,7 @@ def test_the_relation_stays_and_can_be_joined(patients):
     assert sum(breach.histogram()) == 600
     assert "duplicate rows" in breach.notes[0]
     assert len(breach.top(5)) == 5
-    assert "Breach" in breach._repr_html_()
+    assert "most probable associations" in breach._repr_html_()
     breach.close()
     assert patients.execute("select count(*) from duckdb_tables() where temporary").fetchone()[0] == 0
 

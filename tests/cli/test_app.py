@@ -16,6 +16,7 @@ VERBS = [
     ["compile", "robust"],
     ["verify"],
     ["estimate"],
+    ["report"],
     ["macros"],
     ["adopt"],
     ["run"],

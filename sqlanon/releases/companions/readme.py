@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from textwrap import indent
 
 from sqlanon.methods import METHODS
-from sqlanon.methods.mondrian.read_manifest import described
 from sqlanon.plain_values import words
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.templates import ident
+from sqlanon.releases.companions.column_roles import describe_columns
 from sqlanon.releases.companions.column_types import TableTypes
 from sqlanon.releases.companions.estimate_script import VIEW, weight_name
 from sqlanon.releases.forms import form_of
@@ -24,29 +24,6 @@ _TOLD = {
     "suppressed": "Suppressed",
     "promised": "Promised",
     "not promised": "Not promised",
-}
-_ROLES = {
-    "quasi": "quasi-identifier, exact",
-    "group": "the group of a row",
-    "count": "how many rows of the group have the value",
-    "label": "the label of a row",
-    "qiid": "the number of a person's row",
-    "alternatives": "what else the row may be",
-}
-_SENSITIVE = {
-    "qit_st": "sensitive, listed for a group and for nobody in it",
-    "class_qit_st": "sensitive, listed for a group and for nobody in it",
-    "randomized": "sensitive, randomized: a row's value may not be its own",
-    "uncertain": "sensitive, listed for a group and for nobody in it",
-    "generalized": "sensitive, exact",
-}
-_DOUBTFUL = "quasi-identifier, exact but for `*` and alternatives"
-_PARTS = {
-    "low": "the least {name} in the row's box",
-    "high": "the largest {name} in the row's box",
-    "unknown": "whether a row of the box may have no {name}",
-    "node": "the lowest node of a hierarchy above each {name} in the row's box",
-    "set": "each {name} in the row's box, a JSON list",
 }
 _JOIN = """\
 ## Do not join the two tables and count
@@ -147,30 +124,8 @@ def _describe_release(manifest: Manifest) -> Iterator[str]:
 
 
 def _describe_columns(manifest: Manifest, types: TableTypes) -> Iterator[str]:
-    roles = {name: told for role, told in _ROLES.items() for name in _listed(manifest["columns"].get(role, []))}
-    roles |= _describe_boxes(manifest)
-    form = METHODS[manifest["method"]].form
-    if form == "uncertain":
-        roles |= dict.fromkeys(manifest["columns"]["quasi"], _DOUBTFUL)
-    sensitive = _SENSITIVE[form]
-    for table, columns in types.items():
-        for column, kind in columns.items():
-            yield f"| {table} | {_code(column)} | {kind} | {roles.get(column, sensitive)} |"
-
-
-def _describe_boxes(manifest: Manifest) -> dict[str, str]:
-    """Return what the columns of generalized rows are, none of other releases."""
-    if METHODS[manifest["method"]].form != "generalized":
-        return {}
-    return {
-        name: _PARTS[part].format(name=_code(attribute.name))
-        for attribute in described(manifest)
-        for part, name in attribute.names.items()
-    }
-
-
-def _listed(names: str | list[str]) -> list[str]:
-    return [names] if isinstance(names, str) else names
+    for table, column, kind, told in describe_columns(manifest, types, _code):
+        yield f"| {table} | {_code(column)} | {kind} | {told} |"
 
 
 def _describe_asking(manifest: Manifest) -> str:

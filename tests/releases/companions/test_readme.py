@@ -8,8 +8,9 @@ import pytest
 
 import sqlanon
 from sqlanon.methods import METHODS
+from sqlanon.releases.companions.column_roles import _SENSITIVE
 from sqlanon.releases.companions.column_types import read_types
-from sqlanon.releases.companions.readme import _SENSITIVE, _WARNINGS, write_first_readme, write_readme
+from sqlanon.releases.companions.readme import _WARNINGS, write_first_readme, write_readme
 from sqlanon.releases.forms import FORMS
 
 SOURCE = (

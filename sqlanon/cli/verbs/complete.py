@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from sqlanon.cli.app import app
-from sqlanon.cli.console import visible
 from sqlanon.cli.options import Format, ReleaseArgument, say
 from sqlanon.cli.session_options import SessionOptions, with_session
 from sqlanon.errors import UsageError
+from sqlanon.plain_values import visible
 
 
 @app.command(epilog="Example: sqlanon complete release --tables 10 --out completed")

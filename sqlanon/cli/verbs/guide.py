@@ -10,7 +10,7 @@ from sqlanon.cli.app import app
 from sqlanon.errors import UsageError
 from sqlanon.near_texts import find_near
 
-PACKAGE = Path(__file__).resolve().parent.parent
+PACKAGE = Path(__file__).resolve().parents[2]
 
 
 def topics() -> dict[str, Path]:

@@ -60,7 +60,8 @@ def verify(
     if session.sql:
         sys.stdout.write(opened.verification_sql(against, voters, background, r, since))
         return
-    report = opened.verify(against, voters, background, r, since)
+    with display.progress("verifying"):
+        report = opened.verify(against, voters, background, r, since)
     display.show_report(report, session.how.value)
     _keep_voters(report, out)
     if report.holds is False:
@@ -126,6 +127,10 @@ def estimate(
     timeout: Annotated[
         float, typer.Option("--timeout", help="Seconds after which the query is interrupted.")
     ] = LONGEST,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Draw the intervals into this file, .png or .svg.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="With --plot: replace the file.")] = False,
     *,
     session: SessionOptions,
 ) -> None:
@@ -140,11 +145,28 @@ def estimate(
     kind = None if transition is None else transition.value
     iteration = {"transition": kind, "tolerance": tolerance, "max_iterations": max_iterations}
     options = {name: value for name, value in iteration.items() if value is not None}
+    if plot is not None or overwrite:
+        _check_plot(plot, overwrite, opened.directory, session.database)
     if session.sql:
         sys.stdout.write(opened.estimation_sql(query, chosen))
         return
     opened.require_unchanged()
-    answer = opened.estimate(query, chosen, timeout=timeout, **options)
+    with display.progress("estimating"):
+        answer = opened.estimate(query, chosen, timeout=timeout, **options)
     for message in answer.attrs["messages"]:
         say(message)
     display.show_answer(answer, session.how.value)
+    if plot is not None:
+        with display.progress("drawing"):
+            answer.plot().save(plot, overwrite)
+
+
+def _check_plot(plot: Path | None, overwrite: bool, release: Path | None, database: str | None) -> None:
+    """Refuse a file for the chart that cannot be written, before anything is estimated."""
+    from sqlanon.charts.drawing import FORMATS, require
+    from sqlanon.releases.file_beside import check_beside
+
+    if plot is None:
+        raise UsageError("--overwrite replaces the file that --plot names, and there is none")
+    require()
+    check_beside(plot, FORMATS, "--plot", overwrite, release, [database])

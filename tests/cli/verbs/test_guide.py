@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from sqlanon.cli import guide
+from sqlanon.cli.verbs import guide
 from tests.command import Shell
 
 TOPICS = guide.topics()
@@ -69,5 +69,5 @@ def test_a_topic_that_is_near_nothing_is_met_with_all(shell):
 
 
 def test_what_renders_is_imported_by_whoever_renders():
-    code = "import sys, sqlanon.cli.guide; print('rich.markdown' in sys.modules)"
+    code = "import sys, sqlanon.cli.verbs.guide; print('rich.markdown' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

@@ -1,0 +1,106 @@
+"""The door to altair and vl-convert: one look for all charts, written as SVG that works without network, or as PNG.
+
+A drawing has no background, and its words take the colour of the text around them, so that one drawing fits light and
+dark pages, notebooks and paper.
+"""
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlanon.errors import UsageError
+from sqlanon.plain_values import visible
+
+if TYPE_CHECKING:
+    import altair as alt
+
+WIDTH = 330  # pixels, labels included: a phone shows it unscaled
+RELEASE, SOURCE, FAINT = "#2f7fc1", "#c2571a", "#8a8a8a"  # all at 3:1 or more on white and on near-black
+LONGEST = 22  # letters of a label
+FORMATS = (".png", ".svg")
+INK = "#010203"  # stands for the colour of the text around a drawing
+_FONT = "Arial, Liberation Sans, Helvetica, sans-serif"  # as wide everywhere as where it is measured
+_PADDING = {"left": 12, "right": 18, "top": 4, "bottom": 4}
+_LINES = 16  # pixels of a line of a chart
+
+
+def is_installed() -> bool:
+    """Tell whether charts can be drawn here."""
+    return find_spec("altair") is not None and find_spec("vl_convert") is not None
+
+
+def require() -> None:
+    """Raise UsageError where what draws charts is not installed."""
+    if not is_installed():
+        raise UsageError("charts need altair, which is not installed here; type: pip install 'sqlanon[plot]'")
+
+
+def label(value: object) -> str:
+    """Write a value as a chart's label: what is there to see of it, and not too much."""
+    text = " ".join(visible("NULL" if value is None else str(value)).split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def labels(values: list[object]) -> list[str]:
+    """Write values as labels of one chart; two that would read alike are numbered."""
+    found: dict[str, int] = {}
+    written = []
+    for text in map(label, values):
+        found[text] = found.get(text, 0) + 1
+        written.append(text if found[text] == 1 else f"{text} ({found[text]})")
+    return written
+
+
+def heights(lines: int) -> int:
+    """Return the height of a chart with so many horizontal lines."""
+    return max(lines, 1) * _LINES
+
+
+def data_of(lines: list[dict[str, Any]]) -> "alt.InlineData":
+    """Return lines as data that travels with the chart."""
+    import altair as alt
+
+    return alt.InlineData(values=lines)
+
+
+def dress(chart: Any, background: str = "transparent") -> Any:
+    """Give a chart the look of all of them."""
+    axis = {"labelColor": INK, "titleColor": INK, "gridColor": FAINT, "gridOpacity": 0.25, "domainColor": FAINT}
+    return (
+        chart.configure(aria=False, background=background, font=_FONT, autosize={"type": "fit-x"}, padding=_PADDING)
+        .configure_axis(**axis, tickColor=FAINT, labelFontSize=11, titleFontSize=11, titleFontWeight="normal")
+        .configure_axisY(labelLimit=150)
+        .configure_view(stroke=None)
+        .configure_legend(
+            labelColor=INK, titleColor=INK, labelFontSize=11, orient="top", title=None, columns=1, labelLimit=300
+        )
+        .configure_header(labelColor=INK, titleColor=INK, labelFontSize=11)
+    )
+
+
+def write_svg(chart: Any) -> str:
+    """Return a chart as SVG for a page: no script, no link, and the colour of the text around it."""
+    import vl_convert
+
+    drawn: str = vl_convert.vegalite_to_svg(dress(chart).to_dict())
+    return drawn.replace(f'"{INK}"', '"currentColor"')
+
+
+def paint(charts: Sequence[Any]) -> Any:
+    """Return charts below one another on white, for whoever shows or keeps them elsewhere."""
+    import altair as alt
+
+    whole = charts[0] if len(charts) == 1 else alt.vconcat(*charts).resolve_scale(color="independent")
+    return dress(whole, background="white")
+
+
+def save(chart: Any, path: Path, ending: str) -> None:
+    """Write a painted chart into a file, as PNG or SVG by its ending."""
+    import vl_convert
+
+    spec = chart.to_dict()
+    if ending == ".png":
+        path.write_bytes(vl_convert.vegalite_to_png(spec, scale=2))
+    else:
+        path.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")

@@ -1,0 +1,46 @@
+"""Draw estimates with their 95 % intervals, a line for each; true values beside them where they are known."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sqlanon.charts.drawing import RELEASE, SOURCE, WIDTH, data_of, heights, label, labels
+
+if TYPE_CHECKING:
+    import altair as alt
+
+ESTIMATED, TRUE = "estimated from the release, 95 %", "in the source"
+
+
+def draw_intervals(
+    lines: Sequence[Mapping[str, Any]], title: str, width: int = WIDTH
+) -> "alt.LayerChart | alt.FacetChart":
+    """Return a chart of lines `name`, `value`, `low`, `high`, and perhaps `truth`, in their order.
+
+    A line without an interval is a point.
+    """
+    import altair as alt
+
+    title = label(title)
+    named = labels([line["name"] for line in lines])
+    drawn = [{**line, "name": name, "told": ESTIMATED, "true": TRUE} for line, name in zip(lines, named, strict=True)]
+    has_truth = any(line.get("truth") is not None for line in lines)
+    kinds = [ESTIMATED, TRUE] if has_truth else [ESTIMATED]
+    scale = alt.Scale(domain=kinds, range=[RELEASE, SOURCE][: len(kinds)])
+    shape = alt.Scale(domain=kinds, range=["circle", "diamond"][: len(kinds)])
+    legend = alt.Legend() if has_truth else None
+    row = alt.Y("name:N", sort=named, title=None)
+    base = alt.Chart(data_of(drawn)).encode(y=row).properties(width=width, height=heights(len(drawn)))
+    interval = base.mark_rule(strokeWidth=2, color=RELEASE).encode(x=alt.X("low:Q", title=title), x2="high:Q")
+    point = base.mark_point(filled=True, size=45, opacity=1).encode(
+        x=alt.X("value:Q", title=title),
+        color=alt.Color("told:N", scale=scale, legend=legend, title=None),
+        shape=alt.Shape("told:N", scale=shape, legend=legend, title=None),
+    )
+    if not has_truth:
+        return alt.layer(interval, point)
+    true = base.mark_point(filled=False, size=70, strokeWidth=2, opacity=1).encode(
+        x=alt.X("truth:Q", title=title),
+        color=alt.Color("true:N", scale=scale, legend=legend, title=None),
+        shape=alt.Shape("true:N", scale=shape, legend=legend, title=None),
+    )
+    return alt.layer(interval, point, true)

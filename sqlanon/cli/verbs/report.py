@@ -1,0 +1,68 @@
+"""The verb of whoever answers for a release: report."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sqlanon.cli.app import app
+from sqlanon.cli.options import Format, ReleaseArgument, say
+from sqlanon.cli.session_options import SessionOptions, with_session
+from sqlanon.errors import UsageError
+from sqlanon.wording import option
+
+
+@app.command(
+    epilog="Example: sqlanon report release --out report.html;"
+    " sqlanon report release --against patients.parquet --id ssn --with last_year --out internal.html"
+)
+@with_session
+def report(
+    release: ReleaseArgument,
+    out: Annotated[Path, typer.Option("--out", help="The .html file to write.")],
+    against: Annotated[
+        str | None, typer.Option("--against", help="The source: score attacks, show true values; makes it internal.")
+    ] = None,
+    id: Annotated[list[str], typer.Option("--id", help="With --against: what tells its rows apart.")] = [],  # noqa: B006
+    others: Annotated[list[str], typer.Option("--with", help="Another release of the same people; repeatable.")] = [],  # noqa: B006
+    comparison: Annotated[
+        Path | None, typer.Option("--comparison", help="Folder that compare wrote; makes it internal, too.")
+    ] = None,
+    attack: Annotated[
+        Path | None, typer.Option("--attack", help="File of attack --format json: nothing is attacked again.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file at --out.")] = False,
+    *,
+    session: SessionOptions,
+) -> None:
+    """Tell about a release on one page of HTML: promise and attacks, what was verified and lost, columns, hashes.
+
+    The page is one file that needs no network. Without --against it holds what anybody can compute who has the release.
+    Above 200,000 rows order and learning are not tried here: give what attack found with --attack. Exit 3 where the
+    release does not hold what it promises; the page is written, and says so.
+    """
+    from sqlanon.cli import display
+    from sqlanon.plans.roles import split_columns
+    from sqlanon.releases.file_beside import check_beside
+    from sqlanon.releases.release import open_release
+    from sqlanon.reports.page import ENDINGS
+    from sqlanon.reports.report import make_page
+
+    if session.sql:
+        raise UsageError("report has no --sql; its statements depend on what it finds")
+    if id and against is None:
+        raise UsageError("--id is about the source's rows; say --against SOURCE")
+    opened = session.open_release(release, against, *others)
+    check_beside(out, ENDINGS, option("out"), overwrite, opened.directory, (against, session.database, attack))
+    opened.require_unchanged()
+    more = [open_release(other, session.database, opened.engine) for other in others]
+    with display.progress():
+        page = make_page(opened, against, split_columns(id), more, comparison, attack)
+        page.write(out, overwrite)
+    view = "internal" if page.facts.is_internal else "public"
+    told = {"report": str(out), "view": view, "holds": page.holds, "in short": " ".join(page.sentences)}
+    display.show_mapping(told, session.how.value)
+    if session.how is Format.table and page.facts.is_internal:
+        say("it holds figures of the source, so keep it as the source; only you can read it")
+    if page.holds is False:
+        raise typer.Exit(3)

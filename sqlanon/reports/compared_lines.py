@@ -1,0 +1,57 @@
+"""Read the folder that `compare` wrote: lines of errors, by candidate, workload and band of selectivity."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sqlanon.comparison.comparison import HEADS
+from sqlanon.comparison.figures import BANDS, OTHERS, SMALL_COUNTS
+from sqlanon.comparison.files import FILES
+from sqlanon.comparison.question import COMPARED
+from sqlanon.errors import SourceError
+from sqlanon.plain_values import records
+from sqlanon.plans.manifest import Manifest
+from sqlanon.wording import option
+
+BAND_NAMES = (SMALL_COUNTS, *(name for _, name in BANDS), OTHERS)
+MOST_LINES = 10_000
+_NUMBERS = ("queries", "median_relative_error", "mean_relative_error", "coverage", "seconds")
+
+
+def read_comparison(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """Return the lines of a comparison; raise SourceError for a folder that holds none."""
+    import pandas as pd
+
+    path = Path(folder) / FILES[0]
+    refused = f"no comparison in {str(folder)!r}; `compare` writes one with its {option('out')}"
+    try:
+        frame = pd.read_csv(path, nrows=MOST_LINES)
+        numbers = frame[list(_NUMBERS)].astype(float)
+    except (OSError, ValueError, KeyError):
+        raise SourceError(refused) from None
+    if not set(HEADS) <= set(frame.columns) or frame.empty:
+        raise SourceError(refused)
+    return records(frame.assign(**numbers))
+
+
+def candidate_of(manifest: Manifest) -> str:
+    """Return the candidate that a release is, as charts name it."""
+    name = COMPARED.get(manifest["method"])
+    value = manifest["parameters"].get(name)
+    if isinstance(value, Mapping):
+        value = next(iter(value.values()), None)
+    return "" if name is None or value is None else f"{manifest['method']}, {name} = {value:g}"
+
+
+def by_workload(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Return candidate, band and median error of each line that has one, by workload."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for line in lines:
+        if line["median_relative_error"] is not None and line["selectivity"] in BAND_NAMES:
+            found.setdefault(str(line["workload"]), []).append({
+                "candidate": f"{line['method']}, {line['parameter']}",
+                "band": line["selectivity"],
+                "error": line["median_relative_error"],
+            })  # fmt: skip
+    return found

@@ -1,0 +1,80 @@
+"""Everything that a page about a release tells, gathered from the release and from what stands beside it."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlanon.attacks.attack_release import attack_release
+from sqlanon.attacks.findings import Attack
+from sqlanon.attacks.view import is_attacked
+from sqlanon.plans.manifest import Manifest
+from sqlanon.releases.companions.column_roles import describe_columns
+from sqlanon.releases.forms import form_of
+from sqlanon.releases.release import Release
+from sqlanon.releases.summaries import Table
+from sqlanon.reports.frequencies import Frequencies, count_values
+from sqlanon.reports.sizes import Sizes, count_sizes
+from sqlanon.verification.checks import Report
+
+LARGE = 200_000  # rows from which on a page does not wait for what learning finds
+log = logging.getLogger("sqlanon")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a release.
+
+    name: how the release is called on the page. summary: what it is, by topic, in words. unattacked: why there is no
+    attack. columns: table, column, type, what it is. compared: lines of a comparison of methods. is_internal: whether
+    anything here was computed from the source. others: how many other releases were intersected with it.
+    """
+
+    name: str
+    manifest: Manifest
+    summary: Mapping[str, str]
+    tables: Sequence[Table]
+    verification: Report
+    attack: Attack | None
+    unattacked: str
+    frequencies: Sequence[Frequencies]
+    sizes: Sizes
+    columns: Sequence[tuple[str, str, str, str]]
+    compared: Sequence[Mapping[str, Any]]
+    is_internal: bool
+    others: int
+
+
+def gather(
+    release: Release,
+    against: object = None,
+    identifier: tuple[str, ...] = (),
+    others: Sequence[Release] = (),
+    compared: Sequence[Mapping[str, Any]] = (),
+    attack: Attack | None = None,
+) -> Facts:
+    """Verify, attack and ask a release; attack: what was found before. Raises UsageError and DataError as these do."""
+    manifest, name = release.manifest, release.directory.name if release.directory else "a release"
+    log.info("verifying the release")
+    verification = release.verify(against)
+    reason = is_attacked(manifest)
+    if attack is None and not reason:
+        attack = attack_release(release, against, identifier, others, quick=manifest["rows"] > LARGE)
+    log.info("counting values and groups")
+    columns = {table: release.published_tables.columns(table) for table in release.tables}
+    form = form_of(manifest)
+    return Facts(
+        name=name,
+        manifest=manifest,
+        summary=form.summary(manifest, name),
+        tables=form.tables(manifest),
+        verification=verification,
+        attack=attack,
+        unattacked=reason,
+        frequencies=count_values(release, against),
+        sizes=count_sizes(release),
+        columns=list(describe_columns(manifest, columns, lambda column: column)),
+        compared=compared,
+        is_internal=against is not None or bool(compared) or (attack is not None and attack.scored),
+        others=len(others),
+    )

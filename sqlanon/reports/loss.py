@@ -1,0 +1,62 @@
+"""The charts of a page: what a release has lost, and how large its groups are."""
+
+from collections.abc import Iterator
+
+from sqlanon.charts.bars import draw_sizes
+from sqlanon.charts.figure import write_figure
+from sqlanon.charts.intervals import draw_intervals
+from sqlanon.charts.selectivity import draw_errors
+from sqlanon.html_tables import write_paragraphs
+from sqlanon.methods import METHODS
+from sqlanon.reports.compared_lines import BAND_NAMES, by_workload, candidate_of
+from sqlanon.reports.facts import Facts
+from sqlanon.reports.frequencies import Frequencies
+from sqlanon.reports.sizes import Sizes
+
+
+def write_loss(facts: Facts) -> str:
+    """Return the section on information loss."""
+    figures = [
+        *_draw_errors(facts),
+        *(_draw_frequencies(one, METHODS[facts.manifest["method"]].form) for one in facts.frequencies),
+        _draw_sizes(facts.sizes),
+    ]
+    told = ["How near answers from the release come to the truth; bars are 95 % intervals."]
+    if not facts.is_internal:
+        told.append("This view holds no figure of the source; whoever owns it can set true values beside these.")
+    return write_paragraphs(told) + f'<div class="figures">{"".join(figures)}</div>'
+
+
+def _draw_errors(facts: Facts) -> Iterator[str]:
+    chosen = candidate_of(facts.manifest)
+    for workload, lines in by_workload(facts.compared).items():
+        own = chosen if any(line["candidate"] == chosen for line in lines) else ""
+        bands = [name for name in BAND_NAMES if any(line["band"] == name for line in lines)]
+        caption = f"Median relative error of {workload} queries by how many rows meet them, for each method compared"
+        told = [[line["candidate"], line["band"], f"{line['error']:.1%}"] for line in lines]
+        yield write_figure(
+            lambda drawn=lines, bands=bands, own=own: draw_errors(drawn, bands, own),  # type: ignore[misc]
+            caption,
+            ["candidate", "rows", "median error"],
+            told,
+        )
+
+
+def _draw_frequencies(found: Frequencies, form: str) -> str:
+    what = " and ".join(found.columns)
+    has_truth = any(line["truth"] is not None for line in found.lines)
+    caption = f"People by {what}: {'the most frequent, ' if found.is_cut else ''}as the release tells them"
+    caption += " from certain to possible" if form == "uncertain" else " with 95 % intervals"
+    caption += ", beside the source" if has_truth else ""
+    heads = [what, "estimated", "low", "high", *(["in the source"] if has_truth else [])]
+    lines = [[line[key] for key in ("name", "value", "low", "high", *(["truth"] if has_truth else []))]
+             for line in found.lines]  # fmt: skip
+    return write_figure(lambda: draw_intervals(found.lines, "people"), caption, heads, lines)
+
+
+def _draw_sizes(sizes: Sizes) -> str:
+    caption = f"How many {sizes.what} there are, by the number of rows in them"
+    lines = [[line["size"], line["groups"]] for line in sizes.lines]
+    return write_figure(
+        lambda: draw_sizes(sizes.lines, f"{sizes.what}, by the rows in them"), caption, ["rows", sizes.what], lines
+    )

@@ -1,0 +1,46 @@
+"""Make the page about a release, and write it where it was asked for."""
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from sqlanon.attacks.findings import Attack
+from sqlanon.charts.drawing import require
+from sqlanon.errors import SourceError, UsageError
+from sqlanon.releases.release import Release
+from sqlanon.reports.compared_lines import read_comparison
+from sqlanon.reports.facts import gather
+from sqlanon.reports.page import Page
+from sqlanon.wording import option
+
+
+def make_page(
+    release: Release,
+    against: object = None,
+    identifier: tuple[str, ...] = (),
+    others: Sequence[Release] = (),
+    comparison: str | os.PathLike[str] | None = None,
+    attack: Attack | str | os.PathLike[str] | None = None,
+) -> Page:
+    """Return the page about a release; with the source, a comparison or scored attacks it is internal.
+
+    attack: what was found before, or the file that holds it; nothing is attacked again.
+
+    Raises UsageError where charts cannot be drawn, and what verification, attacks and answers raise.
+    """
+    require()
+    compared = [] if comparison is None else read_comparison(comparison)
+    found = attack if attack is None or isinstance(attack, Attack) else read_attack(attack)
+    if found is not None and others:
+        raise UsageError(f"{option('attack')} holds what was found with other releases; name them to attack instead")
+    return Page(gather(release, against, identifier, others, compared, found))
+
+
+def read_attack(path: str | os.PathLike[str]) -> Attack:
+    """Return what a file holds that `attack` printed as JSON; raise SourceError for any other."""
+    try:
+        return Attack.from_plain(json.loads(Path(path).read_text(encoding="utf-8")))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        words = "holds no attack; `attack` prints one with its"
+        raise SourceError(f"{str(path)!r} {words} {option('format', 'json')}") from None

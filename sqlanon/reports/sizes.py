@@ -1,0 +1,42 @@
+"""How large the groups, boxes or crowds of a release are."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlanon.methods import METHODS
+from sqlanon.plans.plan import render_query
+from sqlanon.releases.release import Release
+
+MOST_RANGES = 12
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many groups there are of each size; what: the word for them. lines: size (text), groups."""
+
+    what: str
+    lines: tuple[dict[str, Any], ...]
+
+
+def count_sizes(release: Release) -> Sizes:
+    """Return the sizes of groups; of boxes; for randomized rows of people who share all their quasi values."""
+    what, table, columns = _grouping(release)
+    values = {"columns": columns, "ranges": MOST_RANGES}
+    found = release.engine.rows(render_query("reports/class_sizes", values, {"published": release.tables[table]}))
+    return Sizes(what, tuple({"size": _range(row), "groups": int(row["group_count"])} for row in found))
+
+
+def _grouping(release: Release) -> tuple[str, str, list[str]]:
+    manifest = release.manifest
+    form, columns = METHODS[manifest["method"]].form, manifest["columns"]
+    if form == "randomized":
+        return "crowds with equal quasi values", "data", list(columns["quasi"])
+    if form == "generalized":
+        published = release.form.verification.published_columns(manifest)["data"]
+        return "boxes", "data", [name for name in published if name not in columns["sensitive"]]
+    return "groups", "qit", [columns["group"]]
+
+
+def _range(row: dict[str, Any]) -> str:
+    least, largest = row["least_size"], row["largest_size"]
+    return f"{least:,}" if least == largest else f"{least:,} to {largest:,}"

@@ -1,0 +1,45 @@
+"""Charts are still pictures: words escaped, no network, and a name for who cannot see them."""
+
+import re
+
+import pytest
+
+from sqlanon.charts.bars import draw_attacks, draw_sizes
+from sqlanon.charts.drawing import LONGEST, label, labels, write_svg
+from sqlanon.charts.figure import write_figure
+from sqlanon.charts.intervals import draw_intervals
+from sqlanon.charts.selectivity import draw_errors
+from tests.pages import BREAKOUT, SCRIPT, read_safely
+
+LINES = [
+    {"name": name, "value": 5 + n, "low": 1, "high": 9 + n, "truth": 4} for n, name in enumerate((SCRIPT, BREAKOUT))
+]
+BANDS = ["up to 0.5 %", "above 5 %"]
+ERRORS = [{"candidate": SCRIPT, "band": band, "error": 0.1} for band in BANDS]
+CHARTS = {
+    "intervals": lambda: draw_intervals(LINES, BREAKOUT),
+    "attacks": lambda: draw_attacks([{"name": SCRIPT, "reached": 0.4}], 0.25),
+    "sizes": lambda: draw_sizes([{"size": SCRIPT, "groups": 3}], BREAKOUT),
+    "errors": lambda: draw_errors(ERRORS, BANDS, SCRIPT),
+}
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_figure_holds_words_only(name):
+    html = write_figure(CHARTS[name], f"about {BREAKOUT}", ["value"], [[SCRIPT]])
+    page = read_safely(html)
+    assert page.elements.count("svg") == page.elements.count("figcaption") == 1
+    assert "#010203" not in html and "currentColor" in html  # words have the colour of the page
+    assert not re.search(r"(?:href|src|@import|url\()", html.replace(BREAKOUT, "").replace("src=x", ""))
+
+
+def test_intervals_without_true_values_name_none():
+    lines = [{key: value for key, value in line.items() if key != "truth"} for line in LINES]
+    assert "in the source" in write_svg(draw_intervals(LINES, "people"))
+    assert "in the source" not in write_svg(draw_intervals(lines, "people"))
+
+
+def test_labels_are_short_visible_and_told_apart():
+    assert label(None) == "NULL" and label("a\u202e\nb") == "a\\u202e b"
+    long = "x" * 100
+    assert labels([long, f"{long}y", "z"]) == [f"{'x' * (LONGEST - 1)}…", f"{'x' * (LONGEST - 1)}… (2)", "z"]

@@ -1,0 +1,22 @@
+"""What is shown while something runs: the step, on a terminal only."""
+
+import io
+import logging
+
+import pytest
+from rich.console import Console
+
+from sqlanon.cli import display
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_steps_are_shown_on_a_terminal_only(monkeypatch, terminal):
+    text = io.StringIO()
+    monkeypatch.setattr(display, "to_stderr", lambda: Console(file=text, force_terminal=terminal, soft_wrap=True))
+    log = logging.getLogger("sqlanon")
+    level = log.level
+    with display.progress():
+        log.info("checking %s", "sizes\x1b[31m")
+    assert log.level == level
+    assert ("checking sizes\\x1b[31m" in text.getvalue()) == terminal
+    assert terminal or not text.getvalue()

@@ -1,0 +1,271 @@
+"""The page about a release: what it says, for whom, and that nothing of a stranger's acts in it."""
+
+import json
+import shutil
+import stat
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon.attacks.findings import Attack, Finding
+from sqlanon.comparison.comparison import HEADS
+from sqlanon.errors import DataError, SourceError, TargetError, UsageError
+from sqlanon.reports.headline import tell_attack
+from tests.pages import BREAKOUT, ELEMENTS, SCRIPT, Reader, read_safely
+
+KEY = "ab" * 32
+
+
+@pytest.fixture(autouse=True, scope="module")
+def learn_a_little():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sqlanon.attacks.learning.TURNS", 2)
+        yield
+
+
+@pytest.fixture(scope="module")
+def hospital():
+    con = duckdb.connect()
+    con.execute(
+        "create table patients as select i as ssn, (20 + i * 7 % 60)::integer as age,"
+        " case when i % 3 = 0 then 'F' else 'M' end as sex, 'd' || (hash(i) % 6) as disease from range(300) t(i)"
+    ).fetchall()
+    yield con
+    con.close()
+
+
+ROLES = {"quasi": ["age", "sex"], "sensitive": "disease", "id": "ssn", "key": KEY}
+METHODS = {
+    "anatomy": {"l": 3},
+    "robust": {"r": 2, "background_from": (("sex",),)},
+    "splu": {"gamma": 3},
+    "mondrian": {"k": 5, "l": 2},
+}
+
+
+@pytest.fixture(scope="module")
+def anatomized(hospital, tmp_path_factory):
+    out = tmp_path_factory.mktemp("reported") / "ward"
+    sqlanon.anatomy(hospital, "patients", **ROLES, l=3, out=out)
+    return sqlanon.open(out, con=hospital)
+
+
+@pytest.fixture(scope="module")
+def pages(anatomized):
+    """Return the public page and the internal one of the same release."""
+    return sqlanon.report(anatomized), sqlanon.report(anatomized, against="patients", id="ssn")
+
+
+def test_the_public_page_is_about_the_release_alone(pages):
+    public, _ = pages
+    page = read_safely(public.html)
+    assert "Public: from the published files alone." in page.text
+    assert "Promised: from these tables alone, nobody infers a person's disease" in page.text
+    assert "No guesses were scored" in page.text and "in the source" not in page.text
+    assert not public.facts.is_internal and public.holds
+    assert public.facts.manifest["files"]["st.parquet"]["sha256"] in page.text
+    assert len(public.html) < 200_000
+
+
+def test_the_internal_page_scores_attacks_and_shows_true_values(pages, hospital):
+    _, internal = pages
+    page = read_safely(internal.html)
+    assert "Internal: holds figures of the source." in page.text and "in the source" in page.text
+    best = internal.facts.attack.best
+    assert f"names disease rightly for {100 * best.reached:.0f} of 100 people" in page.text
+    truths = dict(hospital.execute("select disease, count(*) from patients group by all").fetchall())
+    by_value, by_sex = internal.facts.frequencies
+    assert {line["name"]: line["truth"] for line in by_value.lines} == truths
+    assert by_sex.columns == ("sex", "disease") and {line["name"][:1] for line in by_sex.lines} == {"F", "M"}
+    assert all(line["low"] <= line["value"] <= line["high"] for line in by_sex.lines)
+
+
+def test_groups_are_counted_by_size(pages):
+    public, _ = pages
+    assert sum(line["groups"] for line in public.facts.sizes.lines) == public.facts.manifest["groups"]
+
+
+@pytest.mark.parametrize("method", ["robust", "splu", "mondrian"])
+def test_every_method_has_a_page(hospital, method):
+    release = sqlanon.publish(method, hospital, "patients", **ROLES, **METHODS[method])
+    page = sqlanon.report(release, against="patients", id="ssn")
+    told = read_safely(page.html).text
+    assert page.holds and "What was verified" in told and "sensitive" in told
+    assert (page.facts.attack is None) == (method == "mondrian")
+    if method == "mondrian":
+        assert "In the worst group one value of disease is held by" in told and "boxes" in told
+    if method == "splu":
+        low, high = ([line[end] for line in page.facts.frequencies[0].lines] for end in ("low", "high"))
+        assert all(a < b for a, b in zip(low, high, strict=True))
+
+
+def test_uncertain_rows_have_a_page(con):
+    con.execute(
+        "create table survey as select i as id, case when i % 5 = 0 then [20 + i % 9, 30] else [20 + i % 9] end as age,"
+        " ['d' || (i % 4)] as disease from range(60) t(i)"
+    ).fetchall()
+    release = sqlanon.uncertain(
+        con, "survey", quasi="age", sensitive="disease", id="id", k=4, l=2,
+        threshold=0.5, influence="learn",
+    )  # fmt: skip
+    page = sqlanon.report(release, against="survey")
+    assert "from certain to possible" in read_safely(page.html).text
+    lines = page.facts.frequencies[0].lines
+    assert all(line["low"] <= line["value"] <= line["high"] for line in lines) and len(lines) == 4
+
+
+def test_nothing_of_a_stranger_acts_in_a_page(con, tmp_path):
+    quasi, sensitive = f"age {SCRIPT}", f"{BREAKOUT} illness"
+    values = [SCRIPT, BREAKOUT, "</figure>", "a\u202eb", "\x1b[31m", "'\"&", "{{ 7 * 7 }}"]
+    con.execute("create table people (id integer, q varchar, s varchar)")
+    con.executemany("insert into people values (?, ?, ?)",
+                    [(i, SCRIPT if i % 2 else BREAKOUT, values[i % 7]) for i in range(84)])  # fmt: skip
+    con.execute(f'alter table people rename q to "{quasi}"').fetchall()
+    con.execute("alter table people rename s to {}".format('"' + sensitive.replace('"', '""') + '"')).fetchall()
+    out = tmp_path / "<img src=x onerror=alert(1)>"
+    sqlanon.anatomy(con, "people", quasi=[quasi], sensitive=[sensitive], id="id", l=3, key=KEY, out=out)
+    release = sqlanon.open(out, con=con)
+    release.manifest["created"] = release.manifest["engine"] = SCRIPT
+    release.manifest["parameters"]["draws"] = BREAKOUT
+    page = sqlanon.report(release, against="people", comparison=comparison(tmp_path, SCRIPT))
+    read = read_safely(page.html)
+    assert "<script>alert('1')</script>" in read.text  # as words
+    assert "\u202e" not in page.html and "\x1b" not in page.html
+    assert page.html.count("<title>") == page.html.count("</style>") == 1
+    assert Reader(page._repr_html_()).elements == ["iframe"]
+    for shown in (page.facts.attack, page.facts.verification):
+        assert not set(Reader(shown._repr_html_()).elements) - ELEMENTS
+
+
+def comparison(folder, hostile="anatomy"):
+    """Write a folder as `compare` does; return it."""
+    place = folder / "compared"
+    place.mkdir()
+    lines = [
+        ["anatomy", f"l = {l}", "p", hostile, hostile, band, 10, error * l, error, 0.9, 1.5]
+        for l in (3, 5) for band, error in (("0.5 to 1 %", 0.2), ("above 5 %", 0.05), ("up to 0.5 %", 0.0))
+    ]  # fmt: skip
+    texts = [",".join('"' + str(part).replace('"', '""') + '"' for part in line) for line in lines]
+    (place / "comparison.csv").write_text("\n".join([",".join(HEADS), *texts]) + "\n")
+    return place
+
+
+def test_a_comparison_shows_errors_and_makes_the_page_internal(anatomized, tmp_path):
+    page = sqlanon.report(anatomized, comparison=comparison(tmp_path, "set predicates"))
+    assert page.facts.is_internal
+    told = read_safely(page.html).text
+    assert "Median relative error of set predicates queries" in told
+    assert "anatomy, l = 3" in told and "other candidates" in told and "60.0%" in told
+
+
+def test_other_releases_are_intersected(anatomized, hospital):
+    other = sqlanon.anatomy(hospital, "patients", **{**ROLES, "key": "cd" * 32}, l=3)
+    told = read_safely(sqlanon.report(anatomized, others=[other]).html).text
+    assert "2 releases intersected: " in told and "people are fixed to one value" in told
+
+
+def test_files_are_whole_and_private_where_they_tell_of_the_source(pages, anatomized, tmp_path):
+    public, internal = pages
+    public.write(tmp_path / "public.html")
+    internal.write(tmp_path / "internal.html")
+    modes = [stat.S_IMODE((tmp_path / f"{name}.html").stat().st_mode) for name in ("public", "internal")]
+    assert modes == [0o644, 0o600]
+    with pytest.raises(TargetError, match="exists"):
+        public.write(tmp_path / "public.html")
+    public.write(tmp_path / "public.html", overwrite=True)
+    assert {one.name for one in tmp_path.iterdir()} == {"public.html", "internal.html"}
+
+
+def test_what_cannot_be_written_is_refused_before_anything_is_read(anatomized, tmp_path):
+    with pytest.raises(TargetError, match="lies in the release"):
+        sqlanon.report(anatomized, anatomized.directory / "report.html")
+    with pytest.raises(TargetError, match=r"does not end in \.html or \.htm"):
+        sqlanon.report(anatomized, tmp_path / "report.pdf")
+    with pytest.raises(TargetError, match="no directory"):
+        sqlanon.report(anatomized, tmp_path / "no" / "report.html")
+    source = tmp_path / "people.html"
+    source.write_text("id\n1\n")
+    with pytest.raises(TargetError, match="is what this run reads"):
+        sqlanon.report(anatomized, source, against=str(source), overwrite=True)
+    with pytest.raises(SourceError, match="no comparison in"):
+        sqlanon.report(anatomized, comparison=tmp_path)
+    with pytest.raises(DataError, match="about others"):
+        sqlanon.report(anatomized, against=_strangers(anatomized.engine.connection))
+
+
+def _strangers(con):
+    con.execute("create or replace table strangers as select ssn, 900 as age, sex, disease from patients").fetchall()
+    return "strangers"
+
+
+def test_without_altair_one_line_says_what_to_type(anatomized, monkeypatch):
+    monkeypatch.setattr("sqlanon.charts.drawing.find_spec", lambda name: None)
+    with pytest.raises(UsageError, match=r"pip install 'sqlanon\[plot\]'"):
+        sqlanon.report(anatomized)
+    shown = sqlanon.attack(anatomized)._repr_html_()
+    assert "<table>" in shown and "svg" not in shown
+
+
+def found(family, reached, leak=None, scored=True):
+    return Attack((Finding(family, "one attack", reached, 0.25, leak=leak, headline=True),), scored=scored)
+
+
+@pytest.mark.parametrize(
+    ("attack", "wanted"),
+    [
+        (
+            found("learning", 0.43),
+            "The best attack names disease rightly for 43 of 100 people; the promise speaks of 25",
+        ),
+        (found("learning", 0.2), "No attack that was tried gets further than the promise."),
+        (
+            found("composition", 0.5),
+            "Other releases of the same people leave 50 of 100 people with one possible",
+        ),
+        (found("order", 1.0, leak=True), "gives away what its method should hide, by: one attack (order)"),
+        (found("learning", 0.2, scored=False), "No guesses were scored"),
+        (Attack(()), "Nothing was promised that the attacks tried here could be held against."),
+        (
+            None,
+            "How far an adversary gets was not tried: no.  In the worst group one value of disease is held by 60.0%",
+        ),
+    ],
+)
+def test_a_sentence_says_what_it_comes_to(attack, wanted):
+    manifest = {"columns": {"sensitive": ["disease"]}, "verified": {"largest_confidence": 0.6}}
+    assert wanted in "  ".join(tell_attack(manifest, attack, "no"))
+
+
+def test_what_attack_found_is_taken_over(anatomized, tmp_path):
+    scored = sqlanon.attack(anatomized, against="patients", id="ssn")
+    file = tmp_path / "attack.json"
+    file.write_text(json.dumps(scored.as_plain()))
+    page = sqlanon.report(anatomized, attack=file)
+    assert page.facts.attack == scored and page.facts.is_internal
+    for text in ("{", "[]", '{"findings": [{}]}', json.dumps(scored.as_plain()).replace("0.3333333333333333", "NaN")):
+        file.write_text(text)
+        with pytest.raises(SourceError, match="holds no attack"):
+            sqlanon.report(anatomized, attack=file)
+    with pytest.raises(UsageError, match="found with other releases"):
+        sqlanon.report(anatomized, attack=scored, others=[anatomized])
+
+
+def test_large_releases_do_not_wait_for_what_learning_finds(anatomized, monkeypatch):
+    monkeypatch.setattr("sqlanon.reports.facts.LARGE", 10)
+    page = sqlanon.report(anatomized, against="patients")
+    assert {one.family for one in page.facts.attack.findings} == {"background knowledge", "presence"}
+    assert "was not tried here, for so many rows take minutes" in read_safely(page.html).text
+
+
+def test_the_command_line_writes_a_page_and_says_what_it_comes_to(shell, anatomized):
+    shutil.copytree(anatomized.directory, shell.folder / "ward")
+    asked = ["report", "ward", "--out", "r.html", "--format", "json"]
+    done = shell(*asked)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["view"], told["holds"], told["report"]) == ("public", True, "r.html")
+    assert "of 100 people" in told["in short"] and done.stderr == ""
+    read_safely((shell.folder / "r.html").read_text())
+    again = shell(*asked)
+    assert again.returncode == 2 and "exists; choose another --out or say --overwrite" in again.stderr
