@@ -2,7 +2,6 @@
 
 import logging
 import time
-import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -11,9 +10,10 @@ from typing import Any
 from sqlanon.comparison.comparison import Comparison
 from sqlanon.comparison.figures import summarize
 from sqlanon.comparison.question import Candidate, CompareQuestion
-from sqlanon.comparison.workload import AskedQuery, Microdata, draw_queries, pair_figures, read_queries
+from sqlanon.comparison.own_queries import read_queries
+from sqlanon.comparison.workload import AskedQuery, Microdata, draw_queries, pair_figures
 from sqlanon.engines.base import Engine
-from sqlanon.errors import AnswerWarning, DataError, QueryError, SqlanonError, UsageError
+from sqlanon.errors import DataError, SqlanonError, UsageError
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.plans.plan import render_query
 from sqlanon.plans.roles import Roles, resolve_roles
@@ -106,16 +106,13 @@ def _answers(
 def _ask(release: Release, candidate: Candidate, asked: Sequence[AskedQuery]) -> tuple[list[dict[str, Any]], list[str]]:
     lines: list[dict[str, Any]] = []
     failures = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AnswerWarning)  # of bounds and of values that nobody has: thousands
-        for number, one in enumerate(asked, start=1):
-            try:
-                answer = release.estimate(one.text)
-            except (DataError, QueryError) as error:
-                failures.append(f"line {one.line}: {candidate.method}, {candidate.parameter} has no answer: {error}")
-                continue
-            for figure, truth, estimate, low, high in pair_figures(one, answer):
-                lines.append({"query": number, "workload": one.workload, "figure": figure, "truth": truth,
-                              "estimate": estimate, "low": low, "high": high, "is_count": figure in one.shape.counts,
-                              "text": one.text})  # fmt: skip
+    answers = release.estimate_each(one.text for one in asked)
+    for number, (one, answer) in enumerate(zip(asked, answers, strict=True), start=1):
+        if isinstance(answer, SqlanonError):
+            failures.append(f"line {one.line}: {candidate.method}, {candidate.parameter} has no answer: {answer}")
+            continue
+        for figure, truth, estimate, low, high in pair_figures(one, answer):
+            lines.append({"query": number, "workload": one.workload, "figure": figure, "truth": truth,
+                          "estimate": estimate, "low": low, "high": high, "is_count": figure in one.shape.counts,
+                          "text": one.text})  # fmt: skip
     return lines, failures

@@ -42,6 +42,10 @@ class Session:
         self.loaded.load()
         return run.answer(estimate)
 
+    def answer_many(self, queries: Sequence[str], estimator: str | None = None) -> "dict[int, pd.DataFrame]":
+        """Answer none of many queries together: each is asked alone."""
+        return {}
+
     def statements(self, sql: str, estimator: str | None = None) -> list[tuple[str, str]]:
         """Return the names and texts of the statements that `answer` runs, in order; run nothing."""
         choose_estimator(FORM, METHOD, estimator)
