@@ -1,6 +1,6 @@
 """The user's own queries of a comparison: a file of them, with their true answers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,6 +44,14 @@ def read_queries(data: Microdata, path: Path) -> tuple[list[AskedQuery], list[st
     if not asked:
         raise QueryError(f"no query of {str(path)!r} can be compared: {told[0] if told else 'it holds none'}")
     return asked, told
+
+
+def answer_over(data: Microdata, queries: Sequence[str]) -> "Iterator[pd.DataFrame]":
+    """Yield the answer of each query over a table of these columns; all are in the grammar."""
+    together = _count_own(data, queries)
+    for place, query in enumerate(queries):
+        shape = write_over_source(query, data.name, data.quasi, data.sensitive)
+        yield _true_answer(data, shape, together.get(place))
 
 
 def _count_own(data: Microdata, queries: Sequence[str]) -> dict[int, int]:

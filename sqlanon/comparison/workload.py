@@ -36,6 +36,11 @@ class AskedQuery:
     shape: SourceQuery
     truth: "pd.DataFrame"
 
+    def counting(self) -> "AskedQuery":
+        """Return the query with its counts as the only figures."""
+        figures = tuple(name for name in self.shape.figures if name in self.shape.counts)
+        return replace(self, shape=replace(self.shape, figures=figures))
+
 
 @dataclass(frozen=True)
 class Microdata:
@@ -129,12 +134,15 @@ def count_truths(data: Microdata, queries: Sequence[Conditions]) -> list[int]:
 
     columns = dict.fromkeys(column for query in queries for column, _ in query)
     rows = CodedRows(data.workspace, "coded_microdata", data.relation, list(columns))
-    rows.load()
     counts: list[int] = []
-    for begin in range(0, len(queries), WORD):
-        chunk = queries[begin : begin + WORD]
-        for count in np.sum([own.sum(axis=0) for _, own in rows.count_hits(chunk)], axis=0):
-            counts.append(int(count))
+    try:
+        rows.load()
+        for begin in range(0, len(queries), WORD):
+            chunk = queries[begin : begin + WORD]
+            hits = [own.sum(axis=0) for _, own in rows.count_hits(chunk)] or [np.zeros(len(chunk))]
+            counts += (int(count) for count in np.sum(hits, axis=0))
+    finally:
+        rows.close()
     return counts
 
 

@@ -124,6 +124,11 @@ class CodedRows:
                 masks[column][~holds[column][:, asked[column][condition]]] &= ~bit
         return masks
 
+    def close(self) -> None:
+        """Drop the tables of values, and forget the rows."""
+        self.space.forget([str(relation) for relation in self.domains.values()])
+        self.domains, self.blocks, self._codes = {}, [], {}
+
     def _render(self, template: str, given: Mapping[str, Sql], **values: object) -> str:
         return self.space.render(f"{FOLDER}/{template}", given, **values)
 

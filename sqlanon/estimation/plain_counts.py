@@ -1,13 +1,18 @@
 """The common query, COUNT(*) under conditions joined by AND that each read one column: many are answered together."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
 
-from sqlanon.errors import QueryError
+from sqlanon.errors import QueryError, ResourceError, SqlanonError, TargetError
 from sqlanon.estimation.coded_rows import Condition
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Aggregate, Comparison, Query
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _COLUMN = re.compile(r"quasi_\d+")
 
@@ -46,3 +51,19 @@ def read_plain_count(query: Query) -> PlainCount | None:
         conditions.append((columns.pop(), piece.sql))
     sensitive = tuple(piece.sql for piece in query.filters("sensitive"))
     return PlainCount(tuple(item.name for item in query.items), tuple(conditions), sensitive, query.comparisons)
+
+
+def answer_in_chunks(
+    queries: Iterable[tuple[int, PlainCount]], answer: Callable[[Sequence[PlainCount]], list["pd.DataFrame"]], size: int
+) -> dict[int, "pd.DataFrame"]:
+    """Return the answers by the queries' places; where something fails on this data, those queries' are missing."""
+    waiting, found = iter(queries), dict[int, "pd.DataFrame"]()
+    while chunk := list(islice(waiting, size)):
+        try:
+            answers = answer([query for _, query in chunk])
+        except (ResourceError, TargetError):
+            raise
+        except SqlanonError:  # each is asked alone, and says what is wrong with it
+            continue
+        found |= zip([place for place, _ in chunk], answers, strict=True)
+    return found

@@ -102,3 +102,36 @@ def test_what_fails_among_many_is_answered_alone_and_says_why():
     assert [type(one).__name__ for one in found] == ["DataFrame", "DataError"] * 5
     with pytest.raises(DataError):
         release.estimate_many([good] * 9 + ["select count(*) from release where cast(code as date) > '2020-01-01'"])
+
+
+def test_boxes_answer_counts_together_as_alone():
+    # ranges of whole numbers, of measured ones, of dates and moments; sets; NULLs among them
+    con = duckdb.connect()
+    con.execute(
+        "create table people as select if(i % 11 = 0, null, (i * 7) % 50)::integer as age, if(i % 13 = 0, null,"
+        " sqrt(i * 37 % 101)) as wage, date '2000-01-01' + ((i * i) % 400)::integer as born, if(i % 17 = 0, null,"
+        " timestamp '2020-01-01' + to_seconds((i * 977) % 100000)) as seen,"
+        " if(i % 3 = 0, 'F', if(i % 7 = 0, null, 'M')) as sex,"
+        " ['flu', 'cold', 'gout', 'acne', 'ulcer'][1 + (i * i + i // 7) % 5] as disease from range(300) as r(i)"
+    )
+    quasi = ["age", "wage", "born", "seen", "sex"]
+    release = sqlanon.mondrian(con, "people", quasi=quasi, sensitive="disease", k=8, l=2)
+    wheres = [
+        "disease = 'flu'",
+        "age < 20 and disease = 'flu'",
+        "age is null",
+        "wage between 3 and 5.5 and sex = 'F' and disease <> 'flu'",
+        "born >= date '2000-05-01' and born < '2000-08-01'",
+        "seen > timestamp '2020-01-01 05:00:00' and disease in ('gout', 'acne')",
+        "sex in ('F', 'X') and age % 2 = 0",
+        "wage is null or wage > 9",
+        "age = 7 and age = 8",
+        "seen is null and wage < 2 and sex <> 'F' and disease = 'none'",
+    ]
+    queries = [f"select count(*) as n from release where {where}" for where in wheres]
+    together = release._open_session().answer_many(queries)
+    assert len(together) == len(queries)
+    for place, answer in together.items():
+        alone = release.estimate(queries[place])
+        pd.testing.assert_frame_equal(answer, alone)
+        assert answer.attrs == alone.attrs

@@ -7,11 +7,10 @@ from itertools import islice
 import numpy as np
 import pandas as pd
 
-from sqlanon.errors import ResourceError, SqlanonError, TargetError
 from sqlanon.estimation.blank_cells import tell_blank_cells
 from sqlanon.estimation.coded_rows import WORD, CodedRows, tell_holding
 from sqlanon.estimation.missing_values import MissingValues
-from sqlanon.estimation.plain_counts import PlainCount
+from sqlanon.estimation.plain_counts import PlainCount, answer_in_chunks
 from sqlanon.estimation.qit_st.pooled_run import tell_undetermined
 from sqlanon.estimation.qit_st.tables import GroupTables
 from sqlanon.estimation.qit_st.uniform_run import TOO_MANY_VALUES
@@ -40,15 +39,7 @@ class BatchRun:
         waiting, found = iter(queries), dict[int, pd.DataFrame]()
         while some := list(islice(waiting, LOOKED_FOR)):
             self.tell_constants([query for _, query in some])
-            for first in range(0, len(some), WORD):
-                chunk = some[first : first + WORD]
-                try:
-                    answers = self.answer([query for _, query in chunk])
-                except (ResourceError, TargetError):
-                    raise
-                except SqlanonError:  # each is asked alone, and says what is wrong with it
-                    continue
-                found |= zip([place for place, _ in chunk], answers, strict=True)
+            found |= answer_in_chunks(some, self.answer, WORD)
         return found
 
     def answer(self, queries: Sequence[PlainCount]) -> list[pd.DataFrame]:
