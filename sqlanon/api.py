@@ -1,6 +1,7 @@
 """The verbs of the command line as functions on an open connection or session."""
 
 import inspect
+import math
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -260,6 +261,8 @@ def compare(
     methods: str | Iterable[str] = ("anatomy", "robust", "splu", "mondrian"),
     l: int | Iterable[int] = (3, 5, 10),
     gamma: int | Iterable[int] = (5, 10),
+    epsilon: float | Iterable[float] = (0.01, 0.1, math.log(2), math.log(3)),
+    share: float | Iterable[float] = 0.1,
     queries: int | str | os.PathLike[str] = 200,
     seed: int = 1,
     target_error: float | None = None,
@@ -272,10 +275,11 @@ def compare(
 
     con: an open DuckDB connection; what is published for the comparison is dropped again. source, quasi, sensitive, id,
     nulls, unique_quasi: as for `anatomy`. l: of anatomy and mondrian (k = 10), and r of robust, whose adversary
-    knows how the sensitive values depend on the quasi column with the fewest values. queries: how many to draw (half
-    set predicates of Anatomy's paper, half conjunctions of SPLU-Gen's; seed: another number draws others), or a file of
-    SQL queries FROM release. target_error: the largest median relative error to accept. out: a folder for the table
-    and every answer.
+    knows how the sensitive values depend on the quasi column with the fewest values. epsilon: of laplace (noise on
+    true counts), share: of sampling; these two and dbr are rivals, which cannot be published. queries: how many to
+    draw (half set predicates of Anatomy's paper, half conjunctions of SPLU-Gen's; seed: another number draws others),
+    or a file of SQL queries FROM release. target_error: the largest median relative error to accept. out: a folder for
+    the table and every answer.
     Returns the Comparison. Raises UsageError, DataError where this data allows no candidate, and TargetError.
     """
     from sqlanon.comparison.compare import compare as compare_methods
@@ -284,8 +288,9 @@ def compare(
 
     question = read_question(
         named_place(source), check_names(quasi), check_names(sensitive), check_names(id), methods=methods, l=l,
-        gamma=gamma, queries=queries if isinstance(queries, int) else Path(queries), seed=seed,
-        target_error=target_error, nulls=nulls, unique_quasi=unique_quasi,
+        gamma=gamma, epsilon=epsilon, share=share, seed=seed,
+        queries=queries if isinstance(queries, int) else Path(queries), target_error=target_error, nulls=nulls,
+        unique_quasi=unique_quasi,
     )  # fmt: skip
     target = None if out is None else check_folder(out, overwrite)
     found = compare_methods(question, engine_of(con))

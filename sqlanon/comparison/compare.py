@@ -2,18 +2,19 @@
 
 import logging
 import time
-import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from sqlanon.comparison.comparison import Comparison
-from sqlanon.comparison.figures import summarize
+from sqlanon.comparison.figures import Found, summarize, write_lines
+from sqlanon.comparison.own_queries import read_queries
 from sqlanon.comparison.question import Candidate, CompareQuestion
-from sqlanon.comparison.workload import AskedQuery, Microdata, draw_queries, pair_figures, read_queries
+from sqlanon.comparison.rivals import largest_share
+from sqlanon.comparison.workload import AskedQuery, Microdata, draw_queries
 from sqlanon.engines.base import Engine
-from sqlanon.errors import AnswerWarning, DataError, QueryError, SqlanonError, UsageError
+from sqlanon.errors import DataError, SqlanonError, UsageError
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.plans.plan import render_query
 from sqlanon.plans.roles import Roles, resolve_roles
@@ -62,19 +63,20 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
         asked, notes = read_queries(data, question.queries)
     else:
         asked = draw_queries(data, question.queries, question.seed)
-    found: list[tuple[Candidate, float, list[dict[str, Any]]]] = []
+    found: list[Found] = []
     refused: list[SqlanonError] = []
     for candidate in question.candidates(_known_column(data)):
         log.info("publishing and asking %s, %s", candidate.method, candidate.parameter)
         begin = time.perf_counter()
         try:
-            answers, failures = _answers(question, roles, candidate, asked, engine)
+            answers, confidence, failures = _answers(question, roles, candidate, asked, engine)
         except (DataError, UsageError) as error:
             refused.append(error)
             notes.append(f"{candidate.method}, {candidate.parameter} is left out: {error}")
         else:
-            found.append((candidate, time.perf_counter() - begin, answers))
+            found.append(Found(candidate, time.perf_counter() - begin, confidence, answers))
             notes += failures
+    found += _ask_rivals(question, data, asked, notes)
     if not found:
         raise refused[0]
     return summarize(question, roles, found, counted["row_count"], notes)
@@ -89,14 +91,18 @@ def _known_column(data: Microdata) -> str:
 
 def _answers(
     question: CompareQuestion, roles: Roles, candidate: Candidate, asked: Sequence[AskedQuery], engine: Engine
-) -> tuple[list[dict[str, Any]], list[str]]:
-    """Publish a candidate and ask it everything; return a line per figure, and what could not be answered."""
+) -> tuple[list[dict[str, Any]], float, list[str]]:
+    """Publish a candidate and ask it everything.
+
+    Returns a line per figure, the confidence that an adversary may reach, and what could not be answered.
+    """
     request = ReleaseRequest(
         candidate.method, question.source, roles.quasi, roles.sensitive, roles.identifier, **question.options
     )
     release = publish(request, engine, **candidate.arguments)
     try:
-        return _ask(release, candidate, asked)
+        lines, failures = _ask(release, candidate, asked)
+        return lines, candidate.confidence(release.manifest["verified"]), failures
     finally:
         with suppress(SqlanonError):
             release.close()
@@ -106,16 +112,34 @@ def _answers(
 def _ask(release: Release, candidate: Candidate, asked: Sequence[AskedQuery]) -> tuple[list[dict[str, Any]], list[str]]:
     lines: list[dict[str, Any]] = []
     failures = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AnswerWarning)  # of bounds and of values that nobody has: thousands
-        for number, one in enumerate(asked, start=1):
-            try:
-                answer = release.estimate(one.text)
-            except (DataError, QueryError) as error:
-                failures.append(f"line {one.line}: {candidate.method}, {candidate.parameter} has no answer: {error}")
-                continue
-            for figure, truth, estimate, low, high in pair_figures(one, answer):
-                lines.append({"query": number, "workload": one.workload, "figure": figure, "truth": truth,
-                              "estimate": estimate, "low": low, "high": high, "is_count": figure in one.shape.counts,
-                              "text": one.text})  # fmt: skip
+    answers = release.estimate_each(one.text for one in asked)
+    for number, (one, answer) in enumerate(zip(asked, answers, strict=True), start=1):
+        if isinstance(answer, SqlanonError):
+            failures.append(f"line {one.line}: {candidate.method}, {candidate.parameter} has no answer: {answer}")
+            continue
+        lines += write_lines(number, one, answer)
     return lines, failures
+
+
+def _ask_rivals(
+    question: CompareQuestion, data: Microdata, asked: Sequence[AskedQuery], notes: list[str]
+) -> list[Found]:
+    """Ask every rival the counts of all queries; add to the notes what is left out."""
+    rivals = question.rivals()
+    if rivals and len(data.sensitive) > 1:
+        raise UsageError(f"{rivals[0].method} takes one sensitive column; {len(data.sensitive)} are given")
+    counts = [(number, one.counting()) for number, one in enumerate(asked, start=1) if one.shape.counts]
+    if rivals and any(set(one.shape.figures) - one.shape.counts for one in asked):
+        notes.append("sums and averages are not asked of rivals: they answer counts alone")
+    prior = largest_share(data) if rivals else 0.0
+    found = []
+    for rival in rivals:
+        log.info("asking %s", " ".join(filter(None, (rival.method, rival.parameter))))
+        begin = time.perf_counter()
+        lines: list[dict[str, Any]] = []
+        answers = rival.answer(data, [one for _, one in counts], question.seed)
+        for (number, one), answer in zip(counts, answers, strict=True):
+            lines += write_lines(number, one, answer)
+        spent = time.perf_counter() - begin
+        found.append(Found(rival, spent, rival.confidence(prior, len(counts)), lines))
+    return found

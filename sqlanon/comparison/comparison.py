@@ -10,8 +10,8 @@ from sqlanon.plain_values import records
 if TYPE_CHECKING:
     import pandas as pd
 
-HEADS = ("method", "parameter", "promise", "estimator", "workload", "selectivity", "queries", "median_relative_error",
-         "mean_relative_error", "coverage", "seconds")  # fmt: skip
+HEADS = ("method", "parameter", "promise", "confidence", "estimator", "workload", "selectivity", "queries",
+         "median_relative_error", "mean_relative_error", "coverage", "seconds")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ class Comparison:
         before: Sequence[Any] = ()
         for line in self.lines:
             whole = [line[head] for head in HEADS if head != "estimator"]
-            same = whole[:3] == list(before)
-            before = whole[:3]
-            lines.append(["", "", "", *whole[3:-1], ""] if same else whole)
+            same = whole[:4] == list(before)
+            before = whole[:4]
+            lines.append(["", "", "", "", *whole[4:-1], ""] if same else whole)
         return [head.replace("_", " ") for head in HEADS if head != "estimator"], lines
 
     def _repr_html_(self) -> str:

@@ -3,13 +3,14 @@
 import math
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.comparison.comparison import Comparison
 from sqlanon.comparison.question import Candidate, CompareQuestion
+from sqlanon.comparison.rivals import Rival
+from sqlanon.comparison.workload import AskedQuery, pair_figures
 from sqlanon.errors import DataError
-from sqlanon.estimators import ESTIMATORS
-from sqlanon.methods import METHODS
 from sqlanon.plans.roles import Roles
 
 if TYPE_CHECKING:
@@ -20,7 +21,24 @@ BANDS = ((0.005, "up to 0.5 %"), (0.01, "0.5 to 1 %"), (0.05, "1 to 5 %"), (math
 SMALL_COUNTS, OTHERS = f"1 to {SMALL} rows", "sums, averages"
 _ORDER = (SMALL_COUNTS, *(name for _, name in BANDS), OTHERS)
 
-Found = tuple[Candidate, float, Sequence[Mapping[str, Any]]]
+
+@dataclass(frozen=True)
+class Found:
+    """What one candidate or rival answered: a line per figure, its time, and what an adversary may reach."""
+
+    candidate: Candidate | Rival
+    seconds: float
+    confidence: float
+    lines: Sequence[Mapping[str, Any]]
+
+
+def write_lines(number: int, asked: AskedQuery, answer: "pd.DataFrame") -> list[dict[str, Any]]:
+    """Return a line per figure of the answer to one query, beside its truth."""
+    return [
+        {"query": number, "workload": asked.workload, "figure": figure, "truth": truth, "estimate": estimate,
+         "low": low, "high": high, "is_count": figure in asked.shape.counts, "text": asked.text}
+        for figure, truth, estimate, low, high in pair_figures(asked, answer)
+    ]  # fmt: skip
 
 
 def summarize(
@@ -32,7 +50,7 @@ def summarize(
     """
     import pandas as pd
 
-    answers = pd.concat([_frame(*one, rows) for one in found], ignore_index=True)
+    answers = pd.concat([_frame(one, rows) for one in found], ignore_index=True)
     empty = answers["truth"].isna() | (answers["truth"] == 0)
     judged = answers[~empty]
     if judged.empty:
@@ -41,15 +59,16 @@ def summarize(
     told = [*notes]
     if len(left_out):
         told.append(f"{len(left_out)} figures whose truth is 0 or NULL are left out")
-    overall = [_overall(candidate, judged) for candidate, _, _ in found]
+    overall = [_overall(one.candidate, judged) for one in found]
     overall = [line for line in overall if line["figures"]]
-    reached = [line for line in overall if line["median"] <= (question.target_error or math.inf)]
+    published = [line for line in overall if isinstance(line["candidate"], Candidate)]
+    reached = [line for line in published if line["median"] <= (question.target_error or math.inf)]
     command = ""
     if question.target_error is not None:
         if reached:
             command = _command(question, roles, max(reached, key=_strength)["candidate"])
         else:
-            told.append(_nearest(overall, question.target_error))
+            told.append(_nearest(published, question.target_error))
     return Comparison(
         answers=answers,
         lines=tuple(line for one in found for line in _lines(one, judged)),
@@ -62,9 +81,10 @@ def summarize(
     )  # fmt: skip
 
 
-def _frame(candidate: Candidate, seconds: float, lines: Sequence[Mapping[str, Any]], rows: int) -> "pd.DataFrame":
+def _frame(found: Found, rows: int) -> "pd.DataFrame":
     import pandas as pd
 
+    candidate, lines = found.candidate, found.lines
     heads = ["query", "workload", "figure", "truth", "estimate", "low", "high", "is_count", "text"]
     frame = pd.DataFrame(lines, columns=heads)
     frame.insert(0, "parameter", candidate.parameter)
@@ -82,13 +102,13 @@ def _band(truth: float, is_count: bool, rows: int) -> str:
     return SMALL_COUNTS if truth <= SMALL else next(name for most, name in BANDS if not truth / rows > most)
 
 
-def _of(candidate: Candidate, judged: "pd.DataFrame") -> "pd.DataFrame":
+def _of(candidate: Candidate | Rival, judged: "pd.DataFrame") -> "pd.DataFrame":
     return judged[(judged["method"] == candidate.method) & (judged["parameter"] == candidate.parameter)]
 
 
 def _lines(found: Found, judged: "pd.DataFrame") -> list[dict[str, Any]]:
     """Return a line per workload and band of one candidate."""
-    candidate, seconds, _ = found
+    candidate, seconds = found.candidate, found.seconds
     own = _of(candidate, judged)
     lines = []
     for workload in own["workload"].unique():
@@ -97,7 +117,7 @@ def _lines(found: Found, judged: "pd.DataFrame") -> list[dict[str, Any]]:
             if len(part):
                 lines.append({
                     "method": candidate.method, "parameter": candidate.parameter, "promise": candidate.promise,
-                    "estimator": ESTIMATORS[METHODS[candidate.method].form][0],
+                    "confidence": found.confidence, "estimator": candidate.estimator,
                     "workload": workload, "selectivity": band,
                     "queries": int(part["query"].nunique()),
                     "median_relative_error": float(part["error"].median()),
@@ -107,7 +127,7 @@ def _lines(found: Found, judged: "pd.DataFrame") -> list[dict[str, Any]]:
     return lines
 
 
-def _overall(candidate: Candidate, judged: "pd.DataFrame") -> dict[str, Any]:
+def _overall(candidate: Candidate | Rival, judged: "pd.DataFrame") -> dict[str, Any]:
     """Return a candidate's figures over all but small counts, which are meant to be far off, where there are others."""
     own = _of(candidate, judged)
     if (own["selectivity"] != SMALL_COUNTS).any():
@@ -126,18 +146,21 @@ def _strength(line: Mapping[str, Any]) -> tuple[int, int, float]:
     return candidate.value, ("mondrian", "splu", "anatomy", "robust").index(candidate.method), -line["median"]
 
 
-def _named(candidate: Candidate) -> str:
-    return f"{candidate.method} ({candidate.parameter})"
+def _named(candidate: Candidate | Rival) -> str:
+    return f"{candidate.method} ({candidate.parameter})" if candidate.parameter else candidate.method
 
 
 def _summary(overall: Sequence[Mapping[str, Any]]) -> str:
     """Say in two sentences what accuracy costs."""
     least, most = (choose(overall, key=lambda line: line["median"]) for choose in (min, max))
-    strongest = max(overall, key=_strength)
+    published = [line for line in overall if isinstance(line["candidate"], Candidate)]
     first = f"Half of the answers, small counts aside, are off by at most {least['median']:.1%}"
     first += f" with {_named(least['candidate'])}"
     if most is not least:
         first += f", by up to {most['median']:.1%} with {_named(most['candidate'])}"
+    if not published:
+        return f"{first}. None of these can be published by sqlanon."
+    strongest = max(published, key=_strength)
     return (
         f"{first}. The strongest promise compared, {_named(strongest['candidate'])}, costs {strongest['median']:.1%},"
         f" and its 95 % intervals hold {strongest['coverage']:.0%} of the true answers."
@@ -145,6 +168,8 @@ def _summary(overall: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _nearest(overall: Sequence[Mapping[str, Any]], target: float) -> str:
+    if not overall:
+        return "no release was compared, so that none reaches the error"
     least = min(overall, key=lambda line: line["median"])
     nearest = f"{least['median']:.3g}, with {_named(least['candidate'])}"
     return f"no median error is at most {target:g}; the nearest is {nearest}"

@@ -1,11 +1,15 @@
-"""What a comparison is about: a source, roles, candidates, and how many queries of which kind."""
+"""What a comparison is about: a source, roles, candidates and rivals, and how many queries of which kind."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sqlanon.comparison.rivals import RIVALS, Rival, read_rivals
 from sqlanon.errors import UsageError
+from sqlanon.estimators import ESTIMATORS
+from sqlanon.methods import METHODS
 from sqlanon.wording import option
 
 COMPARED = {
@@ -47,6 +51,18 @@ class Candidate:
         return PROMISES[self.method].format(value=self.value, background=self.background, rows=self.rows)
 
     @property
+    def estimator(self) -> str:
+        """Return the estimator that answers: the default one."""
+        return ESTIMATORS[METHODS[self.method].form][0]
+
+    def confidence(self, verified: Mapping[str, Any]) -> float:
+        """Return the confidence in anybody's sensitive value that an adversary may reach who knows the quasi values.
+
+        Boxes promise none: theirs is what the release's own figures (`verified`) show.
+        """
+        return float(verified["largest_confidence"]) if self.method == "mondrian" else 1 / self.value
+
+    @property
     def rows(self) -> int:
         """Return k of a box of Mondrian."""
         return max(LEAST_BOX, self.value)
@@ -70,7 +86,8 @@ class Candidate:
 class CompareQuestion:
     """What to publish in the session, and what to ask of it.
 
-    strengths: values by parameter (l, also robust's r; gamma). queries: how many to draw, or a file of the user's own.
+    strengths: values by parameter (l, also robust's r; gamma). noise: the same of rivals (epsilon, share). queries: how
+    many to draw, or a file of the user's own.
     target_error: the largest median relative error that is acceptable.
     """
 
@@ -82,15 +99,18 @@ class CompareQuestion:
     strengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     queries: int | Path = USUAL_QUERIES
     seed: int = 1
+    noise: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     target_error: float | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse what no data could meet."""
-        unknown = [name for name in self.methods if name not in COMPARED]
+        known = {**COMPARED, **RIVALS}
+        unknown = [name for name in self.methods if name not in known]
         if unknown or not self.methods:
             told = repr(unknown[0]) if unknown else "none"
-            raise UsageError(f"compared are {', '.join(COMPARED)}; {option('methods')} names {told}")
+            raise UsageError(f"compared are {', '.join(known)}; {option('methods')} names {told}")
+        _check_noise(self.noise)
         for name, values in self.strengths.items():
             if not values or any(value < 2 for value in values):
                 raise UsageError(f"{option(name)} takes whole numbers of at least 2, for example 3,5,10")
@@ -109,8 +129,36 @@ class CompareQuestion:
         return [
             Candidate(method, value, background if method == "robust" else "")
             for method in dict.fromkeys(self.methods)
+            if method in COMPARED
             for value in self.values_of("gamma" if method == "splu" else "l")
         ]
+
+    def rivals(self) -> list[Rival]:
+        """Return the rivals that are compared with them."""
+        asked = [method for method in dict.fromkeys(self.methods) if method in RIVALS]
+        return [one for method in asked for one in read_rivals(method, self.noise.get(RIVALS[method], ()))]
+
+
+def _check_noise(noise: Mapping[str, tuple[float, ...]]) -> None:
+    """Refuse strengths that rivals cannot have."""
+    for name, most, example in (("epsilon", math.inf, "0.1,0.01"), ("share", 1.0, "0.1,0.01")):
+        values = noise.get(name, ())
+        if not all(0 < value < most for value in values):
+            between = "positive numbers" if most == math.inf else "numbers between 0 and 1"
+            raise UsageError(f"{option(name)} takes {between}, for example {example}")
+
+
+def read_numbers(name: str, given: float | str | Iterable[float]) -> tuple[float, ...]:
+    """Read `0.1,0.01`, one number, or several; raise UsageError for anything else."""
+    parts: Any = given.split(",") if isinstance(given, str) else given
+    parts = [parts] if isinstance(parts, int | float) else parts
+    try:
+        values = tuple(sorted({float(part) for part in parts}))
+    except (TypeError, ValueError):
+        raise UsageError(f"{option(name)} takes numbers, for example 0.1,0.01; not {given!r}") from None
+    if not values:
+        raise UsageError(f"{option(name)} takes numbers, for example 0.1,0.01; none is given")
+    return values
 
 
 def read_whole_numbers(name: str, given: int | str | Iterable[int]) -> tuple[int, ...]:
@@ -131,6 +179,8 @@ def read_question(
     methods: str | Iterable[str],
     l: int | str | Iterable[int],
     gamma: int | str | Iterable[int],
+    epsilon: float | str | Iterable[float],
+    share: float | str | Iterable[float],
     queries: int | Path,
     seed: int,
     target_error: float | None,
@@ -152,6 +202,7 @@ def read_question(
         strengths={"l": read_whole_numbers("l", l), "gamma": read_whole_numbers("gamma", gamma)},
         queries=queries,
         seed=seed,
+        noise={"epsilon": read_numbers("epsilon", epsilon), "share": read_numbers("share", share)},
         target_error=target_error,
         options={"nulls": nulls, "unique_quasi": unique_quasi},
     )  # fmt: skip

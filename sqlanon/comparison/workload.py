@@ -1,29 +1,29 @@
-"""The queries of a comparison: the papers' two generators, or the user's own file; with their true answers."""
+"""The queries of a comparison: the papers' two generators, with their true answers."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.errors import DataError, QueryError, SourceError
+from sqlanon.errors import DataError
+from sqlanon.estimation.coded_rows import WORD, CodedRows, Condition
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.plans.templates import Sql, ident, literal
-from sqlanon.sql.query_file import split_queries
-from sqlanon.sql.source_query import SourceQuery, write_over_source
+from sqlanon.sql.source_query import SourceQuery
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-SETS, CONJUNCTIONS, OWN = "sets", "conjunctions", "own"
+SETS, CONJUNCTIONS = "sets", "conjunctions"
 SELECTIVITIES = (0.05, 0.01)  # expected shares of the rows, as Anatomy's paper varies them
 MOST_QUASI = 3  # quasi columns in one query, as both papers have it
 MOST_VALUES = 1000  # a column with more is in no set predicate
 MOST_DRAWS = 20  # sets of columns that conjunctions are drawn from
-TRUTHS_AT_ONCE = 100  # conditions that one scan counts
 _BARE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 _TEXT = ("VARCHAR", "ENUM", "UUID")
+
+Conditions = tuple[Condition, ...]  # joined by AND
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,11 @@ class AskedQuery:
     line: int
     shape: SourceQuery
     truth: "pd.DataFrame"
+
+    def counting(self) -> "AskedQuery":
+        """Return the query with its counts as the only figures."""
+        figures = tuple(name for name in self.shape.figures if name in self.shape.counts)
+        return replace(self, shape=replace(self.shape, figures=figures))
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,13 @@ class Microdata:
     sensitive: tuple[str, ...]
     types: Mapping[str, str]
 
+    def renamed(self) -> "Microdata":
+        """Return the same rows with the columns called as a query's pieces call them: quasi_1 …, sensitive."""
+        names = {name: f"quasi_{number}" for number, name in enumerate(self.quasi, start=1)}
+        names |= dict.fromkeys(self.sensitive, "sensitive")
+        listed = ", ".join(f"{ident(name)} as {ident(inner)}" for name, inner in names.items())
+        return replace(self, relation=Sql(f"(select {listed} from {self.relation})"))
+
     def frame(self, template: str, **values: object) -> "pd.DataFrame":
         """Return what a template of comparisons finds."""
         sql = self.workspace.render(f"comparison/{template}", {"microdata": self.relation}, **values)
@@ -60,14 +72,15 @@ def draw_queries(data: Microdata, wanted: int, seed: int) -> list[AskedQuery]:
 
     random = np.random.default_rng(seed)
     sets = _draw_sets(data, wanted // 2, random)
-    conditions = [(SETS, where) for where in sets]
-    conditions += [(CONJUNCTIONS, where) for where in _draw_conjunctions(data, wanted - len(sets), seed, random)]
-    if not conditions:
+    drawn = [(SETS, conditions) for conditions in sets]
+    drawn += [(CONJUNCTIONS, conditions) for conditions in _draw_conjunctions(data, wanted - len(sets), seed, random)]
+    if not drawn:
         raise DataError("no row has values in a quasi column and in the sensitive one; there is nothing to ask")
-    return _with_truths(data, conditions)
+    truths = count_truths(data, [conditions for _, conditions in drawn])
+    return [_name_count(*one, truth) for one, truth in zip(drawn, truths, strict=True)]
 
 
-def _draw_sets(data: Microdata, wanted: int, random: "np.random.Generator") -> list[str]:
+def _draw_sets(data: Microdata, wanted: int, random: "np.random.Generator") -> list[Conditions]:
     """Draw predicates of Anatomy's paper: qd quasi columns, a sensitive one, ceil(|A| s^(1/(qd+1))) values of each."""
     names = (*data.quasi, *data.sensitive)
     read = {name: data.frame("domain", column=name, most=MOST_VALUES + 1)["value_text"].tolist() for name in names}
@@ -76,7 +89,7 @@ def _draw_sets(data: Microdata, wanted: int, random: "np.random.Generator") -> l
     sensitive = [name for name in data.sensitive if name in domains]
     if not quasi or not sensitive:
         return []
-    most, conditions = min(MOST_QUASI, len(quasi)), []
+    most, found = min(MOST_QUASI, len(quasi)), []
     for number in range(wanted):
         qd, selectivity = 1 + number % most, SELECTIVITIES[number // most % len(SELECTIVITIES)]
         drawn = [*random.choice(quasi, qd, replace=False), random.choice(sensitive)]
@@ -85,25 +98,26 @@ def _draw_sets(data: Microdata, wanted: int, random: "np.random.Generator") -> l
             size = math.ceil(len(domains[name]) * selectivity ** (1 / (qd + 1)))
             chosen = random.choice(len(domains[name]), size, replace=False)
             values = ", ".join(_constant(data, name, domains[name][place]) for place in chosen)
-            terms.append(f"{ident(name)} in ({values})")
-        conditions.append(" and ".join(terms))
-    return conditions
+            terms.append((name, Sql(f"{ident(name)} in ({values})")))
+        found.append(tuple(terms))
+    return found
 
 
-def _draw_conjunctions(data: Microdata, wanted: int, seed: int, random: "np.random.Generator") -> list[str]:
+def _draw_conjunctions(data: Microdata, wanted: int, seed: int, random: "np.random.Generator") -> list[Conditions]:
     """Draw predicates of SPLU's paper, A1 = v1 ∧ … ∧ SA = s, as rows would: every query has an answer."""
     most = min(MOST_QUASI, len(data.quasi))
     turns = min(MOST_DRAWS, wanted)
-    conditions: dict[str, None] = {}
+    different: dict[Conditions, None] = {}
     for turn in range(turns):
         drawn = [*random.choice(data.quasi, 1 + turn % most, replace=False), random.choice(data.sensitive)]
         names = [str(name) for name in drawn]
-        share = (wanted - len(conditions)) // (turns - turn)
+        share = (wanted - len(different)) // (turns - turn)
         found = data.frame("conjunction", columns=names, seed=f"{seed}/{turn}", most=share)
         for row in found[names].itertuples(index=False):
-            terms = (f"{ident(name)} = {_constant(data, name, text)}" for name, text in zip(names, row, strict=True))
-            conditions[" and ".join(terms)] = None
-    return list(conditions)
+            pairs = zip(names, row, strict=True)
+            terms = ((name, Sql(f"{ident(name)} = {_constant(data, name, text)}")) for name, text in pairs)
+            different[tuple(terms)] = None
+    return list(different)
 
 
 def _constant(data: Microdata, name: str, text: str) -> Sql:
@@ -114,43 +128,30 @@ def _constant(data: Microdata, name: str, text: str) -> Sql:
     return Sql(text) if kind.startswith(_BARE) else Sql(f"cast({literal(text)} as {kind})")
 
 
-def _with_truths(data: Microdata, conditions: Sequence[tuple[str, str]]) -> list[AskedQuery]:
-    """Count what meets each condition, many in one scan."""
+def count_truths(data: Microdata, queries: Sequence[Conditions]) -> list[int]:
+    """Count the rows that meet all conditions of each query, 64 queries in a pass."""
+    import numpy as np
+
+    columns = dict.fromkeys(column for query in queries for column, _ in query)
+    rows = CodedRows(data.workspace, "coded_microdata", data.relation, list(columns))
+    counts: list[int] = []
+    try:
+        rows.load()
+        for begin in range(0, len(queries), WORD):
+            chunk = queries[begin : begin + WORD]
+            hits = [own.sum(axis=0) for _, own in rows.count_hits(chunk)] or [np.zeros(len(chunk))]
+            counts += (int(count) for count in np.sum(hits, axis=0))
+    finally:
+        rows.close()
+    return counts
+
+
+def _name_count(workload: str, conditions: Conditions, truth: int) -> AskedQuery:
     import pandas as pd
 
-    asked = []
-    for begin in range(0, len(conditions), TRUTHS_AT_ONCE):
-        part = conditions[begin : begin + TRUTHS_AT_ONCE]
-        counts = data.frame("truth", conditions=[Sql(where) for _, where in part]).iloc[0].tolist()
-        for (workload, where), count in zip(part, counts, strict=True):
-            text = f"select count(*) as n from release where {where}"
-            shape = SourceQuery(text, ("n",), (), ("n",), frozenset("n"))
-            asked.append(AskedQuery(text, workload, 0, shape, pd.DataFrame({"n": [count]})))
-    return asked
-
-
-def read_queries(data: Microdata, path: Path) -> tuple[list[AskedQuery], list[str]]:
-    """Return the queries of a file with their true answers, and what is said of those that cannot be compared.
-
-    Raises SourceError for a file that cannot be read, QueryError where no query is left.
-    """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise SourceError(f"cannot read the queries in {str(path)!r}: {reason}") from None
-    asked, refused = [], []
-    for line, query in split_queries(text):
-        try:
-            shape = write_over_source(query, data.name, data.quasi, data.sensitive)
-            truth = data.workspace.engine.frame(shape.sql).set_axis(list(shape.names), axis="columns")
-        except (QueryError, DataError) as error:
-            refused.append(f"line {line}: {error}")
-        else:
-            asked.append(AskedQuery(query, OWN, line, shape, truth))
-    if not asked:
-        raise QueryError(f"no query of {str(path)!r} can be compared: {refused[0] if refused else 'it holds none'}")
-    return asked, refused
+    text = f"select count(*) as n from release where {' and '.join(condition for _, condition in conditions)}"
+    shape = SourceQuery(text, ("n",), (), ("n",), frozenset("n"))
+    return AskedQuery(text, workload, 0, shape, pd.DataFrame({"n": [truth]}))
 
 
 def pair_figures(asked: AskedQuery, answer: "pd.DataFrame") -> Iterator[tuple[str, float, float, float, float]]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from sqlanon.errors import ResourceError, SqlanonError, TargetError
-from sqlanon.estimation.temporary_tables import MOST_REMEMBERED_QUERIES, Workspace
+from sqlanon.estimation.temporary_tables import MOST_REMEMBERED_CONSTANTS, Workspace
 from sqlanon.near_texts import find_near
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Comparison
@@ -37,7 +37,7 @@ class MissingValues:
         domain: internal column → the relation of its published values. settled: constants that are told otherwise.
         """
         told = self.space.told
-        if len(told) > MOST_REMEMBERED_QUERIES:
+        if len(told) > MOST_REMEMBERED_CONSTANTS:
             told.clear()
         told |= {one: "" for one in comparisons if one.constant in settled}
         for some in _chunk([one for one in comparisons if one not in told]):

@@ -12,6 +12,7 @@ from sqlanon.plans.templates import Sql, template_header
 from sqlanon.sql.aggregate_query import Comparison
 
 MOST_REMEMBERED_QUERIES = 256  # over the sensitive values
+MOST_REMEMBERED_CONSTANTS = 20_000
 
 
 class Workspace:

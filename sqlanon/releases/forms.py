@@ -1,6 +1,6 @@
 """The forms that a release takes, and what each offers: its verification, its answers, its summary."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -26,6 +26,9 @@ class Session(Protocol):
 
     def answer(self, sql: str, estimator: str | None = ..., **options: Any) -> "pd.DataFrame":
         """Answer one query."""
+
+    def answer_many(self, queries: Sequence[str], estimator: str | None = ...) -> "dict[int, pd.DataFrame]":
+        """Answer, by their places, those of many queries that can be answered together."""
 
     def statements(self, sql: str, estimator: str | None = ...) -> list[tuple[str, str]]:
         """Return the statements that `answer` runs."""

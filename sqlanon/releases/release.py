@@ -3,7 +3,7 @@
 import logging
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_duckdb
 from sqlanon.engines.time_limit import LONGEST, time_limit
-from sqlanon.errors import AnswerWarning, QueryError, ReleaseError, ResourceError, UsageError
+from sqlanon.errors import (
+    AnswerWarning,
+    DataError,
+    QueryError,
+    ReleaseError,
+    ResourceError,
+    SqlanonError,
+    UsageError,
+)
 from sqlanon.interruption import visible_or_not
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.statement import Statement
@@ -160,11 +168,8 @@ class Release:
         in `attrs["messages"]`, with remarks on how the answer was found. Its `plot()` draws the intervals.
         Raises QueryError where the query is outside this grammar, ResourceError where it takes too long.
         """
-        if options and estimator != "iterative":
-            raise UsageError(f"{', '.join(options)}: only the estimator iterative (of splu) takes these")
-        from sqlanon.estimation.answer import as_answer  # pandas is slow to load, and publishing needs none
-
-        answer = as_answer(self._read_steadily(lambda: self._answer(sql, estimator, timeout, options)))
+        self._check_options(estimator, options)
+        answer = self._answer_alone(sql, estimator, timeout, options)
         for message in answer.attrs.get("warnings", ()):
             warnings.warn(spoken(message), AnswerWarning, stacklevel=2)
         return answer
@@ -174,16 +179,60 @@ class Release:
     ) -> "list[Answer]":
         """Answer many queries in one open session; each answer is the one that `estimate` gives alone.
 
+        Of groups (anatomy), counts whose conditions each read one column are answered together, 64 in a pass.
         queries, estimator, options: as for `estimate`. timeout: seconds for each query. Returns a frame per query, in
         their order. Raises QueryError, naming the query by its number from 1, where one is outside the grammar.
         """
         answers = []
-        for number, sql in enumerate(queries, start=1):
-            try:
-                answers.append(self.estimate(sql, estimator, timeout=timeout, **options))
-            except QueryError as error:
-                raise QueryError(f"query {number}: {error}") from None
+        for number, answer in enumerate(self.estimate_each(queries, estimator, timeout=timeout, **options), start=1):
+            if isinstance(answer, QueryError):
+                raise QueryError(f"query {number}: {answer}") from None
+            if isinstance(answer, SqlanonError):
+                raise answer
+            answers.append(answer)
+            for message in answer.attrs.get("warnings", ()):
+                warnings.warn(spoken(message), AnswerWarning, stacklevel=2)
         return answers
+
+    def estimate_each(
+        self, queries: Iterable[str], estimator: str | None = None, *, timeout: float = LONGEST, **options: Any
+    ) -> "Iterator[Answer | SqlanonError]":
+        """Yield the answer of each of many queries, or why it has none (a QueryError or a DataError)."""
+        from sqlanon.estimation.answer import as_answer
+
+        asked = list(queries)
+        self._check_options(estimator, options)
+        together = {} if options else self._read_steadily(lambda: self._answer_together(asked, estimator, timeout))
+        for place, sql in enumerate(asked):
+            try:
+                if place in together:
+                    yield as_answer(together.pop(place))
+                else:
+                    yield self._answer_alone(sql, estimator, timeout, options)
+            except (QueryError, DataError) as error:
+                yield error
+
+    def _answer_together(
+        self, queries: Sequence[str], estimator: str | None, timeout: float
+    ) -> "dict[int, pd.DataFrame]":
+        """Return the answers, by place, of the queries that a session answers together."""
+        session = self._open_session()
+        try:
+            with time_limit(self.engine, timeout * max(len(queries), 1)):
+                return session.answer_many(queries, estimator)
+        except ResourceError:
+            session.close()
+            raise
+
+    @staticmethod
+    def _check_options(estimator: str | None, options: Mapping[str, Any]) -> None:
+        if options and estimator != "iterative":
+            raise UsageError(f"{', '.join(options)}: only the estimator iterative (of splu) takes these")
+
+    def _answer_alone(self, sql: str, estimator: str | None, timeout: float, options: Mapping[str, Any]) -> "Answer":
+        from sqlanon.estimation.answer import as_answer  # pandas is slow to load, and publishing needs none
+
+        return as_answer(self._read_steadily(lambda: self._answer(sql, estimator, timeout, options)))
 
     def _answer(self, sql: str, estimator: str | None, timeout: float, options: Mapping[str, Any]) -> "pd.DataFrame":
         session = self._open_session()

@@ -34,7 +34,8 @@ class PieceWriter:
         check_expression(node, WORDING)
         role = self.role(node)
         self.comparisons |= dict.fromkeys(self._compare(node))
-        return Piece(role, self._write(node, role, "part"), self._write(node, role, "other_part"))
+        sql = self._write(node, role, "part")
+        return Piece(role, sql, self._write(node, role, "other_part") if role == "mixed" else sql)
 
     def write_aside(self, node: exp.Expr) -> Sql:
         """Write an expression as keys are written, to compare the two; no part of it is kept."""
@@ -73,17 +74,19 @@ class PieceWriter:
         """Yield what is compared with constants by =, <> or IN, where it reads one column."""
         for found in node.find_all(*_EQUALITIES):
             one, *others = found.this, *(found.expressions or [found.expression])
-            if isinstance(found, exp.In):
-                pairs = [(one, other) for other in others]
-            else:
-                pairs = [(one, others[0]), (others[0], one)]
-            for side, constant in pairs:
-                names = {self.column(column) for column in side.find_all(exp.Column)}
-                if len(names) != 1 or constant.find(exp.Column) or isinstance(constant, exp.Null):
-                    continue
-                (name,) = names
-                side_sql, constant_sql = self._write(side, "quasi", ""), self._write(constant, "constant", "")
-                yield Comparison(name, side_sql, constant_sql, side.sql("duckdb", comments=False))
+            yield from self._compare_side(one, others)
+            if not isinstance(found, exp.In):
+                yield from self._compare_side(others[0], [one])
+
+    def _compare_side(self, side: exp.Expr, others: Sequence[exp.Expr]) -> Iterator[Comparison]:
+        names = {self.column(column) for column in side.find_all(exp.Column)}
+        constants = [one for one in others if not isinstance(one, exp.Null) and not one.find(exp.Column)]
+        if len(names) != 1 or not constants:
+            return
+        (name,) = names
+        written, named = self._write(side, "quasi", ""), side.sql("duckdb", comments=False)
+        for constant in constants:
+            yield Comparison(name, written, _write_constant(constant), named)
 
     def _write(self, node: exp.Expr, role: Role, part: str) -> Sql:
         def rename(inner: exp.Expr) -> exp.Expr:
@@ -92,7 +95,7 @@ class PieceWriter:
                 return exp.column(f"{part}_{self._part(inner)}")
             return exp.column(self.column(inner)) if isinstance(inner, exp.Column) else inner
 
-        return write_expression(replace_nodes(node, rename))
+        return write_expression(replace_nodes(node, rename), copy=False)
 
     def _part(self, node: exp.Expr) -> int:
         """Number a piece that reads only sensitive columns; equal pieces share one number."""
@@ -100,6 +103,13 @@ class PieceWriter:
         if sql not in self.parts:
             self.parts.append(sql)
         return self.parts.index(sql) + 1
+
+
+def _write_constant(node: exp.Expr) -> Sql:
+    """Write an expression that reads no column; plain literals, of which a list may hold hundreds, without a walk."""
+    if isinstance(node, exp.Literal) and node.name.isascii() and node.name.isalnum():
+        return Sql(f"('{node.name}')" if node.is_string else f"({node.name})")
+    return write_expression(node)
 
 
 def _read_from(select: exp.Select) -> str:

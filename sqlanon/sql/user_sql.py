@@ -3,7 +3,7 @@
 The user's text never reaches an engine. What is refused, and in which words, each reader says in its Wording.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NoReturn
@@ -53,8 +53,9 @@ def parse_select(sql: str, words: Wording, clauses: Collection[str]) -> exp.Sele
         words.refuse("a text with a NUL character")
     check_length(sql, words.subject)
     try:
-        _check_tokens(sql, words)
-        statements = [node for node in sqlglot.parse(sql, read="duckdb") if node is not None]
+        tokens = _duckdb().tokenize(sql)
+        _check_tokens(tokens, words)
+        statements = [node for node in _duckdb().parser().parse(tokens, sql) if node is not None]
     except sqlglot.errors.SqlglotError as error:
         raise QueryError(f"{words.subject} is not SQL that can be read: {_place(error)}; {words.grammar}") from None
     if len(statements) != 1:
@@ -88,9 +89,8 @@ def _shorten(text: str) -> str:
     return words if len(words) <= LONGEST_NEAR else f"…{words[-LONGEST_NEAR:]}"
 
 
-def _check_tokens(sql: str, words: Wording) -> None:
+def _check_tokens(tokens: Sequence[sqlglot.Token], words: Wording) -> None:
     """Refuse what the parser would not keep apart: other statements, and operators that the tree renames."""
-    tokens = sqlglot.tokenize(sql, read="duckdb")
     check_count(len(tokens), words.subject)
     if tokens and tokens[0].text.upper() not in {"SELECT", "FROM", "WITH", "("}:
         words.refuse(f"a {tokens[0].text.upper()} statement")
@@ -162,10 +162,16 @@ def _columns(node: exp.Expr) -> set[str]:
     return {column.name for column in node.find_all(exp.Column)}
 
 
-def write_expression(node: exp.Expr) -> Sql:
-    """Write a checked tree; brackets around it, for it will stand beside others."""
-    sql = node.sql("duckdb", identify=True, comments=False, normalize_functions="lower")
+def write_expression(node: exp.Expr, copy: bool = True) -> Sql:
+    """Write a checked tree; brackets around it, for it will stand beside others. copy: whether the tree is kept."""
+    sql = node.sql(_duckdb(), copy=copy, identify=True, comments=False, normalize_functions="lower")
     return Sql(sql if isinstance(node, exp.Column) else f"({sql})")
+
+
+@cache
+def _duckdb() -> sqlglot.Dialect:
+    """Return the dialect, made once: a query of many constants is written in many pieces."""
+    return sqlglot.Dialect.get_or_raise("duckdb")
 
 
 def check_expression(root: exp.Expr, words: Wording) -> None:

@@ -26,9 +26,13 @@ def compare(
     quasi: QuasiOption = [],  # noqa: B006
     sensitive: SensitiveOption = [],  # noqa: B006
     id: IdOption = [],  # noqa: B006
-    methods: Annotated[str, typer.Option(help="Which methods, between commas.")] = "anatomy,robust,splu,mondrian",
+    methods: Annotated[
+        str, typer.Option(help="Which, between commas; also the rivals dbr, laplace, sampling.")
+    ] = "anatomy,robust,splu,mondrian",
     l: Annotated[str, typer.Option("--l", help="l of anatomy and mondrian (k = 10), r of robust.")] = "3,5,10",
     gamma: Annotated[str, typer.Option(help="Values of gamma of splu.")] = "5,10",
+    epsilon: Annotated[str, typer.Option(help="Values of epsilon of laplace.")] = "0.01,0.1,0.693,1.099",
+    share: Annotated[str, typer.Option(help="Shares of the rows of sampling.")] = "0.1",
     queries: Annotated[
         str, typer.Option(help="How many queries to draw, or a file with your own, a semicolon behind each.")
     ] = "200",
@@ -56,7 +60,8 @@ def compare(
     if session.sql:
         raise UsageError("compare has no --sql; its statements depend on what it draws")
     question = read_question(
-        source, quasi, sensitive, id, methods=methods, l=l, gamma=gamma, seed=seed, target_error=target_error,
+        source, quasi, sensitive, id, methods=methods, l=l, gamma=gamma, epsilon=epsilon, share=share,
+        seed=seed, target_error=target_error,
         queries=int(queries) if re.fullmatch(r"-?\d+", queries) else Path(queries), nulls=nulls,
         unique_quasi=unique_quasi,
     )  # fmt: skip

@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 
 from sqlanon.engines.base import Engine
+from sqlanon.estimation.generalized.batch_run import MOST_HELD, BoxBatch, reads_no_node
 from sqlanon.estimation.generalized.tables import BoxTables
+from sqlanon.estimation.plain_counts import answer_in_chunks, read_plain_counts
 from sqlanon.estimation.query_run import Estimator, QueryRun
 from sqlanon.estimation.uncertain.count_run import CountRun
 from sqlanon.estimation.uncertain.query_parts import QUASI
@@ -18,6 +20,8 @@ from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Comparison, Query
 from sqlanon.sql.query_reader import parse_query
 
+FEW, CHUNK = 8, 32  # queries that are answered sooner alone; and together at once
+MOST_BOXES = 500_000  # of which shares by query are held in memory
 FORM, METHOD = "generalized", "mondrian"
 _SUMS = "{} over generalized rows is not answered: a box holds a range of values; count rows with COUNT(*)"
 
@@ -41,6 +45,29 @@ class Session:
         run = BoxRun(self.loaded, self._parse(sql))
         self.loaded.load()
         return run.answer(estimate)
+
+    def answer_many(self, queries: Sequence[str], estimator: str | None = None) -> "dict[int, pd.DataFrame]":
+        """Answer those of many queries that can be answered together, by their place; the others are asked alone.
+
+        Together go plain counts (`read_plain_count`) that ask no column with a hierarchy, of a release in memory.
+        """
+        choose_estimator(FORM, METHOD, estimator)
+        if len(queries) < FEW or not self.loaded.engine.in_process:
+            return {}
+        self.loaded.load()
+        batch = self._open_batch()
+        plain = read_plain_counts(queries, self._parse)
+        together = ((place, one) for place, one in plain if reads_no_node(self.loaded, one.quasi))
+        return {} if batch is None else answer_in_chunks(together, batch.answer, CHUNK)
+
+    def _open_batch(self) -> BoxBatch | None:
+        (size,) = self.loaded.engine.rows(
+            f"select (select count(*) from {self.loaded.relations['box']}) as boxes,"
+            f" (select count(*) from {self.loaded.relations['value']}) as sensitive_values"
+        )
+        if size["boxes"] > MOST_BOXES or size["boxes"] * size["sensitive_values"] > MOST_HELD:
+            return None
+        return BoxBatch(self.loaded)
 
     def statements(self, sql: str, estimator: str | None = None) -> list[tuple[str, str]]:
         """Return the names and texts of the statements that `answer` runs, in order; run nothing."""

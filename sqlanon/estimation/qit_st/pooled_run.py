@@ -7,6 +7,7 @@ from sqlanon.estimation.query_run import inline
 from sqlanon.estimators.evidence import Array
 from sqlanon.estimators.inference import Inference
 from sqlanon.estimators.inference_pooled import PooledInference
+from sqlanon.estimators.least_squares import NormalEquations
 from sqlanon.estimators.moments import Moments, SelectedValues
 from sqlanon.plans.templates import Sql
 from sqlanon.wording import option, spoken
@@ -59,13 +60,8 @@ class PooledRun(UniformRun):
     def tell_limits(self, inference: Inference, undetermined: int, exact: bool) -> None:
         """Say also where least squares has no answer."""
         if undetermined and isinstance(inference, PooledInference):
-            equations = inference.equations
-            self.messages.append(
-                f"{undetermined} of {inference.selected.set_count} asked sets of values always stand in groups together"
-                " with others, so that least squares cannot tell them apart: answered by uniform, without error bars"
-                f" (the groups tell {equations.rank} of {len(equations.totals)} values apart; a release published with"
-                f" a smaller {spoken(option('block'))} has more different groups)"
-            )
+            told = tell_undetermined(undetermined, inference.selected.set_count, inference.equations)
+            self.messages.append(told)
         super().tell_limits(inference, undetermined, exact)
 
     def read_moments(self, selected: SelectedValues) -> Moments:
@@ -86,3 +82,13 @@ class PooledRun(UniformRun):
         one, two = np.divmod(frame["case_number"].to_numpy(dtype=np.int64), cases)
         paired[0, one, two, frame["code"].to_numpy(dtype=np.int64)] = frame["shared"].to_numpy(dtype=float)
         return paired
+
+
+def tell_undetermined(undetermined: int, asked: int, equations: NormalEquations) -> str:
+    """Say that least squares has no answer for some of the asked value sets, and why."""
+    return (
+        f"{undetermined} of {asked} asked sets of values always stand in groups together"
+        " with others, so that least squares cannot tell them apart: answered by uniform, without error bars"
+        f" (the groups tell {equations.rank} of {len(equations.totals)} values apart; a release published with"
+        f" a smaller {spoken(option('block'))} has more different groups)"
+    )

@@ -1,6 +1,6 @@
 """Answer aggregate queries from QIT and ST, by the estimator that the caller names."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -8,6 +8,8 @@ import pandas as pd
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.blank_cells import tell_blank_cells
+from sqlanon.estimation.plain_counts import read_plain_counts
+from sqlanon.estimation.qit_st.batch_run import BatchRun
 from sqlanon.estimation.qit_st.class_run import ClassRun
 from sqlanon.estimation.qit_st.class_tables import ClassTables
 from sqlanon.estimation.qit_st.pooled_run import PooledRun
@@ -19,6 +21,8 @@ from sqlanon.plans.templates import Sql
 from sqlanon.sql.query_reader import parse_query
 
 METHOD = "anatomy"  # of a manifest that names none
+FEW = 8  # queries that are answered sooner alone
+TOGETHER = ("uniform", "least_squares", "shrinkage")  # estimators that answer many queries at once
 _RUNS = {"ridge": ClassRun, "uniform": UniformRun}  # all other estimators solve one system for all groups
 
 
@@ -45,6 +49,19 @@ class Session:
         answer = run.answer(estimate)
         tell_blank_cells(answer, name)
         return answer
+
+    def answer_many(self, queries: Sequence[str], estimator: str | None = None) -> "dict[int, pd.DataFrame]":
+        """Answer those of many queries that can be answered together, by their place; the others are asked alone.
+
+        Together go plain counts (`read_plain_count`) of a release that is counted in memory, unless by ridge.
+        """
+        name, estimate = choose_estimator(METHODS[self.method].form, self.method, estimator)
+        if not self.loaded.in_memory or name not in TOGETHER or len(queries) < FEW:
+            return {}
+        rows = self.loaded.load_rows()
+        if rows is None:
+            return {}
+        return BatchRun(self.loaded, rows, name, estimate).answer_all(read_plain_counts(queries, self._parse))
 
     def statements(self, sql: str, estimator: str | None = None) -> list[tuple[str, str]]:
         """Return the names and texts of the statements that `answer` runs, in order; run nothing.

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
+from sqlanon.estimation.coded_rows import MOST_CODES, CodedRows
 from sqlanon.estimation.sound_tables import load_sound, render_soundness
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.estimators.evidence import Array, IntArray
@@ -54,6 +55,7 @@ class GroupTables(Workspace):
         self.relations |= {name: relation_name(self.prefix, name) for name in TABLES}
         self.in_memory: bool = engine.in_process and manifest.get("rows", 0) <= LARGEST_HELD
         self._occurrences: sparse.csr_array | None = None
+        self._rows: CodedRows | None = None
         self._totals: Array | None = None
         self._equations: NormalEquations | None = None
         self._spreads: dict[PairKey, Array] = {}
@@ -95,6 +97,17 @@ class GroupTables(Workspace):
         hits = np.bincount(groups, minlength=occurrences.shape[0]).astype(float)
         size = occurrences @ np.ones(occurrences.shape[1])
         return {"shared": hits @ occurrences, "uniform": (hits / size) @ occurrences}
+
+    def load_rows(self) -> CodedRows | None:
+        """Return the rows of QIT coded for many queries at once, by group; None where there are too many."""
+        totals = self.load_totals()
+        if totals.sum() * (len(self.quasi) + 1) > MOST_CODES:
+            return None
+        if self._rows is None:
+            columns = [f"quasi_{number}" for number in range(1, len(self.quasi) + 1)]
+            self._rows = CodedRows(self, "coded_person", self.relations["person"], columns, Sql("group_id"))
+            self._rows.load()
+        return self._rows
 
     def load_equations(self) -> NormalEquations | None:
         """Return the normal equations, None where the release has too many values for them."""
@@ -182,4 +195,4 @@ class GroupTables(Workspace):
     def close(self) -> None:
         """Drop the temporary tables; they are made again where they are needed again."""
         super().close()
-        self._totals = self._equations = self._occurrences = None
+        self._totals = self._equations = self._occurrences = self._rows = None

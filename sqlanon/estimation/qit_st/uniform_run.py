@@ -16,6 +16,8 @@ from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Query
 
+TOO_MANY_VALUES = f"the release has more than {LARGEST_SYSTEM} sensitive values: answered by uniform"
+
 
 class UniformRun(QueryRun):
     """One query on its way through QIT and ST, answered by the uniform estimate.
@@ -133,7 +135,7 @@ class UniformRun(QueryRun):
 
     def tell_too_many_values(self) -> None:
         """Say that there is nothing but the uniform estimate."""
-        self.messages.append(f"the release has more than {LARGEST_SYSTEM} sensitive values: answered by uniform")
+        self.messages.append(TOO_MANY_VALUES)
 
     def read_hit_groups(self) -> IntArray:
         """Return the group of every hit, for counting in memory."""

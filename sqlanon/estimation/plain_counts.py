@@ -1,0 +1,69 @@
+"""The common query, COUNT(*) under conditions joined by AND that each read one column: many are answered together."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from sqlanon.errors import QueryError, ResourceError, SqlanonError, TargetError
+from sqlanon.estimation.coded_rows import Condition
+from sqlanon.plans.templates import Sql
+from sqlanon.sql.aggregate_query import Aggregate, Comparison, Query
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_COLUMN = re.compile(r"quasi_\d+")
+
+
+@dataclass(frozen=True)
+class PlainCount:
+    """One such query: the columns of its answer, what it asks of quasi columns, and of the sensitive one."""
+
+    names: tuple[str, ...]
+    quasi: tuple[Condition, ...]
+    sensitive: tuple[Sql, ...]
+    comparisons: Sequence[Comparison]
+
+
+def read_plain_counts(queries: Sequence[str], parse: Callable[[str], Query]) -> Iterator[tuple[int, PlainCount]]:
+    """Yield the place of each text that is such a query, with what it asks; what cannot be read is left to others."""
+    for place, text in enumerate(queries):
+        try:
+            found = read_plain_count(parse(text))
+        except QueryError:
+            continue
+        if found is not None:
+            yield place, found
+
+
+def read_plain_count(query: Query) -> PlainCount | None:
+    """Return a query as one of many that are answered together; None for any other."""
+    whole = not (query.grouped or query.keys or query.parts or query.derived or query.having)
+    if not whole or query.limit is not None or query.aggregates != (Aggregate("count"),):
+        return None
+    conditions: list[Condition] = []
+    for piece in query.filters("constant", "quasi", "mixed"):
+        columns = set(_COLUMN.findall(piece.sql))  # a text that names another column makes two: answered alone
+        if piece.role != "quasi" or len(columns) != 1:
+            return None
+        conditions.append((columns.pop(), piece.sql))
+    sensitive = tuple(piece.sql for piece in query.filters("sensitive"))
+    return PlainCount(tuple(item.name for item in query.items), tuple(conditions), sensitive, query.comparisons)
+
+
+def answer_in_chunks(
+    queries: Iterable[tuple[int, PlainCount]], answer: Callable[[Sequence[PlainCount]], list["pd.DataFrame"]], size: int
+) -> dict[int, "pd.DataFrame"]:
+    """Return the answers by the queries' places; where something fails on this data, those queries' are missing."""
+    waiting, found = iter(queries), dict[int, "pd.DataFrame"]()
+    while chunk := list(islice(waiting, size)):
+        try:
+            answers = answer([query for _, query in chunk])
+        except (ResourceError, TargetError):
+            raise
+        except SqlanonError:  # each is asked alone, and says what is wrong with it
+            continue
+        found |= zip([place for place, _ in chunk], answers, strict=True)
+    return found

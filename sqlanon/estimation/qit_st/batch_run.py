@@ -1,0 +1,116 @@
+"""Many plain counts on their way through QIT and ST together: each is a cell, and each asks a set of values."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import pandas as pd
+
+from sqlanon.estimation.blank_cells import tell_blank_cells
+from sqlanon.estimation.coded_rows import WORD, CodedRows, tell_holding
+from sqlanon.estimation.missing_values import MissingValues
+from sqlanon.estimation.plain_counts import PlainCount, answer_in_chunks
+from sqlanon.estimation.qit_st.pooled_run import tell_undetermined
+from sqlanon.estimation.qit_st.tables import GroupTables
+from sqlanon.estimation.qit_st.uniform_run import TOO_MANY_VALUES
+from sqlanon.estimation.query_run import Estimator
+from sqlanon.estimators.evidence import Array, Estimate, Evidence
+from sqlanon.estimators.inference import Inference
+from sqlanon.estimators.inference_pooled import PooledInference
+from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues
+from sqlanon.plans.templates import Sql
+from sqlanon.sql.aggregate_query import INTERVAL
+
+LOOKED_FOR = 8 * WORD  # queries whose constants are looked for at once
+
+
+class BatchRun:
+    """Answer plain counts of one release, 64 at a time, as each would be answered alone."""
+
+    def __init__(self, loaded: GroupTables, rows: CodedRows, name: str, estimate: Estimator) -> None:
+        """Take the loaded release, its rows of QIT by group, and an estimator with its name."""
+        self.loaded, self.rows, self.name, self.estimate = loaded, rows, name, estimate
+        occurrences = loaded.load_occurrences()
+        self.parts = [occurrences[block.labels].T.tocsr() for block in rows.blocks]
+
+    def answer_all(self, queries: Iterable[tuple[int, PlainCount]]) -> dict[int, pd.DataFrame]:
+        """Return the answers by the queries' places; where something fails on this data, those queries' are missing."""
+        waiting, found = iter(queries), dict[int, pd.DataFrame]()
+        while some := list(islice(waiting, LOOKED_FOR)):
+            self.tell_constants([query for _, query in some])
+            found |= answer_in_chunks(some, self.answer, WORD)
+        return found
+
+    def answer(self, queries: Sequence[PlainCount]) -> list[pd.DataFrame]:
+        """Return an answer for each of at most 64 queries."""
+        assert len(queries) <= WORD
+        selected = self._select(queries)
+        inference = self._infer(self._count(queries), selected)
+        ones = np.ones(len(selected.code))
+        evidence = _take_own(inference.gather_evidence(LinearAggregate("count", None, ones, ones)))
+        found = self.estimate(evidence)
+        return [
+            self._frame(query, found, number, self._tell(inference, number, bool(evidence.exact[number])))
+            for number, query in enumerate(queries)
+        ]
+
+    def _select(self, queries: Sequence[PlainCount]) -> SelectedValues:
+        """Number the values that each query asks for: a set for each."""
+        conditions = list(dict.fromkeys(one for query in queries for one in query.sensitive))
+        value = self.loaded.relations["value"]
+        holds = tell_holding(self.loaded, value, len(self.loaded.load_totals()), conditions)
+        asked = np.ones((len(queries), len(holds)), dtype=bool)
+        for number, query in enumerate(queries):
+            for condition in query.sensitive:
+                asked[number] &= holds[:, conditions.index(condition)]
+        value_set, code = np.nonzero(asked)
+        return SelectedValues(code, np.zeros_like(code), value_set, len(queries))
+
+    def _count(self, queries: Sequence[PlainCount]) -> Moments:
+        """Sum b = Σ n_g s_g and Σ n_g s_g/|g| of each query, as the moment query does: Q x 1 x V."""
+        totals = self.loaded.load_totals()
+        shared, uniform = np.zeros((2, len(totals), len(queries)))
+        for number, hits in self.rows.count_hits([query.quasi for query in queries]):
+            own = self.parts[number] @ hits
+            shared += own
+            uniform += own / self.rows.blocks[number].label_size
+        return Moments({"shared": shared.T[:, None], "uniform": uniform.T[:, None]}, totals)
+
+    def _infer(self, moments: Moments, selected: SelectedValues) -> Inference:
+        equations = None if self.name == "uniform" else self.loaded.load_equations()
+        if equations is None:
+            return Inference(moments, selected)
+        return PooledInference(moments, selected, equations, self.loaded.measure_spreads, None)
+
+    def _tell(self, inference: Inference, number: int, exact: bool) -> list[str]:
+        """Return what is special about one answer."""
+        if isinstance(inference, PooledInference):
+            return [] if inference.determined[number] or exact else [tell_undetermined(1, 1, inference.equations)]
+        return [] if self.name == "uniform" else [TOO_MANY_VALUES]
+
+    def _frame(self, query: PlainCount, found: Estimate, number: int, messages: list[str]) -> pd.DataFrame:
+        """Write one answer as it would be alone."""
+        figures = {name: array[number : number + 1] for name, array in vars(found).items()}
+        figures["value"] = np.nan_to_num(figures["value"])
+        columns: dict[str, Array] = {}
+        for name in query.names:
+            columns |= {name: figures["value"]} | {f"{name}_{end}": figures[end] for end in INTERVAL}
+        answer = pd.DataFrame(columns)
+        told = messages + MissingValues(self.loaded).tell(query.comparisons, self._domain)
+        answer.attrs["messages"], answer.attrs["warnings"] = told, told
+        tell_blank_cells(answer, self.name)
+        return answer
+
+    def tell_constants(self, queries: Sequence[PlainCount]) -> None:
+        """Look for the constants of all queries at once; what is found is remembered for each."""
+        MissingValues(self.loaded).tell([one for query in queries for one in query.comparisons], self._domain)
+
+    def _domain(self, column: str) -> Sql:
+        return self.loaded.relations["value"] if column == "sensitive" else self.rows.domains[column]
+
+
+def _take_own(evidence: Evidence) -> Evidence:
+    """Return each query's own line of the evidence on queries x value sets: query q asks set q."""
+    arrays = {name: value for name, value in vars(evidence).items() if isinstance(value, np.ndarray)}
+    return replace(evidence, **{name: np.diagonal(array) for name, array in arrays.items()})
