@@ -21,7 +21,7 @@ from sqlanon.publishing.follow import in_step, prepared
 from sqlanon.publishing.plan_text import plan_text
 from sqlanon.publishing.release_request import ReleaseRequest
 from sqlanon.publishing.succession import describe_succession, standing_release
-from sqlanon.read_places import refuse_read_directory
+from sqlanon.read_places import refuse_read, refuse_read_directory
 from sqlanon.releases.database_targets import SchemaTarget, SessionTarget
 from sqlanon.releases.directory_target import DirectoryTarget
 from sqlanon.releases.forms import form_of
@@ -92,6 +92,8 @@ def _refuse_own_source(asked: ReleaseRequest, plan: Plan, out: str | Path | None
     if out is not None:
         names = [f"{table}.parquet" for table in form_of({"method": asked.method}).verification.TABLES]
         refuse_read_directory(Path(out), [MANIFEST, *names], (asked.source, *asked.files, *plan.read))
+    if asked.ledger is not None:
+        refuse_read(Path(asked.ledger), [asked.source])
 
 
 def kept_paths(asked: ReleaseRequest, parameters: Mapping[str, Any]) -> Sequence[Path]:

@@ -13,7 +13,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from sqlanon.plans.manifest import manifest_text
+from sqlanon.plans.manifest import follows, manifest_text
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
@@ -62,6 +62,8 @@ def check_alignment(published: PublishedTables, source: Source, types: Mapping[s
     """Check that no quasi column's order within the groups goes with the values'; None where nobody can be placed."""
     quasi = published.manifest["columns"]["quasi"]
     required = f"people of a group not in order of values (level {LEVEL:g})"
+    if follows(published.manifest):  # members of a group came together, and stand-ins may have come later
+        return Check(NAME, required, "groups were drawn at several times: cannot be told", None)
     least, groups = dict.fromkeys(quasi, 1.0), 0
     for _, sql in alignment_queries(published, source, types):
         rows = published.engine.rows(sql)
