@@ -93,7 +93,7 @@ def _refuse_own_source(asked: ReleaseRequest, plan: Plan, out: str | Path | None
         names = [f"{table}.parquet" for table in form_of({"method": asked.method}).verification.TABLES]
         refuse_read_directory(Path(out), [MANIFEST, *names], (asked.source, *asked.files, *plan.read))
     if asked.ledger is not None:
-        refuse_read(Path(asked.ledger), [asked.source])
+        refuse_read(Path(asked.ledger.path), [asked.source])
 
 
 def kept_paths(asked: ReleaseRequest, parameters: Mapping[str, Any]) -> Sequence[Path]:
