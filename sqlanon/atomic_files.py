@@ -9,7 +9,7 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -36,13 +36,6 @@ def check_new_file(target: Path, endings: tuple[str, ...], mark: str, overwrite:
         raise TargetError(f"no directory {str(target.parent)!r} to write {target.name!r} in")
     if os.path.lexists(target) and not (overwrite and target.is_file() and not target.is_symlink()):
         raise TargetError(f"{str(target)!r} exists; choose another {mark} or say {option('overwrite', True)}")
-
-
-def refuse_read(path: Path, read: Iterable[object]) -> None:
-    """Raise TargetError for a file that the run reads; read: what it reads, as it was named: texts that are paths."""
-    taken = {Path(text).resolve() for text in read if isinstance(text, str) and Path(text).exists()}
-    if path.resolve() in taken:
-        raise TargetError(f"{str(path)!r} is what this run reads; name another file")
 
 
 class OwnedFolder:

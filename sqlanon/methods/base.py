@@ -3,7 +3,7 @@
 A method never holds a connection: it turns a request into a Plan, so that its SQL can be read without a database.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Self, TypeVar, cast
 
@@ -96,7 +96,8 @@ class Method(Generic[D]):
     takes_lists: whether columns may hold lists. probe: the query that it wants the source asked first, if any.
     reads_source: whether a compiled script depends on the types of the source's columns. saved: the parameter that
     names files for what the publisher may keep, nothing_saved: what is said where there is nothing to keep.
-    plans_promises: the parameter whose promises can be asked for first, for several of its values.
+    plans_promises: the parameter whose promises can be asked for first, for several of its values. most_columns: how
+    many quasi columns it takes: engines refuse statements of a thousand nested terms, and plan those below for minutes.
     followed, followed_outputs: the steps of a release under a ledger; no_ledger: why there are none.
     """
 
@@ -123,6 +124,7 @@ class Method(Generic[D]):
     followed: tuple[Callable[[D], Steps], ...] = ()
     followed_outputs: tuple[Callable[[D], Steps], ...] = ()
     no_ledger: str = ""
+    most_columns: int = 400
     _declared: dict[str, Parameter] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -157,12 +159,21 @@ class Method(Generic[D]):
         if not self.followed:
             raise UsageError(f"{self.name} has no {option('ledger')}: {self.no_ledger}", about=["ledger"])
 
+    def refuse_many(self, quasi: Sequence[str]) -> None:
+        """Raise UsageError for more quasi columns than the method takes, before anything runs."""
+        if len(quasi) > self.most_columns:
+            raise UsageError(
+                f"{len(quasi):,} quasi columns are more than the {self.most_columns} that {self.name} takes; name those"
+                " that others may know of people, and leave out the rest"
+            )
+
     def plan(self, request: Request, prefix: str = "sqlanon_", key: Sql | None = None, **given: Any) -> Plan:
         """Return the plan of a release.
 
         given: the method's own parameters; what is missing has its default. key: the relation of the key.
         Raises UsageError where a parameter is out of range, or the roles are not the method's.
         """
+        self.refuse_many(request.roles.quasi)
         values = {name: given.get(name, known.default) for name, known in self.parameters.items()}
         for name, known in self.parameters.items():
             known.check(values[name])

@@ -20,6 +20,7 @@ class _Required:
 
 
 REQUIRED = _Required()
+MOST = 2**31 - 1  # products of two such numbers are numbers of every engine
 
 
 @dataclass(frozen=True)
@@ -80,10 +81,17 @@ class Parameter:
         return self.default is REQUIRED
 
     def check(self, value: Any) -> None:
-        """Raise UsageError where no data could meet the value."""
-        fault = self.within.fault(value) if self.within is not None and value is not None else ""
-        if fault:
-            raise UsageError(fault.format(value=value, option=self.mark), about=[self.name])
+        """Raise UsageError where no data could meet the value, or one of several values."""
+        for one in value.values() if isinstance(value, Mapping) else (value,):
+            fault = self._fault(one)
+            if fault:
+                raise UsageError(fault.format(value=one, option=self.mark), about=[self.name])
+
+    def _fault(self, value: Any) -> str:
+        outside = self.within.fault(value) if self.within is not None and value is not None else ""
+        if outside or not isinstance(value, int | float):
+            return outside
+        return "" if abs(value) <= MOST else f"{{option}} {{value}} is beyond {MOST:,}, which no table reaches"
 
 
 def declared(options: type) -> dict[str, Parameter]:
@@ -119,6 +127,14 @@ def checked(parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> di
     if missing:
         raise TypeError(f"missing keyword arguments: {', '.join(missing)}")
     return read_given(parameters, given, lambda known, value: known.kind.check(known.name, value))
+
+
+def check_recorded(parameters: Mapping[str, Parameter], recorded: Mapping[str, Any]) -> None:
+    """Raise UsageError where a manifest, which may be a stranger's, records what the method never takes."""
+    for name in recorded.keys() & parameters.keys():
+        known = parameters[name]
+        if known.kind.recorded:
+            known.check(known.kind.check(name, recorded[name]))
 
 
 def read_given(

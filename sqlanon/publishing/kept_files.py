@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlanon.atomic_files import refuse_read, write_atomically
+from sqlanon.atomic_files import write_atomically
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, connect
 from sqlanon.errors import SqlanonError, TargetError, UsageError
@@ -18,6 +18,7 @@ from sqlanon.plans.plan import KeptFile, Plan, Row
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.publishing.release_request import ReleaseRequest
+from sqlanon.read_places import refuse_read
 from sqlanon.wording import option
 
 if TYPE_CHECKING:

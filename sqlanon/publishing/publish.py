@@ -21,10 +21,12 @@ from sqlanon.publishing.follow import in_step, prepared
 from sqlanon.publishing.plan_text import plan_text
 from sqlanon.publishing.release_request import ReleaseRequest
 from sqlanon.publishing.succession import describe_succession, standing_release
+from sqlanon.read_places import refuse_read, refuse_read_directory
 from sqlanon.releases.database_targets import SchemaTarget, SessionTarget
 from sqlanon.releases.directory_target import DirectoryTarget
+from sqlanon.releases.forms import form_of
 from sqlanon.releases.release import Release, open_release
-from sqlanon.releases.targets import Place, Target
+from sqlanon.releases.targets import MANIFEST, Place, Target
 from sqlanon.releases.verified_write import write_verified
 from sqlanon.verification.checks import Report
 from sqlanon.wording import option
@@ -55,6 +57,7 @@ def publish(
         warnings.warn(PREDICTABLE, PrivacyWarning, stacklevel=2)
     with visible_or_not(), ExitStack() as stack:
         plan, against, ledger = stack.enter_context(prepared(asked, engine, fresh_prefix(), out, **parameters))
+        _refuse_own_source(asked, plan, out)
         key = asked.key or Key.fresh()
         # before anything runs: of two runs to one target the second is refused at once
         target = stack.enter_context(closing(target_of(engine, out, into, overwrite)))
@@ -82,6 +85,15 @@ def publish(
     release.notes += [] if ledger is None else ledger.notes
     release.learned = dict(publication.learned)
     return release
+
+
+def _refuse_own_source(asked: ReleaseRequest, plan: Plan, out: str | Path | None) -> None:
+    """Refuse a directory whose files the next run would read as its source."""
+    if out is not None:
+        names = [f"{table}.parquet" for table in form_of({"method": asked.method}).verification.TABLES]
+        refuse_read_directory(Path(out), [MANIFEST, *names], (asked.source, *asked.files, *plan.read))
+    if asked.ledger is not None:
+        refuse_read(Path(asked.ledger.path), [asked.source])
 
 
 def kept_paths(asked: ReleaseRequest, parameters: Mapping[str, Any]) -> Sequence[Path]:

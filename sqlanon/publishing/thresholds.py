@@ -12,8 +12,6 @@ from typing import Any
 from sqlanon.errors import UsageError, VerificationError
 from sqlanon.plans.manifest import Manifest
 
-MOST_SMALL = 1000  # beyond it no count is a small one
-
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
     "<=": operator.le,
@@ -119,6 +117,8 @@ def _argument(name: str, number: str | None, percent: bool) -> float | None:
     if name in FIGURES:
         return None
     value = float(number or 0) / (100 if percent else 1)
+    from sqlanon.methods.splu.binomial import MOST_SMALL  # numpy is slow to import
+
     whole = value >= 1 and value == int(value) <= MOST_SMALL
     if not (whole if name == "off_at_least" else 0 < value <= 1):
         raise UsageError(f"{name} needs {FIGURES_AT[name][1]}")

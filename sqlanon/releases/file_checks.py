@@ -1,6 +1,5 @@
 """Look at a release's files and tables beside its manifest: are they the ones it describes?"""
 
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from sqlanon.releases.companions.registry import foreign_companions
 from sqlanon.releases.foreign_content import foreign_entries, foreign_files
 from sqlanon.releases.forms import form_of
 from sqlanon.releases.targets import Place, file_sha256, table_files
-from sqlanon.verification.checks import Check, PublishedTables, Report
+from sqlanon.verification.checks import Check, PublishedTables, Report, equal_figures
 
 
 def file_path(directory: Path, name: str) -> Path:
@@ -104,20 +103,11 @@ def check_manifest_figures(manifest: Manifest, report: Report) -> Check:
     unknown = foreign_texts(manifest, set(required))
     if unknown:
         required["nothing else"], claimed["nothing else"] = "", unknown
-    differing = [name for name in required if not _equal(required[name], claimed[name])]
+    differing = [name for name in required if not equal_figures(required[name], claimed[name])]
     if differing:
         wanted, said = ({name: values[name] for name in differing} for values in (required, claimed))
         return Check("manifest", wanted, said, False)
     return Check("manifest", "rows, groups and promise as the tables have them", "as the tables have them", True)
-
-
-def _equal(required: Any, claimed: Any) -> bool:
-    """Compare figures as JSON has them; engines add fractions in different orders."""
-    if isinstance(required, float) and type(claimed) in (int, float):
-        return math.isclose(required, claimed, rel_tol=1e-9, abs_tol=1e-12)
-    if isinstance(required, dict) and isinstance(claimed, dict):
-        return set(required) == set(claimed) and all(_equal(required[name], claimed[name]) for name in required)
-    return bool(required == claimed) and isinstance(required, bool) == isinstance(claimed, bool)
 
 
 def _sum_rows(files: Mapping[str, Any], names: list[str]) -> int | None:

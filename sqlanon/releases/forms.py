@@ -13,7 +13,7 @@ from sqlanon.plans.templates import Sql
 from sqlanon.releases import summaries
 from sqlanon.releases.summaries import Summary, Table
 from sqlanon.releases.suppression_summary import tell_left_out
-from sqlanon.verification import class_qit_st, generalized, qit_st, randomized
+from sqlanon.verification import class_qit_st, generalized, qit_st, randomized, rank_alignment
 from sqlanon.verification.checks import Check, PublishedTables, Report
 from sqlanon.verification.uncertain import release_checks, true_counts
 
@@ -112,6 +112,8 @@ FORMS: dict[str, Form] = {
         _groups_session,
         summaries.summarize_groups,
         groups=True,
+        compared=rank_alignment.check_alignment,
+        compared_queries=rank_alignment.alignment_queries,
         presence=voter_list.presence_query,
     ),
     "class_qit_st": Form(
@@ -119,6 +121,8 @@ FORMS: dict[str, Form] = {
         _groups_session,
         tell_left_out(summaries.summarize_class_groups),
         groups=True,
+        compared=rank_alignment.check_alignment,
+        compared_queries=rank_alignment.alignment_queries,
         presence=voter_list.presence_query,
     ),
     "randomized": Form(

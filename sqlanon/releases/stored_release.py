@@ -7,6 +7,7 @@ from typing import NamedTuple
 from sqlanon.engines.base import Engine
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.methods import METHODS
+from sqlanon.methods.parameters import check_recorded
 from sqlanon.plans.manifest import Manifest, parse_manifest
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.database_targets import read_schema_manifest
@@ -81,4 +82,8 @@ def _read_manifest(text: str, where: str, engine: Engine) -> Manifest:
             f" {engine.dialect}"
         )
     form.verification.check_manifest(manifest, where)
+    try:
+        check_recorded(METHODS[manifest["method"]].parameters, manifest["parameters"])
+    except UsageError as error:
+        raise ReleaseError(f"the manifest of {where} records what no release has: {error}") from None
     return manifest

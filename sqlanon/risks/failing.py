@@ -4,9 +4,10 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from sqlanon.atomic_files import check_new_file, refuse_read, write_atomically
+from sqlanon.atomic_files import check_new_file, write_atomically
 from sqlanon.errors import TargetError
 from sqlanon.plans.templates import Sql, literal
+from sqlanon.read_places import refuse_read
 from sqlanon.risks.limits import failing_condition
 from sqlanon.risks.relations import Classes, is_ordered
 from sqlanon.wording import option

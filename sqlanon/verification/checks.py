@@ -1,5 +1,6 @@
 """What a verification is made of: checks, their report, and the published tables that they read."""
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,17 @@ if TYPE_CHECKING:
 
 REPORTED = "reported"  # what is required where nothing is judged
 ROUNDING = 1e-12  # what rounding may add to a posterior of exactly 1/r
+
+
+def equal_figures(required: Any, claimed: Any) -> bool:
+    """Compare figures as JSON has them; engines, and versions of a library, add fractions in different orders."""
+    if isinstance(required, float) and type(claimed) in (int, float):
+        return math.isclose(required, claimed, rel_tol=1e-9, abs_tol=1e-12)
+    if isinstance(required, dict) and isinstance(claimed, dict):
+        return set(required) == set(claimed) and all(equal_figures(required[name], claimed[name]) for name in required)
+    if isinstance(required, list) and isinstance(claimed, list):
+        return len(required) == len(claimed) and all(map(equal_figures, required, claimed))
+    return bool(required == claimed) and isinstance(required, bool) == isinstance(claimed, bool)
 
 
 @dataclass(frozen=True)

@@ -155,7 +155,12 @@ def test_position_and_files_tell_nothing_of_value_or_group(con, tmp_path):
         ({"gamma": {"s": 5, "u": 4}, "sensitive": ["s", "u"], "residue": "drop"}, sqlanon.UsageError, "one gamma"),
         ({"gamma": 5, "residue": "x"}, sqlanon.UsageError, "none of drop, keep"),
         ({"gamma": "5"}, sqlanon.UsageError, "not a whole number"),
-        ({"gamma": 5, "epsilon": 1.5}, sqlanon.UsageError, "between 0 and 1"),
+        ({"gamma": 5, "epsilon": 1.5}, sqlanon.UsageError, "from 0.0001 to below 1"),
+        ({"gamma": 5, "epsilon": 1e-12}, sqlanon.UsageError, "from 0.0001 to below 1"),
+        ({"gamma": 5, "target_error": 1e-12}, sqlanon.UsageError, "from 1e-09 to below 1"),
+        ({"gamma": 5, "alpha": 10**8}, sqlanon.UsageError, "from 1 to 500"),
+        ({"gamma": {"s": 2**31}}, sqlanon.UsageError, "beyond 2,147,483,647"),
+        ({"gamma": 5, "block": 10**20}, sqlanon.UsageError, "beyond 2,147,483,647"),
     ],
 )
 def test_refused(con, asked, error, says):

@@ -15,6 +15,7 @@ METHODS = {
     "robust": {"r": 2.0, "background_from": "sex"},
     "splu": {"gamma": 3},
     "uncertain": {"k": 4, "l": 2, "threshold": 0.3, "influence": "learn"},
+    "mondrian": {"k": 5, "l": 2},
 }
 
 
@@ -75,6 +76,7 @@ ONE_AGE = "select * replace (77::integer as age) from {t} order by all"
 ONE_LINE_A_GROUP = (
     "select group_id, min(disease) as disease, sum(count)::bigint as count from {t} group by 1 order by all"
 )
+AGE = "(20 + row_number() over () % 60)::integer"
 UNKNOWN = "select * replace (case disease when 'd1' then 'd99' else disease end as disease) from {t} order by all"
 
 # method, table, what stands in its place, the check that must fail
@@ -105,6 +107,16 @@ FORGED_TABLES = [
     ("uncertain", "st", UNKNOWN, "weights"),
     ("uncertain", "qit", "select *, 'HIV' as truth from {t} order by all", "columns"),
     ("uncertain", "qit", ONE_AGE, "quasi_rows"),
+    ("mondrian", "data", REVERSED, "row_order"),
+    ("mondrian", "data", ONE_VALUE, "l"),
+    ("mondrian", "data", UNKNOWN, "sensitive_counts"),
+    ("mondrian", "data", "select *, disease as truth from {t} order by all", "columns"),
+    ("mondrian", "data", "select * exclude (sex) from {t} order by all", "columns"),
+    ("mondrian", "data", "select * from {t} order by all limit 119", "manifest"),
+    ("mondrian", "data", "select * replace (age_low + age_high as age_low) from {t} order by all", "boxes"),
+    ("mondrian", "data", "select * replace ('F or M' as sex) from {t} order by all", "boxes"),
+    ("mondrian", "data", f"select * replace ({AGE} as age_low, {AGE} as age_high) from {{t}} order by all", "k"),
+    ("mondrian", "data", "select * replace (77 as age_low, 77 as age_high) from {t} order by all", "quasi_values"),
 ]
 
 # method, a change of the manifest, the check that must fail
@@ -122,6 +134,22 @@ FORGED_MANIFESTS = [
     ("uncertain", promise(k=ROWS), "cluster_size"),
     ("uncertain", promise(l=ROWS), "weights"),
     ("uncertain", lambda m: m["files"]["qit.parquet"].update(sha256="0" * 64), "files"),
+    ("mondrian", promise(k=ROWS), "k"),
+    ("mondrian", promise(l=VALUES + 1), "l"),
+    ("mondrian", lambda m: m["guarantee"].update(k=ROWS), "manifest"),
+    ("mondrian", lambda m: m.update(groups=m["groups"] + 1), "manifest"),
+    ("mondrian", lambda m: m.update(note="123-45-6789 has HIV"), "manifest"),
+    ("mondrian", lambda m: m["verified"].update(largest_confidence=0.01), "manifest"),
+    ("mondrian", lambda m: m["files"]["data.parquet"].update(sha256="0" * 64), "files"),
+]
+
+# method, a parameter that no run takes, and a value of it: some would be worked at for ever
+FORGED_PARAMETERS = [
+    *[("splu", "alpha", 10**8), ("splu", "alpha", 2.5), ("splu", "epsilon", 1e-12), ("splu", "epsilon", True)],
+    *[("splu", "target_error", 1e-12), ("splu", "target_error", float("nan")), ("splu", "epsilon", "0.3")],
+    *[("splu", "block", 10**30), ("anatomy", "block", -1), ("anatomy", "block", [64]), ("anatomy", "l", 2**40)],
+    *[("robust", "r", float("inf")), ("uncertain", "refine", 10**12), ("uncertain", "threshold", 1e300)],
+    *[("mondrian", "partition", "none"), ("mondrian", "k", 2**40), ("uncertain", "undiverse", 1)],
 ]
 
 
@@ -145,3 +173,11 @@ def test_a_forged_manifest_fails_its_check(published, connection, tmp_path, meth
     release = shutil.copytree(published / method, tmp_path / method)
     signed(release, change)
     assert check in failed(release, connection)
+
+
+@pytest.mark.parametrize(("method", "name", "value"), FORGED_PARAMETERS)
+def test_a_forged_parameter_is_refused_before_anything_is_computed(published, tmp_path, method, name, value):
+    release = shutil.copytree(published / method, tmp_path / method)
+    signed(release, lambda manifest: manifest["parameters"].update({name: value}))
+    with pytest.raises(sqlanon.ReleaseError, match="manifest of"):
+        sqlanon.open(release)

@@ -63,11 +63,13 @@ def breach(
     """Tell how likely each secret association is to whoever has the published views."""
     from sqlanon.breaches.analysis import BreachQuestion, render_analysis
     from sqlanon.breaches.limits_and_targets import check_file, check_limits
+    from sqlanon.read_places import refuse_read
 
     question = BreachQuestion(base, tuple(view), secret, model.value)
     check_limits(threshold, cover)
     if out is not None:
         check_file(out.absolute(), overwrite)
+        refuse_read(out, [base])
     engine = session.open(write=into is not None)
     if session.sql:
         sys.stdout.write(render_analysis(question, engine))

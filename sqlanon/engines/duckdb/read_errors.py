@@ -61,6 +61,11 @@ def _json(found: re.Match[str], text: str) -> str:
     return f"{found[1]!r}, line {found[2]}: not JSON"
 
 
+def _digits(found: re.Match[str], text: str) -> str:
+    column = f"column {found[1].strip()!r}" if found[1] else "a column"
+    return f"{column} holds whole numbers of more than 38 digits, which no file holds: publish a view with it as text"
+
+
 def _extension(found: re.Match[str], text: str) -> str:
     return (
         f"this source needs DuckDB's extension {found[1]}, which is not here and cannot be fetched: type"
@@ -87,6 +92,7 @@ _SAID: tuple[tuple[re.Pattern[str], Words], ...] = tuple(
         (r'CSV Error on Line: (\d+).*?converting column "([^"\n]+)".*? type (\w+)', _csv_value),
         (r"CSV Error on Line: (\d+)", _csv_line),
         (r'Malformed JSON in file "([^"\n]+)", at byte \d+ in line (\d+)', _json),
+        (r"Could not cast value -?\d+ to DECIMAL\(38,0\)(?: when casting from source column ([^\n]+))?", _digits),
         (r"required extension '(\w+)", _extension),
         (r'No files found that match the pattern "([^"\n]+)"', _no_files),
     )

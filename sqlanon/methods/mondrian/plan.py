@@ -114,6 +114,7 @@ MONDRIAN: Method[Mondrian] = Method(
     " read).",
     compile_example="patients --database hospital.duckdb --quasi age,sex --sensitive disease --id ssn -k 10",
     dialects=("duckdb",),
+    most_columns=100,
     dialects_why="sets of values are written and read as JSON by functions of DuckDB's own",
     reads_source=True,
     no_ledger="boxes are cut anew through everybody who is there, and old and new boxes intersect",

@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
 
 from sqlanon.errors import UsageError
+from sqlanon.methods.splu.large_counts import LEAST_EPSILON, LEAST_TARGET_ERROR, least_near_count, worst_tail
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 EPSILON, ALPHA, TARGET_ERROR = 0.3, 3, 0.1
-SEARCHED_AT_ONCE = 4096
-NEGLIGIBLE = 1e-12  # a probability that no threshold tells from 0
+MOST_SMALL = 500  # beyond it no count is a small one
 PAPER_BOUND = "1/(gamma epsilon^2 count^2), Theorem 3 of the paper: it does not hold, the exact figure is `off`"
 
 
@@ -47,47 +47,50 @@ def small_sums(alpha: int, gamma: int, epsilon: float, larger: int = 0) -> float
     larger: how many groups of the release hold γ + 1 rows; the least is over how many of them hold the value.
     """
     _check(gamma, epsilon)
-    if alpha < 1:
-        raise UsageError(f"{option('alpha', alpha)} names no count; give a whole number of at least 1")
-    cases = ((count, some) for count in range(1, alpha + 1) for some in range(min(count, larger) + 1))
-    return min(off(count, gamma, epsilon, larger=some) for count, some in cases)
+    if not 1 <= alpha <= MOST_SMALL:
+        raise UsageError(f"{option('alpha', alpha)} names no small count; give a whole number from 1 to {MOST_SMALL:,}")
+    alone = float(_outside(range(1, alpha + 1), gamma, epsilon, False).min())
+    return min(alone, _mixed(alpha, gamma, epsilon, min(alpha, larger))) if larger else alone
+
+
+def _mixed(alpha: int, gamma: int, epsilon: float, larger: int) -> float:
+    """Return the least Pr(|f' - f| > ε f) over the counts up to α of which 1 … `larger` groups hold γ + 1 rows."""
+    import numpy as np
+
+    most = _close(alpha, epsilon, False)[1]
+    usual = [_probabilities(count * gamma, gamma, most) for count in range(alpha)]
+    summed = [
+        np.concatenate([[0.0], np.cumsum(_probabilities(some * (gamma + 1), gamma + 1, most))])
+        for some in range(larger + 1)
+    ]
+    least = 1.0
+    for count in range(1, alpha + 1):
+        low, high = _close(count, epsilon, False)
+        x = np.arange(high + 1)
+        upper, lower = high - x + 1, np.maximum(low - x, 0)
+        for some in range(1, min(count, larger) + 1):
+            near = float(usual[count - some][: high + 1] @ (summed[some][upper] - summed[some][lower]))
+            least = min(least, max(0.0, 1 - near))
+    return least
 
 
 def large_sums(gamma: int, epsilon: float, target_error: float) -> int:
-    """Return T_f(ε, T_E, γ): the least count from which on Pr(|f' - f| >= ε f) stays <= T_E.
-
-    Chebyshev settles all counts from (1 - 1/γ)/(ε² T_E) on; the search goes downwards from there.
-    """
-    import numpy as np
-
+    """Return T_f(ε, T_E, γ): the least count from which on Pr(|f' - f| >= ε f) stays <= T_E."""
     _check(gamma, epsilon)
-    if not 0 < target_error < 1:
-        raise UsageError(f"{option('target_error', target_error)} is no probability between 0 and 1")
-    exact = Decimal(str(epsilon)) ** 2 * Decimal(str(target_error)) * gamma
-    last = math.ceil((gamma - 1) / exact)
-    while last > 0:
-        counts = np.arange(max(1, last - SEARCHED_AT_ONCE + 1), last + 1)
-        above = np.flatnonzero(_outside(counts.tolist(), gamma, epsilon, True) > target_error)
-        if above.size:
-            return int(counts[above[-1]]) + 1
-        last = int(counts[0]) - 1
-    return 1
+    if not LEAST_TARGET_ERROR <= target_error < 1:
+        raise UsageError(
+            f"{option('target_error', target_error)} is no probability from {LEAST_TARGET_ERROR:g} to below 1"
+        )
+    return least_near_count(gamma, epsilon, target_error)
 
 
 def error_at(share: float, gamma: int, rows: int, epsilon: float) -> float:
     """Return the largest Pr(|f' - f| >= ε f) over the counts f from `share` of the rows on, up to the possible N/γ.
 
-    Chernoff's bound 2 exp(-ε² f / 3) of a binomial of mean f ends the search; 0 where no value can be that frequent.
+    0 where no value can be that frequent.
     """
-    import numpy as np
-
     _check(gamma, epsilon)
-    count, largest, worst = max(1, math.ceil(Decimal(str(share)) * rows)), rows // gamma, 0.0
-    while count <= largest and 2 * math.exp(-(epsilon**2) * count / 3) > max(worst, NEGLIGIBLE):
-        last = min(largest, count + SEARCHED_AT_ONCE - 1)
-        worst = max(worst, float(_outside(np.arange(count, last + 1).tolist(), gamma, epsilon, True).max()))
-        count = last + 1
-    return worst
+    return worst_tail(max(1, math.ceil(Decimal(str(share)) * rows)), rows // gamma, gamma, epsilon)
 
 
 def paper_bound(count: int, gamma: int, epsilon: float) -> float:
@@ -154,8 +157,8 @@ def table(column: str, promised: dict[str, Any]) -> tuple[str, list[str], list[l
 def _check(gamma: int, epsilon: float) -> None:
     if gamma < 2:
         raise UsageError(f"gamma = {gamma} randomizes nothing; gamma is a whole number of at least 2")
-    if not 0 < epsilon < 1:
-        raise UsageError(f"{option('epsilon', epsilon)} is no relative error between 0 and 1")
+    if not LEAST_EPSILON <= epsilon < 1:
+        raise UsageError(f"{option('epsilon', epsilon)} is no relative error from {LEAST_EPSILON:g} to below 1")
 
 
 def _close(count: int, epsilon: float, at_least: bool) -> tuple[int, int]:
@@ -170,12 +173,15 @@ def _close(count: int, epsilon: float, at_least: bool) -> tuple[int, int]:
 def _outside(counts: Sequence[int], gamma: int, epsilon: float, at_least: bool) -> "NDArray[np.float64]":
     """Return the probability of both tails for each count."""
     import numpy as np
-    from scipy.special import bdtr, bdtrc
+    from scipy.special import betainc, betaincc
 
-    ends = np.array([_close(count, epsilon, at_least) for count in counts]).reshape(-1, 2)
-    trials = np.asarray(counts) * gamma
-    below = np.where(ends[:, 0] > 0, bdtr(np.maximum(ends[:, 0] - 1, 0), trials, 1 / gamma), 0.0)
-    return cast("NDArray[np.float64]", below + bdtrc(ends[:, 1], trials, 1 / gamma))
+    ends = np.array([_close(count, epsilon, at_least) for count in counts], dtype=float).reshape(-1, 2)
+    trials, p = np.asarray(counts, dtype=float) * gamma, 1 / gamma
+    # Pr(f' < low) = 1 - I_p(low, n - low + 1) and Pr(f' > high) = I_p(high + 1, n - high)
+    low, high = np.maximum(ends[:, 0], 1), np.minimum(ends[:, 1], trials - 1)
+    below = np.where(ends[:, 0] > 0, betaincc(low, trials - low + 1, p), 0.0)
+    above = np.where(ends[:, 1] < trials, betainc(high + 1, trials - high, p), 0.0)
+    return cast("NDArray[np.float64]", below + above)
 
 
 def _probabilities(trials: int, gamma: int, most: int) -> "NDArray[np.float64]":

@@ -15,7 +15,8 @@ from sqlanon.methods.grouping import BLOCK, Blocks, check_persons, identify_rows
 from sqlanon.methods.kinds import Choice, Number, Whole, WholePerColumn
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.request_options import SEVERAL_SENSITIVE, Names, RequestOptions
-from sqlanon.methods.splu.binomial import ALPHA, EPSILON, TARGET_ERROR
+from sqlanon.methods.splu.binomial import ALPHA, EPSILON, MOST_SMALL, TARGET_ERROR
+from sqlanon.methods.splu.large_counts import LEAST_EPSILON, LEAST_TARGET_ERROR
 from sqlanon.methods.splu.randomization import (
     TOO_SMALL,
     Randomization,
@@ -32,8 +33,8 @@ from sqlanon.wording import option
 
 NAME = "splu"
 _THRESHOLDS = (
-    f"{option('epsilon')} and {option('target_error')} lie between 0 and 1, {option('alpha')} is a whole number of at"
-    " least 1"
+    f"{option('epsilon')} lies from {LEAST_EPSILON:g} to below 1, {option('target_error')} from {LEAST_TARGET_ERROR:g}"
+    f" to below 1, and {option('alpha')} is a whole number from 1 to {MOST_SMALL}"
 )
 
 
@@ -64,7 +65,7 @@ class SpluOptions(RequestOptions, total=False):
             Number(),
             "Relative error that the printed guarantee is about.",
             EPSILON,
-            within=Range(_THRESHOLDS, above=0, below=1),
+            within=Range(_THRESHOLDS, least=LEAST_EPSILON, below=1),
             compiled=False,
         ),
     ]
@@ -74,7 +75,7 @@ class SpluOptions(RequestOptions, total=False):
             Whole(),
             "Largest count that the guarantee calls small.",
             ALPHA,
-            within=Range(_THRESHOLDS, least=1),
+            within=Range(_THRESHOLDS, least=1, most=MOST_SMALL),
             compiled=False,
         ),
     ]
@@ -84,7 +85,7 @@ class SpluOptions(RequestOptions, total=False):
             Number(),
             "Probability that defines the least useful count.",
             TARGET_ERROR,
-            within=Range(_THRESHOLDS, above=0, below=1),
+            within=Range(_THRESHOLDS, least=LEAST_TARGET_ERROR, below=1),
             compiled=False,
         ),
     ]

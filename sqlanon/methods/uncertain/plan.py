@@ -242,6 +242,7 @@ UNCERTAIN: Method[Uncertain] = Method(
     compile_example="patients --database hospital.duckdb --quasi age,sex --sensitive disease --id ssn -k 5 -L 3"
     " --threshold 0.3 --influence learn",
     dialects=("duckdb",),
+    most_columns=40,
     dialects_why="lists of alternatives are taken apart and put together by functions of DuckDB's own",
     takes_lists=True,
     probe=probe,

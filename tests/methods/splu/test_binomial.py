@@ -1,14 +1,16 @@
 """The promises of published counts: the paper's examples, exact fractions, and where its bound fails."""
 
 import json
+import time
 from fractions import Fraction
-from math import comb
+from math import ceil, comb
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlanon.errors import UsageError
+from sqlanon.methods.parameters import MOST
 from sqlanon.methods.splu import binomial
 from tests.examples import examples
 
@@ -50,6 +52,51 @@ def test_least_useful_counts(gamma, epsilon, target_error, count):
     assert binomial.large_sums(gamma, epsilon, target_error) == count
     assert binomial.off(count - 1, gamma, epsilon, at_least=True) > target_error
     assert all(binomial.off(f, gamma, epsilon, at_least=True) <= target_error for f in range(count, 4 * count))
+
+
+def least_near(gamma, epsilon, target_error):
+    """Look at every count that Chebyshev leaves open."""
+    share = Fraction(epsilon)
+    far = [
+        count
+        for count in range(1, ceil((1 - Fraction(1, gamma)) / (share**2 * Fraction(target_error))) + 1)
+        if binomial.off(count, gamma, float(epsilon), at_least=True) > float(target_error)
+    ]
+    return max(far, default=0) + 1
+
+
+@given(
+    gamma=st.sampled_from([2, 3, 5, 10, 100]),
+    epsilon=st.sampled_from(["0.9", "0.7", "0.3", "0.25", "0.123"]),
+    target_error=st.sampled_from(["0.9", "0.5", "0.1", "0.07"]),
+)
+@examples(12)
+def test_the_least_useful_count_is_what_a_look_at_every_count_finds(gamma, epsilon, target_error):
+    assert binomial.large_sums(gamma, float(epsilon), float(target_error)) == least_near(gamma, epsilon, target_error)
+
+
+def test_the_hardest_figures_that_are_taken_end_soon():
+    begun = time.process_time()
+    assert binomial.large_sums(100, 0.01, 1e-6) == 236_901
+    near = binomial.large_sums(2, 0.001, 1e-9)
+    assert binomial.off(near, 2, 0.001, at_least=True) <= 1e-9 < binomial.off(near - 1, 2, 0.001, at_least=True)
+    assert binomial.large_sums(MOST, 0.001, 1e-9) > near
+    # 1,000 of 1,000,000 are the square root of 2 standard deviations
+    assert binomial.error_at(1e-6, 2, 10**12, 0.001) == pytest.approx(0.1573, abs=1e-3)
+    assert 0.3 < binomial.small_sums(binomial.MOST_SMALL, MOST, 0.01) < 1
+    assert binomial.small_sums(60, 100, 0.3, larger=99) <= binomial.small_sums(60, 100, 0.3)
+    assert time.process_time() - begun < 10
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [((10**8, 4, 0.3), "from 1 to 500"), ((3, 4, 1e-12), "from 0.0001 to below 1"), ((3, 1, 0.3), "at least 2")],
+)
+def test_figures_that_would_take_for_ever_are_refused(asked, says):
+    with pytest.raises(UsageError, match=says):
+        binomial.small_sums(*asked)
+    with pytest.raises(UsageError, match="from 1e-09 to below 1"):
+        binomial.large_sums(4, 0.3, 1e-12)
 
 
 @given(

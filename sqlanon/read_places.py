@@ -1,0 +1,49 @@
+"""What a run reads, as it was named: no file that it writes may take the place of one, or be read with them later."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from sqlanon.errors import TargetError
+
+_PIECES = re.compile(r"(\*\*/?|\*|\?|\[[^\]/]+\])")
+_ANY = {"**/": r"(?:[^/]+/)*", "**": r".*", "*": r"[^/]*", "?": r"[^/]"}
+
+
+def refuse_read(path: Path, read: Iterable[object]) -> None:
+    """Raise TargetError for a file that the run reads, or that a glob of it would match once it is there.
+
+    read: what the run reads, as it was named: texts that are paths or globs.
+    """
+    if _is_read(path, read):
+        raise TargetError(f"{str(path)!r} is what this run reads; name another file")
+
+
+def refuse_read_directory(directory: Path, files: Iterable[str], read: Iterable[object]) -> None:
+    """Raise TargetError for a directory in which a glob of the run would match one of its `files`."""
+    read = [*read]
+    if any(_is_read(directory / name, read) for name in files):
+        raise TargetError(f"what is written to {str(directory)!r} would be what this run reads; name another directory")
+
+
+def _is_read(path: Path, read: Iterable[object]) -> bool:
+    place = path.resolve()
+    return any(_matches(place, text) for text in read if isinstance(text, str) and text and "\0" not in text)
+
+
+def _matches(place: Path, text: str) -> bool:
+    if _PIECES.search(text) is None or Path(text).exists():
+        return Path(text).exists() and Path(text).resolve() == place
+    # names before the first sign of a glob may lead through links, and upwards
+    parts = Path(text).parts
+    plain = next(number for number, part in enumerate(parts) if _PIECES.search(part))
+    pattern = "/".join([str(Path(*parts[:plain]).resolve()).rstrip("/"), *parts[plain:]])
+    return re.fullmatch("".join(map(_regular, _PIECES.split(pattern))), str(place), re.DOTALL) is not None
+
+
+def _regular(piece: str) -> str:
+    """Return a piece of a glob as a regular expression: a sign of it, or a text between two."""
+    if piece.startswith("[") and piece.endswith("]") and len(piece) > 2:
+        signs = re.escape(piece[1:-1].removeprefix("!")).replace(r"\-", "-")
+        return f"[{'^' if piece[1] == '!' else ''}{signs}]"
+    return _ANY.get(piece) or re.escape(piece)

@@ -1,0 +1,85 @@
+"""Groups in which the order of a quasi column goes with the order of the values: who is oldest has the last of them.
+
+Where groups were drawn, a group's last person and another of the same value, out of another group, could have changed
+places. So the d of the query's groups have each its own fair sign, and Efron's bound for such sums holds exactly:
+
+    Pr(|Σ d| >= t √(Σ d²)) <= 2 exp(-t²/2),
+
+whatever values and columns have to do with each other, and however few the groups are.
+"""
+
+import hashlib
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from sqlanon.plans.manifest import follows, manifest_text
+from sqlanon.plans.plan import Source
+from sqlanon.plans.roles import resolve_names
+from sqlanon.plans.templates import Sql, ident
+from sqlanon.verification import class_qit_st
+from sqlanon.verification.checks import Check, PublishedTables
+from sqlanon.verification.multisets import WEIGHT, align_columns
+
+NAME = "rank_alignment"
+LEVEL = 1e-6  # how often a sound release may fail, all its columns and orders together
+# the orders that sensitive values come in: as they sort, and by how frequent they are
+ORDERS = {"sorted": "{value}", "by frequency": "count(*) desc, {value}"}
+_VALUE = "sensitive_value"
+
+
+def alignment_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the names and texts of the queries that sum up d, one for each order of the values."""
+    columns = published.manifest["columns"]
+    quasi, (sensitive,) = columns["quasi"], columns["sensitive"]
+    people = align_columns(published, "qit", quasi, source, types, ident(columns["group"]))
+    names = people.names
+    spelled = resolve_names(list(types), [*quasi, sensitive])
+    read = [f"{source.expression(one)} as {name}" for one, name in zip(spelled, [*names, _VALUE], strict=True)]
+    original = Sql(f"(select {', '.join(read)} from {source.relation})")
+    classes = class_qit_st.signature(published.manifest) if "backgrounds" in published.manifest["parameters"] else []
+    given = {"published": people.published, "original": original}
+    named = {
+        "quasi_names": names,
+        "class_names": [name for name, column in zip(names, quasi, strict=True) if column in classes],
+        "sensitive_name": _VALUE,
+        "group_name": WEIGHT,
+        # who numbers groups must not choose whom they are compared with: the manifest names the digests of their files
+        "salt": hashlib.sha256(manifest_text(published.manifest).encode()).hexdigest(),
+    }
+    return [
+        (
+            f"alignment, values {how}",
+            published.query(
+                "verification/rank_alignment/alignment", given, **named, ranked=Sql(order.format(value=_VALUE))
+            ),
+        )
+        for how, order in ORDERS.items()
+    ]
+
+
+def check_alignment(published: PublishedTables, source: Source, types: Mapping[str, str]) -> Check:
+    """Check that no quasi column's order within the groups goes with the values'; None where nobody can be placed."""
+    quasi = published.manifest["columns"]["quasi"]
+    required = f"people of a group not in order of values (level {LEVEL:g})"
+    if follows(published.manifest):  # members of a group came together, and stand-ins may have come later
+        return Check(NAME, required, "groups were drawn at several times: cannot be told", None)
+    least, groups = dict.fromkeys(quasi, 1.0), 0
+    for _, sql in alignment_queries(published, source, types):
+        rows = published.engine.rows(sql)
+        groups = max(groups, sum(int(row["group_count"]) for row in rows))
+        for number, column in enumerate(quasi, start=1):
+            found = (_bound(row, number) for row in rows)
+            least[column] = min(least[column], *found, 1.0)
+    if not groups:
+        return Check(NAME, required, "nobody is unique on the quasi columns: cannot be told", None)
+    tests = 2 * len(ORDERS) * len(quasi)  # a column, an order of the values, a half of the groups
+    told = {column: min(1.0, chance * tests) for column, chance in least.items()}
+    aligned = {column: chance for column, chance in told.items() if chance < LEVEL}
+    return Check(NAME, required, aligned or f"as chance has it, in {groups} groups", not aligned)
+
+
+def _bound(row: Mapping[str, Any], number: int) -> float:
+    """Return 2 exp(-t²/2) for t = |Σ d| / √(Σ d²)."""
+    total, squares = int(row[f"sum_{number}"]), int(row[f"square_{number}"])
+    return min(1.0, 2 * math.exp(-(total**2) / (2 * squares))) if squares else 1.0

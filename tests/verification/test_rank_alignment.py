@@ -1,0 +1,61 @@
+"""Groups whose order of ages is that of their values are found; drawn groups hold, whatever depends on what."""
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon.verification.rank_alignment import LEVEL
+
+ROLES = {"quasi": ["age", "zip"], "sensitive": "disease"}
+
+
+def people(disease):
+    connection = duckdb.connect()
+    connection.execute(
+        "create table people as select i as ssn, i * 7919 % 900 as age, hash(i) % 90000 as zip,"
+        f" 'd' || ({disease}) as disease from range(900) t(i)"
+    )
+    return connection
+
+
+def found(report):
+    (check,) = [one for one in report.checks if one.name == "rank_alignment"]
+    return check
+
+
+@pytest.mark.parametrize(("numbered", "shift"), [("i % 3", 8), ("i % 3", -8), ("[1, 0, 2][1 + i % 3]", 8)])
+def test_groups_in_the_order_of_ages_are_found(numbered, shift):
+    connection = people(f"({numbered})::integer")
+    # a group: a person of the first value, the next older by 8 places of the second, and of the third by 16
+    connection.execute(
+        "create table placed as select age, zip, disease, 1 + (row_number() over (partition by disease order by age)"
+        f" + 300 - dense_rank() over (order by disease) * {shift}) % 300 as group_id from people"
+    )
+    connection.execute("create table qit as select age, zip, group_id from placed order by all")
+    connection.execute("create table st as select group_id, disease, count(*) as count from placed group by all")
+    release = sqlanon.adopt(connection, qit="qit", st="st", l=3, **ROLES)
+    report = release.verify(against="people")
+    check = found(report)
+    assert check.holds is False and report.holds is False
+    assert set(check.found) == {"age"} and check.found["age"] < LEVEL
+    statements = release.verification_sql(against="people")
+    assert "alignment, values sorted" in statements and "alignment, values by frequency" in statements
+
+
+@pytest.mark.parametrize("disease", ["i % 5", "(i * 7919 % 900) // 150", "least(i * 7919 % 900 // 100, i % 9)"])
+@pytest.mark.parametrize("method", ["anatomy", "robust"])
+def test_drawn_groups_hold_however_values_depend_on_ages(disease, method):
+    asked = {"l": 3} if method == "anatomy" else {"r": 2, "background_from": "zip"}
+    connection = people(disease)
+    if method == "robust":
+        connection.execute("update people set zip = age % 2")
+    roles = {**ROLES, "id": "ssn", "unique_quasi": "keep"}
+    release = getattr(sqlanon, method)(connection, "people", **roles, **asked)
+    check = found(release.verify(against="people"))
+    assert check.holds is True and "as chance has it, in " in check.found
+
+
+def test_where_nobody_is_unique_nothing_is_told(patients):
+    release = sqlanon.anatomy(patients, "patients", quasi="sex", sensitive="disease", id="ssn", l=3)
+    report = release.verify(against="patients")
+    assert found(report).holds is None and report.holds is True
