@@ -4,8 +4,9 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from sqlanon.atomic_files import check_new_file, refuse_read
+from sqlanon.atomic_files import check_new_file
 from sqlanon.errors import TargetError
+from sqlanon.read_places import refuse_read
 
 
 def check_beside(
