@@ -35,7 +35,7 @@ def test_the_same_answers_as_one_by_one(release):
     assert len(together) == len(QUERIES)
     for sql, answer in zip(QUERIES, together, strict=True):
         alone = release.estimate(sql)
-        pd.testing.assert_frame_equal(answer, alone)
+        pd.testing.assert_frame_equal(answer, pd.DataFrame(alone))
         assert answer.attrs["messages"] == alone.attrs["messages"]
 
 
@@ -83,7 +83,7 @@ def test_counts_are_answered_together_as_alone():
         assert sorted({place % len(wheres) for place in together}) == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12]
         for place, answer in list(together.items())[: len(wheres)]:
             alone = release.estimate(queries[place], estimator)
-            pd.testing.assert_frame_equal(answer, alone)
+            pd.testing.assert_frame_equal(answer, pd.DataFrame(alone))
             assert answer.attrs == alone.attrs
     with pytest.warns(AnswerWarning, match="no such value in the release"):
         release.estimate_many(queries)
@@ -99,7 +99,7 @@ def test_what_fails_among_many_is_answered_alone_and_says_why():
     found = list(
         release.estimate_each([good, "select count(*) from release where cast(code as date) > '2020-01-01'"] * 5)
     )
-    assert [type(one).__name__ for one in found] == ["DataFrame", "DataError"] * 5
+    assert [type(one).__name__ for one in found] == ["Answer", "DataError"] * 5
     with pytest.raises(DataError):
         release.estimate_many([good] * 9 + ["select count(*) from release where cast(code as date) > '2020-01-01'"])
 
@@ -133,5 +133,5 @@ def test_boxes_answer_counts_together_as_alone():
     assert len(together) == len(queries)
     for place, answer in together.items():
         alone = release.estimate(queries[place])
-        pd.testing.assert_frame_equal(answer, alone)
+        pd.testing.assert_frame_equal(answer, pd.DataFrame(alone))
         assert answer.attrs == alone.attrs

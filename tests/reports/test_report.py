@@ -143,7 +143,7 @@ def comparison(folder, hostile="anatomy"):
     place = folder / "compared"
     place.mkdir()
     lines = [
-        ["anatomy", f"l = {l}", "p", hostile, hostile, band, 10, error * l, error, 0.9, 1.5]
+        ["anatomy", f"l = {l}", "p", 1 / l, hostile, hostile, band, 10, error * l, error, 0.9, 1.5]
         for l in (3, 5) for band, error in (("0.5 to 1 %", 0.2), ("above 5 %", 0.05), ("up to 0.5 %", 0.0))
     ]  # fmt: skip
     texts = [",".join('"' + str(part).replace('"', '""') + '"' for part in line) for line in lines]
