@@ -104,3 +104,20 @@ def refused(run: subprocess.CompletedProcess[str], *words: str) -> None:
     assert run.returncode == 2 and run.stderr.count("\n") == 1 and "Traceback" not in said
     assert all(word in run.stderr for word in words), run.stderr
     assert "sesame" not in said
+
+
+def same_page(release, expected, against="hostile"):
+    """Compare what a page tells of two equal releases, true values included; learning is attacked elsewhere."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sqlanon.reports.facts.LARGE", 0)
+        pages = [sqlanon.report(one, against=table) for one, table in ((release, against), (expected, "hostile"))]
+    told, wanted = (page.facts for page in pages)
+    assert pages[0].sentences == pages[1].sentences and told.sizes == wanted.sizes
+    for mine, its in zip(told.frequencies, wanted.frequencies, strict=True):
+        found, sought = ({line["name"]: line for line in one.lines} for one in (mine, its))
+        both = found.keys() & sought.keys()  # which of several equally frequent ones come last is rounding's choice
+        assert 2 * len(both) > len(found) == len(sought)
+        for side in ("value", "low", "high", "truth"):
+            figures = [[one[name][side] for name in both] for one in (found, sought)]
+            assert figures[0] == pytest.approx(figures[1], abs=1e-6)
+    assert len(pages[0].html) > 10_000

@@ -19,6 +19,7 @@ from tests.engines.hostile import (
     refused,
     rows_of,
     same_answer,
+    same_page,
     same_posteriors,
     same_voters,
 )
@@ -90,6 +91,7 @@ def test_postgres_proves_and_estimates_as_duckdb_does(postgres, expected):
     for query in QUERIES:
         same_answer(release.estimate(query), expected.estimate(query))
         same_answer(release.estimate(query, "ridge"), expected.estimate(query, "ridge"))
+    same_page(release, expected)
 
 
 def test_postgres_randomizes_as_duckdb_does(postgres, randomized):
