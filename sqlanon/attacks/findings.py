@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 COLUMNS = ["family", "attack", "promised", "reached", "by chance", "whom", "leak"]
 _MARKS: dict[bool | None, str] = {True: "LEAK", False: "no", None: ""}
 _MARKED = {mark: leak for leak, mark in _MARKS.items()}
+CLEAR = 0.005  # a share that is above a promise by less is not held against it in words and pictures
 SIGMAS = 4.0  # standard errors of chance beyond which something is no chance
 
 
@@ -120,7 +121,7 @@ class Attack:
         caption = "How far the best attack of each family gets" + (
             f", and the promise, {promised:.1%} (dashed)" if promised is not None else ""
         )
-        chart = write_figure(lambda: draw_attacks(drawn, promised), caption) if drawn else ""
+        chart = write_figure(lambda: draw_attacks(drawn, promised, CLEAR), caption) if drawn else ""
         return chart + write_table(COLUMNS, self.shown_lines()) + write_paragraphs(self.notes)
 
     def _repr_html_(self) -> str:

@@ -9,15 +9,20 @@ if TYPE_CHECKING:
     import altair as alt
 
 
-def draw_attacks(lines: Sequence[Mapping[str, Any]], promised: float | None) -> "alt.LayerChart | alt.FacetChart":
-    """Return a bar for each attack (`name`, `reached`: a share), and a line at the promise."""
+def draw_attacks(
+    lines: Sequence[Mapping[str, Any]], promised: float | None, clear: float = 0.0
+) -> "alt.LayerChart | alt.FacetChart":
+    """Return a bar for each attack (`name`, `reached`: a share), and a line at the promise.
+
+    clear: how far above the promise a bar may reach that counts as within it.
+    """
     import altair as alt
 
     named = labels([line["name"] for line in lines])
     above, within = "above the promise", "within the promise"
     drawn = [
         {"name": name, "reached": line["reached"],
-         "told": above if promised is not None and line["reached"] > promised + 1e-9 else within}
+         "told": above if promised is not None and line["reached"] > promised + clear else within}
         for name, line in zip(named, lines, strict=True)
     ]  # fmt: skip
     scale = alt.Scale(domain=[within, above], range=[RELEASE, SOURCE])

@@ -3,12 +3,10 @@
 from collections.abc import Iterator
 
 from sqlanon.attacks.attack_release import LEFT_OUT
-from sqlanon.attacks.findings import Attack, Finding
+from sqlanon.attacks.findings import CLEAR, Attack, Finding
 from sqlanon.plain_values import words
 from sqlanon.plans.manifest import Manifest
 from sqlanon.wording import spoken
-
-CLEAR = 0.005  # shares that differ by less are the same in words
 
 
 def tell_attack(manifest: Manifest, attack: Attack | None, reason: str) -> Iterator[str]:
@@ -49,7 +47,8 @@ def _compare(best: Finding, column: str) -> str:
     }.get(best.family, f"the best attack names {column} rightly for {reached}")
     told = told[0].upper() + told[1:]
     if (best.reached or 0.0) <= best.promised + CLEAR:
-        return f"{told}; promised was no more than {promised}. No attack that was tried gets further than the promise."
+        further = "further" if (best.reached or 0.0) <= best.promised else "clearly further"
+        return f"{told}; promised was no more than {promised}. No attack tried here gets {further} than the promise."
     return (
         f"{told}; the promise speaks of {promised}. What goes beyond it ({best.family}: {best.attack}) is not covered"
         " by the promise: weigh it before the release is handed on."
