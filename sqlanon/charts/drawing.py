@@ -70,6 +70,7 @@ def dress(chart: Any, background: str = "transparent") -> Any:
     return (
         chart.configure(aria=False, background=background, font=_FONT, autosize={"type": "fit-x"}, padding=_PADDING)
         .configure_axis(**axis, tickColor=FAINT, labelFontSize=11, titleFontSize=11, titleFontWeight="normal")
+        .configure_axisX(labelFlush=False, tickCount=6)
         .configure_axisY(labelLimit=150)
         .configure_view(stroke=None)
         .configure_legend(

@@ -25,9 +25,9 @@ log = logging.getLogger("sqlanon")
 class Facts:
     """What is known of a release.
 
-    name: how the release is called on the page. summary: what it is, by topic, in words. unattacked: why there is no
-    attack. columns: table, column, type, what it is. compared: lines of a comparison of methods. is_internal: whether
-    anything here was computed from the source. others: how many other releases were intersected with it.
+    name: that of its directory or schema, empty where it has none. summary: what it is, by topic, in words. unattacked:
+    why there is no attack. columns: table, column, type, what it is. compared: lines of a comparison of methods.
+    is_internal: whether anything here was computed from the source. others: how many releases were intersected with it.
     """
 
     name: str
@@ -54,7 +54,7 @@ def gather(
     attack: Attack | None = None,
 ) -> Facts:
     """Verify, attack and ask a release; attack: what was found before. Raises UsageError and DataError as these do."""
-    manifest, name = release.manifest, release.directory.name if release.directory else "a release"
+    manifest, name = release.manifest, release.directory.name if release.directory else release.place.schema or ""
     log.info("verifying the release")
     verification = release.verify(against)
     reason = is_attacked(manifest)
@@ -66,7 +66,7 @@ def gather(
     return Facts(
         name=name,
         manifest=manifest,
-        summary=form.summary(manifest, name),
+        summary=form.summary(manifest, name or "these tables"),
         tables=form.tables(manifest),
         verification=verification,
         attack=attack,

@@ -52,7 +52,8 @@ class Page:
     def html(self) -> str:
         """Return the page."""
         log.info("drawing")
-        title = f"What the release {self.facts.name} promises, gives away and loses"
+        name = f"the release {self.facts.name}" if self.facts.name else "this release"
+        title = f"What {name} promises, gives away and loses"
         style = (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
         return (
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
