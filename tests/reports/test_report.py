@@ -148,10 +148,11 @@ def comparison(folder, hostile="anatomy"):
     place.mkdir()
     told = {"method": "anatomy", "promise": "p", "estimator": hostile, "workload": hostile}
     numbers = {"queries": 10, "coverage": 0.9, "seconds": 1.5}
+    errors = {"0.5 to 1 %": 0.2, "above 5 %": 0.05, "up to 0.5 %": 0.0, "1 to 5 %": inf}
     found = [
         {**told, **numbers, "parameter": f"l = {l}", "selectivity": band,
          "median_relative_error": error * l, "mean_relative_error": error}
-        for l in (3, 5) for band, error in (("0.5 to 1 %", 0.2), ("above 5 %", 0.05), ("up to 0.5 %", 0.0), ("1 to 5 %", inf))
+        for l in (3, 5) for band, error in errors.items()
     ]  # fmt: skip
     lines = [[one.get(head, "") for head in HEADS] for one in found]
     texts = [",".join('"' + str(part).replace('"', '""') + '"' for part in line) for line in lines]
