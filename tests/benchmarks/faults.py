@@ -24,9 +24,7 @@ from tests.forks import warm
 
 ROLES = ("--quasi", "age,sex", "--sensitive", "disease", "--id", "ssn")
 SOURCE = ("hospital.csv",)
-PEOPLE = "".join(
-    f"{i},{20 + i * 7 % 60},{'FM'[i % 3 > 0]},d{i % 8}\n" for i in range(240)
-)
+PEOPLE = "".join(f"{i},{20 + i * 7 % 60},{'FM'[i % 3 > 0]},d{i % 8}\n" for i in range(240))
 JOB = (
     "method: anatomy\nsource: hospital.csv\nroles: {quasi: [age, sex], sensitive: disease, id: ssn}\n"
     "parameters: {l: 4}\noutput: {out: release, overwrite: true}\n"
@@ -34,14 +32,38 @@ JOB = (
 SOUND: set[tuple[tuple[str, bytes], ...]] = set()  # releases that have been verified already
 # a command, and what it leaves: a release that is verified, or a file or folder
 COMMANDS = {
-    "publish anatomy": (("publish", "anatomy", *SOURCE, *ROLES, "-l", "4", "--out", "release", "--overwrite"), "release"),
-    "publish splu": (("publish", "splu", *SOURCE, *ROLES, "--gamma", "4", "--out", "release", "--overwrite"), "release"),
-    "publish mondrian": (("publish", "mondrian", *SOURCE, *ROLES, "-k", "4", "--out", "release", "--overwrite"), "release"),
+    "publish anatomy": (
+        ("publish", "anatomy", *SOURCE, *ROLES, "-l", "4", "--out", "release", "--overwrite"),
+        "release",
+    ),
+    "publish splu": (
+        ("publish", "splu", *SOURCE, *ROLES, "--gamma", "4", "--out", "release", "--overwrite"),
+        "release",
+    ),
+    "publish mondrian": (
+        ("publish", "mondrian", *SOURCE, *ROLES, "-k", "4", "--out", "release", "--overwrite"),
+        "release",
+    ),
     "run": (("run", "job.yml"), "release"),
-    "check --failing": (("check", *SOURCE, "--quasi", "age,sex", "-k", "9", "--failing", "rows.parquet", "--overwrite"), ""),
+    "check --failing": (
+        ("check", *SOURCE, "--quasi", "age,sex", "-k", "9", "--failing", "rows.parquet", "--overwrite"),
+        "",
+    ),
     "compile": (("compile", "anatomy", "t", *ROLES, "-l", "4", "--dialect", "spark"), ""),
     "into a schema": (
-        ("publish", "anatomy", *SOURCE, *ROLES, "-l", "4", "--database", "ward.duckdb", "--into", "ward", "--overwrite"),
+        (
+            "publish",
+            "anatomy",
+            *SOURCE,
+            *ROLES,
+            "-l",
+            "4",
+            "--database",
+            "ward.duckdb",
+            "--into",
+            "ward",
+            "--overwrite",
+        ),
         "ward",
     ),
 }
