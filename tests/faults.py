@@ -4,6 +4,7 @@ Python tells an audit hook of each file that it opens, makes, renames or removes
 (fsync, writes, the exchange of two names) is wrapped. The engine's own writes meet a limit on the size of files.
 """
 
+import atexit
 import errno
 import json
 import os
@@ -11,6 +12,7 @@ import resource
 import signal
 import sys
 import tempfile
+import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,7 @@ ERRORS = {"ENOSPC": errno.ENOSPC, "EIO": errno.EIO, "EACCES": errno.EACCES}
 KINDS = (*ERRORS, "KILL")
 EVENTS = {
     *("open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod", "os.link", "os.symlink", "os.truncate"),
-    *("os.listdir", "os.scandir", "shutil.rmtree"),
+    *("os.listdir", "os.scandir"),
 }
 
 
@@ -48,10 +50,10 @@ class Fault:
             name = os.fsdecode(name)
         if isinstance(name, int):
             try:
-                name = os.readlink(f"/proc/self/fd/{name}")
+                name = Path(f"/proc/self/fd/{name}").readlink()
             except OSError:
                 return False
-        return isinstance(name, str | os.PathLike) and os.path.abspath(name).startswith(self.folder)
+        return isinstance(name, str | os.PathLike) and str(Path.cwd() / name).startswith(self.folder)
 
     def hook(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Meet an operation that Python tells of."""
@@ -100,6 +102,10 @@ def run_with_fault(
 def _become(folder: Path, words: Sequence[str], fault: Fault, told: dict[str, int], largest: int | None) -> None:
     """Be the command, in its folder; leave without returning."""
     code = 1
+    # what the process that forked has to do at its end is not the command's: its temporary folder stays
+    atexit._clear()
+    weakref.finalize._registry.clear()  # type: ignore[attr-defined]
+    weakref.finalize._registered_with_atexit = False  # type: ignore[attr-defined]
     try:
         os.chdir(folder)
         os.environ["TMPDIR"], tempfile.tempdir = str(folder / "tmp"), None
@@ -110,6 +116,7 @@ def _become(folder: Path, words: Sequence[str], fault: Fault, told: dict[str, in
             resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
         fault.install()
         code = run(list(words))
+        atexit._run_exitfuncs()  # os._exit leaves them out, a command does not
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
         os.write(told["seen"], str(fault.seen).encode())

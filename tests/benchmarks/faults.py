@@ -30,20 +30,12 @@ JOB = (
     "parameters: {l: 4}\noutput: {out: release, overwrite: true}\n"
 )
 SOUND: set[tuple[tuple[str, bytes], ...]] = set()  # releases that have been verified already
-# a command, and what it leaves: a release that is verified, or a file or folder
+OUT = ("--out", "release", "--overwrite")
+# a command, and what it leaves: a release that is verified, or a file
 COMMANDS = {
-    "publish anatomy": (
-        ("publish", "anatomy", *SOURCE, *ROLES, "-l", "4", "--out", "release", "--overwrite"),
-        "release",
-    ),
-    "publish splu": (
-        ("publish", "splu", *SOURCE, *ROLES, "--gamma", "4", "--out", "release", "--overwrite"),
-        "release",
-    ),
-    "publish mondrian": (
-        ("publish", "mondrian", *SOURCE, *ROLES, "-k", "4", "--out", "release", "--overwrite"),
-        "release",
-    ),
+    "publish anatomy": (("publish", "anatomy", *SOURCE, *ROLES, "-l", "4", *OUT), "release"),
+    "publish splu": (("publish", "splu", *SOURCE, *ROLES, "--gamma", "4", *OUT), "release"),
+    "publish mondrian": (("publish", "mondrian", *SOURCE, *ROLES, "-k", "4", *OUT), "release"),
     "run": (("run", "job.yml"), "release"),
     "check --failing": (
         ("check", *SOURCE, "--quasi", "age,sex", "-k", "9", "--failing", "rows.parquet", "--overwrite"),
@@ -52,17 +44,9 @@ COMMANDS = {
     "compile": (("compile", "anatomy", "t", *ROLES, "-l", "4", "--dialect", "spark"), ""),
     "into a schema": (
         (
-            "publish",
-            "anatomy",
-            *SOURCE,
-            *ROLES,
-            "-l",
-            "4",
-            "--database",
-            "ward.duckdb",
-            "--into",
-            "ward",
-            "--overwrite",
+            *("publish", "anatomy", *SOURCE, *ROLES, "-l", "4"),
+            *("--database", "ward.duckdb", "--into", "ward"),
+            OUT[-1],
         ),
         "ward",
     ),
@@ -138,7 +122,10 @@ def attack(folder: Path, name: str, kinds: list[str], every: int, found: Counter
                 found["wrong"] += 1
                 print(name, number, kind, word, shown(outcome), file=sys.stderr, flush=True)
     run_with_fault(folder, words, -1, "EIO")
-    found["files left by the dead"] += len(names(folder) - before)
+    left = names(folder) - before
+    found["files left by the dead"] += len(left)
+    if left:
+        print(name, "left", sorted(left), file=sys.stderr, flush=True)
 
 
 def limit_files(folder: Path, name: str, found: Counter[str]) -> None:
