@@ -45,12 +45,17 @@ class Shell:
         kept = {key: value for key, value in os.environ.items() if not key.startswith("SQLANON_")}
         return kept | {"TMPDIR": str(self.folder / "tmp"), "COLUMNS": "200"}
 
-    def __call__(self, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run to the end and return the exit code, standard output and standard error."""
+    def __call__(
+        self, *arguments: object, fault: tuple[int, str] | None = None, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run to the end and return the exit code, standard output and standard error.
+
+        fault: the number of an operation on files, and how it fails (`tests.faults`).
+        """
         words = [str(argument) for argument in arguments]
         with tempfile.TemporaryDirectory() as printed:
             out, err = Path(printed, "out"), Path(printed, "err")
-            command = {"arguments": words, "folder": str(self.folder), "out": str(out), "err": str(err)}
+            command = {"arguments": words, "folder": str(self.folder), "out": str(out), "err": str(err), "fault": fault}
             process = _forks()
             assert process.stdin is not None
             line = json.dumps(command | {"environment": self.environment | environment}) + "\n"

@@ -61,6 +61,10 @@ def child(command: dict[str, Any]) -> None:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
         os.dup2(descriptor, stream.fileno())
         os.close(descriptor)
+    if command.get("fault"):
+        from tests.faults import Fault
+
+        Fault(Path(command["folder"]), *command["fault"]).install()
     code = run(command["arguments"])
     atexit._run_exitfuncs()  # os._exit leaves them out, a command does not
     for stream in (sys.stdout, sys.stderr):

@@ -17,6 +17,11 @@ from sqlanon.errors import ResourceError, SqlanonError, TargetError
         ),
         (duckdb.OutOfMemoryException("Out of Memory Error: could not allocate block"), ResourceError, "memory_limit"),
         (duckdb.FatalException("FATAL Error: commit: No space left on device"), TargetError, "no space left"),
+        (
+            duckdb.TransactionException('Failed to commit: Could not write file "w.wal": File too large'),
+            TargetError,
+            "File too large",
+        ),
         (duckdb.IOException("IO Error: Could not write file"), TargetError, "Could not write"),
         (duckdb.TransactionException("Catalog write-write conflict on create"), TargetError, "another run has written"),
         (duckdb.TransactionException("cannot rollback"), SqlanonError, "cannot rollback"),

@@ -40,6 +40,8 @@ def translate_error(error: duckdb.Error, files: Sequence[str] = ()) -> SqlanonEr
         )
     if isinstance(error, duckdb.IOException):
         return TargetError(line)
+    if "ommit" in line and "Could not write" in line:  # a limit on files, or a fault of the device
+        return TargetError(line)
     if isinstance(error, duckdb.TransactionException) and "conflict" in line:
         return TargetError(f"another run has written there meanwhile, which stays: {line}")
     # these quote the value that could not be read, which may be a sensitive one: only their kind is told

@@ -1,0 +1,29 @@
+"""Of every operation on files some fail, or are the last; `tests.benchmarks.faults` takes all of them."""
+
+import pytest
+
+from tests.faults import KINDS
+
+ROLES = ("--quasi", "age,sex", "--sensitive", "disease", "--id", "ssn", "-l", 4)
+
+
+@pytest.mark.parametrize(
+    ("target", "places"),
+    [
+        (("--out", "release"), (3, 30, 48, 60, 70, 77, 84, 87)),
+        (("--database", "hospital.duckdb", "--into", "ward"), (2, 8, 12, 15)),
+    ],
+)
+def test_a_fault_at_a_file_leaves_a_whole_release_or_the_old_one(shell, target, places):
+    publish = ("publish", "anatomy", "patients.parquet", *ROLES, *target)
+    assert shell(*publish).returncode == 0
+    before, stands = shell.left(), ("verify", target[-1], *target[:-2])
+    for turn, number in enumerate(places):
+        kind = KINDS[turn % len(KINDS)]
+        done = shell(*publish, "--overwrite", fault=(number, kind))
+        assert done.returncode in ((-9, 0) if kind == "KILL" else (0, 2)), (number, kind, done.stderr)
+        assert "Traceback" not in done.stderr
+        checked = shell(*stands)
+        assert checked.returncode == 0, (number, kind, checked.stdout)
+    assert shell(*publish, "--overwrite").returncode == 0
+    assert shell.left() == before
