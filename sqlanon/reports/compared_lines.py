@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlanon.comparison.comparison import HEADS
-from sqlanon.comparison.figures import BANDS, OTHERS, SMALL_COUNTS
+from sqlanon.comparison.comparison import HEADS, ORDER
 from sqlanon.comparison.files import FILES
 from sqlanon.comparison.question import COMPARED
 from sqlanon.errors import SourceError
@@ -14,7 +13,7 @@ from sqlanon.plain_values import records
 from sqlanon.plans.manifest import Manifest
 from sqlanon.wording import option
 
-BAND_NAMES = (SMALL_COUNTS, *(name for _, name in BANDS), OTHERS)
+BAND_NAMES = ORDER
 MOST_LINES = 10_000
 _NUMBERS = ("queries", "median_relative_error", "mean_relative_error", "coverage", "seconds")
 
@@ -50,7 +49,7 @@ def by_workload(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, 
     for line in lines:
         if line["median_relative_error"] is not None and line["selectivity"] in BAND_NAMES:
             found.setdefault(str(line["workload"]), []).append({
-                "candidate": f"{line['method']}, {line['parameter']}",
+                "candidate": f"{line['method']}, {line['parameter']}" if line["parameter"] else str(line["method"]),
                 "band": line["selectivity"],
                 "error": line["median_relative_error"],
             })  # fmt: skip
