@@ -1,9 +1,13 @@
 """The result of a comparison: a line per candidate, workload and band of selectivity, and what they come to."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sqlanon.charts.drawing import require
+from sqlanon.charts.picture import Picture
+from sqlanon.charts.selectivity import draw_errors
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import records
 
@@ -13,6 +17,11 @@ if TYPE_CHECKING:
 HEADS = ("method", "parameter", "promise", "confidence", "estimator", "workload", "selectivity", "queries",
          "median_relative_error", "mean_relative_error", "coverage", "seconds")  # fmt: skip
 
+SMALL = 10  # rows: what the papers call small counts
+BANDS = ((0.005, "up to 0.5 %"), (0.01, "0.5 to 1 %"), (0.05, "1 to 5 %"), (math.inf, "above 5 %"))
+SMALL_COUNTS, OTHERS = f"1 to {SMALL} rows", "sums, averages"
+ORDER = (SMALL_COUNTS, *(name for _, name in BANDS), OTHERS)
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -21,6 +30,7 @@ class Comparison:
     answers: a line per candidate and figure asked: query, truth, estimate, low, high, error. lines: a line per
     candidate, workload and band, as HEADS names them. overall: median error and coverage by candidate. summary: two
     sentences. notes: what was left out and why. command: the strongest promise within target_error, '' where none is.
+    strongest: method and parameter of the strongest promise of all, which a chart draws before the others.
     """
 
     answers: "pd.DataFrame"
@@ -30,6 +40,7 @@ class Comparison:
     notes: tuple[str, ...] = ()
     target_error: float | None = None
     command: str = ""
+    strongest: tuple[str, str] | None = None
 
     @property
     def holds(self) -> bool:
@@ -41,6 +52,32 @@ class Comparison:
         import pandas as pd
 
         return pd.DataFrame(self.lines, columns=list(HEADS))
+
+    def plot(self) -> Picture:
+        """Return a picture of errors by band of selectivity, a chart for each workload; `save` writes PNG or SVG.
+
+        Raises UsageError where what draws charts is not installed.
+        """
+        require()
+        strongest = f"{self.strongest[0]}, {self.strongest[1]}" if self.strongest else ""
+        return Picture([draw_errors(*self._drawn(workload), strongest) for workload in self._workloads()])
+
+    def _workloads(self) -> list[str]:
+        return list(dict.fromkeys(line["workload"] for line in self.lines))
+
+    def _drawn(self, workload: str) -> tuple[list[dict[str, Any]], list[str]]:
+        """Return what a chart shows of one workload, and its bands in their order."""
+        own = [line for line in self.lines if line["workload"] == workload]
+        drawn = [
+            {
+                "candidate": ", ".join(filter(None, (line["method"], line["parameter"]))),
+                "band": line["selectivity"],
+                "error": line["median_relative_error"],
+            }
+            for line in own
+        ]
+        met = {line["selectivity"] for line in own}
+        return drawn, [band for band in ORDER if band in met]
 
     def as_plain(self) -> list[dict[str, Any]]:
         """Return the lines as JSON has them."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.comparison.comparison import Comparison
+from sqlanon.comparison.comparison import BANDS, ORDER, OTHERS, SMALL, SMALL_COUNTS, Comparison
 from sqlanon.comparison.question import Candidate, CompareQuestion
 from sqlanon.comparison.rivals import Rival
 from sqlanon.comparison.workload import AskedQuery, pair_figures
@@ -15,11 +15,6 @@ from sqlanon.plans.roles import Roles
 
 if TYPE_CHECKING:
     import pandas as pd
-
-SMALL = 10  # rows: what the papers call small counts
-BANDS = ((0.005, "up to 0.5 %"), (0.01, "0.5 to 1 %"), (0.05, "1 to 5 %"), (math.inf, "above 5 %"))
-SMALL_COUNTS, OTHERS = f"1 to {SMALL} rows", "sums, averages"
-_ORDER = (SMALL_COUNTS, *(name for _, name in BANDS), OTHERS)
 
 
 @dataclass(frozen=True)
@@ -78,6 +73,7 @@ def summarize(
         notes=tuple(dict.fromkeys(told)),
         target_error=question.target_error,
         command=command,
+        strongest=_strongest(published),
     )  # fmt: skip
 
 
@@ -112,7 +108,7 @@ def _lines(found: Found, judged: "pd.DataFrame") -> list[dict[str, Any]]:
     own = _of(candidate, judged)
     lines = []
     for workload in own["workload"].unique():
-        for band in _ORDER:
+        for band in ORDER:
             part = own[(own["workload"] == workload) & (own["selectivity"] == band)]
             if len(part):
                 lines.append({
@@ -144,6 +140,13 @@ def _strength(line: Mapping[str, Any]) -> tuple[int, int, float]:
     """Order promises: by their number; at the same one, robust resists more than anatomy, and splu promises another."""
     candidate = line["candidate"]
     return candidate.value, ("mondrian", "splu", "anatomy", "robust").index(candidate.method), -line["median"]
+
+
+def _strongest(published: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
+    if not published:
+        return None
+    candidate = max(published, key=_strength)["candidate"]
+    return candidate.method, candidate.parameter
 
 
 def _named(candidate: Candidate | Rival) -> str:

@@ -1,14 +1,17 @@
 """Keep a comparison in a folder: the table, and every answer beside its truth."""
 
+import json
 import os
 from pathlib import Path
 
 from sqlanon.atomic_files import DirectoryExchange
+from sqlanon.charts.drawing import is_installed
 from sqlanon.comparison.comparison import Comparison
 from sqlanon.errors import TargetError
 from sqlanon.wording import option
 
-FILES = ("comparison.csv", "answers.csv")
+CHARTS = ("errors.svg", "errors.png")  # where what draws them is installed
+FILES = ("comparison.csv", "comparison.json", "answers.csv", *CHARTS)
 
 
 def check_folder(path: str | os.PathLike[str], overwrite: bool) -> Path:
@@ -27,11 +30,14 @@ def check_folder(path: str | os.PathLike[str], overwrite: bool) -> Path:
 
 
 def write_comparison(found: Comparison, target: Path) -> None:
-    """Write both files, whole or not at all; true answers tell about the source, so the folder is its owner's alone."""
+    """Write table, answers and charts, whole or not at all; true answers are the source's: for its owner alone."""
     exchange = DirectoryExchange(target)
     try:
-        for name, frame in zip(FILES, (found.df(), found.answers.drop(columns=["is_count"])), strict=True):
-            frame.to_csv(exchange.new / name, index=False)
+        found.df().to_csv(exchange.new / "comparison.csv", index=False)
+        found.answers.drop(columns=["is_count"]).to_csv(exchange.new / "answers.csv", index=False)
+        (exchange.new / "comparison.json").write_text(json.dumps(found.as_plain(), indent=1), encoding="utf-8")
+        for name in CHARTS if is_installed() else ():
+            found.plot().save(exchange.new / name)
         exchange.new.chmod(0o700)
         exchange.commit(frozenset(FILES))
     except OSError as error:

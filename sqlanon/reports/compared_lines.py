@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlanon.comparison.figures import BANDS, OTHERS, SMALL_COUNTS
+from sqlanon.comparison.comparison import ORDER
 from sqlanon.comparison.files import FILES
 from sqlanon.comparison.question import COMPARED
 from sqlanon.errors import SourceError
@@ -13,7 +13,6 @@ from sqlanon.plain_values import records
 from sqlanon.plans.manifest import Manifest
 from sqlanon.wording import option
 
-BAND_NAMES = (SMALL_COUNTS, *(name for _, name in BANDS), OTHERS)
 MOST_LINES = 10_000
 _NEEDED = ("method", "parameter", "workload", "selectivity")
 
@@ -50,9 +49,9 @@ def by_workload(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, 
     """Return candidate, band and median error of each line that has one, by workload."""
     found: dict[str, list[dict[str, Any]]] = {}
     for line in lines:
-        if isinstance(line["error"], float) and line["selectivity"] in BAND_NAMES:
+        if isinstance(line["error"], float) and line["selectivity"] in ORDER:
             found.setdefault(str(line["workload"]), []).append({
-                "candidate": f"{line['method']}, {line['parameter']}",
+                "candidate": f"{line['method']}, {line['parameter']}" if line["parameter"] else str(line["method"]),
                 "band": line["selectivity"],
                 "error": line["error"],
             })  # fmt: skip

@@ -1,5 +1,6 @@
 """Compare: truths and errors by an independent count, nothing left behind, the target, files, input that cannot be."""
 
+import json
 import statistics
 
 import duckdb
@@ -7,6 +8,7 @@ import pandas as pd
 import pytest
 
 import sqlanon
+from sqlanon.charts.drawing import is_installed
 from sqlanon.errors import DataError, QueryError, SourceError, TargetError, UsageError
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
 
@@ -142,6 +144,14 @@ def test_files_are_written_whole_and_kept_apart(tmp_path):
     written = pd.read_csv(tmp_path / "kept" / "comparison.csv")
     assert written["median_relative_error"].tolist() == pytest.approx(found.df()["median_relative_error"].tolist())
     assert len(pd.read_csv(tmp_path / "kept" / "answers.csv")) == len(found.answers)
+    read = json.loads((tmp_path / "kept" / "comparison.json").read_text())
+    assert [line["queries"] for line in read] == found.df()["queries"].tolist()
+    drawn = {"errors.svg", "errors.png"} if is_installed() else set()
+    names = {one.name for one in (tmp_path / "kept").iterdir()}
+    assert names == {"comparison.csv", "comparison.json", "answers.csv"} | drawn
+    if drawn:
+        assert (tmp_path / "kept" / "errors.svg").read_text().startswith("<svg")
+        assert (tmp_path / "kept" / "errors.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "kept").stat().st_mode & 0o077 == 0
     with pytest.raises(TargetError, match="exists"):
         sqlanon.compare(con, "people", **roles, out=tmp_path / "kept")
