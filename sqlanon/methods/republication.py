@@ -81,7 +81,7 @@ def match_persons(design: Grouping) -> Steps:
     named: dict[str, object] = {"quasi_names": quasi_names(design.request)}
     return (
         *identify_rows(design),
-        Step("methods/republication/met", values={**named, "person_purpose": PERSON}),
+        Step("methods/republication/met", "view", values={**named, "person_purpose": PERSON}),
         Step("methods/republication/matched", values=named),
         Step(
             "methods/republication/turnover",
