@@ -1,6 +1,7 @@
 """Publishing under a ledger: what a publisher sees, what is refused, and what a release says of its ledger."""
 
 import json
+from types import SimpleNamespace
 
 import duckdb
 import pytest
@@ -8,6 +9,8 @@ import pytest
 import sqlanon
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import DataError, SourceError, TargetError, UsageError
+from sqlanon.ledgers import contents
+from sqlanon.ledgers.refusals import refuse_engine
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import PublishedTables
 from sqlanon.verification.qit_st import verify
@@ -291,6 +294,34 @@ def test_methods_without_a_ledger_say_why(ward, tmp_path, method, options):
     con, _ = ward
     with pytest.raises(UsageError, match=f"{method} has no ledger: "):
         sqlanon.publish(method, con, "first", **ROLES, **options, key=KEY, ledger=tmp_path / "l", out=tmp_path / "o")
+
+
+def test_a_value_that_is_missing_is_another_value(tmp_path):
+    con = duckdb.connect(config={"threads": 1})
+    con.execute(PEOPLE)
+    release(con, tmp_path, nulls="drop")
+    con.execute("update people set disease = null where ssn in (5, 6)")
+    con.execute("insert into people values (500, 30, 'F', null, 0)")
+    # who is new and has no value is not shown; 5 and 6 have not left, their value changed
+    left = release(con, tmp_path, out="two", nulls="drop")
+    assert left.manifest["rows"] == 118 and left.manifest["dropped_rows"] == 3
+    assert "2 have another value" in " ".join(left.notes) and "wait" not in " ".join(left.notes)
+    assert release(con, tmp_path, out="three", nulls="drop", changed="keep").manifest["rows"] == 120
+    con.close()
+
+
+def test_a_ledger_that_cannot_be_written_leaves_nothing(ward, tmp_path, monkeypatch):
+    con, _ = ward
+    monkeypatch.setattr(contents, "STORAGE", "no such version")
+    with pytest.raises(TargetError, match="cannot write the ledger"):
+        release(con, tmp_path, "first")
+    assert not list(tmp_path.iterdir())
+    assert not con.execute("select * from duckdb_databases() where database_name like 'ledger%'").fetchall()
+
+
+def test_engines_without_a_ledger_say_so():
+    with pytest.raises(UsageError, match="spark publishes without one"):
+        refuse_engine(SimpleNamespace(dialect="spark"))
 
 
 def test_nasty_names_and_values(tmp_path):
