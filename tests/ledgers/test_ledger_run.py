@@ -288,12 +288,30 @@ def test_a_release_that_is_not_wanted_leaves_the_ledger_as_it_was(ward, tmp_path
 
 
 @pytest.mark.parametrize(("method", "options"), [
-    ("uncertain", {"k": 3, "l": 2, "threshold": 0.3, "influence": "learn"}), ("mondrian", {"k": 3}),
+    ("uncertain", {"k": 3, "l": 2, "threshold": 0.3, "influence": "learn"}),
+    ("mondrian", {"k": 3}), ("splu", {"gamma": 3}),
 ])  # fmt: skip
 def test_methods_without_a_ledger_say_why(ward, tmp_path, method, options):
     con, _ = ward
     with pytest.raises(UsageError, match=f"{method} has no ledger: "):
         sqlanon.publish(method, con, "first", **ROLES, **options, key=KEY, ledger=tmp_path / "l", out=tmp_path / "o")
+
+
+def test_robust_follows_class_by_class(ward, tmp_path):
+    con, _ = ward
+    given = {**ROLES, "r": 3, "background_from": "sex", "max_suppressed": 0.2, "key": KEY}
+    sqlanon.robust(con, "first", **given, out=tmp_path / "alone")
+    for number, source in ((1, "first"), (2, "second")):
+        found = sqlanon.robust(con, source, **given, ledger=tmp_path / "l", out=tmp_path / f"ward_{number}")
+    for name in ("qit", "st"):
+        assert table(tmp_path, "alone", name) == table(tmp_path, "ward_1", name)
+    assert found.manifest["verified"]["classes"] <= 1 / 3
+    assert sqlanon.open(tmp_path / "ward_2").verify(since=tmp_path / "ward_1").holds
+    for more in ({"repair": 3}, {"background_from": "age"}, {"r": 2}):
+        with pytest.raises(UsageError, match=r"one signature|have the"):
+            sqlanon.robust(con, "second", **{**given, **more}, ledger=tmp_path / "l", out=tmp_path / "refused")
+    with pytest.raises(UsageError, match="have the method robust, this request anatomy"):
+        release(con, tmp_path, "second", ledger=tmp_path / "l")
 
 
 def test_a_value_that_is_missing_is_another_value(tmp_path):
