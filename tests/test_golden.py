@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from sqlanon.methods import METHODS
+from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Beside, Plan, Request, Source
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.templates import Sql
@@ -62,6 +63,7 @@ def mondrian() -> Plan:
 
 
 PLANS = {"anatomy": anatomy, "splu": splu, "robust": robust, "uncertain": uncertain, "mondrian": mondrian}
+FOLLOWED = {"anatomy": {"l": 4}, "robust": {"r": 2.5, "background_from": [("sex",)]}}
 SAID = [(method, dialect) for method in PLANS for dialect in (METHODS[method].dialects or DIALECTS)]
 
 
@@ -76,6 +78,22 @@ def test_the_script_is_the_golden_one(method, dialect):
     assert text == path.read_text(encoding="utf-8"), "read the difference; if it is meant, UPDATE_GOLDEN=1"
 
 
+@pytest.mark.parametrize("method", FOLLOWED)
+def test_a_release_under_a_ledger_is_the_golden_one(method):
+    roles = Roles(("age", "sex", "zipcode"), ("disease",), ("ssn",))
+    known = {f"known_{table}": Sql(f"ledger.main.{table}") for table in ("person", "value")}
+    following = Following(2, "leave", known)
+    request = Request(Source(Sql('"patients"')), roles, identity="identifier", following=following)
+    plan = METHODS[method].plan(request, **FOLLOWED[method])
+    text = "".join(f"-- {one.name}\n{one.sql};\n\n" for one in plan.statements)
+    path = GOLDEN / method / "followed.sql"
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8"), "read the difference; if it is meant, UPDATE_GOLDEN=1"
+
+
 def test_no_golden_file_is_left_over():
     found = {path.relative_to(GOLDEN).as_posix() for path in GOLDEN.rglob("*.sql")}
-    assert found == {f"{method}/{dialect}.sql" for method, dialect in SAID}
+    assert found == {f"{method}/{dialect}.sql" for method, dialect in SAID} | {
+        f"{one}/followed.sql" for one in FOLLOWED
+    }

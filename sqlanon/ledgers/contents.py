@@ -17,7 +17,7 @@ DESCRIPTION, RELEASE = "description", "release"
 TABLES = {
     DESCRIPTION: {"description"},
     RELEASE: {"number", "created", "fingerprint", "figures"},
-    "person": {"person", "group_id", "code", "entered", "standing", "mark"},
+    "person": {"person", "group_id", "code", "entered", "standing", "mark", "class_mark"},
     "value": {"code", "sensitive"},
 }
 STORAGE = "v1.4.0"  # what clients of DuckDB 1.4 and later read

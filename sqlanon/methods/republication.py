@@ -46,7 +46,7 @@ def following(design: Design) -> Following:
 def carried_attribute(attribute: Attribute, release: Following) -> Attribute:
     """Return the attribute with what the ledger needs of each row, and draws of this release alone."""
     purpose = attribute.purpose if release.is_first else f"{attribute.purpose}/release {release.number}"
-    return replace(attribute, carried=(*attribute.carried, "person", "mark"), purpose=purpose)
+    return replace(attribute, carried=(*attribute.carried, "person", "mark", "class_mark"), purpose=purpose)
 
 
 def select_rows(design: Design) -> Steps:
@@ -78,10 +78,15 @@ def _refuse_nameless(row: Row) -> None:
 
 def match_persons(design: Grouping) -> Steps:
     """Return the steps from `identified` to `matched`, with a check of who left, and `arrived`: who comes new."""
+    return match_members(design, ())
+
+
+def match_members(design: Grouping, signature: tuple[str, ...]) -> Steps:
+    """Return `match_persons` for groups whose members have the values of these quasi columns in common."""
     named: dict[str, object] = {"quasi_names": quasi_names(design.request)}
     return (
         *identify_rows(design),
-        Step("methods/republication/met", values={**named, "person_purpose": PERSON}),
+        Step("methods/republication/met", "view", values={**named, "class_names": signature, "person_purpose": PERSON}),
         Step("methods/republication/matched", values=named),
         Step(
             "methods/republication/turnover",
@@ -121,6 +126,8 @@ def _describe_turnover(design: Design) -> Callable[[Row], str]:
         changed = f"{row['changed']:,} have another value than the published one, and "
         stay = "stay with the old one" if release.changed == "keep" else "are not shown"
         parts += [changed + stay] if row["changed"] else []
+        moved = f"{row['reclassed']:,} have another signature than their group, and are not shown"
+        parts += [moved] if row["reclassed"] else []
         parts += [f"of {row['requalified']:,} today's quasi values differ"] if row["requalified"] and comparable else []
         return f"release {release.number} of this ledger: {'; '.join(parts)}"
 

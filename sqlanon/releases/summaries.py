@@ -39,6 +39,10 @@ def _tables(manifest: Manifest) -> str:
     return "these tables alone" if number is None else f"this release ({number}) and all others of its ledger together"
 
 
+def _together(manifest: Manifest) -> str:
+    return f"from {_tables(manifest)}, " if "release" in manifest["parameters"] else ""
+
+
 def _second(manifest: Manifest) -> str:
     if "release" not in manifest["parameters"]:
         return "a second release of these people"
@@ -63,7 +67,8 @@ def summarize_class_groups(manifest: Manifest, where: str) -> dict[str, str]:
         "against": f"who knows how {column} is distributed by {known}",
         "dropped rows": _dropped(manifest) + (missing if manifest["dropped_rows"] else ""),
         "promised": (
-            f"nobody who knows one of these distributions infers a person's {column} with a posterior above"
+            f"{_together(manifest)}nobody who knows one of these distributions infers a person's {column} with a"
+            " posterior above"
             f" 1/{guarantee['r']:g} = {guarantee['posterior']:.1%}"
             if "posterior" in guarantee
             else f"the paper's condition for 1/{guarantee['r']:g} against who knows one of these distributions; it does"
@@ -71,7 +76,7 @@ def summarize_class_groups(manifest: Manifest, where: str) -> dict[str, str]:
         )
         + _limits(manifest),
         "not promised": f"{NOT_PROMISED}, nor anything against who"
-        " knows distributions by other columns or several of these at once, or has a second release of these people",
+        f" knows distributions by other columns or several of these at once, or has {_second(manifest)}",
         **{name: lines[name] for name in ("verified", "error (RCE)", "files")},
     }
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sqlanon.adversary import background_knowledge, background_report, voter_list
 from sqlanon.errors import UsageError
+from sqlanon.plans.manifest import follows
 from sqlanon.plans.statement import Statement
 from sqlanon.releases import file_checks
 from sqlanon.releases.forms import Form
@@ -108,5 +109,10 @@ def _presence_query(published: PublishedTables, form: Form, voters: object) -> t
 
 
 def _require_groups(published: PublishedTables, form: Form, purpose: str) -> None:
+    if follows(published.manifest):
+        raise UsageError(
+            f"a release that follows others has groups whose members have left: their quasi values are not known, and"
+            f" nothing whole is there to {purpose}; take the first release of its ledger"
+        )
     if not form.groups:
         raise UsageError(f"a release of {published.manifest['method']} has no groups of exact values to {purpose}")

@@ -4,8 +4,8 @@
     python -m tests.benchmarks.republication speed [--rows 1000000]
     python -m tests.benchmarks.republication kills [--kills 300] [--rows 20000]
 
-history: releases of Adult with and without a ledger, everybody's occupation, everybody known by a number;
-how many people all releases together fix to one value, and the mean relative error of random counts on the last release
+history: releases of Adult with and without a ledger, the occupation sensitive, everybody known by a number; how many
+people all releases together fix to one value, and the mean relative error of random counts on the last release
 beside a fresh release of the same people. speed: a first release, and one after 1 % arrivals, 1 % departures and 0.5 %
 changes. kills: kill -9 at random moments; a run later ledger and release belong together.
 """

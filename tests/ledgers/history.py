@@ -16,20 +16,23 @@ KEY = Key("5e" * 32, given=True)
 class History:
     """Publish the people of a day after the people of another; remember every release."""
 
-    def __init__(self, con, l):
-        self.con, self.engine, self.l = con, DuckDBEngine(con), l
+    def __init__(self, con, l, method="anatomy"):
+        self.con, self.engine = con, DuckDBEngine(con)
+        known = {"background": (), "background_from": (("c",),), "guarantee": "exact", "repair": 0}
+        self.method = method
+        self.parameters = {"l": l} if method == "anatomy" else {"r": l, "max_suppressed": 0.9, **known}
         self.releases, self.relations, self.reports = [], {}, {}
 
-    def publish(self, people, changed="leave", losses=True):
+    def publish(self, people, changed="leave", losses=True, classes=None):
         """Publish a mapping of persons to values; return who is shown in which group, and the groups' values."""
-        self.con.execute("create or replace table people (id integer, s varchar)")
-        self.con.executemany("insert into people values (?, ?)", list(people.items()))
+        self.con.execute("create or replace table people (id integer, s varchar, q integer, c varchar)")
+        lines = [(p, value, p, (classes or {}).get(p, "x")) for p, value in people.items()]
+        self.con.executemany("insert into people values (?, ?, ?, ?)", lines)
         number = len(self.releases) + 1
-        asked = ReleaseRequest("anatomy", "people", ("q",), ("s",), ("id",), "value", key=KEY, unique_quasi="keep")
-        self.con.execute("create or replace view people_with_quasi as select *, id as q from people")
-        asked = ReleaseRequest(**{**vars(asked), "source": "people_with_quasi"})
+        roles = (("q", "c"), ("s",), ("id",))
+        asked = ReleaseRequest(self.method, "people", *roles, "value", key=KEY, unique_quasi="keep")
         following = Following(number, changed, self.relations, losses)
-        plan, _ = prepare(asked, self.engine, fresh_prefix(), following=following, l=self.l, block=64)
+        plan, _ = prepare(asked, self.engine, fresh_prefix(), following=following, block=64, **self.parameters)
         with run_plan(plan, self.engine, KEY) as reports:
             qit, st = (self.con.execute(output.sql).fetchall() for output in plan.outputs)
             for name, relation in plan.ledger.items():
@@ -40,7 +43,7 @@ class History:
         for group, value, count in st:
             assert count == 1
             values[group].append(value)
-        self.releases.append((dict(qit), dict(values)))
+        self.releases.append(({person: group for person, _, group in qit}, dict(values)))
         return self.releases[-1]
 
 
@@ -50,24 +53,31 @@ class Rules:
     def __init__(self, l):
         self.l, self.entered, self.members = l, {}, defaultdict(list)
 
-    def hold(self, people, release, changed, reports):
+    def hold(self, people, release, changed, reports, classes=None):
         """Assert that a release follows from the ones before, and remember it."""
         shown, values = release
+        classed = {p: (classes or {}).get(p, "x") for p in people}
         known = {p for p in people if p in self.entered}
-        stays = {p for p in known if changed == "keep" or people[p] == self.entered[p][1]}
+        same = {p for p in known if classed[p] == self.entered[p][2]}
+        stays = {p for p in same if changed == "keep" or people[p] == self.entered[p][1]}
         new = {p: value for p, value in people.items() if p not in self.entered}
         entering = {p: group for p, group in shown.items() if p in new}
         assert {p: group for p, group in shown.items() if p not in new} == {p: self.entered[p][0] for p in stays}
-        self._hold_entering(new, entering)
+        for one in set(classed.values()):
+            self._hold_entering(
+                {p: value for p, value in new.items() if classed[p] == one},
+                {p: group for p, group in entering.items() if classed[p] == one},
+            )
         for p, group in entering.items():
-            self.entered[p] = (group, people[p])
+            self.entered[p] = (group, people[p], classed[p])
             self.members[group].append(people[p])
         assert {group: sorted(held, key=str) for group, held in values.items()} == {
             group: sorted(self.members[group], key=str) for group in set(shown.values())
         }
         assert reports["outcome"]["waiting"] == len(new) - len(entering)
         assert reports["outcome"]["withheld"] == len(people) - len(shown)
-        assert reports["turnover"]["changed"] == sum(people[p] != self.entered[p][1] for p in known)
+        assert reports["turnover"]["changed"] == sum(people[p] != self.entered[p][1] for p in same)
+        assert reports["turnover"]["reclassed"] == len(known - same)
 
     def _hold_entering(self, new, entering):
         counts = list(Counter(new.values()).values())

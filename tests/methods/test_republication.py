@@ -23,14 +23,14 @@ def session():
         yield con
 
 
-def fresh(con, l):
+def fresh(con, l, method="anatomy"):
     """Return a history on a session whose tables of before are gone."""
     for kind, name in con.execute(
         "select 'view', view_name from duckdb_views() where not internal union all select 'table', table_name from"
         " duckdb_tables() where not internal"
     ).fetchall():
         con.execute(f'drop {kind} if exists "{name}"')
-    return History(con, l), Rules(l)
+    return History(con, l, method), Rules(l)
 
 
 def test_a_history_by_hand(session):
@@ -107,6 +107,23 @@ def test_the_oracle_sees_what_independent_releases_tell(session):
                    for turn, (shown, held) in enumerate(independent)]  # fmt: skip
         largest.append(max(max(told.values()) for told in posteriors(renamed).values()))
     assert max(largest) > Fraction(1, 2)
+
+
+@pytest.mark.parametrize("changed", ["leave", "keep"])
+def test_robust_groups_arrivals_class_by_class_and_lets_go_who_changes_class(session, changed):
+    chance = random.Random(changed)
+    history, rules = fresh(session, 2, "robust")
+    people = {number: DISEASES[number % 6] for number in range(16)}
+    classes = {number: "xy"[number // 8] for number in range(16)}
+    for turn in range(4):
+        release = history.publish(people, changed, classes=classes)
+        rules.hold(people, release, changed, history.reports, classes)
+        moved = [p for p in people if chance.random() < 0.2]
+        classes |= {p: chance.choice("xy") for p in moved}
+        people |= {100 * turn + number: chance.choice(DISEASES) for number in range(100, 106)}
+        classes |= {p: chance.choice("xy") for p in people if p not in classes}
+        people = {p: value for p, value in people.items() if chance.random() < 0.9}
+    assert all(max(told.values()) <= Fraction(1, 2) for told in posteriors(history.releases).values())
 
 
 class Days(RuleBasedStateMachine):

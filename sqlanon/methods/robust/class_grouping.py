@@ -159,6 +159,8 @@ def coding(design: ClassGrouping) -> tuple[dict[str, object], dict[str, str]]:
     # codes are given to rows that already have their identity, so that draws depend on it and not on the code
     identified = identity_names(request) == ("identity",)
     drawn_from = (*quasi_names(request), *identity_names(request))
+    # under a ledger rows carry their person's name
+    drawn_from += tuple(name for name in design.attribute.carried if name not in drawn_from)
     values: dict[str, object] = {"drawn_from": drawn_from, "signature": design.signature}
     return values, {"population": "identified"} if identified else {}
 

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 from sqlanon.errors import UsageError
 from sqlanon.methods import qit_st
 from sqlanon.methods.internal_names import quasi_names
+from sqlanon.methods.republication import carried_attribute
 from sqlanon.methods.robust.background import Background, Columns, declared, learned
 from sqlanon.methods.robust.class_grouping import ClassGrouping, signature
 from sqlanon.plans.plan import Beside, Request, relation_name
@@ -33,6 +34,10 @@ NOTHING_TO_ACCEPT = (
     + option("background")
     + " or "
     + option("repair")
+)
+NOT_FOLLOWED = (
+    f"with {option('ledger')}, groups hold rows of one signature: name the adversary's columns with"
+    f" {option('background_from')}, and leave {option('background')} and {option('repair')} away"
 )
 WITHOUT_DATABASE = (
     "compile reads no data, and a background is data: name its columns with "
@@ -89,6 +94,10 @@ def design(
 ) -> Robustness:
     """Decide on the classes. Raises UsageError where no background is named, or one fits no published columns."""
     attribute = qit_st.attribute(NAME, request, "r", math.ceil(r), block)
+    if request.following is not None:
+        if background or repair:
+            raise UsageError(NOT_FOLLOWED)
+        attribute = carried_attribute(attribute, request.following)
     backgrounds = _backgrounds(request, background, background_from)
     if guarantee == "delta" and not (background or repair):
         raise UsageError(NOTHING_TO_ACCEPT)

@@ -9,6 +9,7 @@ import os
 from collections.abc import Sequence
 from typing import Annotated, Literal, Required
 
+from sqlanon.methods import republication
 from sqlanon.methods.base import Method
 from sqlanon.methods.grouping import BLOCK, Blocks, check_persons, identify_rows, select_rows
 from sqlanon.methods.kinds import Choice, ColumnSets, Files, Number, Share, Tables, Whole
@@ -30,6 +31,7 @@ from sqlanon.methods.robust.class_grouping import (
 )
 from sqlanon.methods.robust.class_merging import code_merged_rows, count_merged_classes, merge_classes
 from sqlanon.methods.robust.design import GUARANTEES, MOST_SUPPRESSED, MOST_TURNS, NAME, Robustness, design
+from sqlanon.methods.robust.followed import check_first_surplus, match_class_members
 from sqlanon.methods.robust.repair import repair_groups
 from sqlanon.methods.uniqueness import check_quasi
 
@@ -152,5 +154,22 @@ ROBUST: Method[Robustness] = Method(
     " columns alone.",
     compile_example="patients --quasi age,sex --sensitive disease --id ssn -r 3 --background-from sex --dialect spark",
     saved="save_background",
-    no_ledger="a person whose class changed could not stay in the group, and that is not built yet",
+    followed=(
+        republication.select_rows,
+        republication.know_ledger,
+        republication.check_names,
+        check_persons,
+        check_quasi,
+        match_class_members,
+        number_classes,
+        count_classes,
+        check_first_surplus,
+        order_class_values,
+        code_rows,
+        draw_coded,
+        seat_coded,
+        form_class_groups,
+        republication.settle_rows,
+    ),
+    followed_outputs=(republication.publish_qit, republication.publish_st),
 )

@@ -138,5 +138,5 @@ SPLU: Method[Randomization] = Method(
     compile_example="patients --quasi age --sensitive disease --id ssn --gamma 5 --dialect spark",
     macros=MACROS,
     plans_promises="gamma",
-    no_ledger="that a published value stays as long as the true one does is not built yet",
+    no_ledger="what it promises of counts is about whole decoy groups, and those whose members have left are not whole",
 )

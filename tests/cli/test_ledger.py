@@ -1,0 +1,65 @@
+"""Ledgers on the command line and in jobs: publish twice, look, compare, print the statements."""
+
+import json
+
+KEY = "5e" * 32
+ROLES = ["--quasi", "age,sex,zipcode", "--sensitive", "disease", "--id", "ssn", "-l", 4]
+PUBLISH = ["publish", "anatomy", "patients.parquet", *ROLES, "--ledger", "ward.ledger"]
+JOB = """\
+method: anatomy
+source: patients.parquet
+roles: {quasi: [age, sex], sensitive: disease, id: ssn}
+parameters: {l: 4, ledger: ward.ledger, changed: keep}
+output: {out: ward, overwrite: true}
+key_env: WARD_KEY
+"""
+
+
+def test_a_ledger_from_the_first_release_to_the_second(shell):
+    first = shell(*PUBLISH, "--out", "one", SQLANON_KEY=KEY)
+    assert first.returncode == 0, first.stderr
+    assert "from this release (1) and all others of its ledger together, nobody infers" in " ".join(
+        first.stdout.split()
+    )
+    printed = shell(*PUBLISH, "--out", "two", "--sql", SQLANON_KEY=KEY)
+    assert printed.returncode == 0 and "turnover" in printed.stdout and KEY not in printed.stdout
+    second = shell(*PUBLISH, "--out", "two", "--since", "one", "--changed", "keep", SQLANON_KEY=KEY)
+    assert "release 2 of this ledger: 600 stayed; 0 left; 0 came new" in second.stderr
+    assert KEY not in second.stderr + second.stdout + first.stderr
+    found = json.loads(shell("ledger", "ward.ledger", "--format", "json").stdout)
+    wanted = {"method": "anatomy", "releases": 2, "persons": 600, "present": 600, "departed": 0, "groups": 150}
+    assert {name: found[name] for name in wanted} == wanted
+    assert shell("ledger", "ward.ledger", "--format", "csv").stdout.startswith("release,created,shown,stayed")
+    assert "d3" not in shell("ledger", "ward.ledger").stdout
+    assert {path.name for path in shell.folder.iterdir()} == {
+        *("one", "two", "ward.ledger", "patients.parquet", "hospital.duckdb", "tmp")
+    }
+    compared = shell("verify", "two", "--since", "one")
+    assert compared.returncode == 0 and "changed_groups: 0" in compared.stdout
+    assert "since" in shell("verify", "two", "--since", "one", "--sql").stdout
+    backward = shell("verify", "one", "--since", "two")
+    assert backward.returncode == 2 and "does not follow" in backward.stderr
+
+
+def test_without_a_key_or_with_a_verb_that_needs_a_ledger(shell):
+    done = shell(*PUBLISH, "--out", "one")
+    assert done.returncode == 2 and "--ledger" not in done.stdout
+    assert "a ledger needs a key that stays" in done.stderr and "--key-file FILE or SQLANON_KEY" in done.stderr
+    done = shell(*PUBLISH[:-2], "--out", "one", "--expect-departures")
+    assert done.returncode == 2 and "--expect-departures is about releases under a ledger" in done.stderr
+    done = shell("ledger", "patients.parquet")
+    assert done.returncode == 2 and "no ledger" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_job_names_its_ledger(shell):
+    (shell.folder / "nightly.yml").write_text(JOB)
+    for number in (1, 2):
+        assert shell("run", "nightly.yml", "--check", WARD_KEY=KEY).returncode == 0
+        done = shell("run", "nightly.yml", WARD_KEY=KEY)
+        parameters = json.loads(done.stdout)["parameters"]
+        assert (parameters["release"], parameters["changed"]) == (number, "keep")
+        assert "releases intersect" not in done.stderr
+    # what it means to publish there without one
+    (shell.folder / "alone.yml").write_text(JOB.replace(", ledger: ward.ledger, changed: keep", ""))
+    done = shell("run", "alone.yml", WARD_KEY=KEY)
+    assert done.returncode == 0 and "published under one ledger (--ledger FILE) tell no more together" in done.stderr
