@@ -9,6 +9,8 @@ from sqlanon.completion.completed import Completed
 from sqlanon.completion.dealing import Dealing
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError, UsageError
+from sqlanon.estimation.sound_tables import load_sound
+from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.methods import METHODS
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import relation_name
@@ -30,7 +32,7 @@ def complete_release(
     """
     _check(engine, manifest, count, seed)
     own = secrets.randbelow(LARGEST_SEED) if seed is None else seed
-    chain = Dealing(engine, tables, manifest, own)
+    chain = _open(engine, tables, manifest, own)
     made: list[Sql] = []
     try:
         for dealt in chain.complete(count):
@@ -43,6 +45,18 @@ def complete_release(
         with suppress(SqlanonError):
             chain.space.close()
     return Completed(engine, made, [*manifest["columns"]["quasi"], *manifest["columns"]["sensitive"]], own)
+
+
+def _open(engine: Engine, tables: Mapping[str, Sql], manifest: Manifest, seed: int) -> Dealing:
+    """Read a release's groups; raise ReleaseError where QIT and ST do not fit each other."""
+    columns, opened = manifest["columns"], list[Dealing]()
+    names = {"group_column": columns["group"], "count_column": columns["count"]}
+
+    def load() -> None:
+        opened.append(Dealing(engine, tables, manifest, seed))
+
+    load_sound(Workspace(engine, tables, names, {}), load, "a QIT and an ST")
+    return opened[0]
 
 
 def _keep(space: CodedRows, number: int, dealt: list[tuple[str, Sql, Sql]]) -> Sql:
@@ -68,4 +82,4 @@ def _check(engine: Engine, manifest: Manifest, count: int, seed: int | None) -> 
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_TABLES:
         raise UsageError(f"{option('tables')} is a number from 1 to {MOST_TABLES}, not {count!r}")
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= LARGEST_SEED):
-        raise UsageError(f"{option('seed')} is a whole number from 0 to 2**63 - 1")
+        raise UsageError(f"{option('seed')} is a number from 0 to 2**63 - 1, not {seed!r}")
