@@ -7,6 +7,7 @@ from contextlib import suppress
 from sqlanon.completion.coded_rows import CodedRows
 from sqlanon.completion.completed import Completed
 from sqlanon.completion.dealing import Dealing
+from sqlanon.completion.recovering import Recovering
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.estimation.sound_tables import load_sound
@@ -18,6 +19,7 @@ from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.wording import option
 
+FORMS = ("qit_st", "class_qit_st", "randomized")
 MOST_TABLES = 99
 MOST_VALUES = 1_000  # sensitive values: the model solves a system of so many
 LARGEST_SEED = 2**63 - 1
@@ -47,8 +49,10 @@ def complete_release(
     return Completed(engine, made, [*manifest["columns"]["quasi"], *manifest["columns"]["sensitive"]], own)
 
 
-def _open(engine: Engine, tables: Mapping[str, Sql], manifest: Manifest, seed: int) -> Dealing:
-    """Read a release's groups; raise ReleaseError where QIT and ST do not fit each other."""
+def _open(engine: Engine, tables: Mapping[str, Sql], manifest: Manifest, seed: int) -> Dealing | Recovering:
+    """Read a release's rows; raise ReleaseError where QIT and ST do not fit each other."""
+    if METHODS[manifest["method"]].form == "randomized":
+        return Recovering(engine, tables, manifest, seed)
     columns, opened = manifest["columns"], list[Dealing]()
     names = {"group_column": columns["group"], "count_column": columns["count"]}
 
@@ -66,7 +70,7 @@ def _keep(space: CodedRows, number: int, dealt: list[tuple[str, Sql, Sql]]) -> S
         for place, (column, rows, values) in enumerate(dealt, start=1)
     ]
     columns = {"quasi": list(space.quasi.items()), "sensitive": sensitive}
-    sql = space.render("completion/completed", {"numbered": space.numbered}, **columns)
+    sql = space.render_own("completed", {"numbered": space.numbered}, **columns)
     relation = relation_name(space.prefix, f"completed_{number}")
     space.engine.create(Statement("completed", sql, "table", str(relation)))
     space.forget([str(rows) for _, rows, _ in dealt])
@@ -75,8 +79,8 @@ def _keep(space: CodedRows, number: int, dealt: list[tuple[str, Sql, Sql]]) -> S
 
 def _check(engine: Engine, manifest: Manifest, count: int, seed: int | None) -> None:
     form, method = METHODS[manifest["method"]].form, manifest["method"]
-    if form not in ("qit_st",):
-        raise UsageError(f"releases of {method} are not completed: complete deals the values of groups")
+    if form not in FORMS:
+        raise UsageError(f"releases of {method} are not completed: exact rows in groups are, and randomized rows")
     if engine.dialect != "duckdb":
         raise UsageError("releases are completed with DuckDB: write this one to a directory and open it there")
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_TABLES:

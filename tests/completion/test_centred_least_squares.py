@@ -2,13 +2,20 @@
 
 import numpy as np
 
-from sqlanon.completion.centred_least_squares import estimate_cell_counts
+from sqlanon.completion.centred_least_squares import ClassTotals, estimate_cell_counts
 
 
 def estimate(held, hits, weights=None):
     """Estimate from what groups hold, G x V, and their rows by cell, G x T."""
-    weighed = held if weights is None else held * np.asarray(weights)[:, None]
-    return estimate_cell_counts(weighed.T @ held, hits.T @ weighed, held.sum(axis=0), hits.sum(axis=0))
+    return estimate_by_class(held, hits, np.ones(len(held)) if weights is None else weights, np.zeros(len(held), int))
+
+
+def estimate_by_class(held, hits, weights, classes):
+    """Estimate the same where groups are of several classes."""
+    weighed, inside = held * weights[:, None], np.eye(classes.max() + 1)[classes].T
+    sized = weights * held.sum(axis=1)
+    sums = (inside @ held, inside @ hits, inside @ (held * sized[:, None]), inside @ (hits * sized[:, None]))
+    return estimate_cell_counts(weighed.T @ held, hits.T @ weighed, ClassTotals(*sums))
 
 
 def test_groups_of_one_tell_everything():
@@ -39,3 +46,12 @@ def test_sums_are_those_of_cells_and_values_in_every_draw():
     found = estimate(held, hits, random.exponential(size=40))
     np.testing.assert_allclose(found.sum(axis=0), held.sum(axis=0), atol=1e-8)
     np.testing.assert_allclose(found.sum(axis=1), hits.sum(axis=0), atol=1e-8)
+
+
+def test_a_class_that_groups_never_leave_is_no_noise():
+    # values go with classes, and inside a class nothing depends on the value: what is left is what classes say
+    held = np.array([[1.0, 1, 0, 0], [0, 1, 1, 0], [1, 0, 1, 0]] * 4 + [[0.0, 1, 0, 1], [1, 0, 0, 1]] * 6)
+    classes = np.repeat([0, 1], 12)
+    hits = np.where(classes[:, None] == 0, [2.0, 0.0], [0.0, 2.0])
+    found = estimate_by_class(held, hits, np.ones(24), classes)
+    np.testing.assert_allclose(found, [held[:12].sum(axis=0), held[12:].sum(axis=0)], atol=1e-9)
