@@ -41,7 +41,13 @@ class Recovering:
 
     def complete(self, tables: int) -> Iterator[Recovered]:
         """Yield for each completed table its sensitive columns, each with the relation of its true values' numbers."""
-        models = [_Column(self, place, tables) for place in range(len(self.sensitive))]
+        values = [
+            self.space.make(f"value_{place}", "value", {"published": self.published}, sensitive=column)
+            for place, column in enumerate(self.sensitive)
+        ]
+        counts = [self.space.engine.rows(f"select count(*) as n from {value}")[0]["n"] for value in values]
+        self.coded = self.space.code(max(counts))
+        models = [_Column(self, place, values[place], counts[place], tables) for place in range(len(values))]
         for number in range(1, tables + 1):
             log.info("recovering table %d of %d", number, tables)
             yield [model.draw(number) for model in models]
@@ -50,23 +56,19 @@ class Recovering:
 class _Column:
     """One sensitive column: its channel, what each table is to hold, the effects that all tables share."""
 
-    def __init__(self, release: Recovering, place: int, tables: int) -> None:
+    def __init__(self, release: Recovering, place: int, value: Sql, values: int, tables: int) -> None:
         self.release, self.place, self.space = release, place, release.space
-        self.column = release.sensitive[place]
-        published = {"published": release.published}
-        self.value = self.space.make(f"value_{place}", "value", published, sensitive=self.column)
-        (row,) = self.space.engine.rows(f"select count(*) as n from {self.value}")
-        self.coded = self.space.code(int(row["n"]))
-        given, cells = {"coded_row": self.coded, "value": self.value}, self.space.cells
+        self.column, self.value = release.sensitive[place], value
+        given, cells = {"coded_row": release.coded, "value": value}, self.space.cells
         first = len(self.space.rows_of_cells)
         self.shown = self.space.make(
             f"shown_row_{place}", "shown_row", given, shown=f"shown_{place + 1}", cells=cells, first=first
         )
-        self.target = self._learn(tables, int(row["n"]))
+        self.target = self._learn(tables, values)
         log.info("learning what all tables share of one column")
         none = np.zeros(self.target.shape[1:])
         relation, self.effects = self._settle(self.target.mean(axis=0), none, 0, FIRST_UPDATES)
-        self.space.forget([str(relation), str(self.coded)])
+        self.space.forget([str(relation)])
 
     def _learn(self, tables: int, values: int) -> Array:
         """Return how many rows by cell and value each table is to have, tables x T x V."""
