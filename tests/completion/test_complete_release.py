@@ -169,3 +169,21 @@ def test_complete_on_the_command_line(shell, tmp_path, con):
     assert (refused.returncode, refused.stdout) == (2, "") and "--overwrite" in refused.stderr
     assert shell("complete", tmp_path / "release", "--out", tmp_path / "more", "--sql").returncode == 2
     assert not (tmp_path / "more").exists()
+
+
+@pytest.mark.usefixtures("quickly")
+def test_groups_that_are_made_class_by_class_are_completed(con):
+    con.execute(PEOPLE.format(rows=1200))
+    con.execute(
+        "create table known as select area, value, count(*) / 300.0 as probability from people group by area, value"
+    )
+    roles = {"quasi": ["area", "job"], "sensitive": "value", "id": "id", "key": KEY}
+    release = sqlanon.robust(con, "people", **roles, r=2.5, background="known", max_suppressed=0.5)
+    (table,) = release.complete(1, seed=1)
+    # a class is an area: its groups tell how values go with it, and no deal changes that
+    published = con.execute(
+        f"select area, value, sum(st.count)::bigint from (select distinct group_id, area from {release.tables['qit']})"
+        f" join {release.tables['st']} as st using (group_id) group by all order by all"
+    ).fetchall()
+    counted = table.groupby(["area", "value"]).size()
+    assert published == [(*key, count) for key, count in counted.items()] and len(table) == release.manifest["rows"]
