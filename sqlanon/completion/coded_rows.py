@@ -31,7 +31,11 @@ class CodedRows(Workspace):
 
     def make(self, name: str, template: str, given: Mapping[str, Sql], /, **values: object) -> Sql:
         """Make a relation; return it."""
-        return self.keep(name, render_query(f"completion/{template}", values, given))
+        return self.keep(name, self.render_own(template, given, **values))
+
+    def render_own(self, template: str, given: Mapping[str, Sql], /, **values: object) -> str:
+        """Render one of this package's templates; it takes of the relations what it declares."""
+        return render_query(f"completion/{template}", values, given)
 
     def replace(
         self, name: str, before: Sql | None, template: str, given: Mapping[str, Sql], /, **values: object

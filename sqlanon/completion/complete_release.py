@@ -7,8 +7,11 @@ from contextlib import suppress
 from sqlanon.completion.coded_rows import CodedRows
 from sqlanon.completion.completed import Completed
 from sqlanon.completion.dealing import Dealing
+from sqlanon.completion.recovering import Recovering
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError, UsageError
+from sqlanon.estimation.sound_tables import load_sound
+from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.methods import METHODS
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import relation_name
@@ -16,6 +19,7 @@ from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.wording import option
 
+FORMS = ("qit_st", "class_qit_st", "randomized")
 MOST_TABLES = 99
 MOST_VALUES = 1_000  # sensitive values: the model solves a system of so many
 LARGEST_SEED = 2**63 - 1
@@ -30,7 +34,7 @@ def complete_release(
     """
     _check(engine, manifest, count, seed)
     own = secrets.randbelow(LARGEST_SEED) if seed is None else seed
-    chain = Dealing(engine, tables, manifest, own)
+    chain = _open(engine, tables, manifest, own)
     made: list[Sql] = []
     try:
         for dealt in chain.complete(count):
@@ -45,6 +49,20 @@ def complete_release(
     return Completed(engine, made, [*manifest["columns"]["quasi"], *manifest["columns"]["sensitive"]], own)
 
 
+def _open(engine: Engine, tables: Mapping[str, Sql], manifest: Manifest, seed: int) -> Dealing | Recovering:
+    """Read a release's rows; raise ReleaseError where QIT and ST do not fit each other."""
+    if METHODS[manifest["method"]].form == "randomized":
+        return Recovering(engine, tables, manifest, seed)
+    columns, opened = manifest["columns"], list[Dealing]()
+    names = {"group_column": columns["group"], "count_column": columns["count"]}
+
+    def load() -> None:
+        opened.append(Dealing(engine, tables, manifest, seed))
+
+    load_sound(Workspace(engine, tables, names, {}), load, "a QIT and an ST")
+    return opened[0]
+
+
 def _keep(space: CodedRows, number: int, dealt: list[tuple[str, Sql, Sql]]) -> Sql:
     """Keep a completed table in the session, under a name of its own."""
     sensitive = [
@@ -52,7 +70,7 @@ def _keep(space: CodedRows, number: int, dealt: list[tuple[str, Sql, Sql]]) -> S
         for place, (column, rows, values) in enumerate(dealt, start=1)
     ]
     columns = {"quasi": list(space.quasi.items()), "sensitive": sensitive}
-    sql = space.render("completion/completed", {"numbered": space.numbered}, **columns)
+    sql = space.render_own("completed", {"numbered": space.numbered}, **columns)
     relation = relation_name(space.prefix, f"completed_{number}")
     space.engine.create(Statement("completed", sql, "table", str(relation)))
     space.forget([str(rows) for _, rows, _ in dealt])
@@ -61,11 +79,11 @@ def _keep(space: CodedRows, number: int, dealt: list[tuple[str, Sql, Sql]]) -> S
 
 def _check(engine: Engine, manifest: Manifest, count: int, seed: int | None) -> None:
     form, method = METHODS[manifest["method"]].form, manifest["method"]
-    if form not in ("qit_st",):
-        raise UsageError(f"releases of {method} are not completed: complete deals the values of groups")
+    if form not in FORMS:
+        raise UsageError(f"releases of {method} are not completed: exact rows in groups are, and randomized rows")
     if engine.dialect != "duckdb":
         raise UsageError("releases are completed with DuckDB: write this one to a directory and open it there")
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_TABLES:
         raise UsageError(f"{option('tables')} is a number from 1 to {MOST_TABLES}, not {count!r}")
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= LARGEST_SEED):
-        raise UsageError(f"{option('seed')} is a whole number from 0 to 2**63 - 1")
+        raise UsageError(f"{option('seed')} is a number from 0 to 2**63 - 1, not {seed!r}")

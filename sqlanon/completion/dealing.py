@@ -7,18 +7,17 @@ bootstrap, Rubin 1981): tables differ by what the release leaves open about the 
 Markov chain that swaps values of two rows of a group (heat bath).
 """
 
-import hashlib
 import logging
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from sqlanon.completion.centred_least_squares import estimate_cell_counts
 from sqlanon.completion.coded_rows import CodedRows
-from sqlanon.completion.feasible_counts import make_feasible
+from sqlanon.completion.effects import count_dealt, find_step, keep_effects, salt_of
+from sqlanon.completion.group_evidence import GroupEvidence
 from sqlanon.engines.base import Engine
+from sqlanon.estimation.qit_st.class_tables import read_signature
 from sqlanon.estimators.evidence import Array
 from sqlanon.plans.templates import Sql
 
@@ -26,7 +25,6 @@ log = logging.getLogger("sqlanon")
 FIRST_UPDATES = 20  # of the effects, from none to those of all tables together
 UPDATES = 5  # of one table's, from these
 SWEEPS = 4  # turns of swaps between two updates
-WORTH = 1.0  # rows that are added to a count before its logarithm is taken
 
 
 class Dealing:
@@ -45,6 +43,7 @@ class Dealing:
         sql = f"select value_number, sum(held) as row_count from {self.holding} group by all order by value_number"
         self.rows_of_values: Array = engine.frame(sql)["row_count"].to_numpy(dtype=float)
         self.coded = self.space.code(len(self.rows_of_values))
+        self.signature = read_signature(manifest)  # of the groups' classes: no column where there is one
         self.turn = 0
 
     def complete(self, tables: int) -> Iterator[list[tuple[str, Sql, Sql]]]:
@@ -53,7 +52,7 @@ class Dealing:
         slots = self.space.make("slots", "slots", {"holding": self.holding})
         given = {"coded_row": self.coded, "slots": slots}
         self.seat = self.space.make("seat", "seat", given, cells=self.space.cells)
-        dealt = self.space.make("dealt_evenly", "dealt_evenly", {"seat": self.seat}, salt=self._salt("start"))
+        dealt = self.space.make("dealt_evenly", "dealt_evenly", {"seat": self.seat}, salt=salt_of(self.seed, "start"))
         log.info("learning what all tables share")
         start, effects = self.run_chain(dealt, targets.mean(axis=0), np.zeros(targets.shape[1:]), 0, FIRST_UPDATES)
         for number, target in enumerate(targets, start=1):
@@ -63,22 +62,11 @@ class Dealing:
 
     def learn(self, tables: int) -> Array:
         """Return how many rows by cell and value each table is to have, tables x T x V."""
-        draws = {f"weight_{number}": self._salt("weight", number) for number in range(1, tables + 1)}
-        names, given = list(draws), {"holding": self.holding}
-        given["group_weight"] = self.space.make("group_weight", "group_weight", given, draws=list(draws.items()))
-        values, cells = self.rows_of_values, self.space.rows_of_cells
-        normal = np.zeros((tables, len(values), len(values)))
-        frame = self._frame("value_product", given, draws=names)
-        one, other = (frame[name].to_numpy(dtype=int) - 1 for name in ("value_number", "other_number"))
-        normal[:, one, other] = normal[:, other, one] = frame[names].to_numpy(dtype=float).T
-        shared = np.zeros((tables, len(cells), len(values)))
-        for cell in self.space.cells:
-            frame = self._frame("cell_product", given | {"coded_row": self.coded}, cell=cell, draws=names)
-            place = (frame["cell"].to_numpy(dtype=int), frame["value_number"].to_numpy(dtype=int) - 1)
-            shared[:, *place] = frame[names].to_numpy(dtype=float).T
-        estimates = [estimate_cell_counts(normal[n], shared[n], values, cells) for n in range(tables)]
-        parts = self.space.parts
-        return np.stack([np.concatenate([make_feasible(one[p], cells[p], values) for p in parts]) for one in estimates])
+        given = {"numbered": self.space.numbered}
+        classes = self.space.make("group_class", "group_class", given, signature=self.signature)
+        relations = {"coded_row": self.coded, "holding": self.holding, "group_class": classes}
+        salts = [salt_of(self.seed, "weight", number) for number in range(1, tables + 1)]
+        return GroupEvidence(self.space, relations, salts, self.rows_of_values).estimate()
 
     def run_chain(self, dealt: Sql, target: Array, effects: Array, chain: int, updates: int) -> tuple[Sql, Array]:
         """Deal until counts are those of the target, T x V, as far as draws allow; return what was dealt, and β.
@@ -93,35 +81,18 @@ class Dealing:
             dealt = space.replace(f"dealt_{chain}_{update}", before, "dealt", given, cells=cells)
             space.forget([str(made)])
             if update < updates:
-                step = np.log((target + WORTH) / (self._count(dealt, target.shape) + WORTH)) / (1 + update / 10)
+                step = find_step(target, count_dealt(space, dealt, target.shape), update)
                 effects = effects + step - step.mean(axis=1, keepdims=True)
         return dealt, effects
 
     def _sweep(self, dealt: Sql, effects: Array) -> Sql:
         """Return the rows with scores after some turns of swaps."""
-        cell, value = np.divmod(np.arange(effects.size), effects.shape[1])
-        frame = pd.DataFrame({"cell": cell, "value_number": value + 1, "effect": effects.ravel()})
-        listed = self.space.make("effects", "effects", {"effect": self.space.keep_frame("effect", frame)})
+        listed = keep_effects(self.space, effects)
         given = {"seat": self.seat, "dealt": dealt, "effects": listed}
         made = self.space.make("scored", "scored", given, cells=self.space.cells)
         for _ in range(SWEEPS):
             self.turn += 1
-            name, values = f"scored_{self.turn}", {"salt": self._salt("swap", self.turn), "turn": self.turn}
+            name, values = f"scored_{self.turn}", {"salt": salt_of(self.seed, "swap", self.turn), "turn": self.turn}
             made = self.space.replace(name, made, "swapped", {"scored": made}, **values)
         self.space.forget([str(listed)])
         return made
-
-    def _salt(self, *purpose: object) -> int:
-        """Return what tells the draws of one purpose from all others: 62 bits, added to a row's number and hashed."""
-        digest = hashlib.sha256(repr((self.seed, *purpose)).encode()).digest()
-        return int.from_bytes(digest[:8], "big") >> 2
-
-    def _count(self, dealt: Sql, shape: tuple[int, ...]) -> Array:
-        """Return how many rows were dealt by cell and value, T x V."""
-        frame, found = self._frame("cell_count", {"dealt": dealt}, cells=self.space.cells), np.zeros(shape)
-        place = (frame["cell"].to_numpy(dtype=int), frame["value_number"].to_numpy(dtype=int) - 1)
-        found[place] = frame["row_count"]
-        return found
-
-    def _frame(self, template: str, given: Mapping[str, Sql], **values: object) -> pd.DataFrame:
-        return self.space.engine.frame(self.space.render(f"completion/{template}", given, **values))

@@ -33,6 +33,9 @@ class Session(Protocol):
     def statements(self, sql: str, estimator: str | None = ...) -> list[tuple[str, str]]:
         """Return the statements that `answer` runs."""
 
+    def script(self, sql: str, estimator: str | None = ...) -> str:
+        """Return what can be asked of a shell instead."""
+
     def close(self) -> None:
         """Forget what the session keeps in the database."""
 

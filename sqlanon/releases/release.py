@@ -245,8 +245,12 @@ class Release:
             raise
 
     def estimation_sql(self, sql: str, estimator: str | None = None) -> str:
-        """Return the statements that `estimate` would run, in order."""
-        return _write_statements(self._open_session().statements(sql, estimator))
+        """Return the statements behind an answer as a script for the engine's shell, which runs it as it is.
+
+        It ends in the answer where the estimator's arithmetic is SQL's (uniform, and whatever the release settles by
+        itself), else in the moments that the estimate is made of; its first line says which.
+        """
+        return self._open_session().script(sql, estimator)
 
     def _open_session(self) -> Session:
         # one for all queries: what depends on the release alone is loaded once

@@ -11,6 +11,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.estimation.generalized.batch_run import MOST_HELD, BoxBatch, reads_no_node
 from sqlanon.estimation.generalized.tables import BoxTables
 from sqlanon.estimation.plain_counts import answer_in_chunks, read_plain_counts
+from sqlanon.estimation.printed_script import MOMENTS, write_script
 from sqlanon.estimation.query_run import Estimator, QueryRun
 from sqlanon.estimation.uncertain.count_run import CountRun
 from sqlanon.estimation.uncertain.query_parts import QUASI
@@ -73,6 +74,11 @@ class Session:
         """Return the names and texts of the statements that `answer` runs, in order; run nothing."""
         choose_estimator(FORM, METHOD, estimator)
         return self.loaded.loading_statements() + BoxRun(self.loaded, self._parse(sql)).statements()
+
+    def script(self, sql: str, estimator: str | None = None) -> str:
+        """Return the statements behind an answer as a script for the engine's shell."""
+        name, _ = choose_estimator(FORM, METHOD, estimator)
+        return write_script(self.loaded, self.statements(sql, estimator), MOMENTS.format(estimator=name))
 
     def close(self) -> None:
         """Drop the temporary tables of this release."""

@@ -15,6 +15,7 @@ from sqlanon.estimation.qit_st.class_tables import ClassTables
 from sqlanon.estimation.qit_st.pooled_run import PooledRun
 from sqlanon.estimation.qit_st.tables import GroupTables
 from sqlanon.estimation.qit_st.uniform_run import UniformRun
+from sqlanon.estimation.qit_st.uniform_script import print_script
 from sqlanon.estimators import choose_estimator
 from sqlanon.methods import METHODS
 from sqlanon.plans.templates import Sql
@@ -72,6 +73,11 @@ class Session:
         name, _ = choose_estimator(METHODS[self.method].form, self.method, estimator)
         run = self._start(sql, name)
         return self.loaded.loading_statements() + run.statements()
+
+    def script(self, sql: str, estimator: str | None = None) -> str:
+        """Return the statements behind an answer as a script for the engine's shell."""
+        name, _ = choose_estimator(METHODS[self.method].form, self.method, estimator)
+        return print_script(self._start(sql, name), name)
 
     def _start(self, sql: str, name: str) -> UniformRun:
         return _RUNS.get(name, PooledRun)(self.loaded, self._parse(sql), self.classes)

@@ -45,7 +45,12 @@ class UniformRun(QueryRun):
         self.people = self.loaded.relations["person"]
         if self.query.parts:
             self.people = self._render_people("possible")
-        self.relations["hit"] = named["hit"] if self.quasi_keys else inline(self._render_hit())
+        self.relations["hit"] = named["hit"] if self.quasi_keys else inline(self.render_hit())
+
+    def keep_everything(self) -> None:
+        """Let each relation stand under its name, and moments be the database's: a script has no memory of Python's."""
+        self.keeps_asked, self.counts_in_memory = True, False
+        self._place_relations()
 
     # -- the statements ------------------------------------------------------------------------
 
@@ -53,7 +58,7 @@ class UniformRun(QueryRun):
         """Return the statements of this query, in order."""
         listed = [*self.preparing_statements(), ("asked", self.render_asked())]
         if self.quasi_keys:
-            listed.append(("hit", self._render_hit()))
+            listed.append(("hit", self.render_hit()))
         listed += [("hit_row", self._render_hit_row())] if self.counts_in_memory else self.moment_statements()
         listed += self.solving_statements()
         return listed + self.closing_statements()
@@ -74,7 +79,7 @@ class UniformRun(QueryRun):
         """Write the rows of QIT with the cases (or pairs of cases) that their group's values allow."""
         return inline(self.loaded.render(f"estimation/qit_st/{template}", self.relations, parts=self.query.parts))
 
-    def _render_hit(self) -> str:
+    def render_hit(self) -> str:
         """Write the query over QIT."""
         return self.loaded.render(
             "estimation/qit_st/hit",
@@ -100,7 +105,7 @@ class UniformRun(QueryRun):
         """Read the moments, weigh the evidence, and estimate."""
         selected, weights = self.read_selected()
         if self.quasi_keys:
-            self.keep("hit", self._render_hit())
+            self.keep("hit", self.render_hit())
         inference = self.infer(selected)
         aggregates, chosen = zip(*(self.vectorize(one, weights) for one in self.query.aggregates), strict=True)
         narrowed = [inference.narrow(values) for values in chosen]

@@ -13,6 +13,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import AnswerError, QueryError
 from sqlanon.estimation.blank_cells import tell_blank_cells
 from sqlanon.estimation.finite_numbers import require_finite_measures
+from sqlanon.estimation.printed_script import MOMENTS, write_script
 from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun, inline
 from sqlanon.estimation.randomized.tables import LARGEST_MATRIX, Randomized
 from sqlanon.estimators import choose_estimator
@@ -82,6 +83,11 @@ class Session:
         name, _ = choose_estimator(FORM, METHOD, estimator)
         query = self._parsed(sql)
         return self.loaded.loading(query.touched) + _Asking(self.loaded, query, name).statements()
+
+    def script(self, sql: str, estimator: str | None = None) -> str:
+        """Return the statements behind an answer as a script for the engine's shell."""
+        name, _ = choose_estimator(FORM, METHOD, estimator)
+        return write_script(self.loaded, self.statements(sql, estimator), MOMENTS.format(estimator=name))
 
     def close(self) -> None:
         """Forget the temporary tables of this session."""

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from sqlanon.engines.base import Engine
+from sqlanon.estimation.printed_script import MOMENTS, write_script
 from sqlanon.estimation.uncertain.count_run import CountRun
 from sqlanon.estimation.uncertain.tables import UncertainTables
 from sqlanon.estimators import choose_estimator
@@ -48,6 +49,11 @@ class Session:
         """Return the names and texts of the statements that `answer` runs, in order; run nothing."""
         choose_estimator(FORM, FORM, estimator)
         return self.loaded.loading_statements() + CountRun(self.loaded, self._parse(sql)).statements()
+
+    def script(self, sql: str, estimator: str | None = None) -> str:
+        """Return the statements behind an answer as a script for the engine's shell."""
+        name, _ = choose_estimator(FORM, FORM, estimator)
+        return write_script(self.loaded, self.statements(sql, estimator), MOMENTS.format(estimator=name))
 
     def close(self) -> None:
         """Drop the temporary tables of this release."""

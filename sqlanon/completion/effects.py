@@ -1,0 +1,38 @@
+"""The effects β of a model: kept for a query, counted against what is wanted, moved."""
+
+import hashlib
+
+import numpy as np
+import pandas as pd
+
+from sqlanon.completion.coded_rows import CodedRows
+from sqlanon.estimators.evidence import Array
+from sqlanon.plans.templates import Sql
+
+WORTH = 1.0  # rows that are added to a count before its logarithm is taken
+
+
+def salt_of(seed: int, *purpose: object) -> int:
+    """Return what tells the draws of one purpose from all others: 62 bits, added to a row's number and hashed."""
+    digest = hashlib.sha256(repr((seed, *purpose)).encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 2
+
+
+def keep_effects(space: CodedRows, effects: Array) -> Sql:
+    """Keep effects, T x V, as a relation: a list for each cell."""
+    cell, value = np.divmod(np.arange(effects.size), effects.shape[1])
+    frame = pd.DataFrame({"cell": cell, "value_number": value + 1, "effect": effects.ravel()})
+    return space.make("effects", "effects", {"effect": space.keep_frame("effect", frame)})
+
+
+def count_dealt(space: CodedRows, dealt: Sql, shape: tuple[int, ...]) -> Array:
+    """Return how many rows were dealt by cell and value, T x V."""
+    frame = space.engine.frame(space.render_own("cell_count", {"dealt": dealt}, cells=space.cells))
+    found = np.zeros(shape)
+    found[frame["cell"].to_numpy(dtype=int), frame["value_number"].to_numpy(dtype=int) - 1] = frame["row_count"]
+    return found
+
+
+def find_step(target: Array, dealt: Array, update: int) -> Array:
+    """Return how far effects move: the logarithm of what is wanted over what was dealt, less and less."""
+    return np.asarray(np.log((target + WORTH) / (dealt + WORTH)) / (1 + update / 10))

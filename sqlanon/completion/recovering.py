@@ -1,0 +1,130 @@
+"""Draw plausible true values of randomized rows.
+
+A row with codes c that shows y has the true value x with probability in proportion to exp(Σ_j β_j(c_j, x)) T_xy; T is
+the channel of the closed form. As for groups, the effects β are such that tables have as many rows by code and value as
+the closed form finds without bias, in draws of weights of the rows (a Bayesian bootstrap). Each sensitive column is
+recovered on its own.
+"""
+
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sqlanon.completion.coded_rows import CodedRows
+from sqlanon.completion.effects import count_dealt, find_step, keep_effects, salt_of
+from sqlanon.completion.feasible_counts import make_feasible
+from sqlanon.engines.base import Engine
+from sqlanon.estimation.randomized.tables import Randomized
+from sqlanon.estimators.closed_form import ClosedForm
+from sqlanon.estimators.evidence import Array
+from sqlanon.plans.templates import Sql
+
+log = logging.getLogger("sqlanon")
+FIRST_UPDATES = 12  # of the effects, from none to those of all tables together
+UPDATES = 3  # of one table's, from these
+Recovered = list[tuple[str, Sql, Sql]]
+
+
+class Recovering:
+    """The rows of one randomized release, and the models of their true values."""
+
+    def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any], seed: int) -> None:
+        """Number the release's rows; raise ReleaseError where the manifest does not say γ."""
+        self.seed, self.loaded = seed, Randomized(engine, tables, manifest)
+        self.sensitive = self.loaded.sensitive
+        kept = {name: f"shown_{number}" for number, name in enumerate(self.sensitive, start=1)}
+        self.published = tables["data"]
+        self.space = CodedRows(engine, self.published, self.loaded.quasi, kept)
+
+    def complete(self, tables: int) -> Iterator[Recovered]:
+        """Yield for each completed table its sensitive columns, each with the relation of its true values' numbers."""
+        values = [
+            self.space.make(f"value_{place}", "value", {"published": self.published}, sensitive=column)
+            for place, column in enumerate(self.sensitive)
+        ]
+        counts = [self.space.engine.rows(f"select count(*) as n from {value}")[0]["n"] for value in values]
+        self.coded = self.space.code(max(counts))
+        models = [_Column(self, place, values[place], counts[place], tables) for place in range(len(values))]
+        for number in range(1, tables + 1):
+            log.info("recovering table %d of %d", number, tables)
+            yield [model.draw(number) for model in models]
+
+
+class _Column:
+    """One sensitive column: its channel, what each table is to hold, the effects that all tables share."""
+
+    def __init__(self, release: Recovering, place: int, value: Sql, values: int, tables: int) -> None:
+        self.release, self.place, self.space = release, place, release.space
+        self.column, self.value = release.sensitive[place], value
+        given, cells = {"coded_row": release.coded, "value": value}, self.space.cells
+        first = len(self.space.rows_of_cells)
+        self.shown = self.space.make(
+            f"shown_row_{place}", "shown_row", given, shown=f"shown_{place + 1}", cells=cells, first=first
+        )
+        self.target = self._learn(tables, values)
+        log.info("learning what all tables share of one column")
+        none = np.zeros(self.target.shape[1:])
+        relation, self.effects = self._settle(self.target.mean(axis=0), none, 0, FIRST_UPDATES)
+        self.space.forget([str(relation)])
+
+    def _learn(self, tables: int, values: int) -> Array:
+        """Return how many rows by cell and value each table is to have, tables x T x V."""
+        draws = {f"weight_{n}": salt_of(self.release.seed, "weight", self.place, n) for n in range(1, tables + 1)}
+        given = {"numbered": self.space.numbered}
+        weights = self.space.make(f"row_weight_{self.place}", "row_weight", given, draws=list(draws.items()))
+        given = {"shown_row": self.shown, "row_weight": weights}
+        shown = np.zeros((tables, len(self.space.rows_of_cells), values))
+        for cell in self.space.cells:
+            sql = self.space.render_own("shown_product", given, cell=cell, draws=list(draws))
+            frame = self.space.engine.frame(sql)
+            place = (frame["cell"].to_numpy(dtype=int), frame["value_number"].to_numpy(dtype=int) - 1)
+            shown[:, *place] = frame[list(draws)].to_numpy(dtype=float).T
+        self.space.forget([str(weights)])
+        self.channel = self._write_channel()
+        return np.stack([self._solve(one) for one in shown])
+
+    def _write_channel(self) -> Array:
+        """Return ln T_xy as effects of the cell that a row shows: V (y) x V (x)."""
+        self.release.loaded.load([self.place])
+        self.form: ClosedForm = self.release.loaded.closed_form(self.place)
+        kept = self.form.expected(np.eye(len(self.form.counts)))  # row y: what is shown as y, by true value
+        return np.asarray(np.log(np.maximum(kept, 1e-12)))
+
+    def _solve(self, shown: Array) -> Array:
+        """Return feasible counts of true values, T x V, of weighed rows by cell and shown value."""
+        cells, parts = self.space.rows_of_cells, self.space.parts
+        rows, whole = cells[parts[0]].sum(), shown[parts[0]].sum(axis=0)
+        # every draw has published counts, and by these a channel, of its own: with another's, totals would be far off
+        values = np.minimum(whole * self.form.rows / whole.sum(), np.floor(self.form.rows / self.form.gamma))
+        drawn = replace(self.form, counts=values)
+        solved = drawn.solved(shown * (cells / np.maximum(shown.sum(axis=1), 1e-12))[:, None])
+        values = values * rows / values.sum()
+        return np.concatenate([make_feasible(solved[part], cells[part], values) for part in parts])
+
+    def draw(self, number: int) -> tuple[str, Sql, Sql]:
+        """Return a table's values of this column: its name, the relation of numbers by row, the relation of values."""
+        relation, _ = self._settle(self.target[number - 1], self.effects, number, UPDATES)
+        return self.column, relation, self.value
+
+    def _settle(self, target: Array, effects: Array, table: int, updates: int) -> tuple[Sql, Array]:
+        """Draw until counts are those of the target, T x V, as far as draws allow; return the last draw, and β."""
+        before: Sql | None = None
+        columns = len(self.space.parts)
+        for update in range(updates + 1):
+            listed = keep_effects(self.space, np.concatenate([effects, self.channel]))
+            name, given = f"recovered_{self.place}_{table}_{update}", {"shown_row": self.shown, "effects": listed}
+            salt = salt_of(self.release.seed, "recover", self.place, table, update)
+            values = {"cells": self.space.cells, "salt": salt, "values": target.shape[1]}
+            before = self.space.replace(name, before, "recovered", given, **values)
+            self.space.forget([str(listed)])
+            if update < updates:
+                dealt = count_dealt(self.space, before, target.shape)
+                step, part = find_step(target, dealt, update), self.space.parts[0]
+                # every column finds the same fault in a value's total: together they mend it once
+                shared = find_step(target[part].sum(axis=0), dealt[part].sum(axis=0), update)
+                effects = effects + step - shared * (1 - 1 / columns)
+        assert before is not None
+        return before, effects

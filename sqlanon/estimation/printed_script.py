@@ -1,0 +1,48 @@
+"""Print the statements behind an answer as a script that an engine's own shell runs as it is."""
+
+import re
+from collections.abc import Sequence
+
+from sqlanon.estimation.temporary_tables import Workspace
+from sqlanon.plans.plan import relation_name
+from sqlanon.plans.statement import Statement
+
+SOUNDNESS = "soundness"
+FILLED = "-- (not for the shell: it reads what Python fills)"
+LOOKED_UP = "occurrence"  # what looks for a query's constants: no answer
+ANSWER = "the script ends in the answer"
+MOMENTS = "the script ends in what {estimator} is computed from: its arithmetic is no SQL, and sqlanon estimate does it"
+# a cast of words to a number fails, and the engine's message quotes them
+_SOUND = """\
+select case
+    when line_count > 0 and unequal_groups = 0 and faulty_lines = 0 then 0
+    else cast('the release is damaged: groups that differ: ' || cast(unequal_groups as varchar) as integer)
+end as damaged_groups
+from (
+{query}
+) as soundness"""
+
+
+def write_script(space: Workspace, statements: Sequence[tuple[str, str]], told: str) -> str:
+    """Return a script: what later statements read is made a temporary table; what cannot run is a comment.
+
+    statements: names and texts, in order; one reads another as the workspace's relation of that name. told: what the
+    script ends in.
+    """
+    made: set[str] = set()
+    parts = [f"-- as it is, for the shell of {space.engine.dialect}: {told}"]
+    reads = re.compile(f'"{re.escape(space.prefix)}(?:[^"]|"")*"')
+    for number, (name, sql) in enumerate(statements):
+        relation = str(relation_name(space.prefix, name))
+        if name == LOOKED_UP or relation in made:
+            continue
+        if set(reads.findall(sql)) - made:
+            parts.append("\n".join([f"-- {name}", FILLED, *(f"-- {line}" for line in sql.splitlines())]))
+            continue
+        is_read = any(relation in later for _, later in statements[number + 1 :])
+        statement = Statement(name, _SOUND.format(query=sql) if name == SOUNDNESS else sql, "query")
+        if is_read:
+            statement = Statement(name, sql, "table", relation)
+            made.add(relation)
+        parts.append(f"-- {name}\n{space.engine.text(statement)};")
+    return "\n\n".join(parts) + "\n"

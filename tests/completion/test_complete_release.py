@@ -1,0 +1,189 @@
+"""Completed tables fit their release, keep what depends on the sensitive column, and say the same for the same seed."""
+
+import json
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+import sqlanon
+from sqlanon.completion import dealing
+from sqlanon.plans.templates import ident
+from tests.conftest import NASTY_NAMES
+
+KEY = "ab" * 32
+# the sensitive value depends on the area: three of six values are three times as frequent in even areas
+PEOPLE = (
+    "create table people as select i as id, i as number, i % 4 as area, 'a' || (i * 7919 % 5) as job,"
+    " case when i % 4 % 2 = (hash(i) % 4 > 0)::int then hash(i + 1000000) % 3"
+    " else 3 + hash(i + 2000000) % 3 end as value"
+    " from range({rows}) t(i)"
+)
+ROLES = {"sensitive": "value", "id": "id", "unique_quasi": "keep", "l": 4, "key": KEY}
+
+
+def publish(connection, rows, quasi, **roles):
+    connection.execute(PEOPLE.format(rows=rows))
+    return sqlanon.anatomy(connection, "people", quasi=quasi, **(ROLES | roles))
+
+
+@pytest.fixture(scope="module")
+def connection():
+    opened = duckdb.connect()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def release(connection):
+    return publish(connection, 6000, ["area", "job", "number"])
+
+
+@pytest.fixture(scope="module")
+def completed(release):
+    return release.complete(5, seed=3)
+
+
+@pytest.fixture
+def quickly(monkeypatch):
+    """Let a chain be short where only what it may deal matters."""
+    monkeypatch.setattr(dealing, "FIRST_UPDATES", 1)
+    monkeypatch.setattr(dealing, "UPDATES", 1)
+
+
+def test_every_table_has_each_groups_values(connection, release, completed):
+    for rows in completed:
+        connection.register("dealt", rows)
+        differing = connection.execute(
+            f"with held as (select group_id, value, count(*) as held from dealt join {release.tables['qit']} using"
+            f" (area, job, number) group by all) select count(*) from held full join {release.tables['st']} as st"
+            " using (group_id, value) where held is distinct from st.count"
+        ).fetchall()
+        assert differing == [(0,)] and len(rows) == 6000
+
+
+def deviations(frame):
+    """Return by how much values are more frequent in areas than in the whole."""
+    shares = pd.crosstab(frame["area"], frame["value"], normalize="index")
+    return (shares - frame["value"].value_counts(normalize=True)).to_numpy()
+
+
+def test_what_depends_on_a_value_is_kept_where_dealing_evenly_loses_it(connection, release, completed):
+    true = deviations(connection.execute("select * from people").df())
+    dealt_evenly = connection.execute(
+        f"select area, value, sum(st.count) as n from {release.tables['qit']} join {release.tables['st']} as st"
+        " using (group_id) group by all"
+    ).df()
+    weights = dealt_evenly.pivot(index="area", columns="value", values="n").to_numpy()
+    even = weights / weights.sum(axis=1, keepdims=True) - weights.sum(axis=0) / weights.sum()
+    kept = np.mean([deviations(one) for one in completed], axis=0)
+    assert (even * true).sum() / (true**2).sum() < 0.4
+    assert 0.9 < (kept * true).sum() / (true**2).sum() < 1.1
+
+
+def test_pooled_intervals_hold_the_truth(connection, completed):
+    shares = [pd.crosstab(one["area"], one["value"], normalize="index").to_numpy().ravel() for one in completed]
+    errors = [np.sqrt(one * (1 - one) / 1500) for one in shares]
+    true = connection.execute("select * from people").df()
+    found = sqlanon.pool(shares, errors)
+    held = pd.crosstab(true["area"], true["value"], normalize="index").to_numpy().ravel()
+    assert ((found["low"] <= held) & (held <= found["high"])).mean() >= 0.85
+
+
+@pytest.mark.usefixtures("quickly")
+def test_a_seed_gives_the_same_tables_and_leaves_nothing_else(release):
+    sql = "select count(*) as n from duckdb_tables() where temporary and table_name like 'sqlanon_%'"
+    before = release.engine.rows(sql)
+    made = release.complete(2, seed=3)
+    assert release.engine.rows(sql)[0]["n"] == before[0]["n"] + 2
+    again = release.complete(2, seed=3)
+    for one, other in zip(made, again, strict=True):
+        pd.testing.assert_frame_equal(one, other)
+    first, second = made
+    assert not first.equals(second)
+    made.close()
+    again.close()
+    assert release.engine.rows(sql) == before
+
+
+@pytest.mark.usefixtures("quickly")
+@pytest.mark.parametrize("place", range(0, len(NASTY_NAMES), 3))
+def test_names_that_sql_reads_differently(con, place):
+    names = [*NASTY_NAMES, *NASTY_NAMES][place : place + 3]
+    texts = ("nullif(i % 5, 0)", "date '2020-01-01' + (i % 9)::int", "chr((65 + i % 4)::int) || chr(10) || chr(39)")
+    columns = ", ".join(f"{text} as {ident(name)}" for text, name in zip(texts, names, strict=True))
+    con.execute(f"create table people as select i as id_of_ours, {columns} from range(40) t(i)")
+    release = sqlanon.anatomy(con, "people", quasi=names[:2], sensitive=[names[2]], id="id_of_ours", l=4, key=KEY)
+    (table,) = release.complete(1, seed=1)
+    assert list(table.columns) == names and len(table) == 40
+    assert sorted(table[names[2]].value_counts()) == [10, 10, 10, 10]
+
+
+@pytest.mark.usefixtures("quickly")
+def test_files_appear_whole_and_old_ones_stay(tmp_path, con):
+    release, out = publish(con, 40, ["area", "job"], l=3), tmp_path / "completed"
+    sqlanon.complete(release, tables=2, seed=1, out=out)
+    assert sorted(path.name for path in out.iterdir()) == ["completed_01.parquet", "completed_02.parquet"]
+    order = con.execute(f"select * from '{out}/completed_01.parquet'").fetchall()
+    assert order == sorted(order) and len(order) == 40
+    with pytest.raises(sqlanon.TargetError, match="exists; choose another out"):
+        sqlanon.complete(release, tables=1, out=out)
+    sqlanon.complete(release, tables=1, seed=1, out=out, overwrite=True)
+    assert [path.name for path in out.iterdir()] == ["completed_01.parquet"]
+    (out / "thesis.txt").write_text("mine")
+    with pytest.raises(sqlanon.TargetError, match="replaces older completed tables and nothing else"):
+        sqlanon.complete(release, tables=1, out=out, overwrite=True)
+    assert (out / "thesis.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("numbers", [{"tables": 0}, {"tables": 100}, {"tables": True}, {"seed": -1}, {"seed": 2**63}])
+def test_numbers_out_of_range_are_refused(release, numbers):
+    with pytest.raises(sqlanon.UsageError, match="number from"):
+        sqlanon.complete(release, **numbers)
+
+
+def test_releases_of_other_forms_are_refused(con):
+    con.execute(PEOPLE.format(rows=60))
+    release = sqlanon.mondrian(con, "people", quasi=["area", "job"], sensitive="value", id="id", k=2, l=2)
+    with pytest.raises(sqlanon.UsageError, match="releases of mondrian are not completed"):
+        release.complete()
+
+
+def test_a_damaged_release_is_refused(connection, release):
+    from sqlanon.releases.release import Release
+
+    connection.execute(f"create or replace temp table damaged as select * from {release.tables['st']} limit 5000")
+    damaged = Release(release.engine, release.tables | {"st": ident("damaged")}, release.manifest)
+    with pytest.raises(sqlanon.ReleaseError, match="the release is damaged"):
+        damaged.complete(1)
+
+
+@pytest.mark.usefixtures("quickly")
+def test_complete_on_the_command_line(shell, tmp_path, con):
+    publish(con, 40, ["area", "job"], l=3, out=tmp_path / "release")
+    out = tmp_path / "completed"
+    done = shell("complete", tmp_path / "release", "--tables", 2, "--seed", 5, "--out", out, "--format", "json")
+    assert json.loads(done.stdout)[1] == {"file": "completed_02.parquet", "rows": 40, "seed": 5}
+    refused = shell("complete", tmp_path / "release", "--out", out)
+    assert (refused.returncode, refused.stdout) == (2, "") and "--overwrite" in refused.stderr
+    assert shell("complete", tmp_path / "release", "--out", tmp_path / "more", "--sql").returncode == 2
+    assert not (tmp_path / "more").exists()
+
+
+@pytest.mark.usefixtures("quickly")
+def test_groups_that_are_made_class_by_class_are_completed(con):
+    con.execute(PEOPLE.format(rows=1200))
+    con.execute(
+        "create table known as select area, value, count(*) / 300.0 as probability from people group by area, value"
+    )
+    roles = {"quasi": ["area", "job"], "sensitive": "value", "id": "id", "key": KEY}
+    release = sqlanon.robust(con, "people", **roles, r=2.5, background="known", max_suppressed=0.5)
+    (table,) = release.complete(1, seed=1)
+    # a class is an area: its groups tell how values go with it, and no deal changes that
+    published = con.execute(
+        f"select area, value, sum(st.count)::bigint from (select distinct group_id, area from {release.tables['qit']})"
+        f" join {release.tables['st']} as st using (group_id) group by all order by all"
+    ).fetchall()
+    counted = table.groupby(["area", "value"]).size()
+    assert published == [(*key, count) for key, count in counted.items()] and len(table) == release.manifest["rows"]
