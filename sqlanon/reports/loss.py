@@ -6,9 +6,10 @@ from sqlanon.charts.bars import draw_sizes
 from sqlanon.charts.figure import write_figure
 from sqlanon.charts.intervals import draw_intervals
 from sqlanon.charts.selectivity import draw_errors
+from sqlanon.comparison.comparison import ORDER
 from sqlanon.html_tables import write_paragraphs
 from sqlanon.methods import METHODS
-from sqlanon.reports.compared_lines import BAND_NAMES, by_workload, candidate_of
+from sqlanon.reports.compared_lines import by_workload, candidate_of
 from sqlanon.reports.facts import Facts
 from sqlanon.reports.frequencies import Frequencies
 from sqlanon.reports.sizes import Sizes
@@ -31,7 +32,7 @@ def _draw_errors(facts: Facts) -> Iterator[str]:
     chosen = candidate_of(facts.manifest)
     for workload, lines in by_workload(facts.compared).items():
         own = chosen if any(line["candidate"] == chosen for line in lines) else ""
-        bands = [name for name in BAND_NAMES if any(line["band"] == name for line in lines)]
+        bands = [name for name in ORDER if any(line["band"] == name for line in lines)]
         caption = f"Median relative error of {workload} queries by how many rows meet them, for each method compared"
         told = [[line["candidate"], line["band"], f"{line['error']:.1%}"] for line in lines]
         yield write_figure(
