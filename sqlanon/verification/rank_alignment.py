@@ -39,23 +39,24 @@ def alignment_queries(published: PublishedTables, source: Source, types: Mapping
     original = Sql(f"(select {', '.join(read)} from {source.relation})")
     classes = class_qit_st.signature(published.manifest) if "backgrounds" in published.manifest["parameters"] else []
     given = {"published": people.published, "original": original}
-    named = {
+    compared = {
         "quasi_names": names,
         "class_names": [name for name, column in zip(names, quasi, strict=True) if column in classes],
+    }
+    named = {
+        "quasi_names": names,
         "sensitive_name": _VALUE,
         "group_name": WEIGHT,
         # who numbers groups must not choose whom they are compared with: the manifest names the digests of their files
         "salt": hashlib.sha256(manifest_text(published.manifest).encode()).hexdigest(),
     }
-    return [
-        (
-            f"alignment, values {how}",
-            published.query(
-                "verification/rank_alignment/alignment", given, **named, ranked=Sql(order.format(value=_VALUE))
-            ),
-        )
-        for how, order in ORDERS.items()
-    ]
+    queries = []
+    for how, order in ORDERS.items():
+        ranked = Sql(order.format(value=_VALUE))
+        person = published.query("verification/rank_alignment/person", given, **named, ranked=ranked)
+        sql = published.query("verification/rank_alignment/alignment", {"person": Sql(f"({person})")}, **compared)
+        queries.append((f"alignment, values {how}", sql))
+    return queries
 
 
 def check_alignment(published: PublishedTables, source: Source, types: Mapping[str, str]) -> Check:
