@@ -4,25 +4,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sqlanon.api import (
+    from sqlanon.api.judgement import attack, breach, check, compare, report
+    from sqlanon.api.publishing import (
         adopt,
         anatomy,
-        attack,
-        breach,
-        check,
-        compare,
-        complete,
+        compile,
         ledger,
+        macros,
         mondrian,
-        open,
-        pool,
         publish,
-        report,
         robust,
         run,
         splu,
         uncertain,
     )
+    from sqlanon.api.recipient import complete, estimate, open, pool, verify
     from sqlanon.attacks.findings import Attack
     from sqlanon.breaches.associations import Breach
     from sqlanon.comparison.comparison import Comparison
@@ -72,8 +68,11 @@ __all__ = [
     "breach",
     "check",
     "compare",
+    "compile",
     "complete",
+    "estimate",
     "ledger",
+    "macros",
     "mondrian",
     "open",
     "pool",
@@ -83,10 +82,20 @@ __all__ = [
     "run",
     "splu",
     "uncertain",
+    "verify",
 ]
 
+_VERBS = {
+    "api.judgement": ("attack", "breach", "check", "compare", "report"),
+    "api.publishing": (
+        *("adopt", "anatomy", "compile", "ledger", "macros", "mondrian"),
+        *("publish", "robust", "run", "splu", "uncertain"),
+    ),
+    "api.recipient": ("complete", "estimate", "open", "pool", "verify"),
+}
+
 # where names are defined: each is loaded when it is first asked for, so that a program starts quickly
-_HOMES = {
+_HOMES = {verb: home for home, verbs in _VERBS.items() for verb in verbs} | {
     "Attack": "attacks.findings",
     "Breach": "breaches.associations",
     "Check": "risks.check",
@@ -109,7 +118,6 @@ def __getattr__(name: str) -> Any:
     """Load a public name from the module that defines it."""
     if name not in __all__:
         raise AttributeError(f"module 'sqlanon' has no attribute {name!r}")
-    # of the others, functions are verbs of the interface, classes are errors
-    home = import_module(f"sqlanon.{_HOMES.get(name, 'api' if name.islower() else 'errors')}")
+    home = import_module(f"sqlanon.{_HOMES.get(name, 'errors')}")
     value = globals()[name] = getattr(home, "VERSION" if name == "__version__" else name)
     return value

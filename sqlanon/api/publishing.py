@@ -1,0 +1,225 @@
+"""The verbs of whoever publishes, as functions on an open connection or session."""
+
+import inspect
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack
+
+from sqlanon.engines.connect import engine_of
+from sqlanon.errors import UsageError
+from sqlanon.methods import METHODS
+from sqlanon.methods.anatomy import AnatomyOptions
+from sqlanon.methods.base import Method
+from sqlanon.methods.kinds import named_place
+from sqlanon.methods.mondrian.plan import MondrianOptions
+from sqlanon.methods.parameters import REQUIRED, Parameter, checked
+from sqlanon.methods.robust.plan import RobustOptions
+from sqlanon.methods.splu.plan import SpluOptions
+from sqlanon.methods.uncertain.plan import UncertainOptions
+from sqlanon.plain_values import refuse_broken_text
+from sqlanon.releases.release import Release
+from sqlanon.wording import spoken
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sqlanon.ledgers.summary import Ledger
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _described(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Give a method's function the signature and the list of parameters that the method declares."""
+    method = METHODS[name]
+
+    def describe(function: Callable[P, R]) -> Callable[P, R]:
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        own = [
+            inspect.Parameter(argument, keyword, default=_default(known), annotation=method.types[argument])
+            for argument, known in method.arguments.items()
+        ]
+        shared = list(inspect.signature(function).parameters.values())[:2]
+        function.__signature__ = inspect.Signature([*shared, *own], return_annotation="Release")  # type: ignore[attr-defined]
+        lines = [f"    {argument}: {_sentence(known)}" for argument, known in method.arguments.items()]
+        function.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}\n\nParameters:\n" + "\n".join(lines)
+        return function
+
+    return describe
+
+
+def _default(known: Parameter) -> Any:
+    return inspect.Parameter.empty if known.default is REQUIRED else known.default
+
+
+def _sentence(known: Parameter) -> str:
+    words = spoken(known.help, "python")
+    return words if known.default is REQUIRED else f"{words} Default: {known.kind.shown(known.default)!r}."
+
+
+@_described("anatomy")
+def anatomy(con: Any, source: object, **options: Unpack[AnatomyOptions]) -> Release:
+    """Publish a relation with Anatomy: QIT and ST of an l-diverse partition, verified before it appears.
+
+    con: an open DuckDB connection, a Spark session or a psycopg connection; it stays as it is.
+    source: a table, view, path or glob; for DuckDB a pandas or Arrow object (or its name in the caller's
+    scope), for Spark a DataFrame, for PostgreSQL tables and views only. With neither `out` nor `into` the release lives
+    in the session (DuckDB, PostgreSQL). Returns the Release. Raises UsageError for what no data could meet, DataError
+    for what this data cannot.
+    """
+    return publish("anatomy", con, source, **options)
+
+
+@_described("robust")
+def robust(con: Any, source: object, **options: Unpack[RobustOptions]) -> Release:
+    """Publish a relation so that an adversary who knows distributions of the sensitive values infers none above 1/r.
+
+    con, source: as for `anatomy`. Backgrounds are tables p(s : x): the columns of one set of quasi columns, the
+    sensitive column, and `probability`, a row per signature and value; or they are learned.
+    Returns the Release (QIT and ST). Raises UsageError and DataError as `anatomy` does.
+    """
+    return publish("robust", con, source, **options)
+
+
+@_described("splu")
+def splu(con: Any, source: object, **options: Unpack[SpluOptions]) -> Release:
+    """Publish a relation with SPLU-Gen: exact quasi values, sensitive values drawn from decoy groups.
+
+    con, source: as for `anatomy`. Returns the Release. Raises UsageError and DataError as `anatomy` does.
+    """
+    return publish("splu", con, source, **options)
+
+
+@_described("uncertain")
+def uncertain(con: Any, source: object, **options: Unpack[UncertainOptions]) -> Release:
+    """Publish a relation whose cells hold several alternatives (UDAK-anonymity): QIT and ST of groups of K rows.
+
+    con, source: as for `anatomy`; DuckDB only. With influence="learn" `release.learned` has the matrix.
+    Returns the Release. Raises UsageError and DataError as `anatomy` does.
+    """
+    return publish("uncertain", con, source, **options)
+
+
+@_described("mondrian")
+def mondrian(con: Any, source: object, **options: Unpack[MondrianOptions]) -> Release:
+    """Publish a relation as boxes of at least k rows (Mondrian): bounds, nodes or sets of quasi values, exact others.
+
+    con, source: as for `anatomy`; DuckDB only. Returns the Release (one table, `data`). Raises UsageError and
+    DataError as `anatomy` does.
+    """
+    return publish("mondrian", con, source, **options)
+
+
+def publish(method: str, con: Any, source: object, **options: Any) -> Release:
+    """Publish a relation with a method that is named; the functions called as the methods are say what each takes.
+
+    con, source, options: as for the method's own function. Returns the Release. Raises UsageError and DataError.
+    """
+    from sqlanon.publishing import publish as publishing
+    from sqlanon.publishing.release_request import request_of
+    from sqlanon.publishing.thresholds import require, threshold_of
+
+    declared = _method(method)
+    refuse_broken_text((source, options.get("out"), options.get("into")))
+    arguments = checked(declared.arguments, options)
+    request = request_of(arguments, method, named_place(source))
+    own = {name: arguments[name] for name in declared.parameters}
+    target = arguments["out"], arguments["into"], arguments["overwrite"]
+    accept = require(map(threshold_of, arguments["require"]))
+    return publishing.publish(request, engine_of(con), *target, accept=accept, **own)
+
+
+def adopt(
+    con: Any,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    into: str | None = None,
+    overwrite: bool = False,
+    against: object = None,
+    **tables: Any,
+) -> Release:
+    """Make a verified release of tables that a macro, a dbt hook or a compiled script wrote.
+
+    con: an open connection. tables: qit and st, with l; or data, with sensitive and gamma; each a table, view, path, or
+    an object; further the fields of `publishing.adopt.Adoption`. out, into: where the release goes, this session if
+    neither is given. against: the microdata, to compare with. Returns the Release. Raises UsageError where the tables
+    cannot be a release, VerificationError where they do not hold what is said of them.
+    """
+    from sqlanon.publishing.adopt import adopt as adopted
+    from sqlanon.publishing.adopt import adoption
+
+    target = None if out is None else Path(out)
+    return adopted(adoption(**tables), engine_of(con), target, into, overwrite, against)
+
+
+def run(job: str | os.PathLike[str]) -> Release:
+    """Publish what a job file describes, checked against its thresholds before anything is visible.
+
+    Returns the Release; its `notes` say what to know. Raises UsageError, with the line, for what is not a job,
+    DataError where this data does not allow it or a threshold is missed.
+    """
+    from sqlanon.publishing.job_file import read_job
+    from sqlanon.publishing.run_job import open_engine_of, run_job
+
+    described = read_job(Path(job))
+    return run_job(described, open_engine_of(described))
+
+
+def ledger(path: str | os.PathLike[str]) -> "Ledger":
+    """Tell what a ledger holds, in figures: its releases, persons ever published, groups, who waits.
+
+    path: the file that releases were published with (`ledger=`). Returns the Ledger; it has no values and no ids.
+    Raises SourceError where there is none.
+    """
+    from sqlanon.ledgers.summary import read_ledger
+
+    return read_ledger(Path(path))
+
+
+def macros(con: Any, *, drop: bool = False, overwrite: bool = False) -> "pd.DataFrame":
+    """Store table macros that publish in SQL alone, for whoever writes no Python; `sqlanon guide macros` tells of them.
+
+    con: an open DuckDB connection; they go into the database that it uses. drop: remove them instead. overwrite:
+    replace macros of the same names that are not ours. Returns a line per macro: macro, yields, example. Raises
+    TargetError where such macros stand, UsageError for another engine.
+    """
+    import pandas as pd
+
+    from sqlanon.engines.duckdb import DuckDBEngine
+    from sqlanon.publishing import store_macros
+    from sqlanon.sql.table_macro import describe_macro
+
+    engine = engine_of(con)
+    if not isinstance(engine, DuckDBEngine):
+        raise UsageError("macros are stored in a DuckDB database; for other engines there is compile")
+    done = store_macros.drop(engine) if drop else store_macros.store(engine, overwrite)
+    return pd.DataFrame(map(describe_macro, done), columns=["macro", "yields", "example"])
+
+
+def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = None, **options: Any) -> str:
+    """Return a method's script for an engine's own shell, as `sqlanon compile` prints it.
+
+    source: the table as that engine names it. dialect: whose SQL. con: an open connection that has the source too, for
+    a method whose script depends on the columns' types. options: as for the method's own function. Raises UsageError.
+    """
+    from sqlanon.publishing.plan_text import compiled
+    from sqlanon.publishing.release_request import request_of
+    from sqlanon.sql.translate import DIALECTS
+
+    declared = _method(method)
+    if dialect not in DIALECTS:
+        raise UsageError(f"no dialect {dialect!r}; there are {', '.join(DIALECTS)}")
+    if declared.reads_source and con is None:
+        raise UsageError(f"a script of {method} depends on the columns' types: hand over con, which has the source too")
+    known = {name: one for name, one in declared.arguments.items() if one.compiled}
+    arguments = checked(known, options)
+    own = {name: arguments[name] for name in declared.parameters if name in known}
+    engine = engine_of(con) if declared.reads_source else None
+    return compiled(request_of(arguments, method, source), dialect, engine, **own)
+
+
+def _method(name: str) -> Method[Any]:
+    if name not in METHODS:
+        raise UsageError(f"no method {name!r}; there are {', '.join(METHODS)}")
+    return METHODS[name]

@@ -1,0 +1,96 @@
+"""The verbs of whoever holds a release, as functions."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlanon.engines.connect import engine_of
+from sqlanon.errors import UsageError
+from sqlanon.releases.release import Release, open_release
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sqlanon.completion.completed import Completed
+    from sqlanon.estimation.answer import Answer
+    from sqlanon.verification.checks import Report
+
+
+def open(path: str | Path, database: str | None = None, con: Any = None) -> Release:
+    """Open a release: a directory, or with `database` (a DuckDB file) a schema in it; `con`: on this connection."""
+    if not isinstance(path, str | os.PathLike):
+        raise UsageError(f"a release is a path or a schema's name, not a {type(path).__name__}")
+    return open_release(path, database, None if con is None else engine_of(con))
+
+
+def complete(
+    release: Release,
+    *,
+    tables: int = 10,
+    seed: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+) -> "Completed":
+    """Complete a release: tables of plausible microdata, drawn from a model that is learned from the release alone.
+
+    tables: how many. seed: the same one gives the same tables. out: a directory for them (`completed_01.parquet` …).
+    Returns the Completed; analyse each table, and `pool` what they say. Raises UsageError for a release or a number
+    that does not do, and TargetError.
+    """
+    from sqlanon.completion.completed import check_directory
+
+    if out is not None:
+        check_directory(out, overwrite)
+    found = release.complete(tables, seed)
+    if out is not None:
+        found.write(out, overwrite)
+    return found
+
+
+def pool(estimates: Any, std_errors: Any, complete_df: float | None = None) -> "pd.DataFrame":
+    """Pool what several completed tables say (Rubin's rules).
+
+    estimates, std_errors: a row per table and a column per parameter, or one number per table. complete_df: the degrees
+    of freedom that complete data would have (Barnard and Rubin). Returns a row per parameter: estimate, std_error, low
+    and high (95 %), df, missing_information. Raises UsageError for fewer than two tables and for other shapes.
+    """
+    from sqlanon.completion.pooling import pool_estimates
+
+    return pool_estimates(estimates, std_errors, complete_df)
+
+
+def verify(
+    release: str | Path,
+    *,
+    against: object = None,
+    voters: object = None,
+    background: object = (),
+    r: float | None = None,
+    since: "str | Path | None" = None,
+    database: str | None = None,
+    con: Any = None,
+) -> "Report":
+    """Prove from the published files what can be proved: `open(release, database, con)` and its `verify`.
+
+    Returns the Report. Raises ReleaseError where there is no release, and as `Release.verify` does.
+    """
+    return open(release, database, con).verify(against, voters, background, r, since)
+
+
+def estimate(
+    release: str | Path,
+    query: str,
+    estimator: str | None = None,
+    *,
+    database: str | None = None,
+    con: Any = None,
+    **options: Any,
+) -> "Answer":
+    """Answer one aggregate query from a release; for several, open it once: `open(release).estimate_many(queries)`.
+
+    options: those of `Release.estimate`. Returns the Answer. Raises ReleaseError where there is no release or its files
+    have changed, and as `Release.estimate` does.
+    """
+    opened = open(release, database, con)
+    opened.require_unchanged()
+    return opened.estimate(query, estimator, **options)
