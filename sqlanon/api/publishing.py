@@ -184,17 +184,13 @@ def macros(con: Any, *, drop: bool = False, overwrite: bool = False) -> "pd.Data
     replace macros of the same names that are not ours. Returns a line per macro: macro, yields, example. Raises
     TargetError where such macros stand, UsageError for another engine.
     """
-    import pandas as pd
-
     from sqlanon.engines.duckdb import DuckDBEngine
     from sqlanon.publishing import store_macros
-    from sqlanon.sql.table_macro import describe_macro
 
     engine = engine_of(con)
     if not isinstance(engine, DuckDBEngine):
         raise UsageError("macros are stored in a DuckDB database; for other engines there is compile")
-    done = store_macros.drop(engine) if drop else store_macros.store(engine, overwrite)
-    return pd.DataFrame(map(describe_macro, done), columns=["macro", "yields", "example"])
+    return store_macros.describe(store_macros.drop(engine) if drop else store_macros.store(engine, overwrite))
 
 
 def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = None, **options: Any) -> str:

@@ -11,6 +11,7 @@ from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.errors import TargetError, UsageError
 from sqlanon.interruption import visible_or_not
 from sqlanon.key import Key, PrivacyWarning
+from sqlanon.ledgers.ledger_run import LedgerRun
 from sqlanon.methods import METHODS
 from sqlanon.plans.manifest import Manifest, new_manifest
 from sqlanon.plans.plan import Plan, Source
@@ -80,11 +81,15 @@ def publish(
     release = open_release(out) if out is not None else Release(engine, tables, manifest, Place(schema=into))
     release.sql = plan_text(plan, engine)
     release.notes = [*_notes(asked, manifest, against[1], into, engine), *_exposed(report), *plan.notes(reports)]
-    if before is not None:
-        release.notes += filter(None, [describe_succession(before, manifest)])
-    release.notes += [] if ledger is None else ledger.notes
+    release.notes += _follows(before, manifest, ledger)
     release.learned = dict(publication.learned)
     return release
+
+
+def _follows(before: Manifest | None, manifest: Manifest, ledger: LedgerRun | None) -> list[str]:
+    """Tell what releases of the same people tell together, and what the ledger counted."""
+    told = None if before is None else describe_succession(before, manifest)
+    return [*([told] if told else []), *([] if ledger is None else ledger.notes)]
 
 
 def _refuse_own_source(asked: ReleaseRequest, plan: Plan, out: str | Path | None) -> None:

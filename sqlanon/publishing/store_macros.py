@@ -3,13 +3,19 @@
 The macros are the templates of the methods, rendered; they need no Python and no extension.
 """
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import TargetError
 from sqlanon.methods import METHODS, macro_steps
 from sqlanon.plans.plan import Step
 from sqlanon.plans.templates import ident, literal
-from sqlanon.sql.table_macro import Macro
+from sqlanon.sql.table_macro import Macro, describe_macro
 from sqlanon.version import VERSION
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 L_DIVERSITY = Macro(
     "l_diversity",
@@ -69,6 +75,13 @@ def drop(engine: DuckDBEngine) -> tuple[Macro, ...]:
     dropped = tuple(macro for macro in MACROS if macro.name in ours)
     _run(engine, [f"drop macro table {engine.qualified('main')}.{ident(macro.name)}" for macro in dropped])
     return dropped
+
+
+def describe(macros: Iterable[Macro]) -> "pd.DataFrame":
+    """Return a line per macro: its name with parameters, what it yields, an example."""
+    import pandas as pd
+
+    return pd.DataFrame(map(describe_macro, macros), columns=["macro", "yields", "example"])
 
 
 def statements(place: str = "") -> list[str]:

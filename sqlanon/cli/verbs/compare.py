@@ -3,8 +3,9 @@
 import re
 import shlex
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,6 +18,33 @@ if TYPE_CHECKING:
     from sqlanon.comparison.comparison import Comparison
 
 
+@dataclass(kw_only=True)
+class CandidateOptions:
+    """What is compared, and by which queries."""
+
+    methods: Annotated[str, typer.Option(help="Which, between commas; also the rivals dbr, laplace, sampling.")] = (
+        "anatomy,robust,splu,mondrian"
+    )
+    l: Annotated[str, typer.Option("--l", help="l of anatomy and mondrian (k = 10), r of robust.")] = "3,5,10"
+    gamma: Annotated[str, typer.Option(help="Values of gamma of splu.")] = "5,10"
+    epsilon: Annotated[str, typer.Option(help="Values of epsilon of laplace.")] = "0.01,0.1,0.693,1.099"
+    share: Annotated[str, typer.Option(help="Shares of the rows of sampling.")] = "0.1"
+    queries: Annotated[
+        str, typer.Option(help="How many queries to draw, or a file with your own, a semicolon behind each.")
+    ] = "200"
+    seed: Annotated[int, typer.Option(help="Another number draws other queries.")] = 1
+    target_error: Annotated[
+        float | None, typer.Option(help="Tell the strongest promise whose median error stays below, e.g. 0.1.")
+    ] = None
+    nulls: Annotated[str, typer.Option(help="NULL sensitive values: refuse, value or drop.")] = "refuse"
+    unique_quasi: Annotated[str, typer.Option(help="A quasi column of unique values: refuse or keep.")] = "refuse"
+
+    def given(self) -> dict[str, Any]:
+        """Return them as a question reads them."""
+        whole = re.fullmatch(r"-?\d+", self.queries)
+        return vars(self) | {"queries": int(self.queries) if whole else Path(self.queries)}
+
+
 @app.command(
     epilog="Example: sqlanon compare patients.parquet --quasi age,sex --sensitive disease --l 3,5 --target-error 0.1"
 )
@@ -26,25 +54,10 @@ def compare(
     quasi: QuasiOption = [],  # noqa: B006
     sensitive: SensitiveOption = [],  # noqa: B006
     id: IdOption = [],  # noqa: B006
-    methods: Annotated[
-        str, typer.Option(help="Which, between commas; also the rivals dbr, laplace, sampling.")
-    ] = "anatomy,robust,splu,mondrian",
-    l: Annotated[str, typer.Option("--l", help="l of anatomy and mondrian (k = 10), r of robust.")] = "3,5,10",
-    gamma: Annotated[str, typer.Option(help="Values of gamma of splu.")] = "5,10",
-    epsilon: Annotated[str, typer.Option(help="Values of epsilon of laplace.")] = "0.01,0.1,0.693,1.099",
-    share: Annotated[str, typer.Option(help="Shares of the rows of sampling.")] = "0.1",
-    queries: Annotated[
-        str, typer.Option(help="How many queries to draw, or a file with your own, a semicolon behind each.")
-    ] = "200",
-    seed: Annotated[int, typer.Option(help="Another number draws other queries.")] = 1,
-    target_error: Annotated[
-        float | None, typer.Option(help="Tell the strongest promise whose median error stays below, e.g. 0.1.")
-    ] = None,
-    nulls: Annotated[str, typer.Option(help="NULL sensitive values: refuse, value or drop.")] = "refuse",
-    unique_quasi: Annotated[str, typer.Option(help="A quasi column of unique values: refuse or keep.")] = "refuse",
     out: Annotated[Path | None, typer.Option(help="Folder for the table and all answers with their truths.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an older comparison at --out.")] = False,
     *,
+    candidates: CandidateOptions,
     session: SessionOptions,
 ) -> None:
     """Tell what each method and parameter costs in accuracy on this data; nothing is published.
@@ -59,12 +72,7 @@ def compare(
 
     if session.sql:
         raise UsageError("compare has no --sql; its statements depend on what it draws")
-    question = read_question(
-        source, quasi, sensitive, id, methods=methods, l=l, gamma=gamma, epsilon=epsilon, share=share,
-        seed=seed, target_error=target_error,
-        queries=int(queries) if re.fullmatch(r"-?\d+", queries) else Path(queries), nulls=nulls,
-        unique_quasi=unique_quasi,
-    )  # fmt: skip
+    question = read_question(source, quasi, sensitive, id, **candidates.given())
     target = None if out is None else check_folder(out, overwrite)
     with display.progress():
         found = compare_methods(question, session.open())

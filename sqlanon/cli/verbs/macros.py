@@ -38,20 +38,17 @@ def macros(
         return
     if database is None:
         raise UsageError("say which database the macros go into: --database FILE (or --sql to print them)")
-    import pandas as pd
-
     from sqlanon.cli import display
     from sqlanon.engines.connect import open_duckdb
     from sqlanon.publishing import stored_format
-    from sqlanon.sql.table_macro import describe_macro
 
     if convert:
         stored_format.convert(Path(database))
     engine = open_duckdb(database, write=True)
-    done = store_macros.drop(engine) if drop else store_macros.store(engine, overwrite)
-    display.show_frame(pd.DataFrame(map(describe_macro, done), columns=["macro", "yields", "example"]), how.value)
+    told = store_macros.describe(store_macros.drop(engine) if drop else store_macros.store(engine, overwrite))
+    display.show_frame(told, how.value)
     if drop:
-        say(f"dropped {len(done)} macros from {database}")
+        say(f"dropped {len(told)} macros from {database}")
     else:
         _say_next(database, stored_format.unreadable_version(engine))
 

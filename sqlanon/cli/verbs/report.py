@@ -1,7 +1,7 @@
 """The verb of whoever answers for a release: report."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +10,9 @@ from sqlanon.cli.options import Format, ReleaseArgument, say
 from sqlanon.cli.session_options import SessionOptions, with_session
 from sqlanon.errors import UsageError
 from sqlanon.wording import option
+
+if TYPE_CHECKING:
+    from sqlanon.reports.page import Page
 
 
 @app.command(
@@ -59,10 +62,17 @@ def report(
     with display.progress():
         page = make_page(opened, against, split_columns(id), more, comparison, attack)
         page.write(out, overwrite)
+    _tell(page, out, session)
+    if page.holds is False:
+        raise typer.Exit(3)
+
+
+def _tell(page: "Page", out: Path, session: SessionOptions) -> None:
+    """Say what the page says in short, and whom it is for."""
+    from sqlanon.cli import display
+
     view = "internal" if page.facts.is_internal else "public"
     told = {"report": str(out), "view": view, "holds": page.holds, "in short": " ".join(page.sentences)}
     display.show_mapping(told, session.how.value)
     if session.how is Format.table and page.facts.is_internal:
         say("it holds figures of the source, so keep it as the source; only you can read it")
-    if page.holds is False:
-        raise typer.Exit(3)
