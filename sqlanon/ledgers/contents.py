@@ -109,8 +109,12 @@ def write(
             engine.execute(f"create table {name}.main.{ident(RELEASE)} as {known}select {_constants(release)}")
             told = literal(json.dumps(description, ensure_ascii=False))
             engine.execute(f"create table {name}.main.{ident(DESCRIPTION)} as select {told} as description")
+            # all of it is in the one file then; inside a transaction of the caller's it could not be, and this fails
+            engine.execute(f"checkpoint {name}")
         finally:
             engine.execute(f"detach {name}")
+        with attached(engine, path):  # as the next run will
+            pass
     except SqlanonError as error:
         raise TargetError(f"cannot write the ledger: {error}") from None
 

@@ -337,6 +337,18 @@ def test_a_ledger_that_cannot_be_written_leaves_nothing(ward, tmp_path, monkeypa
     assert not con.execute("select * from duckdb_databases() where database_name like 'ledger%'").fetchall()
 
 
+def test_inside_a_callers_transaction_nothing_is_written(tmp_path):
+    con = duckdb.connect(config={"threads": 1})
+    con.execute(PEOPLE)
+    con.execute("begin")
+    with pytest.raises(TargetError, match="cannot write the ledger"):
+        release(con, tmp_path)
+    con.execute("rollback")
+    assert not list(tmp_path.iterdir())
+    assert release(con, tmp_path).manifest["rows"] == 120
+    con.close()
+
+
 def test_engines_without_a_ledger_say_so():
     with pytest.raises(UsageError, match="spark publishes without one"):
         refuse_engine(SimpleNamespace(dialect="spark"))
