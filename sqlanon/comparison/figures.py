@@ -162,7 +162,7 @@ def _summary(overall: Sequence[Mapping[str, Any]]) -> str:
     if most is not least:
         first += f", by up to {most['median']:.1%} with {_named(most['candidate'])}"
     if not published:
-        return f"{first}. None of these can be published by sqlanon."
+        return f"{first}. These are rivals: there is no release among them."
     strongest = max(published, key=_strength)
     return (
         f"{first}. The strongest promise compared, {_named(strongest['candidate'])}, costs {strongest['median']:.1%},"

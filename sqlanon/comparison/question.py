@@ -1,6 +1,5 @@
 """What a comparison is about: a source, roles, candidates and rivals, and how many queries of which kind."""
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +29,7 @@ LEAST_BOX = 10  # rows of a box of Mondrian, where l asks for no more
 USUAL_GAMMA = (5, 10)
 USUAL_QUERIES = 200
 MOST_QUERIES = 20_000
+LEAST_EPSILON, MOST_EPSILON = 1e-9, 100.0  # beyond them noise is all there is, or none
 
 
 @dataclass(frozen=True)
@@ -141,11 +141,9 @@ class CompareQuestion:
 
 def _check_noise(noise: Mapping[str, tuple[float, ...]]) -> None:
     """Refuse strengths that rivals cannot have."""
-    for name, most, example in (("epsilon", math.inf, "0.1,0.01"), ("share", 1.0, "0.1,0.01")):
-        values = noise.get(name, ())
-        if not all(0 < value < most for value in values):
-            between = "positive numbers" if most == math.inf else "numbers between 0 and 1"
-            raise UsageError(f"{option(name)} takes {between}, for example {example}")
+    for name, least, most in (("epsilon", LEAST_EPSILON, MOST_EPSILON), ("share", 0.0, 1.0)):
+        if not all(least < value < most for value in noise.get(name, ())):
+            raise UsageError(f"{option(name)} takes numbers between {least:g} and {most:g}, for example 0.1,0.01")
 
 
 def read_numbers(name: str, given: float | str | Iterable[float]) -> tuple[float, ...]:

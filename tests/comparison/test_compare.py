@@ -167,7 +167,10 @@ def test_files_are_written_whole_and_kept_apart(tmp_path):
         ({"l": "3,x"}, "l takes whole numbers"),
         ({"l": 1}, "at least 2"),
         ({"gamma": []}, "at least 2"),
-        ({"epsilon": 0}, "epsilon takes positive numbers"),
+        ({"epsilon": 0}, "epsilon takes numbers between 1e-09 and 100"),
+        ({"epsilon": [0.1, 1e300]}, "epsilon takes numbers between"),
+        ({"epsilon": float("nan")}, "epsilon takes numbers between"),
+        ({"sensitive": ["disease", "ssn"], "methods": "dbr"}, "dbr takes one sensitive column"),
         ({"epsilon": "x"}, "epsilon takes numbers"),
         ({"epsilon": []}, "none is given"),
         ({"share": "0.5,1"}, "share takes numbers between 0 and 1"),
@@ -190,6 +193,30 @@ def test_nobody_and_nothing():
     con.execute("insert into people select 'a', null, null, null, 'flu'")
     with pytest.raises(DataError, match="nothing to ask"):
         sqlanon.compare(con, "people", **ROLES)
+
+
+def test_columns_that_say_nothing():
+    con = duckdb.connect()
+    con.execute(
+        "create table people as select (i * 7) % 40 as age, 1 as constant, null::integer as nothing, [i] as nested,"
+        " 'x' || i % 5 as disease, i // 2 as person from range(200) as r(i)"
+    )
+    asked = {"methods": "anatomy,mondrian,dbr,sampling,laplace", "l": 2, "queries": 8}
+    for quasi in ("constant", ["age", "nothing"]):
+        found = sqlanon.compare(con, "people", quasi=quasi, sensitive="disease", **asked, share=1e-9, epsilon=0.1)
+        assert not found.answers["truth"].isna().any()
+    alike = sqlanon.compare(con, "people", quasi="age", sensitive="constant", **asked)
+    assert [note.partition(",")[0] for note in alike.notes if "is left out" in note] == ["anatomy", "mondrian"]
+    assert "there is no release among them" in alike.summary
+    for quasi, sensitive, words in (("nothing", "disease", "nothing to ask"), ("age", "nothing", "nothing to ask")):
+        with pytest.raises(DataError, match=words):
+            sqlanon.compare(con, "people", quasi=quasi, sensitive=sensitive, **asked)
+    with pytest.raises(UsageError, match="nested values"):
+        sqlanon.compare(con, "people", quasi="nested", sensitive="disease", **asked)
+    with pytest.raises(DataError, match="more than one row"):
+        sqlanon.compare(con, "people", quasi="age", sensitive="disease", id="person", methods="anatomy", l=2)
+    with pytest.raises(DataError, match="the largest k that works is 200"):
+        sqlanon.compare(con, "people", quasi="age", sensitive="disease", methods="mondrian", l=1000)
 
 
 def test_the_command_line(shell):
@@ -226,7 +253,7 @@ def test_rivals_are_what_their_names_say():
         con.execute("select max(n) / 3000 from (select count(*) as n from people group by disease)").fetchone()[0]
     )
     assert confidence["sampling", "share = 0.5"] == confidence["laplace", "epsilon = 20"] == 1
-    assert "None of these can be published" in found.summary
+    assert "there is no release among them" in found.summary
     assert not sqlanon.compare(con, "people", **roles, queries=8, target_error=0.99).command
 
 
