@@ -6,11 +6,13 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from sqlanon.engines.base import Engine
+from sqlanon.errors import DataError
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.estimators.evidence import Array
 from sqlanon.plans.plan import render_query
 from sqlanon.plans.templates import Sql
 
+MOST_VALUES = 500  # sensitive values: a system of so many is solved for every table
 BINS = 10  # codes of a column of numbers or dates, and of all rare values of another
 MOST_CODES = 50  # values of one column that have codes of their own
 ROWS_PER_VALUE = 10  # rows of a code, per sensitive value: with fewer the release says nothing of it
@@ -49,8 +51,12 @@ class CodedRows(Workspace):
     def code(self, value_count: int) -> Sql:
         """Code the rows for a model of so many sensitive values; return them with their cells.
 
-        `rows_of_cells` holds the rows of each cell, T; `parts`, for each column, the cells that are its own.
+        Raises DataError for too many. `rows_of_cells` holds the rows of each cell, T; `parts`, for each column, the cells that are its own.
         """
+        if value_count > MOST_VALUES:
+            raise DataError(
+                f"the release has {value_count:,} sensitive values; complete learns of {MOST_VALUES} at most"
+            )
         types = self.engine.columns(f"select * from {self.numbered}")
         codes, counts = [], []
         for name in self.quasi.values():

@@ -60,6 +60,10 @@ class Dealing:
             made, _ = self.run_chain(start, target, effects, number, UPDATES)
             yield [(self.sensitive, made, self.value)]
 
+    def close(self) -> None:
+        """Drop what was made."""
+        self.space.close()
+
     def learn(self, tables: int) -> Array:
         """Return how many rows by cell and value each table is to have, tables x T x V."""
         given = {"numbered": self.space.numbered}

@@ -52,6 +52,11 @@ class Recovering:
             log.info("recovering table %d of %d", number, tables)
             yield [model.draw(number) for model in models]
 
+    def close(self) -> None:
+        """Drop what was made."""
+        self.space.close()
+        self.loaded.close()
+
 
 class _Column:
     """One sensitive column: its channel, what each table is to hold, the effects that all tables share."""
