@@ -51,12 +51,8 @@ class CodedRows(Workspace):
     def code(self, value_count: int) -> Sql:
         """Code the rows for a model of so many sensitive values; return them with their cells.
 
-        Raises DataError for too many. `rows_of_cells` holds the rows of each cell, T; `parts`, for each column, the cells that are its own.
+        `rows_of_cells` holds the rows of each cell, T; `parts`, for each column, the cells that are its own.
         """
-        if value_count > MOST_VALUES:
-            raise DataError(
-                f"the release has {value_count:,} sensitive values; complete learns of {MOST_VALUES} at most"
-            )
         types = self.engine.columns(f"select * from {self.numbered}")
         codes, counts = [], []
         for name in self.quasi.values():
@@ -73,3 +69,9 @@ class CodedRows(Workspace):
         coded = list(zip(codes, self.quasi.values(), self.cells, firsts, strict=False))
         kept = list(self.kept.values())
         return self.make("coded_row", "coded_row", {"numbered": self.numbered}, kept=kept, codes=coded)
+
+
+def refuse_many_values(count: int) -> None:
+    """Raise DataError for more sensitive values than models are learned of."""
+    if count > MOST_VALUES:
+        raise DataError(f"the release has {count:,} sensitive values; complete learns of {MOST_VALUES} at most")
