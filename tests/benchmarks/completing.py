@@ -41,7 +41,7 @@ def show(true: pd.DataFrame, tables: list[pd.DataFrame], quasi: list[str], sensi
             index=counts.index, columns=values, fill_value=0).to_numpy() for one in tables]) / rows  # fmt: skip
         truth, mean = counts.to_numpy() / rows, share[values].to_numpy()
         within, between = (found * (1 - found) / rows).mean(axis=0), found.var(axis=0, ddof=1) * (1 + 1 / len(tables))
-        freedom = (len(tables) - 1) * ((within + between) / np.maximum(between, 1e-300)) ** 2
+        freedom = (len(tables) - 1) * ((within + between) / np.maximum(between, 1e-30)) ** 2
         half = stats.t.ppf(0.975, freedom) * np.sqrt(within + between)
         pooled, real = found.mean(axis=0) - mean, truth - mean
         kept = (rows * pooled * real).sum() / (rows * real**2).sum()
