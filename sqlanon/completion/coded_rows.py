@@ -6,11 +6,13 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from sqlanon.engines.base import Engine
+from sqlanon.errors import DataError
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.estimators.evidence import Array
 from sqlanon.plans.plan import render_query
 from sqlanon.plans.templates import Sql
 
+MOST_VALUES = 500  # sensitive values: a system of so many is solved for every table
 BINS = 10  # codes of a column of numbers or dates, and of all rare values of another
 MOST_CODES = 50  # values of one column that have codes of their own
 ROWS_PER_VALUE = 10  # rows of a code, per sensitive value: with fewer the release says nothing of it
@@ -67,3 +69,9 @@ class CodedRows(Workspace):
         coded = list(zip(codes, self.quasi.values(), self.cells, firsts, strict=False))
         kept = list(self.kept.values())
         return self.make("coded_row", "coded_row", {"numbered": self.numbered}, kept=kept, codes=coded)
+
+
+def refuse_many_values(count: int) -> None:
+    """Raise DataError for more sensitive values than models are learned of."""
+    if count > MOST_VALUES:
+        raise DataError(f"the release has {count:,} sensitive values; complete learns of {MOST_VALUES} at most")

@@ -21,7 +21,6 @@ from sqlanon.wording import option
 
 FORMS = ("qit_st", "class_qit_st", "randomized")
 MOST_TABLES = 99
-MOST_VALUES = 1_000  # sensitive values: the model solves a system of so many
 LARGEST_SEED = 2**63 - 1
 
 
@@ -45,7 +44,7 @@ def complete_release(
         raise
     finally:
         with suppress(SqlanonError):
-            chain.space.close()
+            chain.close()
     return Completed(engine, made, [*manifest["columns"]["quasi"], *manifest["columns"]["sensitive"]], own)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sqlanon.completion.coded_rows import CodedRows
+from sqlanon.completion.coded_rows import CodedRows, refuse_many_values
 from sqlanon.completion.effects import count_dealt, find_step, keep_effects, salt_of
 from sqlanon.completion.group_evidence import GroupEvidence
 from sqlanon.engines.base import Engine
@@ -48,6 +48,7 @@ class Dealing:
 
     def complete(self, tables: int) -> Iterator[list[tuple[str, Sql, Sql]]]:
         """Yield for each completed table its sensitive column with the relation of what was dealt, and the values."""
+        refuse_many_values(len(self.rows_of_values))
         targets = self.learn(tables)
         slots = self.space.make("slots", "slots", {"holding": self.holding})
         given = {"coded_row": self.coded, "slots": slots}
@@ -59,6 +60,10 @@ class Dealing:
             log.info("dealing table %d of %d", number, tables)
             made, _ = self.run_chain(start, target, effects, number, UPDATES)
             yield [(self.sensitive, made, self.value)]
+
+    def close(self) -> None:
+        """Drop what was made."""
+        self.space.close()
 
     def learn(self, tables: int) -> Array:
         """Return how many rows by cell and value each table is to have, tables x T x V."""

@@ -5,19 +5,25 @@ Estimates x_cv without bias may be negative. The nearest table t >= 0 with row s
     min Σ_cv (t_cv - x_cv)² / u_cv,     u_cv = n_c f_v / N,
 
 is found by Dykstra's alternating projections; cutting and scaling instead would take from what is large and well known.
+A count that an estimate finds to be nothing is seldom 0, and a 0 would end in regressions without a solution: the least
+that a count may be is a small part of what independence says.
 """
 
 import numpy as np
 
 from sqlanon.estimators.evidence import Array
 
+LEAST_SHARE, LEAST_ERROR = 0.1, 0.5  # of the count that independence says, and of its square root: the smaller counts
 ROUNDS = 20  # of alternating projections
 HALVINGS = 40  # that find a row's multiplier
 SCALINGS = 20  # of the last step, proportional fitting
 
 
-def make_feasible(estimates: Array, cells: Array, values: Array) -> Array:
-    """Return the feasible table nearest to estimated counts T x V; cells: row sums, T; values: column sums, V."""
+def make_feasible(estimates: Array, cells: Array, values: Array, least: float = 1.0) -> Array:
+    """Return the feasible table nearest to estimated counts T x V, none of its counts below the least.
+
+    cells: row sums, T. values: column sums, V. least: a factor of the least counts; with 0 they may be 0.
+    """
     spread = np.maximum(np.outer(cells, values) / max(values.sum(), 1), 1e-12)
     found, row_rest, column_rest = estimates, np.zeros_like(estimates), np.zeros_like(estimates)
     for _ in range(ROUNDS):
@@ -25,7 +31,8 @@ def make_feasible(estimates: Array, cells: Array, values: Array) -> Array:
         row_rest = found + row_rest - in_rows
         found = _project((in_rows + column_rest).T, spread.T, values).T
         column_rest = in_rows + column_rest - found
-    return _scale(np.maximum(found, 0.0), cells, values)
+    smallest = least * np.minimum(LEAST_SHARE * spread, LEAST_ERROR * np.sqrt(spread))
+    return _scale(np.maximum(found, smallest), cells, values)
 
 
 def _project(table: Array, spread: Array, sums: Array) -> Array:

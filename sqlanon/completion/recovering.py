@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sqlanon.completion.coded_rows import CodedRows
+from sqlanon.completion.coded_rows import CodedRows, refuse_many_values
 from sqlanon.completion.effects import count_dealt, find_step, keep_effects, salt_of
 from sqlanon.completion.feasible_counts import make_feasible
 from sqlanon.engines.base import Engine
@@ -46,11 +46,17 @@ class Recovering:
             for place, column in enumerate(self.sensitive)
         ]
         counts = [self.space.engine.rows(f"select count(*) as n from {value}")[0]["n"] for value in values]
+        refuse_many_values(max(counts))
         self.coded = self.space.code(max(counts))
         models = [_Column(self, place, values[place], counts[place], tables) for place in range(len(values))]
         for number in range(1, tables + 1):
             log.info("recovering table %d of %d", number, tables)
             yield [model.draw(number) for model in models]
+
+    def close(self) -> None:
+        """Drop what was made."""
+        self.space.close()
+        self.loaded.close()
 
 
 class _Column:

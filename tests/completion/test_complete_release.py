@@ -150,6 +150,15 @@ def test_releases_of_other_forms_are_refused(con):
         release.complete()
 
 
+def test_too_many_values_are_refused(con):
+    con.execute(
+        "create table people as select i as id, i % 4 as area, i % 3 as job, i % 600 as value from range(1800) t(i)"
+    )
+    release = sqlanon.anatomy(con, "people", quasi=["area", "job"], sensitive="value", id="id", l=3, key=KEY)
+    with pytest.raises(sqlanon.DataError, match="600 sensitive values; complete learns of 500 at most"):
+        release.complete()
+
+
 def test_a_damaged_release_is_refused(connection, release):
     from sqlanon.releases.release import Release
 

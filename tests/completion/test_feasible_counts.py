@@ -24,9 +24,15 @@ def test_it_is_the_nearest(seed):
     sums += [{"type": "eq", "fun": lambda x, i=i: x.reshape(3, 3)[:, i].sum() - values[i]} for i in range(2)]
     distance = lambda x: ((x.reshape(3, 3) - estimates) ** 2 / spread).sum()  # noqa: E731
     nearest = minimize(distance, spread.ravel(), bounds=[(0, None)] * 9, constraints=sums, tol=1e-12)
-    np.testing.assert_allclose(make_feasible(estimates, cells, values), nearest.x.reshape(3, 3), atol=0.05)
+    np.testing.assert_allclose(make_feasible(estimates, cells, values, least=0), nearest.x.reshape(3, 3), atol=0.05)
 
 
 def test_an_empty_cell_or_value_is_empty():
     found = make_feasible(np.array([[1.0, -1.0], [4.0, 2.0]]), np.array([0.0, 6.0]), np.array([5.0, 1.0]))
     np.testing.assert_allclose(found, [[0, 0], [5, 1]], atol=1e-6)
+
+
+def test_a_count_that_is_found_to_be_nothing_is_small_and_not_zero():
+    cells, values = np.array([40.0, 60.0]), np.array([50.0, 50.0])
+    found = make_feasible(np.array([[-5.0, 45.0], [55.0, 5.0]]), cells, values)
+    assert 0.8 < found[0, 0] < 2.1 and found[0].sum() == pytest.approx(40)  # a tenth of 20 at most

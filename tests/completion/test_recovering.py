@@ -47,6 +47,16 @@ def test_totals_are_near_the_published_ones(people, completed):
         assert len(counts) == 11 and (counts - true["o'ther"].value_counts(dropna=False)).abs().max() < 100
 
 
+def test_nothing_but_the_tables_is_left(people, completed):
+    sql = "select count(*) from duckdb_tables() where temporary and table_name like 'sqlanon_%'"
+    before = people.execute(sql).fetchall()
+    release = sqlanon.splu(people, "people", **ROLES, gamma=3)
+    ((published,),) = people.execute(sql).fetchall()
+    for one in (release.complete(1, seed=1), completed):
+        one.close()
+    assert people.execute(sql).fetchall() == [(published - 2,)] and before == [(published - 1,)]
+
+
 def test_a_release_that_does_not_say_its_gamma_is_refused(people):
     release = sqlanon.splu(people, "people", **ROLES, gamma=3)
     release.manifest["parameters"].pop("gamma")
