@@ -48,10 +48,7 @@ DOORS = {
     "yaml": {"publishing.yaml_nodes"},
 }
 LARGEST_FOLDER = 20
-OF_THE_WHOLE = {
-    "test_digests", "test_faults", "test_golden", "test_layers", "test_nasty_commands", "test_readme",
-    "test_readme_schedulers",
-}  # fmt: skip
+OF_THE_WHOLE = {"test_layers", "test_golden", "test_digests", "test_readme", "test_readme_schedulers"}
 
 MODULES = {
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): path
