@@ -1,87 +1,39 @@
 """A published release: its tables and its manifest, opened, verified, asked, shown, written elsewhere."""
 
-import logging
 import os
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_duckdb
-from sqlanon.engines.time_limit import LONGEST, time_limit
-from sqlanon.errors import (
-    AnswerWarning,
-    DataError,
-    QueryError,
-    ReleaseError,
-    ResourceError,
-    SqlanonError,
-    UsageError,
-)
+from sqlanon.errors import ReleaseError
 from sqlanon.interruption import visible_or_not
-from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import Sql, ident
+from sqlanon.plans.templates import ident
+from sqlanon.releases.asked_release import AskedRelease
 from sqlanon.releases.directory_target import DirectoryTarget
 from sqlanon.releases.file_checks import changed_files
-from sqlanon.releases.forms import Form, Session, form_of
 from sqlanon.releases.notebook_view import write_html
-from sqlanon.releases.steady_reading import read_steadily
 from sqlanon.releases.stored_release import find_in_directory, find_in_schema
-from sqlanon.releases.targets import Place, State
 from sqlanon.releases.verification_run import Evidence, verification_statements, verify_release
 from sqlanon.releases.verified_write import write_verified
 from sqlanon.verification.checks import PublishedTables, Report
 from sqlanon.verification.succession import check_since, since_query
-from sqlanon.wording import option, spoken
+from sqlanon.wording import option
 
 if TYPE_CHECKING:
     import duckdb
-    import pandas as pd
 
     from sqlanon.completion.completed import Completed
-    from sqlanon.estimation.answer import Answer
-
-T = TypeVar("T")
-log = logging.getLogger("sqlanon")
 
 
-class Release:
-    """Hold the published tables of one release and what its manifest says of them."""
+class Release(AskedRelease):
+    """A release as whoever holds it has it: proved, asked, completed, shown, written elsewhere."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        tables: Mapping[str, Sql],
-        manifest: Manifest,
-        place: Place = Place(),  # noqa: B008 - it does not change
-        sql: str = "",
-    ) -> None:
-        """Take tables that stand in `engine`; `place` is where they lie."""
-        self.engine, self.tables, self.manifest, self.place = engine, dict(tables), manifest, place
-        self.sql = sql
-        self.notes: list[str] = []
-        self.learned: dict[str, Any] = {}
-        self._session: Session | None = None
-        self.reopen: Callable[[Sequence[str]], Release] | None = None  # in a session that reads these files, too
-
-    @property
-    def directory(self) -> Path | None:
-        """Return where the files lie, None where the tables are no files."""
-        return self.place.directory
-
-    @property
-    def form(self) -> Form:
-        """Return what a release of this method offers."""
-        return form_of(self.manifest)
-
-    @property
-    def published_tables(self) -> PublishedTables:
-        """Return the tables and the manifest as verification reads them."""
-        return PublishedTables(self.engine, self.tables, self.manifest)
+    reopen: "Callable[[Sequence[str]], Release] | None" = None  # in a session that reads these files, too
 
     def table(self, name: str) -> "duckdb.DuckDBPyRelation":
         """Return a published table as its engine's lazy object (DuckDB: a relation), in its published order."""
@@ -128,17 +80,6 @@ class Release:
         with self.engine.snapshot() if self.form.nested else nullcontext():
             return verify_release(self.published_tables, self.form, self.place, evidence)
 
-    def _read_steadily(self, read: Callable[[], T]) -> T:
-        """Read from one release, though another may take its place meanwhile."""
-        return read_steadily(self.directory, self.place.opened, read, self._open_again)
-
-    def _open_again(self) -> State | None:
-        """Take over what lies in the directory now."""
-        assert self.directory is not None, "only directories are replaced"
-        tables, self.manifest, self.place = find_in_directory(self.directory, self.engine)
-        self.tables, self._session = dict(tables), None
-        return self.place.opened
-
     def verification_sql(
         self,
         against: object = None,
@@ -153,117 +94,6 @@ class Release:
         if since is not None:
             statements.append(("since", since_query(self.published_tables, self._earlier(since))))
         return _write_statements(statements)
-
-    def estimate(self, sql: str, estimator: str | None = None, *, timeout: float = LONGEST, **options: Any) -> "Answer":
-        """Answer an aggregate query FROM release, with standard errors and 95 % intervals.
-
-        sql: SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) … FROM release [WHERE …] [GROUP BY …] [HAVING …] [ORDER BY …]
-        [LIMIT n]; expressions over aggregates have errors of their own.
-        estimator: shrinkage (the default); for groups least_squares or uniform; for randomized values closed_form,
-        matrix or iterative, the last with the options transition (paper, exact), tolerance and max_iterations.
-        timeout: seconds after which the engine is interrupted.
-        Returns one row per answer; for each aggregate its value, `_std_error`, `_low`, `_high`; of a release of
-        uncertain data for each COUNT(*) `certain`, `possible`, `expected` (`n_certain` … under the alias n). Warns
-        (AnswerWarning) where a constant equals no published value, or an interval is only a bound; the texts are also
-        in `attrs["messages"]`, with remarks on how the answer was found. Its `plot()` draws the intervals.
-        Raises QueryError where the query is outside this grammar, ResourceError where it takes too long.
-        """
-        self._check_options(estimator, options)
-        answer = self._answer_alone(sql, estimator, timeout, options)
-        for message in answer.attrs.get("warnings", ()):
-            warnings.warn(spoken(message), AnswerWarning, stacklevel=2)
-        return answer
-
-    def estimate_many(
-        self, queries: Iterable[str], estimator: str | None = None, *, timeout: float = LONGEST, **options: Any
-    ) -> "list[Answer]":
-        """Answer many queries in one open session; each answer is the one that `estimate` gives alone.
-
-        Of groups (anatomy), counts whose conditions each read one column are answered together, 64 in a pass.
-        queries, estimator, options: as for `estimate`. timeout: seconds for each query. Returns a frame per query, in
-        their order. Raises QueryError, naming the query by its number from 1, where one is outside the grammar.
-        """
-        answers = []
-        for number, answer in enumerate(self.estimate_each(queries, estimator, timeout=timeout, **options), start=1):
-            if isinstance(answer, QueryError):
-                raise QueryError(f"query {number}: {answer}") from None
-            if isinstance(answer, SqlanonError):
-                raise answer
-            answers.append(answer)
-            for message in answer.attrs.get("warnings", ()):
-                warnings.warn(spoken(message), AnswerWarning, stacklevel=2)
-        return answers
-
-    def estimate_each(
-        self, queries: Iterable[str], estimator: str | None = None, *, timeout: float = LONGEST, **options: Any
-    ) -> "Iterator[Answer | SqlanonError]":
-        """Yield the answer of each of many queries, or why it has none (a QueryError or a DataError)."""
-        from sqlanon.estimation.answer import as_answer
-
-        asked = list(queries)
-        self._check_options(estimator, options)
-        together = {} if options else self._read_steadily(lambda: self._answer_together(asked, estimator, timeout))
-        for place, sql in enumerate(asked):
-            try:
-                if place in together:
-                    yield as_answer(together.pop(place))
-                else:
-                    yield self._answer_alone(sql, estimator, timeout, options)
-            except (QueryError, DataError) as error:
-                yield error
-
-    def _answer_together(
-        self, queries: Sequence[str], estimator: str | None, timeout: float
-    ) -> "dict[int, pd.DataFrame]":
-        """Return the answers, by place, of the queries that a session answers together."""
-        session = self._open_session()
-        try:
-            with time_limit(self.engine, timeout * max(len(queries), 1)):
-                return session.answer_many(queries, estimator)
-        except ResourceError:
-            session.close()
-            raise
-
-    @staticmethod
-    def _check_options(estimator: str | None, options: Mapping[str, Any]) -> None:
-        if options and estimator != "iterative":
-            raise UsageError(f"{', '.join(options)}: only the estimator iterative (of splu) takes these")
-
-    def _answer_alone(self, sql: str, estimator: str | None, timeout: float, options: Mapping[str, Any]) -> "Answer":
-        from sqlanon.estimation.answer import as_answer  # pandas is slow to load, and publishing needs none
-
-        return as_answer(self._read_steadily(lambda: self._answer(sql, estimator, timeout, options)))
-
-    def _answer(self, sql: str, estimator: str | None, timeout: float, options: Mapping[str, Any]) -> "pd.DataFrame":
-        session = self._open_session()
-        try:
-            log.info("answering the query")
-            with time_limit(self.engine, timeout):
-                return session.answer(sql, estimator, **options)
-        except ResourceError:
-            session.close()  # what was being made is of no use
-            raise
-
-    def estimation_sql(self, sql: str, estimator: str | None = None) -> str:
-        """Return the statements behind an answer as a script for the engine's shell, which runs it as it is.
-
-        It ends in the answer where the estimator's arithmetic is SQL's (uniform, and whatever the release settles by
-        itself), else in the moments that the estimate is made of; its first line says which.
-        """
-        return self._open_session().script(sql, estimator)
-
-    def _open_session(self) -> Session:
-        # one for all queries: what depends on the release alone is loaded once
-        if self._session is None:
-            log.info("loading the release")
-            self._session = self.form.session(self.engine, self.tables, self.manifest)
-        return self._session
-
-    def close(self) -> None:
-        """Forget what is kept in the database for answers; the published tables stay, and may be asked again."""
-        if self._session is not None:
-            self._session.close()
-            self._session = None
 
     def complete(self, tables: int = 10, seed: int | None = None) -> "Completed":
         """Return tables of plausible microdata, drawn from a model that is learned from this release alone.

@@ -1,0 +1,133 @@
+"""What a release answers: aggregate queries, one by one or many together, in one session that stays open."""
+
+import logging
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sqlanon.engines.time_limit import LONGEST, time_limit
+from sqlanon.errors import AnswerWarning, DataError, QueryError, ResourceError, SqlanonError, UsageError
+from sqlanon.releases.forms import Session
+from sqlanon.releases.standing_release import StandingRelease
+from sqlanon.wording import spoken
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sqlanon.estimation.answer import Answer
+
+log = logging.getLogger("sqlanon")
+
+
+class AskedRelease(StandingRelease):
+    """Answer questions; what depends on the release alone is loaded once for all of them."""
+
+    def estimate(self, sql: str, estimator: str | None = None, *, timeout: float = LONGEST, **options: Any) -> "Answer":
+        """Answer an aggregate query FROM release, with standard errors and 95 % intervals.
+
+        sql: SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) … FROM release [WHERE …] [GROUP BY …] [HAVING …] [ORDER BY …]
+        [LIMIT n]; expressions over aggregates have errors of their own.
+        estimator: shrinkage (the default); for groups least_squares or uniform; for randomized values closed_form,
+        matrix or iterative, the last with the options transition (paper, exact), tolerance and max_iterations.
+        timeout: seconds after which the engine is interrupted.
+        Returns one row per answer; for each aggregate its value, `_std_error`, `_low`, `_high`; of a release of
+        uncertain data for each COUNT(*) `certain`, `possible`, `expected` (`n_certain` … under the alias n). Warns
+        (AnswerWarning) where a constant equals no published value, or an interval is only a bound; the texts are also
+        in `attrs["messages"]`, with remarks on how the answer was found. Its `plot()` draws the intervals.
+        Raises QueryError where the query is outside this grammar, ResourceError where it takes too long.
+        """
+        self._check_options(estimator, options)
+        answer = self._answer_alone(sql, estimator, timeout, options)
+        for message in answer.attrs.get("warnings", ()):
+            warnings.warn(spoken(message), AnswerWarning, stacklevel=2)
+        return answer
+
+    def estimate_many(
+        self, queries: Iterable[str], estimator: str | None = None, *, timeout: float = LONGEST, **options: Any
+    ) -> "list[Answer]":
+        """Answer many queries in one open session; each answer is the one that `estimate` gives alone.
+
+        Of groups (anatomy), counts whose conditions each read one column are answered together, 64 in a pass.
+        queries, estimator, options: as for `estimate`. timeout: seconds for each query. Returns a frame per query, in
+        their order. Raises QueryError, naming the query by its number from 1, where one is outside the grammar.
+        """
+        answers = []
+        for number, answer in enumerate(self.estimate_each(queries, estimator, timeout=timeout, **options), start=1):
+            if isinstance(answer, QueryError):
+                raise QueryError(f"query {number}: {answer}") from None
+            if isinstance(answer, SqlanonError):
+                raise answer
+            answers.append(answer)
+            for message in answer.attrs.get("warnings", ()):
+                warnings.warn(spoken(message), AnswerWarning, stacklevel=2)
+        return answers
+
+    def estimate_each(
+        self, queries: Iterable[str], estimator: str | None = None, *, timeout: float = LONGEST, **options: Any
+    ) -> "Iterator[Answer | SqlanonError]":
+        """Yield the answer of each of many queries, or why it has none (a QueryError or a DataError)."""
+        from sqlanon.estimation.answer import as_answer
+
+        asked = list(queries)
+        self._check_options(estimator, options)
+        together = {} if options else self._read_steadily(lambda: self._answer_together(asked, estimator, timeout))
+        for place, sql in enumerate(asked):
+            try:
+                if place in together:
+                    yield as_answer(together.pop(place))
+                else:
+                    yield self._answer_alone(sql, estimator, timeout, options)
+            except (QueryError, DataError) as error:
+                yield error
+
+    def _answer_together(
+        self, queries: Sequence[str], estimator: str | None, timeout: float
+    ) -> "dict[int, pd.DataFrame]":
+        """Return the answers, by place, of the queries that a session answers together."""
+        session = self._open_session()
+        try:
+            with time_limit(self.engine, timeout * max(len(queries), 1)):
+                return session.answer_many(queries, estimator)
+        except ResourceError:
+            session.close()
+            raise
+
+    @staticmethod
+    def _check_options(estimator: str | None, options: Mapping[str, Any]) -> None:
+        if options and estimator != "iterative":
+            raise UsageError(f"{', '.join(options)}: only the estimator iterative (of splu) takes these")
+
+    def _answer_alone(self, sql: str, estimator: str | None, timeout: float, options: Mapping[str, Any]) -> "Answer":
+        from sqlanon.estimation.answer import as_answer  # pandas is slow to load, and publishing needs none
+
+        return as_answer(self._read_steadily(lambda: self._answer(sql, estimator, timeout, options)))
+
+    def _answer(self, sql: str, estimator: str | None, timeout: float, options: Mapping[str, Any]) -> "pd.DataFrame":
+        session = self._open_session()
+        try:
+            log.info("answering the query")
+            with time_limit(self.engine, timeout):
+                return session.answer(sql, estimator, **options)
+        except ResourceError:
+            session.close()  # what was being made is of no use
+            raise
+
+    def estimation_sql(self, sql: str, estimator: str | None = None) -> str:
+        """Return the statements behind an answer as a script for the engine's shell, which runs it as it is.
+
+        It ends in the answer where the estimator's arithmetic is SQL's (uniform, and whatever the release settles by
+        itself), else in the moments that the estimate is made of; its first line says which.
+        """
+        return self._open_session().script(sql, estimator)
+
+    def _open_session(self) -> Session:
+        if self._session is None:
+            log.info("loading the release")
+            self._session = self.form.session(self.engine, self.tables, self.manifest)
+        return self._session
+
+    def close(self) -> None:
+        """Forget what is kept in the database for answers; the published tables stay, and may be asked again."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
