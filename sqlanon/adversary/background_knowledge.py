@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.engines.runner import fresh_prefix
 from sqlanon.methods.robust import background
 from sqlanon.methods.robust.background import Background
+from sqlanon.plans.build import build
 from sqlanon.plans.plan import Check as Refusal
-from sqlanon.plans.plan import Loop, Report, Source, Step, build, relation_name
+from sqlanon.plans.plan import Loop, Report, Source, Step, relation_name
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import PublishedTables

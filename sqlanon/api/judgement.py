@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.connect import engine_of
-from sqlanon.methods.kinds import check_names, named_place
+from sqlanon.methods.named_kinds import check_names, named_place
 from sqlanon.releases.release import Release
 from sqlanon.wording import option
 

@@ -8,8 +8,8 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, UsageError
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.methods import METHODS
+from sqlanon.plans.build import render_query
 from sqlanon.plans.manifest import Manifest
-from sqlanon.plans.plan import render_query
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql
 from sqlanon.wording import option

@@ -16,7 +16,7 @@ from sqlanon.comparison.workload import AskedQuery, Microdata, draw_queries
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, SqlanonError, UsageError
 from sqlanon.estimation.temporary_tables import Workspace
-from sqlanon.plans.plan import render_query
+from sqlanon.plans.build import render_query
 from sqlanon.plans.roles import Roles, resolve_roles
 from sqlanon.plans.templates import ident
 from sqlanon.publishing.publish import publish

@@ -9,7 +9,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.estimators.evidence import Array
-from sqlanon.plans.plan import render_query
+from sqlanon.plans.build import render_query
 from sqlanon.plans.templates import Sql
 
 MOST_VALUES = 500  # sensitive values: a system of so many is solved for every table

@@ -6,7 +6,8 @@ import pandas as pd
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix
-from sqlanon.plans.plan import Step, build, relation_name, statements_of
+from sqlanon.plans.build import build
+from sqlanon.plans.plan import Step, relation_name, statements_of
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, template_header
 from sqlanon.sql.aggregate_query import Comparison

@@ -10,7 +10,7 @@ from sqlanon.engines.connect import open_duckdb
 from sqlanon.errors import SourceError
 from sqlanon.ledgers.contents import attached
 from sqlanon.ledgers.ledger_file import is_there, mend
-from sqlanon.plans.plan import render_query
+from sqlanon.plans.build import render_query
 
 if TYPE_CHECKING:
     import pandas as pd

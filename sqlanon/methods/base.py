@@ -10,7 +10,8 @@ from typing import Any, Generic, Self, TypeVar, cast
 from sqlanon.errors import UsageError
 from sqlanon.methods.parameters import Parameter, declared, types_of
 from sqlanon.methods.request_options import RequestOptions
-from sqlanon.plans.plan import Beside, KeptFile, Plan, Publication, Repeat, Request, Row, Step, build, relation_name
+from sqlanon.plans.build import build
+from sqlanon.plans.plan import Beside, KeptFile, Plan, Publication, Repeat, Request, Row, Step, relation_name
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.table_macro import Macro

@@ -4,7 +4,8 @@ import os
 from typing import Annotated, Any, Literal, TypedDict
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import Choice, JobReader, Kind, Switch, named_place
+from sqlanon.methods.kinds import Choice, JobReader, Kind, Switch
+from sqlanon.methods.named_kinds import named_place
 from sqlanon.methods.parameters import Parameter
 
 Place = str | os.PathLike[str]

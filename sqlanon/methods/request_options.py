@@ -6,8 +6,9 @@ from typing import Annotated, Any, Literal, Required, TypedDict
 
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
-from sqlanon.methods.kinds import Choice, Columns, Kind, Switch, TableByColumn, named_place
+from sqlanon.methods.kinds import Choice, Kind, Switch
 from sqlanon.methods.ledger_options import LedgerOptions
+from sqlanon.methods.named_kinds import Columns, TableByColumn, named_place
 from sqlanon.methods.parameters import Parameter
 from sqlanon.wording import option
 

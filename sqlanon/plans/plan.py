@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sqlanon.errors import TemplateError
 from sqlanon.plans.following import Following
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.statement import Kind, Statement
-from sqlanon.plans.templates import Sql, ident, render, template_header
+from sqlanon.plans.templates import Sql, ident
 
 Row = Mapping[str, Any]
 Nulls = Literal["refuse", "value", "drop"]
@@ -263,80 +262,3 @@ def statements_of(step: Statement | Report | Loop) -> tuple[Statement, ...]:
 def relation_name(prefix: str, name: str) -> Sql:
     """Return the name under which a step's relation stands in the database."""
     return ident(f"{prefix}{name}")
-
-
-def render_query(template: str, values: Mapping[str, object], given: Mapping[str, Sql]) -> str:
-    """Render one template as a query; it takes what its header declares from `values` and from the relations given."""
-    (report,) = build((Step(template, "query"),), values, "", given)
-    assert isinstance(report, Report)
-    return report.statement.sql
-
-
-def build(
-    steps: Sequence[Step | Repeat],
-    values: Mapping[str, object],
-    prefix: str,
-    given: Mapping[str, Sql],
-) -> tuple[Statement | Report | Loop, ...]:
-    """Render `steps`; each template takes what its header declares from `values` and from relations.
-
-    `given` names relations that stand already (the key, the tables of a release).
-    A value that no step declares is an error, as a relation is that no step yields.
-    """
-    builder = _Builder(values, prefix, dict(given))
-    built = tuple(builder.loop(step) if isinstance(step, Repeat) else builder.step(step) for step in steps)
-    builder.finish(steps)
-    return built
-
-
-class _Builder:
-    """Render steps in order and remember which relations stand and which values were read."""
-
-    def __init__(self, values: Mapping[str, object], prefix: str, relations: dict[str, Sql]) -> None:
-        self.values, self.prefix, self.relations = values, prefix, relations
-        self.read: set[tuple[int, str]] = set()
-
-    def step(self, step: Step) -> Statement | Report:
-        """Render one step; what it yields stands from now on."""
-        head = template_header(step.template)
-        inputs = {name: step.reads.get(name, name) for name in head.inputs}
-        known = {**self.values, **step.values}
-        missing = [name for name in inputs.values() if name not in self.relations]
-        missing += [name for name in head.parameters if name not in known]
-        if missing:
-            raise TemplateError(f"step {step.name}: nothing yields {missing}")
-        # by identity: two steps may take equal values, and each has to be read
-        self.read |= {(id(step.values if name in step.values else self.values), name) for name in head.parameters}
-        sql = render(
-            step.template,
-            **{name: self.relations[source] for name, source in inputs.items()},
-            **{name: known[name] for name in head.parameters},
-        )
-        relation = Sql("") if step.kind == "query" else relation_name(self.prefix, step.name)
-        if relation:
-            self.relations[step.stem] = self.relations[step.name] = relation
-        statement = Statement(step.name, sql, step.kind, str(relation), step.template)
-        if step.refuse is not None:
-            return Check(statement, step.dropped, step.note, step.guards, refuse=step.refuse)
-        return Report(statement, step.dropped, step.note) if step.kind == "query" else statement
-
-    def loop(self, repeat: Repeat) -> Loop:
-        """Render one turn; after it only the state stands, under its own name."""
-        if repeat.state not in self.relations or any(step.kind != "table" for step in repeat.body):
-            raise TemplateError(f"loop {repeat.name}: its state stands before it, and its body makes tables")
-        left, before = self.step(repeat.left), dict(self.relations)
-        body = tuple(self.step(step) for step in repeat.body)
-        # what a turn made is forgotten, as the runner drops it
-        self.relations = before
-        statements = tuple(step for step in body if isinstance(step, Statement))
-        assert isinstance(left, Report), "what is left is a query"
-        return Loop(repeat.name, str(self.relations[repeat.state]), statements, left, repeat.limit)
-
-    def finish(self, steps: Sequence[Step | Repeat]) -> None:
-        """Refuse values that no step has read."""
-        singles = [
-            single for step in steps for single in ((*step.body, step.left) if isinstance(step, Repeat) else (step,))
-        ]
-        given = {(id(known), name) for known in (self.values, *(step.values for step in singles)) for name in known}
-        if given - self.read:
-            raise TemplateError(f"no step reads {sorted(name for _, name in given - self.read)}")

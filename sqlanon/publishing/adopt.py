@@ -14,8 +14,9 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError, VerificationError
 from sqlanon.interruption import visible_or_not
 from sqlanon.methods import METHODS
+from sqlanon.plans.build import render_query
 from sqlanon.plans.manifest import Manifest, new_manifest
-from sqlanon.plans.plan import Publication, Source, render_query
+from sqlanon.plans.plan import Publication, Source
 from sqlanon.plans.roles import resolve_names, split_columns
 from sqlanon.plans.statement import Statement
 from sqlanon.publishing.publish import target_of

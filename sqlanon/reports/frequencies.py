@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.errors import AnswerWarning
 from sqlanon.methods import METHODS
 from sqlanon.plain_values import plain
-from sqlanon.plans.plan import render_query
+from sqlanon.plans.build import render_query
 from sqlanon.plans.roles import free_name, resolve_names
 from sqlanon.plans.templates import ident
 from sqlanon.releases.release import Release

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlanon.methods import METHODS
-from sqlanon.plans.plan import render_query
+from sqlanon.plans.build import render_query
 from sqlanon.releases.release import Release
 
 MOST_RANGES = 12

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlanon.engines.base import Engine
-from sqlanon.plans.plan import Source, render_query
+from sqlanon.plans.build import render_query
+from sqlanon.plans.plan import Source
 from sqlanon.risks.relations import select_columns
 from sqlanon.risks.suggestion import ColumnProfile, suggest_role
 

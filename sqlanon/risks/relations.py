@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.temporary_tables import Workspace
-from sqlanon.plans.plan import Source, render_query
+from sqlanon.plans.build import render_query
+from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql
 from sqlanon.risks.question import CheckQuestion
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from textwrap import indent
 
 from sqlanon.errors import TemplateError
-from sqlanon.plans.plan import Step, build, statements_of
+from sqlanon.plans.build import build
+from sqlanon.plans.plan import Step, statements_of
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.wording import spoken

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.engines.base import Engine
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import plain, shorten_hashes, words
+from sqlanon.plans.build import build
 from sqlanon.plans.manifest import Manifest
-from sqlanon.plans.plan import Step, build, statements_of
+from sqlanon.plans.plan import Step, statements_of
 from sqlanon.plans.templates import Sql
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from typing import Annotated, Literal, Required
 from sqlanon.methods import republication
 from sqlanon.methods.base import Method
 from sqlanon.methods.grouping import BLOCK, Blocks, check_persons, identify_rows, select_rows
-from sqlanon.methods.kinds import Choice, ColumnSets, Files, Number, Share, Tables, Whole
+from sqlanon.methods.kinds import Choice, Number, Share, Whole
+from sqlanon.methods.named_kinds import ColumnSets, Files, Tables
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.qit_st import publish_qit, publish_st
 from sqlanon.methods.request_options import SENSITIVE, Names, RequestOptions

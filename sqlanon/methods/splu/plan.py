@@ -12,7 +12,8 @@ from typing import Annotated, Literal, Required
 from sqlanon.methods import macro_steps
 from sqlanon.methods.base import Method
 from sqlanon.methods.grouping import BLOCK, Blocks, check_persons, identify_rows, select_rows
-from sqlanon.methods.kinds import Choice, Number, Whole, WholePerColumn
+from sqlanon.methods.kinds import Choice, Number, Whole
+from sqlanon.methods.named_kinds import WholePerColumn
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.request_options import SEVERAL_SENSITIVE, Names, RequestOptions
 from sqlanon.methods.splu.binomial import ALPHA, EPSILON, MOST_SMALL, TARGET_ERROR

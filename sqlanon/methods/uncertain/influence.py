@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import JobReader, Kind, parameter_table
+from sqlanon.methods.kinds import JobReader, Kind
+from sqlanon.methods.named_kinds import parameter_table
 from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.plan import Beside, Guard, Row, Step, relation_name
 from sqlanon.plans.roles import Roles, free_name

@@ -12,7 +12,8 @@ from sqlanon.engines.runner import run_plan
 from sqlanon.errors import DataError, UsageError
 from sqlanon.key import Key
 from sqlanon.methods.robust import background
-from sqlanon.plans.plan import Plan, Publication, Step, build
+from sqlanon.plans.build import build
+from sqlanon.plans.plan import Plan, Publication, Step
 from sqlanon.plans.templates import Sql, ident, literal
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
 from tests.examples import examples

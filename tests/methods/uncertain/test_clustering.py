@@ -15,7 +15,8 @@ from sqlanon.errors import DataError
 from sqlanon.key import Key
 from sqlanon.methods.uncertain.clustering import Clustering, steps
 from sqlanon.methods.uncertain.dimensions import Dimension
-from sqlanon.plans.plan import Plan, Publication, build
+from sqlanon.plans.build import build
+from sqlanon.plans.plan import Plan, Publication
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.portable import parse_portable

@@ -1,0 +1,210 @@
+"""Kinds of parameters that name things: columns, tables, files; how each is given, read and shown."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlanon.errors import UsageError
+from sqlanon.methods.kinds import JobReader, Kind, Whole, is_whole
+from sqlanon.plans.plan import Beside
+
+
+class WholePerColumn(Kind):
+    """A whole number for all columns, or one for each by its name."""
+
+    typed = list[str]
+
+    def read(self, option: str, given: Any) -> int | dict[str, int]:
+        """Read 5, or COLUMN=5 split at the last `=`; commas and repetition separate them."""
+        if len(given) == 1 and is_whole(given[0]):
+            return int(given[0])
+        numbers: dict[str, int] = {}
+        for text in given:
+            # a column's name may hold commas and equals signs: split only where that is unambiguous
+            for part in [text] if text.count("=") == 1 else text.split(","):
+                name, found, number = part.rpartition("=")
+                if not found or not name.strip() or not is_whole(number):
+                    raise UsageError(f"{option} {part!r} is neither a whole number nor COLUMN=NUMBER")
+                _refuse_repeated(option, name.strip(), numbers)
+                numbers[name.strip()] = int(number)
+        return numbers
+
+    def check(self, name: str, value: Any) -> int | dict[str, int]:
+        """Take a whole number or a mapping of column names to whole numbers."""
+        if isinstance(value, Mapping):
+            return {check_name(column): Whole().check(name, number) for column, number in value.items()}
+        return Whole().check(name, value)
+
+    def load(self, reader: JobReader, node: Any, name: str) -> Any:
+        """Read a whole number or a mapping."""
+        nodes = reader.by_column(node, name)
+        if nodes is None:
+            return reader.typed(node, name, ("int",))
+        return {column: reader.typed(one, f"{name} of {column}", ("int",)) for column, one in nodes.items()}
+
+
+@dataclass(frozen=True)
+class Column(Kind):
+    """The name of a column, or none."""
+
+    typed = str | None
+
+    def check(self, name: str, value: Any) -> str | None:
+        """Refuse what is no text."""
+        return None if value is None else check_name(value)
+
+    def load(self, reader: JobReader, node: Any, name: str) -> Any:
+        """Read a text."""
+        return reader.typed(node, name, ("str",))
+
+
+class Columns(Kind):
+    """Names of columns; on the command line commas separate them, and a text that is a column's name is that column."""
+
+    recorded = False
+    typed = list[str]
+
+    def read(self, option: str, given: Any) -> tuple[str, ...]:
+        """Take the texts as they are: they are split when the source's columns are known."""
+        return tuple(given)
+
+    def check(self, name: str, value: Any) -> tuple[str, ...]:
+        """Take one name or several."""
+        return check_names(value)
+
+
+class ColumnSets(Kind):
+    """Sets of columns: each text names one or, between commas, several."""
+
+    recorded = False
+    typed = list[str]
+
+    def read(self, option: str, given: Any) -> tuple[tuple[str, ...], ...]:
+        """Take each text for a set."""
+        return tuple((columns,) for columns in given)
+
+    def check(self, name: str, value: Any) -> tuple[tuple[str, ...], ...]:
+        """Take one set, or several."""
+        return tuple(check_names(columns) for columns in ((value,) if isinstance(value, str) else tuple(value)))
+
+    def load(self, reader: JobReader, node: Any, name: str) -> tuple[tuple[str, ...], ...]:
+        """Read one set, or a list of them."""
+        return tuple(reader.columns(one, name) for one in reader.several(node))
+
+
+class Tables(Kind):
+    """Tables that stand beside the source: any SOURCE."""
+
+    recorded = False
+    typed = list[str]
+
+    def read(self, option: str, given: Any) -> tuple[Beside, ...]:
+        """Take each text for a table."""
+        return tuple(map(Beside, given))
+
+    def check(self, name: str, value: Any) -> tuple[Beside, ...]:
+        """Take one table or several."""
+        return tuple(Beside(named_place(table)) for table in (value if isinstance(value, list | tuple) else (value,)))
+
+    def load(self, reader: JobReader, node: Any, name: str) -> tuple[Beside, ...]:
+        """Read one table or a list of them: a name, or a file beside the job."""
+        return tuple(Beside(reader.place(one, name)) for one in reader.several(node))
+
+
+class TableByColumn(Kind):
+    """A table for some of the columns, by the column's name; its rows are parameters, read whole."""
+
+    recorded = False
+    typed = list[str]
+
+    def read(self, option: str, given: Any) -> dict[str, Beside]:
+        """Read COLUMN=FILE, split at the first `=` behind which a file's name begins."""
+        tables: dict[str, Beside] = {}
+        for text in given:
+            name, equals, path = text.partition("=")
+            if not equals or not name.strip() or not path.strip():
+                raise UsageError(f"{option} {text!r} is not COLUMN=FILE")
+            _refuse_repeated(option, name.strip(), tables)
+            tables[name.strip()] = parameter_table(path.strip())
+        return tables
+
+    def check(self, name: str, value: Any) -> dict[str, Beside]:
+        """Take a mapping of column names to tables, or none."""
+        if not isinstance(value, Mapping | None):
+            raise UsageError(f"{name} is a mapping of column names to tables")
+        return {check_name(column): parameter_table(table) for column, table in (value or {}).items()}
+
+    def load(self, reader: JobReader, node: Any, name: str) -> dict[str, Beside]:
+        """Read a mapping of columns to files."""
+        nodes = reader.by_column(node, name)
+        if nodes is None:
+            reader.refuse(node, f"{name} is a mapping of columns")
+        return {
+            column: parameter_table(reader.file(one, f"{name} of {column}")) for column, one in (nodes or {}).items()
+        }
+
+
+class Files(Kind):
+    """Paths of files to appear: one, several or none."""
+
+    recorded = False
+    typed = list[Path]
+
+    def read(self, option: str, given: Any) -> tuple[Path, ...]:
+        """Take the paths."""
+        return tuple(given)
+
+    def check(self, name: str, value: Any) -> tuple[Path, ...]:
+        """Take one path or several."""
+        paths = value if isinstance(value, list | tuple) else () if value is None else (value,)
+        return tuple(map(_path, paths))
+
+
+class File(Files):
+    """The path of a file to appear, or none."""
+
+    typed = Path | None
+
+    def read(self, option: str, given: Any) -> tuple[Path, ...]:
+        """Take the path."""
+        return () if given is None else (given,)
+
+
+def parameter_table(named: object) -> Beside:
+    """Return a table whose rows are parameters rather than data: all of them are read, as they are written."""
+    return Beside(named_place(named), fetched=True, as_text=True)
+
+
+def named_place(table: object) -> object:
+    """Return a path as the text by which engines find its file, anything else as it is."""
+    return os.fspath(table) if isinstance(table, os.PathLike) else table
+
+
+def check_names(names: Any) -> tuple[str, ...]:
+    """Return one name or several as a tuple of texts; raise UsageError for anything else."""
+    if isinstance(names, str):
+        return (names,)
+    if not isinstance(names, Iterable):
+        raise UsageError(f"columns are named by text, not by a {type(names).__name__}")
+    return tuple(check_name(name) for name in names)
+
+
+def check_name(name: Any) -> str:
+    """Return a column's name; raise UsageError for what is no text."""
+    if not isinstance(name, str):
+        raise UsageError(f"columns are named by text, not by a {type(name).__name__}")
+    return name
+
+
+def _path(path: Any) -> Path:
+    if not isinstance(path, str | os.PathLike):
+        raise UsageError(f"a file is named by a path, not by a {type(path).__name__}")
+    return Path(path)
+
+
+def _refuse_repeated(option: str, name: str, before: Mapping[str, object]) -> None:
+    """Refuse a name that was given before, in whatever case."""
+    if name.lower() in (known.lower() for known in before):
+        raise UsageError(f"{option} is given twice for {name!r}")
