@@ -13,7 +13,7 @@ from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.estimation.sound_tables import load_sound
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.methods import METHODS
-from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.manifest import Manifest, follows
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
@@ -80,6 +80,11 @@ def _check(engine: Engine, manifest: Manifest, count: int, seed: int | None) -> 
     form, method = METHODS[manifest["method"]].form, manifest["method"]
     if form not in FORMS:
         raise UsageError(f"releases of {method} are not completed: exact rows in groups are, and randomized rows")
+    if follows(manifest):
+        raise UsageError(
+            "a release that follows others has groups whose members have left, and whole groups are completed: take the"
+            " first release of its ledger"
+        )
     if engine.dialect != "duckdb":
         raise UsageError("releases are completed with DuckDB: write this one to a directory and open it there")
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_TABLES:

@@ -7,6 +7,7 @@ import duckdb
 import pytest
 
 import sqlanon
+from sqlanon.completion.complete_release import complete_release
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import DataError, SourceError, TargetError, UsageError
 from sqlanon.ledgers import contents
@@ -130,6 +131,16 @@ def test_a_release_verifies_and_answers(ward):
     con.execute(f"copy second to '{folder}/second.parquet' (format parquet)")
     against = {check.name: check for check in opened.verify(folder / "second.parquet").checks}
     assert against["quasi_rows"].holds and against["sensitive_counts"].found == "holds"
+
+
+def test_what_needs_whole_groups_says_that_members_have_left(ward, tmp_path):
+    con, folder = ward
+    con.execute("create or replace table known as select sex, disease, 0.125 as probability from first group by all")
+    opened = sqlanon.open(folder / "ward_2", con=con)
+    with pytest.raises(UsageError, match="groups whose members have left"):
+        opened.verify(background="known")
+    with pytest.raises(UsageError, match="groups whose members have left"):
+        complete_release(opened.engine, opened.tables, opened.manifest, 1, 1)
 
 
 def test_forged_sizes_do_not_verify(ward, tmp_path):
