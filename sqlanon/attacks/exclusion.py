@@ -14,7 +14,13 @@ def exclude_values(view: View, promised: float, l: int) -> list[Finding]:
 def _judge(reached: float, excluded: int, promised: float) -> Finding:
     if excluded:
         whom = "in the worst group, by who can exclude so many values"
-        return Finding("background knowledge", f"{excluded} values excluded", reached, promised, whom=whom)
+        return Finding(
+            "background knowledge",
+            f"{excluded} value{'s' if excluded > 1 else ''} excluded",
+            reached,
+            promised,
+            whom=whom,
+        )
     named, leak = "a group's most frequent value is named", reached > promised + 1e-9
     return Finding("background knowledge", named, reached, promised, None, "in the worst group", leak, headline=True)
 
