@@ -135,19 +135,13 @@ def design(
         attribute=_attribute(reading, k),
         reading=reading,
         clustering=Clustering(
-            tuple(map(_dimension, reading.quasi)),
-            k,
-            l,
-            threshold,
-            undiverse,
-            refine,
-            ("draw", *tie_names(request)),
-            max_group,
+            tuple(map(_dimension, reading.quasi)), k, l, threshold, undiverse, refine,
+            ("draw", *tie_names(request)), max_group,
         ),
         influence=influence,
         tables=(*hierarchy.values(), *given),
         width=len(reading.places),
-    )
+    )  # fmt: skip
 
 
 def _attribute(reading: Reading, k: int) -> Attribute:

@@ -127,14 +127,14 @@ def verify(published: PublishedTables) -> Report:
             weights["group_count"] > 0 and not any(unsafe.values()),
         ),
         Check("alternatives", "nothing certain became uncertain, nor the reverse", kept, not any(kept.values())),
-        Check(
-            "domains",
-            "every value in its hierarchy and of its type",
-            _pick_counts(answers["domains"], "outside_hierarchy", "unreadable"),
-            not any(answers["domains"].values()),
-        ),
+        _check_domains(answers["domains"]),
     )
     return Report(checks, _figures(answers))
+
+
+def _check_domains(found: Mapping[str, Any]) -> Check:
+    counts = _pick_counts(found, "outside_hierarchy", "unreadable")
+    return Check("domains", "every value in its hierarchy and of its type", counts, not any(found.values()))
 
 
 def _limit(parameters: Mapping[str, Any]) -> str:
