@@ -52,10 +52,7 @@ def publish(
     accept: looks at the verified manifest before anything is visible, and may raise. parameters: the method's own.
     Raises UsageError for requests that no data could meet, DataError for those that this data cannot.
     """
-    if out is not None and into is not None:
-        raise UsageError(f"say {option('out')} or {option('into')}, not both")
-    if asked.draws == "random":
-        warnings.warn(PREDICTABLE, PrivacyWarning, stacklevel=2)
+    _check_request(asked, out, into)
     with visible_or_not(), ExitStack() as stack:
         plan, against, ledger = stack.enter_context(prepared(asked, engine, fresh_prefix(), out, **parameters))
         _refuse_own_source(asked, plan, out)
@@ -74,16 +71,21 @@ def publish(
             ledger.count(reports)
         manifest = new_manifest(plan.method, publication, engine.name, {}, plan.dropped_rows(reports))
         with kept.saved_tables(engine), target:
-            known = _known(plan, engine)
-            written = write_verified(engine, target, publication.outputs, manifest, against, accept, known)
-    manifest, tables, report = written
+            outputs, known = publication.outputs, _known(plan, engine)
+            manifest, tables, report = write_verified(engine, target, outputs, manifest, against, accept, known)
     # a directory is opened as its recipient will, from the files
     release = open_release(out) if out is not None else Release(engine, tables, manifest, Place(schema=into))
-    release.sql = plan_text(plan, engine)
+    release.sql, release.learned = plan_text(plan, engine), dict(publication.learned)
     release.notes = [*_notes(asked, manifest, against[1], into, engine), *_exposed(report), *plan.notes(reports)]
     release.notes += _follows(before, manifest, ledger)
-    release.learned = dict(publication.learned)
     return release
+
+
+def _check_request(asked: ReleaseRequest, out: str | Path | None, into: str | None) -> None:
+    if out is not None and into is not None:
+        raise UsageError(f"say {option('out')} or {option('into')}, not both")
+    if asked.draws == "random":
+        warnings.warn(PREDICTABLE, PrivacyWarning, stacklevel=3)
 
 
 def _follows(before: Manifest | None, manifest: Manifest, ledger: LedgerRun | None) -> list[str]:
