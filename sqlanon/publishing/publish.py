@@ -56,7 +56,6 @@ def publish(
     with visible_or_not(), ExitStack() as stack:
         plan, against, ledger = stack.enter_context(prepared(asked, engine, fresh_prefix(), out, **parameters))
         _refuse_own_source(asked, plan, out)
-        key = asked.key or Key.fresh()
         # before anything runs: of two runs to one target the second is refused at once
         target = stack.enter_context(closing(target_of(engine, out, into, overwrite)))
         if ledger is not None:
@@ -65,7 +64,7 @@ def publish(
         kept = kept_files.chosen(asked, plan, kept_paths(asked, parameters), overwrite, out)
         # one snapshot for the plan and the comparison with the source: a row that comes in between would fail it
         stack.enter_context(engine.snapshot())
-        reports = stack.enter_context(run_plan(plan, engine, key, kept.write_report))
+        reports = stack.enter_context(run_plan(plan, engine, asked.key or Key.fresh(), kept.write_report))
         publication = plan.published(reports)
         if ledger is not None:
             ledger.count(reports)

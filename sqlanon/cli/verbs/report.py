@@ -1,5 +1,6 @@
 """The verb of whoever answers for a release: report."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +16,25 @@ if TYPE_CHECKING:
     from sqlanon.reports.page import Page
 
 
+@dataclass(kw_only=True)
+class ShownOptions:
+    """What the page tells beside the release itself."""
+
+    against: Annotated[
+        str | None, typer.Option("--against", help="The source: score attacks, show true values; makes it internal.")
+    ] = None
+    id: Annotated[list[str] | None, typer.Option("--id", help="With --against: what tells its rows apart.")] = None
+    others: Annotated[
+        list[str] | None, typer.Option("--with", help="Another release of the same people; repeatable.")
+    ] = None
+    comparison: Annotated[
+        Path | None, typer.Option("--comparison", help="Folder that compare wrote; makes it internal, too.")
+    ] = None
+    attack: Annotated[
+        Path | None, typer.Option("--attack", help="File of attack --format json: nothing is attacked again.")
+    ] = None
+
+
 @app.command(
     epilog="Example: sqlanon report release --out report.html;"
     " sqlanon report release --against patients.parquet --id ssn --with last_year --out internal.html"
@@ -23,19 +43,9 @@ if TYPE_CHECKING:
 def report(
     release: ReleaseArgument,
     out: Annotated[Path, typer.Option("--out", help="The .html file to write.")],
-    against: Annotated[
-        str | None, typer.Option("--against", help="The source: score attacks, show true values; makes it internal.")
-    ] = None,
-    id: Annotated[list[str], typer.Option("--id", help="With --against: what tells its rows apart.")] = [],  # noqa: B006
-    others: Annotated[list[str], typer.Option("--with", help="Another release of the same people; repeatable.")] = [],  # noqa: B006
-    comparison: Annotated[
-        Path | None, typer.Option("--comparison", help="Folder that compare wrote; makes it internal, too.")
-    ] = None,
-    attack: Annotated[
-        Path | None, typer.Option("--attack", help="File of attack --format json: nothing is attacked again.")
-    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file at --out.")] = False,
     *,
+    shown: ShownOptions,
     session: SessionOptions,
 ) -> None:
     """Tell about a release on one page of HTML: promise and attacks, what was verified and lost, columns, hashes.
@@ -53,14 +63,15 @@ def report(
 
     if session.sql:
         raise UsageError("report has no --sql; its statements depend on what it finds")
-    if id and against is None:
+    if shown.id and shown.against is None:
         raise UsageError("--id is about the source's rows; say --against SOURCE")
-    opened = session.open_release(release, against, *others)
-    check_beside(out, ENDINGS, option("out"), overwrite, opened.directory, (against, session.database, attack))
+    opened = session.open_release(release, shown.against, *(shown.others or []))
+    read = (shown.against, session.database, shown.attack)
+    check_beside(out, ENDINGS, option("out"), overwrite, opened.directory, read)
     opened.require_unchanged()
-    more = [open_release(other, session.database, opened.engine) for other in others]
+    others = [open_release(other, session.database, opened.engine) for other in shown.others or []]
     with display.progress():
-        page = make_page(opened, against, split_columns(id), more, comparison, attack)
+        page = make_page(opened, shown.against, split_columns(shown.id or []), others, shown.comparison, shown.attack)
         page.write(out, overwrite)
     _tell(page, out, session)
     if page.holds is False:
