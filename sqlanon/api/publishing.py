@@ -211,6 +211,7 @@ def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = Non
     known = {name: one for name, one in declared.arguments.items() if one.compiled}
     arguments = checked(known, options)
     own = {name: arguments[name] for name in declared.parameters if name in known}
+    # a script of names alone opens nothing
     engine = engine_of(con) if declared.reads_source else None
     return compiled(request_of(arguments, method, source), dialect, engine, **own)
 

@@ -92,5 +92,6 @@ def estimate(
     have changed, and as `Release.estimate` does.
     """
     opened = open(release, database, con)
+    # an answer from files that somebody changed would look like any other
     opened.require_unchanged()
     return opened.estimate(query, estimator, **options)

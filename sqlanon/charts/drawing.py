@@ -47,6 +47,7 @@ def labels(values: list[object]) -> list[str]:
     found: dict[str, int] = {}
     written = []
     for text in map(label, values):
+        # two values that read alike would share a line of the chart
         found[text] = found.get(text, 0) + 1
         written.append(text if found[text] == 1 else f"{text} ({found[text]})")
     return written
@@ -66,6 +67,7 @@ def data_of(lines: list[dict[str, Any]]) -> "alt.InlineData":
 
 def dress(chart: Any, background: str = "transparent") -> Any:
     """Give a chart the look of all of them."""
+    # the figure around a chart names it for who cannot see it: aria of its own would name it twice
     axis = {"labelColor": INK, "titleColor": INK, "gridColor": FAINT, "gridOpacity": 0.25, "domainColor": FAINT}
     return (
         chart.configure(aria=False, background=background, font=_FONT, autosize={"type": "fit-x"}, padding=_PADDING)

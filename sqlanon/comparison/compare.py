@@ -35,6 +35,7 @@ def compare(question: CompareQuestion, engine: Engine) -> Comparison:
         raise UsageError(f"compare runs on DuckDB, not on {engine.dialect}: its releases live in the session alone")
     source, types = engine.find_source(question.source)
     roles = resolve_roles(list(types), question.quasi, question.sensitive, question.identifier)
+    # a query FROM release can ask nothing of a struct or a list
     nested = [name for name in roles.all if types[name] == "NESTED"]
     if nested:
         raise UsageError(f"column {nested[0]!r} holds nested values; roles take columns of single values")
@@ -70,6 +71,7 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
         begin = time.perf_counter()
         try:
             answers, confidence, failures = _answers(question, roles, candidate, asked, engine)
+        # what this data does not allow must not hide what the others cost
         except (DataError, UsageError) as error:
             refused.append(error)
             notes.append(f"{candidate.method}, {candidate.parameter} is left out: {error}")
@@ -86,6 +88,7 @@ def _known_column(data: Microdata) -> str:
     """Return the quasi column with the fewest values: what robust's adversary is taken to know the distribution by."""
     terms = ", ".join(f"count(distinct {ident(name)})" for name in data.quasi)
     (row,) = data.workspace.engine.rows(f"select {terms} from {data.relation}")
+    # a column of one value tells nobody anything
     return min(zip(row.values(), data.quasi, strict=True), key=lambda one: one[0] if one[0] > 1 else float("inf"))[1]
 
 
@@ -104,6 +107,7 @@ def _answers(
         lines, failures = _ask(release, candidate, asked)
         return lines, candidate.confidence(release.manifest["verified"]), failures
     finally:
+        # releases of the same people tell more together than any of them: none may stay
         with suppress(SqlanonError):
             release.close()
             engine.drop([str(table) for table in release.tables.values()])
@@ -131,6 +135,7 @@ def _ask_rivals(
     counts = [(number, one.counting()) for number, one in enumerate(asked, start=1) if one.shape.counts]
     if rivals and any(set(one.shape.figures) - one.shape.counts for one in asked):
         notes.append("sums and averages are not asked of rivals: they answer counts alone")
+    # who has no answer at all names the most frequent value
     prior = largest_share(data) if rivals else 0.0
     found = []
     for rival in rivals:

@@ -69,6 +69,7 @@ class LedgerRun:
         if self.before is not None:
             refusals.refuse_other_request(path, self.before, now)
             new = refusals.refuse_new_quasi(self.before, now, self.asked.new_quasi)
+            # what one release has shown stays known, though the next one leaves it out
             ever = self.before.description["ever_quasi"]
             now["ever_quasi"] = [*ever, *new]
             if new:
@@ -112,6 +113,7 @@ def open_ledger(
             yield LedgerRun(asked, file, engine, key)
             return
         with attached(engine, file.path) as before:
+            # under another key everybody would be taken for new
             refusals.refuse_other_key(file.path, before, key)
             yield LedgerRun(asked, file, engine, key, before)
     finally:
@@ -193,6 +195,7 @@ class LedgerTarget:
         """Let ledger and release appear."""
         self.ledger.write(manifest, self.made)
         hold_back()
+        # the ledger first: the next run can take back a ledger without its release, but make none for a release
         self.ledger.file.appear(self.target.staged)
         try:
             self.target.commit(manifest)

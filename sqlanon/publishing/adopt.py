@@ -63,6 +63,7 @@ def adoption(**given: Any) -> Adoption:
         if isinstance(given.get(name), str):
             given[name] = [given[name]]
     for name in ("l", "gamma", "dropped_rows"):
+        # isinstance would take True for a number
         if given.get(name) is not None and type(given[name]) is not int:
             raise UsageError(f"{name} = {given[name]!r} is not a whole number")
     return Adoption(**given)
@@ -85,6 +86,7 @@ def adopt(
     if asked.data is not None and against is None:
         raise UsageError(f"say {option('against', 'SOURCE')}: rows that nobody randomized look like those that were")
     source = None if against is None else engine.find_source(against)
+    # whoever wrote the tables may write to them again: one moment for the copies and the comparison
     with visible_or_not(), closing(target_of(engine, out, into, overwrite)) as target, engine.snapshot(), target:
         manifest, tables, _ = write_verified(engine, target, outputs, manifest, source, _require_retention)
     return open_release(out) if out is not None else Release(engine, tables, manifest, Place(schema=into))

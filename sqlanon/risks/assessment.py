@@ -113,6 +113,7 @@ def _population_figures(classes: Classes) -> dict[str, Any]:
         names = {name: classes.names[name] for name in asked.quasi}
         given = {"class": classes.of(), "population": select_columns(source, names)}
         found: dict[str, Any] = classes.row("population_risk", given, quasi=classes.quasi)
+        # the risk of a row that the population lacks would be one over nothing
         if found["missing_rows"]:
             raise DataError(
                 f"{found['missing_rows']:,} rows have quasi values that nobody in the population has; the source is no"
@@ -134,6 +135,7 @@ def _diversity(classes: Classes, column: str) -> list[Measure]:
     """Return the measures of one sensitive column; of a number or a date, t is by order."""
     limits = classes.question.limits
     figures: dict[str, Any] = classes.row("diversity_figures", {"class_distance": classes.distances_of(column)})
+    # values without an order are all equally far from each other: their distance is among the figures already
     if is_ordered(classes.types[column]):
         nearest = classes.ordered_distances_of(column)
         (largest,) = classes.engine.rows(f"select max(distance) as distance from {nearest}")
@@ -148,6 +150,7 @@ def _diversity(classes: Classes, column: str) -> list[Measure]:
 def _feasible(classes: Classes, column: str) -> dict[str, Any]:
     """Return which l and gamma a sensitive column allows, and what limits them."""
     figures: dict[str, Any] = classes.row("value_figures", {"class_value": classes.values_of(column)})
+    # a value stands at most once in a group of l: its rows need as many groups of l rows each
     room = figures["row_count"] // figures["largest_count"]
     return {
         "column": column,
