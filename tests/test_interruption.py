@@ -26,6 +26,15 @@ def started(shell, *words):
     return subprocess.Popen(command, cwd=shell.folder, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
+@pytest.fixture
+def heard():
+    """Let a command hear Ctrl-C, though whoever started the tests in the background made them deaf to it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heard")
 @pytest.mark.parametrize(
     ("number", "code", "where"),
     [(signal.SIGINT, 130, ("--out", "release")), (signal.SIGTERM, 143, ("--into", "ward"))],
