@@ -240,7 +240,7 @@ def test_tables_that_do_not_fit_each_other_have_no_posterior(con):
     assert check.holds is None and "in no group" in check.found
 
 
-@pytest.mark.parametrize("name", NASTY_NAMES)
+@pytest.mark.parametrize("name", NASTY_NAMES[::2])
 def test_names_and_values_of_any_kind(con, name):
     other = NASTY_NAMES[NASTY_NAMES.index(name) - 1]
     con.execute(f"create table source ({ident(name)} varchar, {ident(other)} varchar)").fetchall()

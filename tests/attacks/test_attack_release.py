@@ -188,12 +188,12 @@ def test_what_cannot_be_attacked(con):
         sqlanon.attack(release, against="short")
 
 
-@pytest.mark.parametrize("name", NASTY_NAMES[::3])
-def test_any_name_works(name):
-    con = duckdb.connect()
-    quoted = '"' + name.replace('"', '""') + '"'
-    con.execute(f"create table people as select i as id, i % 9 as {quoted}, 'v' || i % 5 as value from range(60) t(i)")
-    release = sqlanon.anatomy(con, "people", quasi=[name], sensitive="value", l=3, key=KEY)
+@pytest.mark.parametrize("first", range(3))
+def test_any_name_works(first):
+    con, names = duckdb.connect(), NASTY_NAMES[first::3]
+    columns = ", ".join(f"i % {5 + n} as " + '"' + name.replace('"', '""') + '"' for n, name in enumerate(names))
+    con.execute(f"create table people as select i as id, {columns}, 'v' || i % 5 as value from range(60) t(i)")
+    release = sqlanon.anatomy(con, "people", quasi=names, sensitive="value", l=3, key=KEY)
     result = sqlanon.attack(release, against="people")
     assert result.scored and "<td" in result._repr_html_()
 

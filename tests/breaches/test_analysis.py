@@ -276,14 +276,12 @@ def test_other_requests_that_cannot_be_right(patients):
 # -- names, values, types, sources ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NASTY_NAMES)
+@pytest.mark.parametrize("name", NASTY_NAMES[::2])
 def test_any_column_and_table_name_works(con, name):
-    quoted = ident(name)
-    con.execute(
-        f"create table {quoted} as select * from (values (1, 7, 'a'), (2, 7, 'b')) v(i, {quoted}, p)"
-    ).fetchall()
-    views = [f"SELECT i, {quoted} FROM base", f"SELECT {quoted}, p FROM {quoted}"]
-    rows, _ = found(con, name, views, f"SELECT i, p FROM base WHERE {quoted} = 7")
+    quoted, table = ident(name), ident(NASTY_NAMES[NASTY_NAMES.index(name) - 1])
+    con.execute(f"create table {table} as select * from (values (1, 7, 'a'), (2, 7, 'b')) v(i, {quoted}, p)").fetchall()
+    views = [f"SELECT i, {quoted} FROM base", f"SELECT {quoted}, p FROM {table}"]
+    rows, _ = found(con, NASTY_NAMES[NASTY_NAMES.index(name) - 1], views, f"SELECT i, p FROM base WHERE {quoted} = 7")
     assert rows[1, "a"]["probability"] == pytest.approx(5 / 7)
 
 

@@ -455,8 +455,15 @@ def test_a_prior_of_nothing_is_equal_to_none_however_small(con):
     assert all(len({ward % 2 for (ward,) in named}) == 1 for named in signatures.values())
 
 
-@pytest.mark.parametrize("r", [2, 2.5, 3])
-@pytest.mark.parametrize("odds", ["100 + ward * v % 7", "10 + ward * v % 7", "1 + (ward + v) % 5", "1 + ward * v % 3"])
+@pytest.mark.parametrize(
+    ("odds", "r"),
+    [
+        *(("100 + ward * v % 7", r) for r in (2, 3)),
+        *(("10 + ward * v % 7", r) for r in (2.5, 3)),
+        *(("1 + (ward + v) % 5", r) for r in (2, 3)),
+        ("1 + ward * v % 3", 2.5),
+    ],
+)
 def test_signatures_that_are_nearly_alike_share_groups_whose_posteriors_hold(con, odds, r):
     asked = alike(con, 301, odds)
     release = sqlanon.robust(con, "t", r=r, max_suppressed=0.9, **asked)

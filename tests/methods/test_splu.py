@@ -56,7 +56,7 @@ def test_decoy_groups_hold_gamma_different_values(con, rows, gamma, residue):
 
 def test_counts_are_unbiased_with_the_binomials_variance(con):
     """E f' = f and Var f' = f (1 - 1/gamma), over many keys."""
-    rows, gamma, keys = 130, 5, 50
+    rows, gamma, keys = 130, 5, 40
     table(con, rows)
     seen = []
     for key in range(keys):
@@ -75,7 +75,7 @@ def test_counts_are_unbiased_with_the_binomials_variance(con):
 def test_the_residue_is_drawn_evenly_whatever_its_value(con):
     table(con, 14, values=7)
     dropped = collections.Counter()
-    for key in range(50):
+    for key in range(40):
         engine = DuckDBEngine(con)
         request = Request(engine.find_source("t")[0], Roles(("q",), ("s",), ("person",)), identity="identifier")
         plan = METHODS["splu"].plan(request, gamma=3)

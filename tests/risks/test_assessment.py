@@ -200,10 +200,11 @@ def test_tables_with_nothing_in_them(con):
     assert {line["why"] for line in sqlanon.check(con, "empty").columns} == {"no value at all", "nested values"}
 
 
-@pytest.mark.parametrize("name", NASTY_NAMES)
+@pytest.mark.parametrize("name", NASTY_NAMES[::2])
 def test_any_name_and_value_works(con, name):
-    frame = pd.DataFrame({name: NASTY_VALUES * 2, "other": list(range(11)) * 2, "third": [1] * 22})
-    result = sqlanon.check(con, frame, quasi=[name], sensitive=["other"], k=2)
+    other = NASTY_NAMES[NASTY_NAMES.index(name) - 1]
+    frame = pd.DataFrame({name: NASTY_VALUES * 2, other: list(range(11)) * 2, "third": [1] * 22})
+    result = sqlanon.check(con, frame, quasi=[name], sensitive=[other], k=2)
     assert result.holds and name in str(result.uniqueness[0]["known"])
     assert "<script" not in sqlanon.check(con, frame.rename(columns={"third": "<script>"}))._repr_html_()
 

@@ -310,10 +310,10 @@ def test_many_values_are_asked_at_once_and_too_many_together_refused(tmp_path, m
             release.estimate(sql)
 
 
-@pytest.mark.parametrize("name", NASTY_NAMES)
+@pytest.mark.parametrize("name", NASTY_NAMES[::2])
 def test_nasty_names(tmp_path, name):
     people = [({}, (20, "M")), ({name: 2}, (30, "F"))]
-    other = "other" if name != "other" else "another"
+    other = NASTY_NAMES[NASTY_NAMES.index(name) - 1]
     release = small(tmp_path / "release", {name: "BIGINT", other: "VARCHAR"}, people)
     quoted = '"' + name.replace('"', '""') + '"'
     frame = release.estimate(f"SELECT {quoted}, COUNT(*) FROM release WHERE {quoted} > 5 GROUP BY 1 ORDER BY 1")

@@ -177,7 +177,7 @@ def test_a_value_that_is_not_of_the_published_type_is_not_shown(con):
     assert "thirty" not in str(raised.value)
 
 
-@pytest.mark.parametrize("name", NASTY_NAMES)
+@pytest.mark.parametrize("name", NASTY_NAMES[::2])
 def test_names_and_values_of_any_kind(con, name):
     values = [*NASTY_VALUES, None]
     other = NASTY_NAMES[NASTY_NAMES.index(name) - 1]
