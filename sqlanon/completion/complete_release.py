@@ -4,9 +4,9 @@ import secrets
 from collections.abc import Mapping
 from contextlib import suppress
 
-from sqlanon.completion.coded_rows import CodedRows
 from sqlanon.completion.completed import Completed
 from sqlanon.completion.dealing import Dealing
+from sqlanon.completion.model_rows import ModelRows
 from sqlanon.completion.recovering import Recovering
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError, UsageError
@@ -62,7 +62,7 @@ def _open(engine: Engine, tables: Mapping[str, Sql], manifest: Manifest, seed: i
     return opened[0]
 
 
-def _keep(space: CodedRows, number: int, dealt: list[tuple[str, Sql, Sql]]) -> Sql:
+def _keep(space: ModelRows, number: int, dealt: list[tuple[str, Sql, Sql]]) -> Sql:
     """Keep a completed table in the session, under a name of its own."""
     sensitive = [
         (column, rows, f"dealt_{place}", values, f"value_{place}")

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from sqlanon.completion.coded_rows import CodedRows, refuse_many_values
 from sqlanon.completion.effects import count_dealt, find_step, keep_effects, salt_of
 from sqlanon.completion.group_evidence import GroupEvidence
+from sqlanon.completion.model_rows import ModelRows, refuse_many_values
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.qit_st.class_tables import read_signature
 from sqlanon.estimators.evidence import Array
@@ -34,7 +34,7 @@ class Dealing:
         """Code the release's rows and number its values."""
         columns = manifest["columns"]
         self.seed, self.sensitive = seed, columns["sensitive"][0]
-        self.space = CodedRows(engine, tables["qit"], columns["quasi"], {columns["group"]: "group_id"})
+        self.space = ModelRows(engine, tables["qit"], columns["quasi"], {columns["group"]: "group_id"})
         own = {"sensitive": self.sensitive}
         self.value = self.space.make("value", "value", {"published": tables["st"]}, **own)
         given = {"stored_st": tables["st"], "value": self.value}

@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 import pandas as pd
 
-from sqlanon.completion.coded_rows import CodedRows
+from sqlanon.completion.model_rows import ModelRows
 from sqlanon.estimators.evidence import Array
 from sqlanon.plans.templates import Sql
 
@@ -18,14 +18,14 @@ def salt_of(seed: int, *purpose: object) -> int:
     return int.from_bytes(digest[:8], "big") >> 2
 
 
-def keep_effects(space: CodedRows, effects: Array) -> Sql:
+def keep_effects(space: ModelRows, effects: Array) -> Sql:
     """Keep effects, T x V, as a relation: a list for each cell."""
     cell, value = np.divmod(np.arange(effects.size), effects.shape[1])
     frame = pd.DataFrame({"cell": cell, "value_number": value + 1, "effect": effects.ravel()})
     return space.make("effects", "effects", {"effect": space.keep_frame("effect", frame)})
 
 
-def count_dealt(space: CodedRows, dealt: Sql, shape: tuple[int, ...]) -> Array:
+def count_dealt(space: ModelRows, dealt: Sql, shape: tuple[int, ...]) -> Array:
     """Return how many rows were dealt by cell and value, T x V."""
     frame = space.engine.frame(space.render_own("cell_count", {"dealt": dealt}, cells=space.cells))
     found = np.zeros(shape)

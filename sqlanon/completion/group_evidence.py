@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from sqlanon.completion.centred_least_squares import ClassTotals, estimate_cell_counts
-from sqlanon.completion.coded_rows import CodedRows
 from sqlanon.completion.feasible_counts import make_feasible
+from sqlanon.completion.model_rows import ModelRows
 from sqlanon.estimators.evidence import Array
 from sqlanon.plans.templates import Sql
 
@@ -15,7 +15,7 @@ from sqlanon.plans.templates import Sql
 class GroupEvidence:
     """Read the sums of one release's groups, all draws at once."""
 
-    def __init__(self, space: CodedRows, relations: Mapping[str, Sql], salts: Sequence[int], values: Array) -> None:
+    def __init__(self, space: ModelRows, relations: Mapping[str, Sql], salts: Sequence[int], values: Array) -> None:
         """Take coded_row, holding and group_class, a salt for every draw, and the values' totals, V."""
         self.space, self.values = space, values
         draws = {f"weight_{number}": salt for number, salt in enumerate(salts, start=1)}

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from sqlanon.completion.coded_rows import CodedRows, refuse_many_values
 from sqlanon.completion.effects import count_dealt, find_step, keep_effects, salt_of
 from sqlanon.completion.feasible_counts import make_feasible
+from sqlanon.completion.model_rows import ModelRows, refuse_many_values
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.randomized.tables import Randomized
 from sqlanon.estimators.closed_form import ClosedForm
@@ -37,7 +37,7 @@ class Recovering:
         self.sensitive = self.loaded.sensitive
         kept = {name: f"shown_{number}" for number, name in enumerate(self.sensitive, start=1)}
         self.published = tables["data"]
-        self.space = CodedRows(engine, self.published, self.loaded.quasi, kept)
+        self.space = ModelRows(engine, self.published, self.loaded.quasi, kept)
 
     def complete(self, tables: int) -> Iterator[Recovered]:
         """Yield for each completed table its sensitive columns, each with the relation of its true values' numbers."""

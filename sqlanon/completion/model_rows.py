@@ -19,7 +19,7 @@ ROWS_PER_VALUE = 10  # rows of a code, per sensitive value: with fewer the relea
 _ORDERED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "U", "FLOAT", "DOUBLE", "DECIMAL", "DATE", "TIME")
 
 
-class CodedRows(Workspace):
+class ModelRows(Workspace):
     """Number the rows of one published table and code their quasi values; `close` drops what was made."""
 
     def __init__(self, engine: Engine, published: Sql, quasi: Sequence[str], kept: Mapping[str, str]) -> None:
