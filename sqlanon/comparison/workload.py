@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import DataError
 from sqlanon.estimation.coded_rows import WORD, CodedRows, Condition
+from sqlanon.estimation.made_ahead import cut, make_ahead
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.sql.source_query import SourceQuery
@@ -137,9 +138,8 @@ def count_truths(data: Microdata, queries: Sequence[Conditions]) -> list[int]:
     counts: list[int] = []
     try:
         rows.load()
-        for begin in range(0, len(queries), WORD):
-            chunk = queries[begin : begin + WORD]
-            hits = [own.sum(axis=0) for _, own in rows.count_hits(chunk)] or [np.zeros(len(chunk))]
+        for masks in make_ahead(map(rows.mask, cut(queries, WORD))):
+            hits = [own.sum(axis=0) for _, own in rows.count_hits(masks)] or [np.zeros(masks.queries)]
             counts += (int(count) for count in np.sum(hits, axis=0))
     finally:
         rows.close()

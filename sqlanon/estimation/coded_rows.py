@@ -35,6 +35,14 @@ class Block:
     label_size: int
 
 
+@dataclass(frozen=True)
+class Masks:
+    """By column and value, a word whose bit q tells whether query q's conditions hold."""
+
+    queries: int
+    by_column: Mapping[str, NDArray[np.uint64]]
+
+
 class CodedRows:
     """Hold the rows of one relation, their columns as codes, sorted so that equal parts lie side by side."""
 
@@ -92,23 +100,22 @@ class CodedRows:
             begin = end
         return order
 
-    def count_hits(self, queries: Sequence[Sequence[Condition]]) -> Iterator[tuple[int, Array]]:
-        """Yield the number of each block with its hits: parts x queries, at most 64 of these.
-
-        Raises what the engine raises where a condition cannot be evaluated on some value.
-        """
-        masks = self._mask(queries)
+    def count_hits(self, masks: Masks) -> Iterator[tuple[int, Array]]:
+        """Yield the number of each block with its hits: parts x queries."""
         everyone = np.full(1, np.iinfo(np.uint64).max)
         for number, block in enumerate(self.blocks):
             words = np.broadcast_to(everyone, (block.rows.stop - block.rows.start,)).copy()
-            for column, mask in masks.items():
+            for column, mask in masks.by_column.items():
                 words &= mask[self._codes[column][block.rows]]
             bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
-            parts = bits.reshape(len(block.labels), block.size, WORD)[:, :, : len(queries)]
+            parts = bits.reshape(len(block.labels), block.size, WORD)[:, :, : masks.queries]
             yield number, _sum_parts(parts)
 
-    def _mask(self, queries: Sequence[Sequence[Condition]]) -> dict[str, NDArray[np.uint64]]:
-        """Return by column and value a word whose bit q tells whether query q's conditions hold."""
+    def mask(self, queries: Sequence[Sequence[Condition]]) -> Masks:
+        """Evaluate the conditions of at most 64 queries on the values of their columns.
+
+        Raises what the engine raises where a condition cannot be evaluated on some value.
+        """
         asked: dict[str, dict[Sql, int]] = {}
         for query in queries:
             for column, condition in query:
@@ -122,7 +129,7 @@ class CodedRows:
             bit = np.uint64(1 << number)
             for column, condition in query:
                 masks[column][~holds[column][:, asked[column][condition]]] &= ~bit
-        return masks
+        return Masks(len(queries), masks)
 
     def close(self) -> None:
         """Drop the tables of values, and forget the rows."""

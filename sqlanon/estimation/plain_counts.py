@@ -3,11 +3,11 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from sqlanon.errors import QueryError, ResourceError, SqlanonError, TargetError
 from sqlanon.estimation.coded_rows import Condition
+from sqlanon.estimation.made_ahead import cut
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Aggregate, Comparison, Query
 
@@ -57,8 +57,8 @@ def answer_in_chunks(
     queries: Iterable[tuple[int, PlainCount]], answer: Callable[[Sequence[PlainCount]], list["pd.DataFrame"]], size: int
 ) -> dict[int, "pd.DataFrame"]:
     """Return the answers by the queries' places; where something fails on this data, those queries' are missing."""
-    waiting, found = iter(queries), dict[int, "pd.DataFrame"]()
-    while chunk := list(islice(waiting, size)):
+    found = dict[int, "pd.DataFrame"]()
+    for chunk in cut(queries, size):
         try:
             answers = answer([query for _, query in chunk])
         except (ResourceError, TargetError):

@@ -80,8 +80,10 @@ class PieceWriter:
 
     def _compare_side(self, side: exp.Expr, others: Sequence[exp.Expr]) -> Iterator[Comparison]:
         names = {self.column(column) for column in side.find_all(exp.Column)}
-        constants = [one for one in others if not isinstance(one, exp.Null) and not one.find(exp.Column)]
-        if len(names) != 1 or not constants:
+        if len(names) != 1:
+            return
+        constants = [one for one in others if isinstance(one, exp.Literal) or _is_constant(one)]
+        if not constants:
             return
         (name,) = names
         written, named = self._write(side, "quasi", ""), side.sql("duckdb", comments=False)
@@ -89,6 +91,9 @@ class PieceWriter:
             yield Comparison(name, written, _write_constant(constant), named)
 
     def _write(self, node: exp.Expr, role: Role, part: str) -> Sql:
+        if isinstance(node, exp.Column):  # what most conditions compare: no tree to copy
+            return write_expression(exp.column(self.column(node)), copy=False)
+
         def rename(inner: exp.Expr) -> exp.Expr:
             # a WHEN of a CASE (exp.If) is no expression by itself: its condition and its value are
             if role == "mixed" and not isinstance(inner, exp.If) and self.role(inner) == "sensitive":
@@ -103,6 +108,10 @@ class PieceWriter:
         if sql not in self.parts:
             self.parts.append(sql)
         return self.parts.index(sql) + 1
+
+
+def _is_constant(node: exp.Expr) -> bool:
+    return not isinstance(node, exp.Null) and not node.find(exp.Column)
 
 
 def _write_constant(node: exp.Expr) -> Sql:

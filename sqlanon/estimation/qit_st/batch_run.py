@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import islice
 
 import numpy as np
 import pandas as pd
 
 from sqlanon.estimation.blank_cells import tell_blank_cells
 from sqlanon.estimation.coded_rows import WORD, CodedRows, tell_holding
+from sqlanon.estimation.made_ahead import cut, make_ahead
 from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.plain_counts import PlainCount, answer_in_chunks
 from sqlanon.estimation.qit_st.pooled_run import tell_undetermined
@@ -36,8 +36,8 @@ class BatchRun:
 
     def answer_all(self, queries: Iterable[tuple[int, PlainCount]]) -> dict[int, pd.DataFrame]:
         """Return the answers by the queries' places; where something fails on this data, those queries' are missing."""
-        waiting, found = iter(queries), dict[int, pd.DataFrame]()
-        while some := list(islice(waiting, LOOKED_FOR)):
+        found = dict[int, pd.DataFrame]()
+        for some in make_ahead(cut(queries, LOOKED_FOR)):  # a query is read while others are counted
             self.tell_constants([query for _, query in some])
             found |= answer_in_chunks(some, self.answer, WORD)
         return found
@@ -71,7 +71,7 @@ class BatchRun:
         """Sum b = Σ n_g s_g and Σ n_g s_g/|g| of each query, as the moment query does: Q x 1 x V."""
         totals = self.loaded.load_totals()
         shared, uniform = np.zeros((2, len(totals), len(queries)))
-        for number, hits in self.rows.count_hits([query.quasi for query in queries]):
+        for number, hits in self.rows.count_hits(self.rows.mask([query.quasi for query in queries])):
             own = self.parts[number] @ hits
             shared += own
             uniform += own / self.rows.blocks[number].label_size
