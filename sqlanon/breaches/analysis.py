@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from sqlanon.breaches.associations import Breach
+from sqlanon.breaches.chain_bounds import BOUNDED, lay_out_bounds
 from sqlanon.breaches.component_weights import (
     enumerate_associations,
     filled_relations,
@@ -18,7 +19,7 @@ from sqlanon.breaches.component_weights import (
     weigh_components,
 )
 from sqlanon.breaches.connectivity import Graph, connect_views
-from sqlanon.breaches.enumeration import LARGEST_JOIN
+from sqlanon.breaches.enumeration import LARGEST_JOIN, TooManyWorldsError
 from sqlanon.breaches.model_notes import note_deviations
 from sqlanon.breaches.statement_layout import Model, StatementLayout
 from sqlanon.breaches.statements import (
@@ -62,18 +63,31 @@ def analyse(question: BreachQuestion, engine: Engine) -> Breach:
     kept: list[str] = []
     try:
         create_new(layout, engine)
-        weigh = enumerate_associations if layout.graph.chained else weigh_components
-        for name, frame in weigh(layout, engine):
-            engine.keep_frame(layout.name_relation(name), frame)
-        lay_out_answer(layout)
-        create_new(layout, engine)
-        notes = note_deviations(layout, views, engine)
+        notes = _answer(layout, engine)
+        notes += note_deviations(layout, views, engine)
         kept = [str(layout.relations[name]) for name in RESULT if name in layout.relations]
         return Breach(engine, layout.relations["breach"], kept, notes)
     finally:
         # All but the result goes, after a failure too; an engine that failed may refuse that as well.
         with suppress(SqlanonError):
             engine.drop([str(relation) for relation in layout.relations.values() if str(relation) not in kept])
+
+
+def _answer(layout: StatementLayout, engine: Engine) -> list[str]:
+    """Make the relation of associations: weighed, enumerated, or where neither can be, bounded; return what to note."""
+    try:
+        frames = (enumerate_associations if layout.graph.chained else weigh_components)(layout, engine)
+    except TooManyWorldsError:
+        if layout.is_restricted:
+            raise
+        lay_out_bounds(layout)
+        create_new(layout, engine)
+        return [BOUNDED]
+    for name, frame in frames:
+        engine.keep_frame(layout.name_relation(name), frame)
+    lay_out_answer(layout)
+    create_new(layout, engine)
+    return []
 
 
 def render_analysis(question: BreachQuestion, engine: Engine) -> str:

@@ -193,7 +193,8 @@ def name_bin(number: int) -> str:
 def _list_sizes(frame: pd.DataFrame) -> pd.DataFrame:
     """Turn the sizes of components from texts into lists of whole numbers."""
     for column in ("m", "n"):
-        sizes = [[int(size) for size in str(text).split(",")] for text in frame[column]]
+        # bounds of a chain know no components: an empty text, and an empty list
+        sizes = [[int(size) for size in str(text).split(",") if size] for text in frame[column]]
         frame[column] = pd.Series(sizes, index=frame.index, dtype=object)
     return frame
 

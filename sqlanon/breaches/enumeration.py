@@ -18,6 +18,10 @@ LARGEST_JOIN = 2_000
 LARGEST_COUNT = 1 << 18  # different sets of covered nodes held at once
 
 
+class TooManyWorldsError(DataError):
+    """The worlds cannot be counted one by one; bounds of their shares may be found all the same."""
+
+
 @dataclass(frozen=True)
 class Candidate:
     """A tuple that a world may hold: its id and property, whether it matches the secret, the nodes it covers."""
@@ -51,12 +55,14 @@ def join_candidates(rows: Sequence[Row], parts: Sequence[tuple[str, ...]]) -> li
     joined: list[dict[str, Hashable]] = [{}]
     for number, columns in enumerate(parts, start=1):
         names = (*columns, f"match_{number}")
-        nodes = list(dict.fromkeys(tuple(row[name] for name in names) for row in rows))
+        shared = [name for name in columns if name in joined[0]] if joined else []
+        nodes: dict[Node, dict[Node, None]] = defaultdict(dict)
+        for row in rows:
+            nodes[tuple(row[name] for name in shared)][tuple(row[name] for name in names)] = None
         joined = [
             row | dict(zip(names, node, strict=True))
             for row in joined
-            for node in nodes
-            if all(row.get(name, value) == value for name, value in zip(columns, node, strict=False))
+            for node in nodes[tuple(row[name] for name in shared)]
         ]
         if len(joined) > LARGEST_JOIN:
             raise too_large()
@@ -71,9 +77,9 @@ def join_candidates(rows: Sequence[Row], parts: Sequence[tuple[str, ...]]) -> li
     ]
 
 
-def too_large() -> DataError:
+def too_large() -> TooManyWorldsError:
     """Return the refusal of views that neither a formula nor enumeration answers."""
-    return DataError(
+    return TooManyWorldsError(
         "these views share different columns pairwise (a chain): no formula counts their worlds, and there are too many"
         " to count one by one; publish views that all share the same columns, or ask about fewer rows"
     )

@@ -37,7 +37,7 @@ def lay_out_enumeration(layout: StatementLayout, limit: int) -> None:
     graph, names = layout.graph, layout.graph.column_names
     lay_out_base(layout)
     columns = list(dict.fromkeys(names[column] for part in graph.parts for column in part.columns))
-    matches = [_join_conditions(part.conditions, names) for part in graph.parts]
+    matches = [join_conditions(part.conditions, names) for part in graph.parts]
     layout.add("line", columns=columns, matches=matches, most=limit)
     layout.add("numbered", conditions=[condition.over(names) for condition in graph.conditions])
 
@@ -56,8 +56,8 @@ def lay_out_rows(layout: StatementLayout) -> None:
         "located",
         join=list(graph.join),
         attributes=graph.attributes,
-        matches=[_join_conditions(part.conditions, names) for part in graph.parts],
-        selecting=_join_conditions(graph.selecting, names),
+        matches=[join_conditions(part.conditions, names) for part in graph.parts],
+        selecting=join_conditions(graph.selecting, names),
         repeated=repeated,
     )
     for template in ("repeated_person", "person", "tangled") if graph.is_simple else ():
@@ -139,6 +139,6 @@ def _lay_out_restricted(layout: StatementLayout, answer: str) -> None:
     layout.add("restricted", yields=answer, **reasons)
 
 
-def _join_conditions(conditions: tuple[Condition, ...], names: Mapping[str, str]) -> Sql:
+def join_conditions(conditions: tuple[Condition, ...], names: Mapping[str, str]) -> Sql:
     """Write conditions, all of which must hold, over our names of their columns."""
     return Sql(" and ".join(condition.over(names) for condition in conditions) or "true")

@@ -11,6 +11,7 @@ from sqlanon.plain_values import visible
 
 WIDTH = 40
 NODES = 20
+ROUNDING = 1e-9  # an error bound below it is that of arithmetic, and not shown
 
 
 def show_breach(found: Breach, how: display.Format) -> None:
@@ -24,7 +25,8 @@ def show_breach(found: Breach, how: display.Format) -> None:
     count = found.summary["associations"]
     if count:
         frame = found.top(TOP_COUNT)
-        frame = frame.drop(columns=["error_bound", *(["note"] if frame["note"].isna().all() else [])])
+        exact = ["error_bound"] if frame["error_bound"].max() < ROUNDING else []
+        frame = frame.drop(columns=[*exact, *(["note"] if frame["note"].isna().all() else [])])
         display.show_frame(frame, how)
         if count > TOP_COUNT:
             sys.stdout.write(f"… and {count - TOP_COUNT:,} more\n")

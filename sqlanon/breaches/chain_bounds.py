@@ -1,0 +1,92 @@
+"""Bound the probability of every association where views form a chain and their worlds are too many to be counted.
+
+A world takes each of the views' joined tuples or leaves it out, so that every node is covered. Let A be an
+association's k = |A| tuples, N(A) the nodes that they touch, d_v the tuples through node v, a_v those of them in A,
+and r_S the share of ways to take other tuples that cover what S, a subset of A, leaves uncovered. All sets of other
+tuples are equally likely beforehand and to be covered is a monotone event, so that by Harris's inequality
+
+    π = Π over N(A) of (1 - 2^-(d_v - a_v)) <= r_0 / r_S <= 1,     P = 1 - r_0 / Σ_S r_S,
+
+    1 - 2^-k <= P <= (2^k - 1) / (2^k - 1 + π),
+
+and P = 1 where a node has no tuple but those of A. From below each node v of N(A) tells more: with all its other
+tuples left out, the nodes W that these touch must be covered by the rest, so that r_0 <= (1 - β_v) r_A,
+
+    β_v = 2^-(d_v - a_v) Π over W of (1 - 2^-(d_w - tuples through v and w)),
+    P >= 1 - (1 - β_v) / ((2^k - 1)(1 - β_v) + 1).
+
+Degrees are counted along a tree of the views, without joining them; the associations' own tuples are joined.
+"""
+
+from sqlanon.breaches.join_tree import JoinTree, grow_tree
+from sqlanon.breaches.statement_layout import StatementLayout
+from sqlanon.breaches.statements import join_conditions
+from sqlanon.plans.templates import Sql
+
+FOLDER = "chain_bounds"
+MARGIN = 1e-12  # of the rounding of sums of logarithms
+BOUNDED = (
+    "these views form a chain, and their worlds are too many to be counted: each probability lies between certified"
+    " bounds, and is given as their middle with error_bound half of their distance"
+)
+REASON = "bounds"
+FEW = 4  # other tuples of a node; one with more says next to nothing from below
+
+
+def lay_out_bounds(layout: StatementLayout) -> None:
+    """Write the bounds of every association over `base` and `numbered`; raise DataError for views in a ring."""
+    graph, names = layout.graph, layout.graph.column_names
+    tree = grow_tree([tuple(names[column] for column in part.columns) for part in graph.parts])
+    for number, part in zip(layout.numbers, graph.parts, strict=True):
+        match = join_conditions(part.conditions, names)
+        layout.add(f"{FOLDER}/node", yields=f"node_{number}", columns=tree.parts[number - 1], match=match)
+    _lay_out_degrees(layout, tree)
+    joins = _join_from(layout, tree, 1)
+    carried = [(number, name) for number, columns in enumerate(tree.parts, start=1)
+               for name in ("identifier", "property") if name in columns]  # fmt: skip
+    first = {"first": layout.relations["degree_1"], "parts": layout.numbers}
+    layout.add(f"{FOLDER}/tuple", yields="tuple", joins=joins, carried=carried, **first)
+    layout.add(f"{FOLDER}/touched", yields="touched", parts=layout.numbers)
+    for number in layout.numbers:
+        _lay_out_neighbourhood(layout, tree, number)
+    besides = [layout.relations[f"beside_{number}"] for number in layout.numbers]
+    layout.add(f"{FOLDER}/bounded", yields="bounded", besides=besides)
+    _lay_out_cover(layout, tree)
+    layout.add(f"{FOLDER}/answer", yields="breach", margin=MARGIN, reason=REASON)
+
+
+def _lay_out_degrees(layout: StatementLayout, tree: JoinTree) -> None:
+    """Write d_v: the ways to go on from a node into each neighbouring part, multiplied."""
+    # what a part hands to one neighbour needs what the others have handed to it: from the leaves on, and back
+    reached = [(part, before) for part, before, _ in tree.walk(1)]
+    for part, to in [*reversed(reached), *((before, part) for part, before in reached)]:
+        shared = next(own for end, own in tree.neighbours(part) if end == to)
+        given = [(end, layout.relations[f"ways_{end}_{part}"], own) for end, own in tree.neighbours(part, but=to)]
+        values = {"node": layout.node(part), "columns": shared, "neighbours": given}
+        layout.add(f"{FOLDER}/ways", yields=f"ways_{part}_{to}", **values)
+    for part in layout.numbers:
+        given = [(end, layout.relations[f"ways_{end}_{part}"], own) for end, own in tree.neighbours(part)]
+        layout.add(f"{FOLDER}/degree", yields=f"degree_{part}", node=layout.node(part), neighbours=given)
+
+
+def _lay_out_neighbourhood(layout: StatementLayout, tree: JoinTree, part: int) -> None:
+    """Write β_v of the nodes of one part that have few other tuples."""
+    joins = _join_from(layout, tree, part)
+    values = {"first": layout.relations[f"degree_{part}"], "part": part, "joins": joins, "few": FEW}
+    layout.add(f"{FOLDER}/passing", yields=f"passing_{part}", **values)
+    others = [number for number in layout.numbers if number != part]
+    layout.add(f"{FOLDER}/beside", yields=f"beside_{part}", passing=layout.relations[f"passing_{part}"], parts=others)
+
+
+def _join_from(layout: StatementLayout, tree: JoinTree, start: int) -> list[tuple[int, Sql, int, tuple[str, ...]]]:
+    """Return the joins that make tuples from one part on: part, its relation, the part before, what they share."""
+    return [(part, layout.relations[f"degree_{part}"], before, shared) for part, before, shared in tree.walk(start)]
+
+
+def _lay_out_cover(layout: StatementLayout, tree: JoinTree) -> None:
+    """Write how many properties the views join to each id: from part to part, each time the different values alone."""
+    path = [] if layout.graph.together else tree.find_path(1, 2)
+    handed_on = [*(shared for _, shared in path), ("property",)]
+    steps = [(layout.node(part), shared, handed_on[place + 1]) for place, (part, shared) in enumerate(path)]
+    values = {"first": layout.node(1), "handed_on": handed_on[0], "steps": steps, "last": len(steps)}
+    layout.add(f"{FOLDER}/cover", yields="cover", **values)
