@@ -165,9 +165,7 @@ def draw_from(design: Grouping, value: str, population: str = "") -> Steps:
         template = "methods/grouping/drawn_by_number"
         values |= _shared_draws(attribute.draws)
     else:
-        values["draws"] = attribute.draws
-    if template == "methods/grouping/drawn":
-        values["ties"] = tie_names(request)
+        values["draws"] = (*attribute.draws, *tie_names(request))
     rows = "identified" if template == "methods/grouping/drawn" else "population"
     reads = {rows: population} if population else {}
     return (Step(template, yields="drawn", values=values, suffix=attribute.suffix, reads=reads),)
@@ -199,20 +197,31 @@ def order_values_of(design: Grouping, tally: str) -> Steps:
 
 def seat_rows(design: Grouping) -> Steps:
     """Return the steps from `frequency` to `numbered`: every row's number in its block, the value a `code`."""
-    return seat_rows_of(design, "drawn", "sensitive")
+    return seat_rows_of(design, "drawn")
 
 
-def seat_rows_of(design: Grouping, rows: str, value: str) -> Steps:
-    """Return `seat_rows` for drawn rows in the relation `rows`; `value`: the column that `frequency` has lines for."""
+def seat_rows_of(design: Grouping, rows: str) -> Steps:
+    """Return `seat_rows` for drawn rows in the relation `rows`."""
     attribute = design.attribute
-    suffix, read = attribute.suffix, {"drawn": rows}
+    columns = dict.fromkeys((*attribute.carried, "draw", *tie_names(design.request)))
+    coded = Step(
+        "methods/grouping/coded",
+        "view",
+        suffix=attribute.suffix,
+        reads={"drawn": rows},
+        values={"coded_columns": tuple(columns)},
+    )
+    return (coded, *seat_coded_rows(design, coded.stem))
+
+
+def seat_coded_rows(design: Grouping, rows: str) -> Steps:
+    """Return `seat_rows` for drawn rows in the relation `rows` that have a `code` of `frequency` already."""
+    attribute = design.attribute
+    suffix = attribute.suffix
     placed: dict[str, object] = {"carried": attribute.carried}
-    valued = {"value_column": value}
-    seated = {**placed, **valued, "ties": tie_names(design.request)}
+    seated = {**placed, "ties": tie_names(design.request)}
     return (
-        # a window over a whole value would not spill: shards of its draws bound what is held at once
-        Step("methods/grouping/shard", suffix=suffix, reads=read, values=valued),
-        Step("methods/grouping/positioned", suffix=suffix, reads=read, values=seated),
+        Step("methods/grouping/positioned", suffix=suffix, reads={"coded": rows}, values=seated),
         Step("methods/grouping/block", suffix=suffix, values={"block_purpose": f"{attribute.purpose}/block/"}),
         # a view: the block and the seat are read off once more where they are needed, which costs less than a table
         Step("methods/grouping/numbered", "view", suffix=suffix, values=placed),

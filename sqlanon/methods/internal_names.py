@@ -27,5 +27,5 @@ def identity_names(request: Request) -> tuple[str, ...]:
 
 
 def tie_names(request: Request) -> tuple[str, ...]:
-    """Return the columns that order rows whose draws are equal."""
-    return ("hash",) if request.draws == "keyed" and request.identity != "number" else ()
+    """Return the second draw of a row, by which rows whose first ones are equal are told apart alike everywhere."""
+    return ("tie",) if request.draws == "keyed" and request.identity != "number" else ()

@@ -36,7 +36,7 @@ _SPARK = Spelling(
     divide="({0} DIV {1})",
     random="RAND()",
     any_order="1",
-    quotient="(CAST({0} AS DOUBLE) / {1})",
+    quotient="(CAST({0} AS DOUBLE) / NULLIF({1}, 0))",  # where DuckDB says infinity, these would raise
     numbering="MONOTONICALLY_INCREASING_ID()",
     stored="LAG({0}) OVER (PARTITION BY `sqlanon_file` ORDER BY `sqlanon_position`)",
     pairs=True,
@@ -52,7 +52,7 @@ SPELLINGS = {
         divide="({0} / {1})",
         random="RANDOM()",
         same="ARRAY[{0}] = ARRAY[{1}]",  # NULL-safe as well, and can be hashed
-        quotient="(CAST({0} AS DOUBLE PRECISION) / {1})",
+        quotient="(CAST({0} AS DOUBLE PRECISION) / NULLIF({1}, 0))",
         stored="LAG({0}) OVER (ORDER BY CTID)",
     ),
     "snowflake": Spelling(

@@ -180,7 +180,7 @@ def draw_coded(design: ClassGrouping) -> Steps:
 
 def seat_coded(design: ClassGrouping) -> Steps:
     """Return the steps that give every row its number in its block, class by class."""
-    return grouping.seat_rows_of(design, "drawn", "code")
+    return grouping.seat_coded_rows(design, "drawn")
 
 
 def form_class_groups(design: ClassGrouping) -> Steps:

@@ -189,7 +189,7 @@ def _randomize_one(design: Randomization, number: int) -> Steps:
         *(_drop_residue(one) if drops else ()),
         tally,
         *order_values_of(one, f"tally{counted}"),
-        *seat_rows_of(one, rows, "sensitive"),
+        *seat_rows_of(one, rows),
         Step("methods/splu/decoy_group", suffix=suffix, values={"carried": carried}),
         Step(
             "methods/splu/randomized",

@@ -154,7 +154,12 @@ from "sqlanon_arrived"
 group by "sensitive";
 
 -- drawn
-with hashed as (
+with row_key as (
+    select substr(sha256(key.secret || 'anatomy/disease/release 2/row/'), 1, 40) as secret
+    from "sqlanon_key" as key
+    limit 1
+),
+hashed as (
     select
         identified."quasi_1",
         identified."quasi_2",
@@ -163,9 +168,9 @@ with hashed as (
         identified."mark",
         identified."class_mark",
         identified."sensitive",
-        sha256(key.secret || 'anatomy/disease/release 2/row/' || identified.identity) as hash
+        sha256(row_key.secret || identified.identity) as hash
     from "sqlanon_arrived" as identified
-    cross join "sqlanon_key" as key
+    cross join row_key
 )
 select
     "quasi_1",
@@ -175,8 +180,8 @@ select
     "mark",
     "class_mark",
     "sensitive",
-    "hash",
-    cast('0x' || substr(hash, 1, 15) as bigint) as "draw"
+    cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
+    cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
 from hashed;
 
 -- frequency
@@ -227,20 +232,20 @@ select
     0 as first_block
 from cut;
 
--- shard
-with counted as (
-    select
-        "sensitive",
-        draw % 16 as shard,
-        count(*) as row_count
-    from "sqlanon_drawn"
-    group by "sensitive", draw % 16
-)
+-- coded
 select
-    "sensitive",
-    shard,
-    cast(sum(row_count) over (partition by "sensitive" order by shard rows unbounded preceding) as bigint) - row_count as first_rank
-from counted;
+    drawn."quasi_1",
+    drawn."quasi_2",
+    drawn."quasi_3",
+    drawn."person",
+    drawn."mark",
+    drawn."class_mark",
+    drawn."draw",
+    drawn."tie",
+    frequency.code
+from "sqlanon_drawn" as drawn
+inner join "sqlanon_frequency" as frequency
+    on drawn.sensitive is not distinct from frequency.sensitive;
 
 -- positioned
 with ranked as (
@@ -251,13 +256,12 @@ with ranked as (
         "person",
         "mark",
         "class_mark",
-        "sensitive",
-        draw % 16 as shard,
+        code,
         row_number() over (
-            partition by "sensitive", draw % 16
-            order by draw, "hash"
-        ) - 1 as shard_rank
-    from "sqlanon_drawn"
+            partition by code
+            order by draw, "tie"
+        ) - 1 as value_rank
+    from "sqlanon_coded"
 ),
 bucketed as (
     select
@@ -267,17 +271,13 @@ bucketed as (
         ranked."person",
         ranked."mark",
         ranked."class_mark",
-        frequency.code,
-        frequency.group_count,
+        ranked.code,
         frequency.block_count,
         frequency.first_block,
-        (frequency.first_position + shard.first_rank + ranked.shard_rank) % frequency.group_count as bucket
+        (frequency.first_position + ranked.value_rank) % frequency.group_count as bucket
     from ranked
-    inner join "sqlanon_shard" as shard
-        on ranked."sensitive" is not distinct from shard."sensitive" and ranked.shard = shard.shard
-    inner join "sqlanon_frequency" as frequency
-        on ranked."sensitive" is not distinct from frequency."sensitive"
-    where shard.first_rank + ranked.shard_rank < frequency.kept_count
+    inner join "sqlanon_frequency" as frequency on ranked.code = frequency.code
+    where ranked.value_rank < frequency.kept_count
 )
 select
     "quasi_1",

@@ -429,48 +429,31 @@ inner join `sqlanon_frequency` as `frequency`
   and `population`.`quasi_2` is not distinct from `frequency`.`quasi_2`
   and `population`.`quasi_3` is not distinct from `frequency`.`quasi_3`;
 
--- drawn: Draws of a row: 15 hex digits each of sha256(key || purpose || identity)
+-- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
 create temporary table `sqlanon_drawn` as
-with `hashed` as (
+with `row_key` as (
+  select
+    substring(to_hex(sha256(`key`.`secret` || 'robust/disease/row/')), 1, 40) as `secret`
+  from `sqlanon_key` as `key`
+  limit 1
+), `hashed` as (
   select
     `identified`.`quasi_1`,
     `identified`.`quasi_2`,
     `identified`.`quasi_3`,
     `identified`.`code`,
-    to_hex(sha256(`key`.`secret` || 'robust/disease/row/' || `identified`.`identity`)) as `hash`
+    to_hex(sha256(`row_key`.`secret` || `identified`.`identity`)) as `hash`
   from `sqlanon_coded` as `identified`
-  cross join `sqlanon_key` as `key`
+  cross join `row_key`
 )
 select
   `quasi_1`,
   `quasi_2`,
   `quasi_3`,
   `code`,
-  `hash`,
-  cast('0x' || substring(`hash`, 1, 15) as int64) as `draw`
+  cast('0x' || substring(`hash`, 1, 15) as int64) as `draw`,
+  cast('0x' || substring(`hash`, 16, 15) as int64) as `tie`
 from `hashed`;
-
--- shard: The rows of a value in 16 shards of their draws, so that no window holds a whole value: where in the value's random order each shard begins
-create temporary table `sqlanon_shard` as
-with `counted` as (
-  select
-    `code`,
-    mod(`draw`, 16) as `shard`,
-    count(*) as `row_count`
-  from `sqlanon_drawn`
-  group by
-    `code`,
-    mod(`draw`, 16)
-)
-select
-  `code`,
-  `shard`,
-  cast(sum(`row_count`) over (
-    partition by `code`
-    order by `shard`
-    rows between unbounded preceding and current row
-  ) as int64) - `row_count` as `first_rank`
-from `counted`;
 
 -- positioned: Step 2 and the first half of step 3: position = first position of the value + random rank among its rows, bucket = position mod m, the block is bucket mod B, the seat in the block bucket div B
 create temporary table `sqlanon_positioned` as
@@ -480,30 +463,22 @@ with `ranked` as (
     `quasi_2`,
     `quasi_3`,
     `code`,
-    mod(`draw`, 16) as `shard`,
-    row_number() over (partition by `code`, mod(`draw`, 16) order by `draw`, `hash`) - 1 as `shard_rank`
+    row_number() over (partition by `code` order by `draw`, `tie`) - 1 as `value_rank`
   from `sqlanon_drawn`
 ), `bucketed` as (
   select
     `ranked`.`quasi_1`,
     `ranked`.`quasi_2`,
     `ranked`.`quasi_3`,
-    `frequency`.`code`,
-    `frequency`.`group_count`,
+    `ranked`.`code`,
     `frequency`.`block_count`,
     `frequency`.`first_block`,
-    mod(
-      `frequency`.`first_position` + `shard`.`first_rank` + `ranked`.`shard_rank`,
-      `frequency`.`group_count`
-    ) as `bucket`
+    mod(`frequency`.`first_position` + `ranked`.`value_rank`, `frequency`.`group_count`) as `bucket`
   from `ranked`
-  inner join `sqlanon_shard` as `shard`
-    on `ranked`.`code` is not distinct from `shard`.`code`
-    and `ranked`.`shard` = `shard`.`shard`
   inner join `sqlanon_frequency` as `frequency`
-    on `ranked`.`code` is not distinct from `frequency`.`code`
+    on `ranked`.`code` = `frequency`.`code`
   where
-    `shard`.`first_rank` + `ranked`.`shard_rank` < `frequency`.`kept_count`
+    `ranked`.`value_rank` < `frequency`.`kept_count`
 )
 select
   `quasi_1`,
@@ -587,16 +562,16 @@ with `hashed` as (
   select
     `block`,
     `turn`,
-    `hash`,
-    cast('0x' || substring(`hash`, 1, 15) as int64) as `draw`
+    cast('0x' || substring(`hash`, 1, 15) as int64) as `draw`,
+    cast('0x' || substring(`hash`, 16, 15) as int64) as `tie`
   from `hashed`
 ), `counted` as (
   select
-    mod(`draw`, 64) as `shard`,
+    div(`draw`, 18014398509481984) as `shard`,
     count(*) as `group_count`
   from `drawn`
   group by
-    mod(`draw`, 64)
+    div(`draw`, 18014398509481984)
 ), `shard` as (
   select
     `shard`,
@@ -606,10 +581,10 @@ with `hashed` as (
 select
   `drawn`.`block`,
   `drawn`.`turn`,
-  `shard`.`first_id` + row_number() over (partition by `shard`.`shard` order by `drawn`.`draw`, `drawn`.`hash`) - 1 as `group_id`
+  `shard`.`first_id` + row_number() over (partition by `shard`.`shard` order by `drawn`.`draw`, `drawn`.`tie`) - 1 as `group_id`
 from `drawn`
 inner join `shard`
-  on mod(`drawn`.`draw`, 64) = `shard`.`shard`;
+  on div(`drawn`.`draw`, 18014398509481984) = `shard`.`shard`;
 
 -- grouped: The group of every row that is kept, under the group's final number
 create temporary table `sqlanon_grouped` as
@@ -681,7 +656,6 @@ drop table `sqlanon_renumbered`;
 drop table `sqlanon_numbered`;
 drop table `sqlanon_block`;
 drop table `sqlanon_positioned`;
-drop table `sqlanon_shard`;
 drop table `sqlanon_drawn`;
 drop table `sqlanon_coded`;
 drop table `sqlanon_frequency`;

@@ -392,42 +392,31 @@ inner join "sqlanon_frequency" as frequency
     and population."quasi_2" is not distinct from frequency."quasi_2"
     and population."quasi_3" is not distinct from frequency."quasi_3";
 
--- drawn: Draws of a row: 15 hex digits each of sha256(key || purpose || identity)
+-- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
 create temporary table "sqlanon_drawn" as
-with hashed as (
+with row_key as (
+    select substr(sha256(key.secret || 'robust/disease/row/'), 1, 40) as secret
+    from "sqlanon_key" as key
+    limit 1
+),
+hashed as (
     select
         identified."quasi_1",
         identified."quasi_2",
         identified."quasi_3",
         identified."code",
-        sha256(key.secret || 'robust/disease/row/' || identified.identity) as hash
+        sha256(row_key.secret || identified.identity) as hash
     from "sqlanon_coded" as identified
-    cross join "sqlanon_key" as key
+    cross join row_key
 )
 select
     "quasi_1",
     "quasi_2",
     "quasi_3",
     "code",
-    "hash",
-    cast('0x' || substr(hash, 1, 15) as bigint) as "draw"
+    cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
+    cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
 from hashed;
-
--- shard: The rows of a value in 16 shards of their draws, so that no window holds a whole value: where in the value's random order each shard begins
-create temporary table "sqlanon_shard" as
-with counted as (
-    select
-        "code",
-        draw % 16 as shard,
-        count(*) as row_count
-    from "sqlanon_drawn"
-    group by "code", draw % 16
-)
-select
-    "code",
-    shard,
-    cast(sum(row_count) over (partition by "code" order by shard rows unbounded preceding) as bigint) - row_count as first_rank
-from counted;
 
 -- positioned: Step 2 and the first half of step 3: position = first position of the value + random rank among its rows, bucket = position mod m, the block is bucket mod B, the seat in the block bucket div B
 create temporary table "sqlanon_positioned" as
@@ -436,12 +425,11 @@ with ranked as (
         "quasi_1",
         "quasi_2",
         "quasi_3",
-        "code",
-        draw % 16 as shard,
+        code,
         row_number() over (
-            partition by "code", draw % 16
-            order by draw, "hash"
-        ) - 1 as shard_rank
+            partition by code
+            order by draw, "tie"
+        ) - 1 as value_rank
     from "sqlanon_drawn"
 ),
 bucketed as (
@@ -449,17 +437,13 @@ bucketed as (
         ranked."quasi_1",
         ranked."quasi_2",
         ranked."quasi_3",
-        frequency.code,
-        frequency.group_count,
+        ranked.code,
         frequency.block_count,
         frequency.first_block,
-        (frequency.first_position + shard.first_rank + ranked.shard_rank) % frequency.group_count as bucket
+        (frequency.first_position + ranked.value_rank) % frequency.group_count as bucket
     from ranked
-    inner join "sqlanon_shard" as shard
-        on ranked."code" is not distinct from shard."code" and ranked.shard = shard.shard
-    inner join "sqlanon_frequency" as frequency
-        on ranked."code" is not distinct from frequency."code"
-    where shard.first_rank + ranked.shard_rank < frequency.kept_count
+    inner join "sqlanon_frequency" as frequency on ranked.code = frequency.code
+    where ranked.value_rank < frequency.kept_count
 )
 select
     "quasi_1",
@@ -537,16 +521,16 @@ drawn as (
     select
         block,
         turn,
-        hash,
-        cast('0x' || substr(hash, 1, 15) as bigint) as draw
+        cast('0x' || substr(hash, 1, 15) as bigint) as draw,
+        cast('0x' || substr(hash, 16, 15) as bigint) as tie
     from hashed
 ),
 counted as (
     select
-        draw % 64 as shard,
+        draw // 18014398509481984 as shard,
         count(*) as group_count
     from drawn
-    group by draw % 64
+    group by draw // 18014398509481984
 ),
 shard as (
     select
@@ -557,9 +541,9 @@ shard as (
 select
     drawn.block,
     drawn.turn,
-    shard.first_id + row_number() over (partition by shard.shard order by drawn.draw, drawn.hash) - 1 as group_id
+    shard.first_id + row_number() over (partition by shard.shard order by drawn.draw, drawn.tie) - 1 as group_id
 from drawn
-inner join shard on drawn.draw % 64 = shard.shard;
+inner join shard on drawn.draw // 18014398509481984 = shard.shard;
 
 -- grouped: The group of every row that is kept, under the group's final number
 create temporary table "sqlanon_grouped" as
@@ -630,7 +614,6 @@ drop table "sqlanon_renumbered";
 drop view "sqlanon_numbered";
 drop table "sqlanon_block";
 drop table "sqlanon_positioned";
-drop table "sqlanon_shard";
 drop table "sqlanon_drawn";
 drop view "sqlanon_coded";
 drop table "sqlanon_frequency";

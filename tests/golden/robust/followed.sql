@@ -321,7 +321,12 @@ inner join "sqlanon_frequency" as frequency
     and population."quasi_2" is not distinct from frequency."quasi_2";
 
 -- drawn
-with hashed as (
+with row_key as (
+    select substr(sha256(key.secret || 'robust/disease/release 2/row/'), 1, 40) as secret
+    from "sqlanon_key" as key
+    limit 1
+),
+hashed as (
     select
         identified."quasi_1",
         identified."quasi_2",
@@ -330,9 +335,9 @@ with hashed as (
         identified."mark",
         identified."class_mark",
         identified."code",
-        sha256(key.secret || 'robust/disease/release 2/row/' || identified.identity) as hash
+        sha256(row_key.secret || identified.identity) as hash
     from "sqlanon_coded" as identified
-    cross join "sqlanon_key" as key
+    cross join row_key
 )
 select
     "quasi_1",
@@ -342,24 +347,9 @@ select
     "mark",
     "class_mark",
     "code",
-    "hash",
-    cast('0x' || substr(hash, 1, 15) as bigint) as "draw"
+    cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
+    cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
 from hashed;
-
--- shard
-with counted as (
-    select
-        "code",
-        draw % 16 as shard,
-        count(*) as row_count
-    from "sqlanon_drawn"
-    group by "code", draw % 16
-)
-select
-    "code",
-    shard,
-    cast(sum(row_count) over (partition by "code" order by shard rows unbounded preceding) as bigint) - row_count as first_rank
-from counted;
 
 -- positioned
 with ranked as (
@@ -370,12 +360,11 @@ with ranked as (
         "person",
         "mark",
         "class_mark",
-        "code",
-        draw % 16 as shard,
+        code,
         row_number() over (
-            partition by "code", draw % 16
-            order by draw, "hash"
-        ) - 1 as shard_rank
+            partition by code
+            order by draw, "tie"
+        ) - 1 as value_rank
     from "sqlanon_drawn"
 ),
 bucketed as (
@@ -386,17 +375,13 @@ bucketed as (
         ranked."person",
         ranked."mark",
         ranked."class_mark",
-        frequency.code,
-        frequency.group_count,
+        ranked.code,
         frequency.block_count,
         frequency.first_block,
-        (frequency.first_position + shard.first_rank + ranked.shard_rank) % frequency.group_count as bucket
+        (frequency.first_position + ranked.value_rank) % frequency.group_count as bucket
     from ranked
-    inner join "sqlanon_shard" as shard
-        on ranked."code" is not distinct from shard."code" and ranked.shard = shard.shard
-    inner join "sqlanon_frequency" as frequency
-        on ranked."code" is not distinct from frequency."code"
-    where shard.first_rank + ranked.shard_rank < frequency.kept_count
+    inner join "sqlanon_frequency" as frequency on ranked.code = frequency.code
+    where ranked.value_rank < frequency.kept_count
 )
 select
     "quasi_1",
@@ -477,16 +462,16 @@ drawn as (
     select
         block,
         turn,
-        hash,
-        cast('0x' || substr(hash, 1, 15) as bigint) as draw
+        cast('0x' || substr(hash, 1, 15) as bigint) as draw,
+        cast('0x' || substr(hash, 16, 15) as bigint) as tie
     from hashed
 ),
 counted as (
     select
-        draw % 64 as shard,
+        draw // 18014398509481984 as shard,
         count(*) as group_count
     from drawn
-    group by draw % 64
+    group by draw // 18014398509481984
 ),
 shard as (
     select
@@ -497,9 +482,9 @@ shard as (
 select
     drawn.block,
     drawn.turn,
-    shard.first_id + row_number() over (partition by shard.shard order by drawn.draw, drawn.hash) - 1 as group_id
+    shard.first_id + row_number() over (partition by shard.shard order by drawn.draw, drawn.tie) - 1 as group_id
 from drawn
-inner join shard on drawn.draw % 64 = shard.shard;
+inner join shard on drawn.draw // 18014398509481984 = shard.shard;
 
 -- grouped
 select

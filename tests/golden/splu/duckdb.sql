@@ -169,26 +169,31 @@ coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast
         as identity
 from "sqlanon_population";
 
--- drawn: Draws of a row: 15 hex digits each of sha256(key || purpose || identity)
+-- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
 create temporary table "sqlanon_drawn" as
-with hashed as (
+with row_key as (
+    select substr(sha256(key.secret || 'splu/disease/row/'), 1, 40) as secret
+    from "sqlanon_key" as key
+    limit 1
+),
+hashed as (
     select
         identified."quasi_1",
         identified."quasi_2",
         identified."quasi_3",
         identified."sensitive",
-        sha256(key.secret || 'splu/disease/row/' || identified.identity) as hash
+        sha256(row_key.secret || identified.identity) as hash
     from "sqlanon_identified" as identified
-    cross join "sqlanon_key" as key
+    cross join row_key
 )
 select
     "quasi_1",
     "quasi_2",
     "quasi_3",
     "sensitive",
-    "hash",
     cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
-    cast('0x' || substr(hash, 16, 15) as bigint) as "slot_draw"
+    cast('0x' || substr(hash, 16, 15) as bigint) as "slot_draw",
+    cast('0x' || substr(hash, 31, 15) as bigint) as "tie"
 from hashed;
 
 -- lot: The rows in 4,096 lots by their draw, and how many stand in each lot and those before it: so that the smallest draws of the table are found without sorting the table
@@ -252,7 +257,7 @@ select
     drawn."quasi_2",
     drawn."quasi_3",
     drawn."sensitive",
-    drawn."hash",
+    drawn."tie",
     drawn."draw",
     drawn."slot_draw"
 from "sqlanon_drawn" as drawn
@@ -301,21 +306,19 @@ select
 from ordered
 cross join total;
 
--- shard: The rows of a value in 16 shards of their draws, so that no window holds a whole value: where in the value's random order each shard begins
-create temporary table "sqlanon_shard" as
-with counted as (
-    select
-        "sensitive",
-        draw % 16 as shard,
-        count(*) as row_count
-    from "sqlanon_kept"
-    group by "sensitive", draw % 16
-)
+-- coded: The drawn rows, each with its value as the code that `frequency` gave it: a whole number is sorted and joined at a fraction of what a text costs
+create temporary view "sqlanon_coded" as
 select
-    "sensitive",
-    shard,
-    cast(sum(row_count) over (partition by "sensitive" order by shard rows unbounded preceding) as bigint) - row_count as first_rank
-from counted;
+    drawn."quasi_1",
+    drawn."quasi_2",
+    drawn."quasi_3",
+    drawn."slot_draw",
+    drawn."draw",
+    drawn."tie",
+    frequency.code
+from "sqlanon_kept" as drawn
+inner join "sqlanon_frequency" as frequency
+    on drawn.sensitive is not distinct from frequency.sensitive;
 
 -- positioned: Step 2 and the first half of step 3: position = first position of the value + random rank among its rows, bucket = position mod m, the block is bucket mod B, the seat in the block bucket div B
 create temporary table "sqlanon_positioned" as
@@ -325,13 +328,12 @@ with ranked as (
         "quasi_2",
         "quasi_3",
         "slot_draw",
-        "sensitive",
-        draw % 16 as shard,
+        code,
         row_number() over (
-            partition by "sensitive", draw % 16
-            order by draw, "hash"
-        ) - 1 as shard_rank
-    from "sqlanon_kept"
+            partition by code
+            order by draw, "tie"
+        ) - 1 as value_rank
+    from "sqlanon_coded"
 ),
 bucketed as (
     select
@@ -339,17 +341,13 @@ bucketed as (
         ranked."quasi_2",
         ranked."quasi_3",
         ranked."slot_draw",
-        frequency.code,
-        frequency.group_count,
+        ranked.code,
         frequency.block_count,
         frequency.first_block,
-        (frequency.first_position + shard.first_rank + ranked.shard_rank) % frequency.group_count as bucket
+        (frequency.first_position + ranked.value_rank) % frequency.group_count as bucket
     from ranked
-    inner join "sqlanon_shard" as shard
-        on ranked."sensitive" is not distinct from shard."sensitive" and ranked.shard = shard.shard
-    inner join "sqlanon_frequency" as frequency
-        on ranked."sensitive" is not distinct from frequency."sensitive"
-    where shard.first_rank + ranked.shard_rank < frequency.kept_count
+    inner join "sqlanon_frequency" as frequency on ranked.code = frequency.code
+    where ranked.value_rank < frequency.kept_count
 )
 select
     "quasi_1",
@@ -459,7 +457,7 @@ drop table "sqlanon_decoy_group";
 drop view "sqlanon_numbered";
 drop table "sqlanon_block";
 drop table "sqlanon_positioned";
-drop table "sqlanon_shard";
+drop view "sqlanon_coded";
 drop table "sqlanon_frequency";
 drop table "sqlanon_tally_randomized";
 drop view "sqlanon_kept";

@@ -160,18 +160,23 @@ coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast
         as identity
 from "sqlanon_population";
 
--- drawn: Draws of a row: 15 hex digits each of sha256(key || purpose || identity)
+-- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
 create temporary table "sqlanon_drawn" as
-with hashed as (
+with row_key as (
+    select substr(sha256(key.secret || 'uncertain/disease/row/'), 1, 40) as secret
+    from "sqlanon_key" as key
+    limit 1
+),
+hashed as (
     select
         identified."quasi_1",
         identified."quasi_2",
         identified."quasi_3",
         identified."row_number",
         identified."sensitive",
-        sha256(key.secret || 'uncertain/disease/row/' || identified.identity) as hash
+        sha256(row_key.secret || identified.identity) as hash
     from "sqlanon_identified" as identified
-    cross join "sqlanon_key" as key
+    cross join row_key
 )
 select
     "quasi_1",
@@ -179,8 +184,8 @@ select
     "quasi_3",
     "row_number",
     "sensitive",
-    "hash",
-    cast('0x' || substr(hash, 1, 15) as bigint) as "draw"
+    cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
+    cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
 from hashed;
 
 -- hierarchy_1: A table that was given beside the source: a hierarchy's nodes with their ancestors or self from below the root down, or the influence matrix M|S
@@ -359,7 +364,7 @@ create temporary table "sqlanon_determined" as
 select
     drawn."row_number",
     drawn."draw",
-    drawn."hash",
+    drawn."tie",
     drawn.quasi_2,
     drawn.quasi_3,
     ancestor_1.node as quasi_1,
@@ -766,7 +771,7 @@ select
     "sensitive_count",
     "cell_code",
     "draw",
-    "hash",
+    "tie",
     "level_1_0",
     "level_1_1",
     "level_3_0",
@@ -971,7 +976,7 @@ lined as (
     select
         *,
         row_number() over (
-            order by "word_1", "draw", "hash"
+            order by "word_1", "draw", "tie"
         ) - 1 as position
     from packed
 )
@@ -3753,10 +3758,10 @@ with drawn as (
         representative.held,
         representative.grave,
         determined."draw",
-        determined."hash",
+        determined."tie",
         row_number() over (
             partition by judged.target, representative.held
-            order by determined."draw", determined."hash", clustering.row_number
+            order by determined."draw", determined."tie", clustering.row_number
         ) - 1 as turn
     from "sqlanon_clustering" as clustering
     inner join "sqlanon_judged" as judged on clustering.cluster = judged.cluster
@@ -3771,7 +3776,7 @@ select
     drawn.grave,
     portion.group_count,
     drawn."draw",
-    drawn."hash",
+    drawn."tie",
     case
         when drawn.turn < portion.full_rows then drawn.turn % greatest(1, portion.group_count)
         else (portion.pool_start + drawn.turn - portion.full_rows) % greatest(1, portion.group_count)
@@ -3786,7 +3791,7 @@ with met as (
         *,
         row_number() over (
             partition by target, group_number, held
-            order by "draw", "hash", row_number
+            order by "draw", "tie", row_number
         ) as meeting
     from "sqlanon_seat"
 ),
@@ -3798,7 +3803,7 @@ weighed as (
         sum(1 - grave) over (partition by target, group_number) as harmless_rows,
         row_number() over (
             partition by target, group_number, grave
-            order by case when meeting = 1 then 0 else 1 end, "draw", "hash", row_number
+            order by case when meeting = 1 then 0 else 1 end, "draw", "tie", row_number
         ) as place
     from met
 ),
