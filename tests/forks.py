@@ -43,7 +43,9 @@ def warm() -> None:
     import sqlanon
     from sqlanon.plans import templates
 
-    typer.main.get_command = functools.cache(typer.main.get_command)  # a child runs one command, and changes nothing here
+    typer.main.get_command = functools.cache(
+        typer.main.get_command
+    )  # a child runs one command, and changes nothing here
 
     for module in pkgutil.walk_packages(sqlanon.__path__, "sqlanon."):
         if not module.name.endswith("__main__"):

@@ -106,9 +106,17 @@ def kill(shell: Shell, target: Target, chance: random.Random) -> list[str]:
     return ["killed", which] if was_killed else ["ended before"]
 
 
-def kill_all(shell: Shell, kills: int, chance: random.Random) -> dict[str, Counter[str]]:
-    """Kill so many runs of all targets together; return how often what was found, by target."""
-    places = targets()
+def people(shell: Shell, rows: int) -> None:
+    """Lay the source into a shell's folder."""
+    with duckdb.connect(str(shell.folder / "hospital.duckdb")) as connection:
+        connection.execute(PEOPLE.format(rows=rows))
+
+
+def kill_all(
+    shell: Shell, places: dict[str, Target], kills: int, chance: random.Random
+) -> tuple[dict[str, Counter[str]], set[str]]:
+    """Kill so many runs of all targets together; return how often what was found, by target, and what is left."""
+    before = shell.left()
     found = {name: Counter({"killed": 0, "lost or half visible": 0}) for name in places}
     turn = 0
     while sum(one["killed"] + one["lost or half visible"] for one in found.values()) < kills:
@@ -121,8 +129,8 @@ def kill_all(shell: Shell, kills: int, chance: random.Random) -> dict[str, Count
         turn += 1
     for name, target in places.items():
         target.run(shell)
-        found[name]["seconds of a run, in hundredths"] = round(100 * median(target.seconds))
-    return found
+        found[name]["milliseconds of a run"] = round(1000 * median(target.seconds))
+    return found, shell.left() - before - {"release", "followed", "ward.ledger"}
 
 
 def main() -> None:
@@ -135,13 +143,13 @@ def main() -> None:
     with TemporaryDirectory() as name:
         shell = Shell(Path(name))
         (shell.folder / "tmp").mkdir()
-        with duckdb.connect(str(shell.folder / "hospital.duckdb")) as connection:
-            connection.execute(PEOPLE.format(rows=asked.rows))
+        people(shell, asked.rows)
         shell("guide")  # what all runs are forked from has imported everything by then
-        before, began = shell.left(), time.monotonic()
-        found = kill_all(shell, asked.kills, random.Random(asked.seed))
-        left = shell.left() - before - {"release", "followed", "ward.ledger"}
-        print(json.dumps({**found, "files left by the dead": sorted(left), "seconds": round(time.monotonic() - began)}))
+        began = time.monotonic()
+        found, left = kill_all(shell, targets(), asked.kills, random.Random(asked.seed))
+        for target, one in found.items():
+            print(json.dumps({"target": target, **one}))
+        print(json.dumps({"files left by the dead": sorted(left), "seconds": round(time.monotonic() - began)}))
 
 
 if __name__ == "__main__":
