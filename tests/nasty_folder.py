@@ -8,12 +8,9 @@ from pathlib import Path
 import duckdb
 
 from tests.command import Shell
+from tests.conftest import FEW_PATIENTS
 from tests.nasty_commands import LEDGER, ROLES, UNSURE
 
-_PATIENTS = (
-    "select i as ssn, (20 + i * 7 % 60)::integer as age, case when i % 3 = 0 then 'F' else 'M' end as sex,"
-    " 10000 + i % 11 as zipcode, 'd' || i % 8 as disease from range(240) t(i)"
-)
 _ODD = (
     """select i as count, i % 7 - 3 as "quo""te", ['; drop table patients; --', '"', '', 'NULL', '漢字'][1 + i % 5]"""
     """ as "semi;colon", ['{{ x }}', 'a\nb', '\x1b[31mred'][1 + i % 3] as "'); drop table patients; --","""
@@ -24,7 +21,7 @@ _BACKGROUND = (
     " from patients as one group by sex, disease"
 )
 _TABLES = {
-    "patients": _PATIENTS,
+    "patients": FEW_PATIENTS,
     "odd": _ODD,
     "background": _BACKGROUND,
     "levels": "select distinct zipcode::varchar as zipcode, left(zipcode::varchar, 4) as area from patients",
