@@ -76,6 +76,7 @@ VALID: dict[str, list[Words]] = {
     "guide": [("verify",)],
 }
 _ARGUMENTS = {"estimate": ("estimate", "query")}  # of a verb that takes several
+_OF_LEDGERS = {"--since", "--changed", "--expect-departures", "--new-quasi"}
 # engines that take seconds to start, or are not there, have tests of their own
 _LEFT_OUT = {"engine", "master", "dsn", "temp_directory", "key_file", "help"}
 
@@ -99,15 +100,16 @@ def options_of(verb: str) -> dict[str, bool]:
 
 @st.composite
 def commands(draw: st.DrawFn, verb: str) -> list[str]:
-    """Draw a command of one verb: of three words that are changed one is what nobody means."""
+    """Draw a command of one verb: of four words that are changed one is what nobody means."""
     words = list(draw(st.sampled_from(VALID[verb])))
     options = options_of(verb)
-    for _ in range(draw(st.integers(0, 3))):
+    for _ in range(draw(st.sampled_from([1, 2, 3]))):
         names = _named(verb, words)
-        place = draw(st.sampled_from([one for one, name in enumerate(names) if name]))
-        name = draw(st.sampled_from([names[place] or "", *sorted(options)]))
-        value = draw(nobody_means() if draw(st.integers(0, 2)) == 0 else meant(verb, name))
-        if name in names and draw(st.integers(0, 4)):  # else it is said twice
+        present = [name for name in names if name]
+        added = sorted(set(options) - (set() if "--ledger" in words else _OF_LEDGERS)) or present
+        name = draw(draw(st.sampled_from([st.sampled_from(present), st.sampled_from(added)])))
+        value = draw(draw(st.sampled_from([meant(verb, name)] * 3 + [nobody_means(name)])))
+        if name in names and draw(st.sampled_from([True] * 6 + [False])):  # else it is said twice
             words[names.index(name)] = value
         elif name.startswith("-"):
             values = value.split(" ", 1) if name == "--explain" else [value]

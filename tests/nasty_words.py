@@ -8,6 +8,7 @@ NUMBERS = [
     *("0", "1", "2", "3", "-1", "", " ", "1e9", "1e-12", "1e309", "nan", "inf", "-inf", "0.5", "1%", "200%", "0x10"),
     *("99999999999999999999", "2147483648", "1_000", "٣", "1,2", "l=3", "disease=2", "age>=1", "4GB", "1KB", "-0.0"),
 ]
+_WHOLE = ["0", "1", "-1", "239", "241", "65536", "2147483648", "0007", " 3 ", "9223372036854775807", "+2"]
 NAMES = [
     *("age", "AGE", "sex", "disease", "ssn", "zipcode", "age,age", ",", "a,,b", "nobody", *NASTY_NAMES, *NASTY_VALUES)
 ]
@@ -47,7 +48,7 @@ NEW = ["new", "new out", "ünï", "'); drop table patients; --", "{{ 7 * 7 }}", 
 
 # what an option may mean, by its longest name; the argument of a verb by the verb
 MEANT: dict[str, list[str]] = {
-    "--quasi": COLUMNS,
+    "--quasi": [*COLUMNS, 'quo"te', "semi;colon"],
     "--sensitive": ["disease", "sex", "zipcode", "DISEASE"],
     "--id": ["ssn", "SSN", "ssn,sex"],
     "-l": ["1", "2", "3", "4", "5"],
@@ -156,8 +157,14 @@ def meant(verb: str, name: str) -> st.SearchStrategy[str]:
     return st.sampled_from(MEANT[name]) if name in MEANT else st.just("1")
 
 
-def nobody_means() -> st.SearchStrategy[str]:
-    """Return a strategy of words that nobody means, for any option."""
+def nobody_means(name: str) -> st.SearchStrategy[str]:
+    """Return a strategy of words that nobody means; an option of whole numbers gets such numbers half of the time."""
+    if name in MEANT and all(word.isdecimal() for word in MEANT[name]):
+        return st.one_of(st.sampled_from(_WHOLE), _nonsense())
+    return _nonsense()
+
+
+def _nonsense() -> st.SearchStrategy[str]:
     drawn = st.text(max_size=12).filter(lambda text: "\0" not in text)
     every = [*NUMBERS, *NAMES, *PLACES, *QUERIES[:8], *WORDS]
     return st.one_of(st.sampled_from(every), st.sampled_from(NUMBERS), st.sampled_from(QUERIES), drawn)
