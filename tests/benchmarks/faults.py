@@ -27,7 +27,7 @@ from tests.faults import KINDS, run_with_fault, shown
 from tests.forks import warm
 
 SIZES = (0, 100, 1000, 4096, 10_000, 50_000, 300_000)  # bytes beyond which no file grows
-FREE = (*range(0, 160, 16), *range(160, 2200, 128))  # kilobytes that are left on a full disk
+FREE = (*range(0, 64, 4), *range(64, 256, 32), *range(256, 2200, 256))  # kilobytes left on a full disk
 DISK = 24  # megabytes
 
 
