@@ -1,9 +1,11 @@
 """Of every operation on files some fail, or are the last; `tests.benchmarks.faults` takes all of them."""
 
 import random
+import tempfile
 
 import pytest
 
+from sqlanon.engines.duckdb import connection
 from tests.benchmarks.kills import kill_all, people, targets
 from tests.faults import KINDS
 
@@ -38,3 +40,14 @@ def test_runs_that_are_killed_leave_release_and_ledger_in_step(shell):
     found, left = kill_all(shell, {"ledger": targets()["ledger"]}, 2, random.Random(1))
     assert found["ledger"]["killed"] == 2 and found["ledger"]["lost or half visible"] == 0
     assert not left
+
+
+def test_the_folder_of_temporary_files_is_found_without_a_file_that_could_stay(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "missing"))
+    monkeypatch.setenv("TEMP", str(tmp_path))
+    before = tmp_path.stat().st_mtime_ns
+    assert connection._system_folder() == tmp_path
+    assert tmp_path.stat().st_mtime_ns == before
+    monkeypatch.setenv("TEMP", "")
+    assert connection._system_folder().is_dir()
