@@ -26,6 +26,16 @@ def refuse_read_directory(directory: Path, files: Iterable[str], read: Iterable[
         raise TargetError(f"what is written to {str(directory)!r} would be what this run reads; name another directory")
 
 
+def refuse_in_release(path: Path, releases: Iterable[Path | None]) -> None:
+    """Raise TargetError for a place in one of the releases that a run reads or writes: they are handed on.
+
+    releases: their directories, None for one that has none.
+    """
+    place = path.resolve()
+    if any(one is not None and one.resolve() in (place, *place.parents) for one in releases):
+        raise TargetError(f"{str(path)!r} lies in the release, which is handed on; keep it elsewhere")
+
+
 def _is_read(path: Path, read: Iterable[object]) -> bool:
     place = path.resolve()
     return any(_matches(place, text) for text in read if isinstance(text, str) and text and "\0" not in text)

@@ -1,6 +1,7 @@
 """Run the command line in a process of its own, forked from one that has imported it already."""
 
 import atexit
+import contextlib
 import functools
 import json
 import os
@@ -46,11 +47,16 @@ class Shell:
         return kept | {"TMPDIR": str(self.folder / "tmp"), "COLUMNS": "200"}
 
     def __call__(
-        self, *arguments: object, fault: tuple[int, str] | None = None, **environment: str
+        self,
+        *arguments: object,
+        fault: tuple[int, str] | None = None,
+        kill_after: float | None = None,
+        **environment: str,
     ) -> subprocess.CompletedProcess[str]:
-        """Run to the end and return the exit code, standard output and standard error.
+        """Run to the end and return the exit code (negative: a signal's), standard output and standard error.
 
-        fault: the number of an operation on files, and how it fails (`tests.faults`).
+        fault: the number of an operation on files, and how it fails (`tests.faults`). kill_after: seconds after which
+        the process is killed.
         """
         words = [str(argument) for argument in arguments]
         with tempfile.TemporaryDirectory() as printed:
@@ -62,11 +68,13 @@ class Shell:
             process.stdin.write(line.encode())
             number = _line(process, LONGEST)  # the first waits for the imports as well
             try:
-                code = _line(process, LONGEST)
+                code = _line(process, LONGEST if kill_after is None else kill_after)
             except TimeoutError:
-                os.kill(number, signal.SIGKILL)
-                _line(process, LONGEST)
-                raise TimeoutError(words) from None
+                with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
+                    os.kill(number, signal.SIGKILL)
+                code = _line(process, LONGEST)
+                if kill_after is None:
+                    raise TimeoutError(words) from None
             texts = [path.read_text() if path.exists() else "" for path in (out, err)]
             return subprocess.CompletedProcess(words, code, *texts)
 

@@ -66,6 +66,13 @@ PATIENTS = """
 """
 
 
+# the few patients of a release that is opened and changed again and again: ssn, age, sex, zipcode, disease
+FEW_PATIENTS = (
+    "select i as ssn, (20 + i * 7 % 60)::integer as age, case when i % 3 = 0 then 'F' else 'M' end as sex,"
+    " 10000 + i % 11 as zipcode, 'd' || i % 8 as disease from range(240) t(i)"
+)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Sort tests into those of engines, and those that run in one worker."""
     grouped(items)

@@ -6,6 +6,7 @@ Python tells an audit hook of each file that it opens, makes, renames or removes
 
 import atexit
 import errno
+import gc
 import json
 import os
 import resource
@@ -102,6 +103,7 @@ def run_with_fault(
 def _become(folder: Path, words: Sequence[str], fault: Fault, told: dict[str, int], largest: int | None) -> None:
     """Be the command, in its folder; leave without returning."""
     code = 1
+    gc.freeze()  # a collection would copy every page of what was imported
     # what the process that forked has to do at its end is not the command's: its temporary folder stays
     atexit._clear()
     weakref.finalize._registry.clear()  # type: ignore[attr-defined]

@@ -6,6 +6,8 @@ Nothing here opens a database before a fork: DuckDB's threads would not live on 
 
 import atexit
 import contextlib
+import functools
+import gc
 import importlib
 import json
 import os
@@ -36,8 +38,14 @@ def run(arguments: list[str]) -> int:
 
 def warm() -> None:
     """Do what every command does again: import what it needs, build the verbs' options, compile the templates."""
+    import typer.main
+
     import sqlanon
     from sqlanon.plans import templates
+
+    typer.main.get_command = functools.cache(
+        typer.main.get_command
+    )  # a child runs one command, and changes nothing here
 
     for module in pkgutil.walk_packages(sqlanon.__path__, "sqlanon."):
         if not module.name.endswith("__main__"):
@@ -53,6 +61,7 @@ def warm() -> None:
 
 def child(command: dict[str, Any]) -> None:
     """Become the command: its folder, its environment, its streams; leave without returning."""
+    gc.freeze()  # a collection would copy every page of what was imported
     os.chdir(command["folder"])
     os.environ.clear()
     os.environ.update(command["environment"])

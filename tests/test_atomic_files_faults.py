@@ -1,7 +1,12 @@
 """Of every operation on files some fail, or are the last; `tests.benchmarks.faults` takes all of them."""
 
+import random
+import tempfile
+
 import pytest
 
+from sqlanon.engines.duckdb import connection
+from tests.benchmarks.kills import kill_all, people, targets
 from tests.faults import KINDS
 
 ROLES = ("--quasi", "age,sex", "--sensitive", "disease", "--id", "ssn", "-l", 4)
@@ -27,3 +32,22 @@ def test_a_fault_at_a_file_leaves_a_whole_release_or_the_old_one(shell, target, 
         assert checked.returncode == 0, (number, kind, checked.stdout)
     assert shell(*publish, "--overwrite").returncode == 0
     assert shell.left() == before
+
+
+def test_runs_that_are_killed_leave_release_and_ledger_in_step(shell):
+    (shell.folder / "hospital.duckdb").unlink()
+    people(shell, 2000)
+    found, left = kill_all(shell, {"ledger": targets()["ledger"]}, 2, random.Random(1))
+    assert found["ledger"]["killed"] == 2 and found["ledger"]["lost or half visible"] == 0
+    assert not left
+
+
+def test_the_folder_of_temporary_files_is_found_without_a_file_that_could_stay(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "missing"))
+    monkeypatch.setenv("TEMP", str(tmp_path))
+    before = tmp_path.stat().st_mtime_ns
+    assert connection._system_folder() == tmp_path
+    assert tmp_path.stat().st_mtime_ns == before
+    monkeypatch.setenv("TEMP", "")
+    assert connection._system_folder().is_dir()

@@ -101,7 +101,7 @@ def compare(
         queries=queries if isinstance(queries, int) else Path(queries), target_error=target_error, nulls=nulls,
         unique_quasi=unique_quasi,
     )  # fmt: skip
-    target = None if out is None else check_folder(out, overwrite)
+    target = None if out is None else check_folder(out, overwrite, question.read)
     found = compare_methods(question, engine_of(con))
     if target is not None:
         write_comparison(found, target)
@@ -167,10 +167,11 @@ def report(
     from sqlanon.reports.page import ENDINGS
     from sqlanon.reports.report import make_page
 
-    source = named_place(against)
+    source, beside = named_place(against), tuple(others)
     if out is not None:
-        check_beside(out, ENDINGS, option("out"), overwrite, release.directory, (source, attack))
-    page = make_page(release, source, check_names(id), tuple(others), comparison, attack)
+        directories = [one.directory for one in (release, *beside)]
+        check_beside(out, ENDINGS, option("out"), overwrite, directories, (source, attack))
+    page = make_page(release, source, check_names(id), beside, comparison, attack)
     if out is not None:
         page.write(out, overwrite)
     return page

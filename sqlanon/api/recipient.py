@@ -40,7 +40,7 @@ def complete(
     from sqlanon.completion.completed import check_directory
 
     if out is not None:
-        check_directory(out, overwrite)
+        check_directory(out, overwrite, release.directory)
     found = release.complete(tables, seed)
     if out is not None:
         found.write(out, overwrite)

@@ -2,20 +2,25 @@
 
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from sqlanon.atomic_files import DirectoryExchange
 from sqlanon.charts.drawing import is_installed
 from sqlanon.comparison.comparison import Comparison
 from sqlanon.errors import TargetError
+from sqlanon.read_places import refuse_read_directory
 from sqlanon.wording import option
 
 CHARTS = ("errors.svg", "errors.png")  # where what draws them is installed
 FILES = ("comparison.csv", "comparison.json", "answers.csv", *CHARTS)
 
 
-def check_folder(path: str | os.PathLike[str], overwrite: bool) -> Path:
-    """Return where a comparison goes; raise TargetError for what is there already and is no comparison."""
+def check_folder(path: str | os.PathLike[str], overwrite: bool, read: Iterable[object]) -> Path:
+    """Return where a comparison goes; raise TargetError for what is there already and is no comparison.
+
+    read: what the comparison reads, as it was named: it would read its own answers the next time.
+    """
     target = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link at the target
     if not target.parent.is_dir():
         raise TargetError(f"no folder {str(target.parent)!r} to write {target.name!r} in")
@@ -26,6 +31,7 @@ def check_folder(path: str | os.PathLike[str], overwrite: bool) -> Path:
                 f"{str(target)!r} exists; choose another {option('out')} or say {option('overwrite', True)}, which"
                 " replaces an older comparison and nothing else"
             )
+    refuse_read_directory(target, FILES, read)
     return target
 
 

@@ -119,6 +119,11 @@ class CompareQuestion:
         if self.target_error is not None and not 0 < self.target_error < 1:
             raise UsageError(f"{option('target_error')} is a relative error between 0 and 1, for example 0.1")
 
+    @property
+    def read(self) -> tuple[object, ...]:
+        """Return what is read, as it was named."""
+        return (self.source, *([] if isinstance(self.queries, int) else [str(self.queries)]))
+
     def values_of(self, name: str) -> tuple[int, ...]:
         """Return the values to compare of l or gamma, each once, in their order."""
         usual = USUAL_GAMMA if name == "gamma" else USUAL_L

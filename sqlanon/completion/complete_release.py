@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 
 from sqlanon.completion.completed import Completed
 from sqlanon.completion.dealing import Dealing
@@ -25,11 +26,17 @@ LARGEST_SEED = 2**63 - 1
 
 
 def complete_release(
-    engine: Engine, tables: Mapping[str, Sql], manifest: Manifest, count: int, seed: int | None = None
+    engine: Engine,
+    tables: Mapping[str, Sql],
+    manifest: Manifest,
+    count: int,
+    seed: int | None = None,
+    directory: Path | None = None,
 ) -> Completed:
     """Return `count` completed tables of a release; the same seed gives the same ones.
 
-    tables: the published ones. Raises UsageError for releases and numbers that do not do.
+    tables: the published ones; directory: where they lie as files. Raises UsageError for releases and numbers that do
+    not do.
     """
     _check(engine, manifest, count, seed)
     own = secrets.randbelow(LARGEST_SEED) if seed is None else seed
@@ -45,7 +52,8 @@ def complete_release(
     finally:
         with suppress(SqlanonError):
             chain.close()
-    return Completed(engine, made, [*manifest["columns"]["quasi"], *manifest["columns"]["sensitive"]], own)
+    columns = [*manifest["columns"]["quasi"], *manifest["columns"]["sensitive"]]
+    return Completed(engine, made, columns, own, directory)
 
 
 def _open(engine: Engine, tables: Mapping[str, Sql], manifest: Manifest, seed: int) -> Dealing | Recovering:

@@ -9,6 +9,7 @@ from sqlanon.atomic_files import DirectoryExchange
 from sqlanon.engines.base import Engine
 from sqlanon.errors import TargetError
 from sqlanon.plans.templates import Sql, ident
+from sqlanon.read_places import refuse_in_release
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -18,9 +19,19 @@ if TYPE_CHECKING:
 class Completed:
     """Several tables of plausible microdata; iterate over them to get frames."""
 
-    def __init__(self, engine: Engine, relations: Sequence[Sql], columns: Sequence[str], seed: int) -> None:
-        """Take temporary tables of the engine's session, which stay as long as it does, and their columns."""
-        self.engine, self.columns, self.seed = engine, list(columns), seed
+    def __init__(
+        self,
+        engine: Engine,
+        relations: Sequence[Sql],
+        columns: Sequence[str],
+        seed: int,
+        release: Path | None = None,
+    ) -> None:
+        """Take temporary tables of the engine's session, which stay as long as it does, and their columns.
+
+        release: the directory of what was completed, where nothing is written.
+        """
+        self.engine, self.columns, self.seed, self._release = engine, list(columns), seed, release
         self._relations = list(relations)
 
     def __len__(self) -> int:
@@ -44,7 +55,7 @@ class Completed:
 
         Raises TargetError for what is there already, unless it is older completed tables and `overwrite` is said.
         """
-        target = check_directory(directory, overwrite)
+        target = check_directory(directory, overwrite, self._release)
         exchange = DirectoryExchange(target)
         names = [f"completed_{number:02}.parquet" for number in range(1, len(self) + 1)]
         try:
@@ -68,8 +79,11 @@ class Completed:
         return f"<Completed: {len(self)} tables of {', '.join(self.columns)}, seed {self.seed}>"
 
 
-def check_directory(path: str | os.PathLike[str], overwrite: bool) -> Path:
-    """Return where completed tables go; raise TargetError for what is there already and is none of them."""
+def check_directory(path: str | os.PathLike[str], overwrite: bool, release: Path | None) -> Path:
+    """Return where completed tables go; raise TargetError for what is there already and is none of them.
+
+    release: the directory of the release that is completed, which is handed on.
+    """
     target = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link at the target
     if not target.parent.is_dir():
         raise TargetError(f"no folder {str(target.parent)!r} to write {target.name!r} in")
@@ -80,6 +94,7 @@ def check_directory(path: str | os.PathLike[str], overwrite: bool) -> Path:
                 f"{str(target)!r} exists; choose another {option('out')} or say {option('overwrite', True)}, which"
                 " replaces older completed tables and nothing else"
             )
+    refuse_in_release(target, [release])
     return target
 
 

@@ -18,7 +18,7 @@ from sqlanon.plans.plan import KeptFile, Plan, Row
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.publishing.release_request import ReleaseRequest
-from sqlanon.read_places import refuse_read
+from sqlanon.read_places import refuse_in_release, refuse_read
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ def chosen(asked: ReleaseRequest, plan: Plan, paths: Sequence[Path], overwrite: 
         raise UsageError(f"{len(offered)} tables are learned from the data, and {len(paths)} files are to keep them")
     if plan.kept_files and any(path.suffix.lower() != ".csv" for path in paths):
         raise TargetError(f"a report is saved as CSV; name {str(paths[0])!r} .csv")
-    check_paths(paths, method.parameters[method.saved].mark, overwrite, out, (asked.source, *asked.files, *plan.read))
+    read = (asked.source, *asked.files, *plan.read)
+    check_paths(paths, method.parameters[method.saved].mark, overwrite, [None if out is None else Path(out)], read)
     tables = tuple(zip(plan.kept_tables, paths, strict=False))
     return Kept(tables, tuple(zip(plan.kept_files, paths[len(tables) :], strict=True)))
 
@@ -74,12 +75,12 @@ def save_frame(frame: "pd.DataFrame", path: Path) -> None:
 
 
 def check_paths(
-    paths: Sequence[Path], mark: str, overwrite: bool, out: str | Path | None, read: Iterable[object]
+    paths: Sequence[Path], mark: str, overwrite: bool, releases: Sequence[Path | None], read: Iterable[object]
 ) -> None:
     """Refuse paths that cannot be written, or where the file would be lost, or handed on.
 
-    mark: the option that named them. out: the release's directory. read: what the run reads from, as it was named:
-    texts that are paths of files.
+    mark: the option that named them. releases: directories of those that are read or written. read: what the run reads
+    from, as it was named: texts that are paths of files.
     """
     places, read = [path.resolve() for path in paths], list(read)
     for path, place in zip(paths, places, strict=True):
@@ -87,9 +88,7 @@ def check_paths(
             raise TargetError(f"{str(path)!r} is neither .parquet nor .csv")
         if not place.parent.is_dir():
             raise TargetError(f"no folder {str(path.parent)!r} to write {path.name!r} in")
-        # what lies in the release is handed on with it
-        if out is not None and Path(out).resolve() in (place, *place.parents):
-            raise TargetError(f"{str(path)!r} lies in the release, which is handed on; keep it elsewhere")
+        refuse_in_release(path, releases)
         refuse_read(path, read)
         if os.path.lexists(path) and not (overwrite and path.is_file()):
             raise TargetError(f"{str(path)!r} exists; choose another {mark} or say {option('overwrite', True)}")

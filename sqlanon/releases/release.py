@@ -103,7 +103,8 @@ class Release(AskedRelease):
         """
         from sqlanon.completion.complete_release import complete_release
 
-        return self._read_steadily(lambda: complete_release(self.engine, self.tables, self.manifest, tables, seed))
+        given = (self.engine, self.tables, self.manifest, tables, seed, self.directory)
+        return self._read_steadily(lambda: complete_release(*given))
 
     def write(self, directory: str | Path, overwrite: bool = False) -> "Release":
         """Write the release to a directory (Parquet and release.json), verified, whole or not at all."""

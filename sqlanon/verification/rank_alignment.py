@@ -6,11 +6,15 @@ places. So the d of the query's groups have each its own fair sign, and Efron's 
     Pr(|Σ d| >= t √(Σ d²)) <= 2 exp(-t²/2),
 
 whatever values and columns have to do with each other, and however few the groups are.
+
+A release that follows others has groups of several times, and people of another time are no stand-ins. Groups are
+numbered in the order of their times: of blocks of neighbours by number, all but one block less than there were times
+are of one time each. As nobody knows which, those that would show the most are left out, as many as may be mixed.
 """
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlanon.plans.manifest import follows, manifest_text
@@ -26,6 +30,8 @@ LEVEL = 1e-6  # how often a sound release may fail, all its columns and orders t
 # the orders that sensitive values come in: as they sort, and by how frequent they are
 ORDERS = {"sorted": "{value}", "by frequency": "count(*) desc, {value}"}
 _VALUE = "sensitive_value"
+_BLOCKS = 4  # for each release that groups may be of: three quarters of them count
+_MOST_BLOCKS = 4096
 
 
 def alignment_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -42,6 +48,7 @@ def alignment_queries(published: PublishedTables, source: Source, types: Mapping
     compared = {
         "quasi_names": names,
         "class_names": [name for name, column in zip(names, quasi, strict=True) if column in classes],
+        "blocks": 1 if _times(published) == 1 else min(_BLOCKS * _times(published), _MOST_BLOCKS),
     }
     named = {
         "quasi_names": names,
@@ -60,27 +67,42 @@ def alignment_queries(published: PublishedTables, source: Source, types: Mapping
 
 
 def check_alignment(published: PublishedTables, source: Source, types: Mapping[str, str]) -> Check:
-    """Check that no quasi column's order within the groups goes with the values'; None where nobody can be placed."""
+    """Check that no quasi column's order within the groups goes with the values'; None where it was not run."""
     quasi = published.manifest["columns"]["quasi"]
     required = f"people of a group not in order of values (level {LEVEL:g})"
-    if follows(published.manifest):  # members of a group came together, and stand-ins may have come later
-        return Check(NAME, required, "groups were drawn at several times: cannot be told", None)
-    least, groups = dict.fromkeys(quasi, 1.0), 0
+    if published.manifest["parameters"].get("changed") == "keep" and follows(published.manifest):
+        return Check(NAME, required, "not run: some are shown with values that they no longer have", None, True)
+    mixed = _times(published) - 1
+    least, blocks = dict.fromkeys(quasi, 1.0), set[int]()
     for _, sql in alignment_queries(published, source, types):
-        rows = published.engine.rows(sql)
-        groups = max(groups, sum(int(row["group_count"]) for row in rows))
+        halves: dict[int, list[Mapping[str, Any]]] = {}
+        for row in published.engine.rows(sql):
+            halves.setdefault(int(row["half"]), []).append(row)
+            blocks.add(int(row["block"]))
         for number, column in enumerate(quasi, start=1):
-            found = (_bound(row, number) for row in rows)
+            found = (_bound(rows, number, mixed) for rows in halves.values())
             least[column] = min(least[column], *found, 1.0)
-    if not groups:
+    if not blocks:
         return Check(NAME, required, "nobody is unique on the quasi columns: cannot be told", None)
+    if len(blocks) <= mixed:
+        told = f"not run: groups may have been drawn at {mixed + 1} times, too many for so few"
+        return Check(NAME, required, told, None, True)
     tests = 2 * len(ORDERS) * len(quasi)  # a column, an order of the values, a half of the groups
-    told = {column: min(1.0, chance * tests) for column, chance in least.items()}
-    aligned = {column: chance for column, chance in told.items() if chance < LEVEL}
+    chances = {column: min(1.0, chance * tests) for column, chance in least.items()}
+    aligned = {column: chance for column, chance in chances.items() if chance < LEVEL}
     return Check(NAME, required, aligned or "as chance has it", not aligned)
 
 
-def _bound(row: Mapping[str, Any], number: int) -> float:
-    """Return 2 exp(-t²/2) for t = |Σ d| / √(Σ d²)."""
-    total, squares = int(row[f"sum_{number}"]), int(row[f"square_{number}"])
+def _times(published: PublishedTables) -> int:
+    """Return at how many times the groups may have been drawn: the release's number in its ledger."""
+    return int(published.manifest["parameters"].get("release", 1))
+
+
+def _bound(rows: Sequence[Mapping[str, Any]], number: int, mixed: int) -> float:
+    """Return 2 exp(-t²/2) for t = |Σ d| / √(Σ d²), without the `mixed` blocks that add the most to |Σ d|."""
+    sums = sorted(int(row[f"sum_{number}"]) for row in rows)
+    squares = sum(int(row[f"square_{number}"]) for row in rows)
+    above = sum(sums) - sum(one for one in sums[len(sums) - min(mixed, len(sums)) :] if one > 0)
+    below = sum(sums) - sum(one for one in sums[:mixed] if one < 0)
+    total = max(above, -below, 0)
     return min(1.0, 2 * math.exp(-(total**2) / (2 * squares))) if squares else 1.0

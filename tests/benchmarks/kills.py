@@ -1,116 +1,155 @@
 """Kill publications at random moments: nothing is half visible, nothing that stood is lost, the next run cleans up.
 
-    python -m tests.benchmarks.kills [--kills 100] [--rows 100000] [--seed 1]
+    python -m tests.benchmarks.kills [--kills 1000] [--rows 30000] [--seed 1]
 
-Half of the runs write a directory, half a schema, each over an earlier release. After each kill the release at the
-target must verify, and be the old one or the new one; in the end a run to the same target leaves no file of the dead.
+Runs write a directory, a schema, and a directory under a ledger in turn, each over an earlier release, in processes
+forked from one that has imported sqlanon. The moment is drawn evenly from the time that such a run takes, measured
+again and again, for other work changes it. After each kill the release at the target must verify, and be the old one
+or the new one, and the ledger must be in step with it; in the end a run to each target leaves no file of the dead.
 """
 
 import argparse
 import json
-import os
 import random
-import signal
-import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 
 import duckdb
 
-ROLES = ["--quasi", "age,zip", "--sensitive", "disease", "--id", "ssn", "--database", "hospital.duckdb", "--overwrite"]
+from tests.command import Shell
+
+ROLES = ("--quasi", "age,zip", "--sensitive", "disease", "--id", "ssn", "--database", "hospital.duckdb", "--overwrite")
 PEOPLE = (
     "create table patients as select i as ssn, (i * 7 % 80)::integer as age, 10000 + hash(i) % 90 as zip,"
     " 'd' || hash(i + 7) % 20 as disease from range({rows}) t(i)"
 )
-TARGETS = {"directory": ["--out", "release"], "schema": ["--into", "ward"]}
-OPENED = {"directory": ["release"], "schema": ["ward", "--database", "hospital.duckdb"]}
+LEDGER = ("--ledger", "ward.ledger", "--key", "5e" * 32)
+MEASURED = 10  # kills of a target until its time is measured again
 
 
-def command(*words: str) -> list[str]:
-    """Return the words that start sqlanon."""
-    return [sys.executable, "-m", "sqlanon", *words]
+@dataclass
+class Target:
+    """Where a run writes, what opens it, and which release stands there: its l, or its number in the ledger."""
+
+    to: tuple[str, ...]
+    opened: tuple[str, ...]
+    standing: int = 0
+    seconds: list[float] = field(default_factory=list)
+
+    @property
+    def follows(self) -> bool:
+        """Tell whether releases are in step with a ledger, which wants the same l of all."""
+        return "--ledger" in self.to
+
+    @property
+    def new(self) -> int:
+        """Return what the next release is known by: 4 and 5 in turn, or the next number."""
+        return self.standing + 1 if self.follows else 9 - (self.standing or 5)
+
+    def run(self, shell: Shell, kill_after: float | None = None) -> bool:
+        """Publish; return whether the run was killed. Without a moment to kill it at, measure it."""
+        l, began = 4 if self.follows else self.new, time.monotonic()
+        words = ("publish", "anatomy", "patients", *ROLES, "-l", l, *self.to)
+        done = shell(*words, kill_after=kill_after)
+        if kill_after is None:
+            self.seconds.append(time.monotonic() - began)
+        if done.returncode not in ((0,) if kill_after is None else (0, -9)):
+            raise ValueError(f"exit code {done.returncode}: {done.stderr}")
+        return done.returncode != 0
+
+    def found(self, shell: Shell) -> int:
+        """Return which release stands there; raise ValueError where it does not hold, or the ledger is out of step."""
+        verified = shell("verify", *self.opened)
+        if verified.returncode:
+            raise ValueError(verified.stdout + verified.stderr)
+        if "--into" in self.to:
+            with duckdb.connect(str(shell.folder / "hospital.duckdb"), read_only=True) as connection:
+                ((text,),) = connection.execute("select manifest from ward.manifest").fetchall()
+        else:
+            text = (shell.folder / self.opened[0] / "release.json").read_text()
+        parameters = json.loads(text)["parameters"]
+        if not self.follows:
+            return int(parameters["l"])
+        told = shell("ledger", "ward.ledger", "--format", "json")  # mends what a dead run left
+        if told.returncode or json.loads(told.stdout)["releases"] != parameters["release"]:
+            raise ValueError(f"out of step with release {parameters['release']}: {told.stdout}{told.stderr}")
+        return int(parameters["release"])
 
 
-def publication(target: str, l: int) -> list[str]:
-    """Return the command that publishes to a target."""
-    return command("publish", "anatomy", "patients", *ROLES, "-l", str(l), *TARGETS[target])
+def targets() -> dict[str, Target]:
+    """Return where runs write, by name."""
+    return {
+        "directory": Target(("--out", "release"), ("release",)),
+        "schema": Target(("--into", "ward"), ("ward", "--database", "hospital.duckdb")),
+        "ledger": Target((*LEDGER, "--out", "followed"), ("followed",)),
+    }
 
 
-def stands(folder: Path, target: str) -> int:
-    """Verify what stands at the target and return its l; raise where it does not hold."""
-    if target == "directory":
-        text = (folder / "release" / "release.json").read_text()
-    else:
-        with duckdb.connect(str(folder / "hospital.duckdb"), read_only=True) as connection:
-            ((text,),) = connection.execute("select manifest from ward.manifest").fetchall()
-    subprocess.run(command("verify", *OPENED[target]), cwd=folder, check=True, capture_output=True)
-    return int(json.loads(text)["parameters"]["l"])
+def kill(shell: Shell, target: Target, chance: random.Random) -> list[str]:
+    """Kill one run, unless it ends before; return what was found."""
+    expected = target.new
+    try:
+        was_killed = target.run(shell, chance.uniform(0, 1.05 * median(target.seconds[-5:])))
+        standing = target.found(shell)
+    except (OSError, ValueError, KeyError, TimeoutError, duckdb.Error) as error:
+        print(target.opened[0], repr(error), file=sys.stderr, flush=True)
+        return ["lost or half visible"]
+    if standing not in (target.standing, expected) or (standing != expected and not was_killed):
+        return ["lost or half visible"]
+    target.standing = standing
+    which = "the new release stood" if standing == expected else "the old release stood"
+    return ["killed", which] if was_killed else ["ended before"]
 
 
-def kill_one(folder: Path, target: str, l: int, after: float) -> bool:
-    """Start a publication, kill it after so many seconds; return whether it was still running."""
-    environment = os.environ | {"TMPDIR": str(folder / "tmp")}
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    process = subprocess.Popen(publication(target, l), cwd=folder, env=environment, **quiet)
-    time.sleep(after)
-    alive = process.poll() is None
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    return alive
+def people(shell: Shell, rows: int) -> None:
+    """Lay the source into a shell's folder."""
+    with duckdb.connect(str(shell.folder / "hospital.duckdb")) as connection:
+        connection.execute(PEOPLE.format(rows=rows))
 
 
-def left(folder: Path) -> set[str]:
-    """Return the names in the folder and in that of temporary files."""
-    return {path.name for place in (folder, folder / "tmp") for path in place.iterdir()}
-
-
-def publish_all(folder: Path) -> float:
-    """Publish with l = 4 to every target; return the seconds of one run."""
-    began = time.monotonic()
-    environment = os.environ | {"TMPDIR": str(folder / "tmp")}
-    for target in TARGETS:
-        subprocess.run(publication(target, 4), cwd=folder, env=environment, check=True, capture_output=True)
-    return (time.monotonic() - began) / len(TARGETS)
-
-
-def kill_all(folder: Path, kills: int, longest: float, chance: random.Random) -> Counter[str]:
-    """Kill so many runs within `longest` seconds of their start; return how often what was found."""
-    found, standing = Counter[str](), dict.fromkeys(TARGETS, 4)
-    for turn in range(kills):
-        target = list(TARGETS)[turn % len(TARGETS)]
-        new = 9 - standing[target]  # 4 and 5 in turn
-        found["killed" if kill_one(folder, target, new, chance.uniform(0, longest)) else "ended before"] += 1
-        try:
-            standing[target] = stands(folder, target)
-        except (OSError, ValueError, duckdb.Error, subprocess.CalledProcessError) as error:
-            found["lost or half visible"] += 1
-            print(turn, target, error, file=sys.stderr)
-            continue
-        found["the new release" if standing[target] == new else "the old release"] += 1
-    return found
+def kill_all(
+    shell: Shell, places: dict[str, Target], kills: int, chance: random.Random
+) -> tuple[dict[str, Counter[str]], set[str]]:
+    """Kill so many runs of all targets together; return how often what was found, by target, and what is left."""
+    before = shell.left()
+    found = {name: Counter({"killed": 0, "lost or half visible": 0}) for name in places}
+    turn = 0
+    while sum(one["killed"] + one["lost or half visible"] for one in found.values()) < kills:
+        name = list(places)[turn % len(places)]
+        target = places[name]
+        if turn // len(places) % MEASURED == 0:
+            target.run(shell)
+            target.standing = target.found(shell)
+        found[name].update(kill(shell, target, chance))
+        turn += 1
+    for name, target in places.items():
+        target.run(shell)
+        found[name]["milliseconds of a run"] = round(1000 * median(target.seconds))
+    return found, shell.left() - before - {"release", "followed", "ward.ledger"}
 
 
 def main() -> None:
     """Kill, look, and print how often what was found."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--kills", type=int, default=100)
-    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--rows", type=int, default=30_000)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     with TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "tmp").mkdir()
-        with duckdb.connect(str(folder / "hospital.duckdb")) as connection:
-            connection.execute(PEOPLE.format(rows=asked.rows))
-        longest = publish_all(folder)
-        before = left(folder)
-        found = kill_all(folder, asked.kills, longest, random.Random(asked.seed))
-        publish_all(folder)
-        found["files left by the dead"] = len(left(folder) - before)
-    print(json.dumps({"lost or half visible": 0, **found, "seconds of a run": round(longest, 2)}, indent=2))
+        shell = Shell(Path(name))
+        (shell.folder / "tmp").mkdir()
+        people(shell, asked.rows)
+        shell("guide")  # what all runs are forked from has imported everything by then
+        began = time.monotonic()
+        found, left = kill_all(shell, targets(), asked.kills, random.Random(asked.seed))
+        for target, one in found.items():
+            print(json.dumps({"target": target, **one}))
+        print(json.dumps({"files left by the dead": sorted(left), "seconds": round(time.monotonic() - began)}))
 
 
 if __name__ == "__main__":

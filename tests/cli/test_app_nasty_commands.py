@@ -1,53 +1,52 @@
 """Nasty commands of every verb end in the contract's exit codes; `tests.benchmarks.nasty` draws a thousand of each."""
 
-import shutil
 import time
 
 import pytest
 from hypothesis import HealthCheck, given
 
-from tests.benchmarks.nasty import furnished
 from tests.examples import examples
 from tests.nasty_commands import VALID, commands, complaint, jobs
+from tests.nasty_folder import NastyFolder
 
 
 @pytest.fixture(scope="module")
-def shell(tmp_path_factory):
-    return furnished(tmp_path_factory.mktemp("nasty"))
+def folder(tmp_path_factory):
+    return NastyFolder(tmp_path_factory.mktemp("nasty"), releases=5)
 
 
-def ends_well(shell, words):
+def ends_well(folder, words):
     begun = time.monotonic()
-    done = shell(*words)
-    assert not list(complaint(done, time.monotonic() - begun)), (words, done.stderr)
+    done = folder.shell(*words)
+    faults = list(complaint(done, time.monotonic() - begun))
+    folder.restore()
+    assert not faults, (words, done.stderr)
 
 
-def test_the_commands_that_are_changed_are_valid(shell):
-    (shell.folder / "job.yml").write_text(
-        "method: anatomy\nsource: patients.parquet\nroles: {quasi: [age, sex], sensitive: disease, id: ssn}\n"
-        "parameters: {l: 3}\noutput: {out: out, overwrite: true}\n"
-    )
-    for verb in ("estimate", "complete", "adopt", "ledger", "run"):
-        shutil.rmtree(shell.folder / "out", ignore_errors=True)
-        done = shell(*verb.split(), *VALID[verb])
+def test_the_commands_that_are_changed_are_valid(folder):
+    for verb in ("estimate", "complete", "adopt", "ledger", "run", "breach"):
+        done = folder.shell(*verb.split(), *VALID[verb][0])
         assert done.returncode == 0, (verb, done.stderr)
+        folder.restore()
+        assert not (folder.shell.folder / "out").exists(), "what a command leaves is taken back"
 
 
-OFTEN = [verb for verb in VALID if verb not in ("publish splu", "publish robust", "publish uncertain", "compare")]
+SELDOM = ("publish splu", "publish robust", "publish uncertain", "compare", "complete", "report")
+OFTEN = [verb for verb in VALID if verb not in SELDOM]
 
 
 @pytest.mark.parametrize("verb", OFTEN)
-def test_nasty_commands(shell, verb):
+def test_nasty_commands(folder, verb):
     @given(commands(verb))
     @examples(1, *HealthCheck)
     def end_well(words):
-        ends_well(shell, words)
+        ends_well(folder, words)
 
     end_well()
 
 
 @given(text=jobs())
 @examples(2, *HealthCheck)
-def test_nasty_jobs(shell, text):
-    (shell.folder / "job.yml").write_text(text, encoding="utf-8", errors="surrogatepass")
-    ends_well(shell, ["run", "job.yml"])
+def test_nasty_jobs(folder, text):
+    folder.lay_job(text)
+    ends_well(folder, ["run", "job.yml"])

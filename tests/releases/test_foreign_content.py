@@ -2,33 +2,12 @@
 
 import json
 import os
-import shutil
 
 import duckdb
 import pytest
 
 import sqlanon
 from sqlanon.releases.targets import file_sha256
-
-ROLES = {"quasi": ["age", "sex", "zipcode"], "sensitive": "disease", "id": "ssn", "l": 4}
-
-
-@pytest.fixture(scope="module")
-def published(tmp_path_factory):
-    connection = duckdb.connect()
-    connection.execute(
-        "create table patients as select i as ssn, (20 + i * 7 % 60)::integer as age,"
-        " case when i % 3 = 0 then 'F' else 'M' end as sex, 10000 + i % 11 as zipcode, 'd' || i % 8 as disease"
-        " from range(240) t(i)"
-    ).fetchall()
-    out = tmp_path_factory.mktemp("published") / "release"
-    sqlanon.anatomy(connection, "patients", out=out, **ROLES)
-    return out
-
-
-@pytest.fixture
-def release(published, tmp_path):
-    return shutil.copytree(published, tmp_path / "release")
 
 
 def manifest_of(release):

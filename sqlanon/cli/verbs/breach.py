@@ -69,7 +69,7 @@ def breach(
     check_limits(threshold, cover)
     if out is not None:
         check_file(out.absolute(), overwrite)
-        refuse_read(out, [base])
+        refuse_read(out, [base, session.database])
     engine = session.open(write=into is not None)
     if session.sql:
         sys.stdout.write(render_analysis(question, engine))

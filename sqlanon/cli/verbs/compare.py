@@ -73,7 +73,7 @@ def compare(
     if session.sql:
         raise UsageError("compare has no --sql; its statements depend on what it draws")
     question = read_question(source, quasi, sensitive, id, **candidates.given())
-    target = None if out is None else check_folder(out, overwrite)
+    target = None if out is None else check_folder(out, overwrite, question.read)
     with display.progress():
         found = compare_methods(question, session.open())
     if target is not None:

@@ -35,8 +35,8 @@ def complete(
 
     if session.sql:
         raise UsageError("complete has no --sql; its loop depends on what it finds")
-    check_directory(out, overwrite)
     opened = session.open_release(release)
+    check_directory(out, overwrite, opened.directory)
     opened.require_unchanged()
     with display.progress():
         found = opened.complete(tables, seed)

@@ -57,7 +57,8 @@ def verify(
 
     opened = session.open_release(release, against, voters, since, *background)
     if out is not None or overwrite:
-        _check_file(out, overwrite, opened.directory, voters, [against, *background])
+        earlier = None if since is None else Path(since)
+        _check_file(out, overwrite, [opened.directory, earlier], voters, [against, *background])
     if session.sql:
         sys.stdout.write(opened.verification_sql(against, voters, background, r, since))
         return
@@ -78,7 +79,11 @@ def verify(
 
 
 def _check_file(
-    out: Path | None, overwrite: bool, release: Path | None, voters: str | None, read: Sequence[str | None]
+    out: Path | None,
+    overwrite: bool,
+    releases: Sequence[Path | None],
+    voters: str | None,
+    read: Sequence[str | None],
 ) -> None:
     """Refuse a file for the voters that cannot be written, before anything is verified."""
     from sqlanon.publishing.kept_files import check_paths
@@ -87,7 +92,7 @@ def _check_file(
         raise UsageError("--overwrite replaces the file that --out names, and there is none")
     if voters is None:
         raise UsageError("--out saves what is found of the list that --voters names, and there is none")
-    check_paths([out], "--out", overwrite, release, [voters, *read])
+    check_paths([out], "--out", overwrite, releases, [voters, *read])
 
 
 def _keep_voters(report: "Report", out: Path | None) -> None:
@@ -183,4 +188,4 @@ def _check_plot(plot: Path | None, overwrite: bool, release: Path | None, databa
     if plot is None:
         raise UsageError("--overwrite replaces the file that --plot names, and there is none")
     require()
-    check_beside(plot, FORMATS, "--plot", overwrite, release, [database])
+    check_beside(plot, FORMATS, "--plot", overwrite, [release], [database])

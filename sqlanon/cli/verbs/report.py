@@ -67,9 +67,9 @@ def report(
         raise UsageError("--id is about the source's rows; say --against SOURCE")
     opened = session.open_release(release, shown.against, *(shown.others or []))
     read = (shown.against, session.database, shown.attack)
-    check_beside(out, ENDINGS, option("out"), overwrite, opened.directory, read)
-    opened.require_unchanged()
     others = [open_release(other, session.database, opened.engine) for other in shown.others or []]
+    check_beside(out, ENDINGS, option("out"), overwrite, [one.directory for one in (opened, *others)], read)
+    opened.require_unchanged()
     with display.progress():
         page = make_page(opened, shown.against, split_columns(shown.id or []), others, shown.comparison, shown.attack)
         page.write(out, overwrite)

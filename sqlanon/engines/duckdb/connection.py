@@ -22,6 +22,7 @@ from sqlanon.wording import option
 MOST_THREADS = 1024
 READABLE_STORAGE = "v1.4.0"  # what clients of DuckDB 1.4 and later read: new files of ours are written so
 _THREADS_A_CORE = 4
+_USUAL_PLACES = ("/tmp", "/var/tmp", "/usr/tmp")  # folders in them get names that nobody can guess
 _ours: "WeakSet[duckdb.DuckDBPyConnection]" = WeakSet()  # that are open
 
 
@@ -112,11 +113,22 @@ def _spill_folder(parent: str | None) -> Path:
     What spills is microdata: nobody else may enter the folder. (DuckDB's own encryption of spilled blocks
     needs an extension from the network, so it is not counted on.)
     """
-    place = Path(parent or tempfile.gettempdir())
+    place = Path(parent) if parent else _system_folder()
     remove_dead_folders(place, "sqlanon-spill-")
     folder = OwnedFolder(place, "sqlanon-spill-")
     atexit.register(_leave, folder)
     return folder.path / "files"
+
+
+def _system_folder() -> Path:
+    """Return where the system wants temporary files.
+
+    Python's own way writes a file to each place that comes into question, and a run that dies leaves it there.
+    """
+    named = [tempfile.tempdir, *(os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP"))]
+    places = [*(os.fsdecode(one) for one in named if one), *_USUAL_PLACES]
+    usable = (place for place in places if Path(place).is_dir() and os.access(place, os.W_OK | os.X_OK))
+    return Path(next(usable, _USUAL_PLACES[0])).absolute()
 
 
 def _leave(folder: OwnedFolder) -> None:

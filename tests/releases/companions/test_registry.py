@@ -1,7 +1,6 @@
 """The texts beside a release's tables are those that anybody makes again from it, and no others."""
 
 import json
-import shutil
 
 import duckdb
 import pytest
@@ -10,28 +9,10 @@ import sqlanon
 from sqlanon.errors import ReleaseError, TargetError
 from sqlanon.releases.companions import registry
 from sqlanon.releases.targets import file_sha256
+from tests.conftest import FEW_PATIENTS
+from tests.releases.conftest import ROLES
 
-ROLES = {"quasi": ["age", "sex", "zipcode"], "sensitive": "disease", "id": "ssn", "l": 4}
-PATIENTS = (
-    "create table patients as select i as ssn, (20 + i * 7 % 60)::integer as age,"
-    " case when i % 3 = 0 then 'F' else 'M' end as sex, 10000 + i % 11 as zipcode, 'd' || i % 8 as disease"
-    " from range(240) t(i)"
-)
 FOREIGN = "not the text that the manifest and the tables give"
-
-
-@pytest.fixture(scope="module")
-def published(tmp_path_factory):
-    connection = duckdb.connect()
-    connection.execute(PATIENTS)
-    out = tmp_path_factory.mktemp("published") / "release"
-    sqlanon.anatomy(connection, "patients", out=out, **ROLES)
-    return out
-
-
-@pytest.fixture
-def release(published, tmp_path):
-    return shutil.copytree(published, tmp_path / "release")
 
 
 def read(release):
@@ -129,7 +110,7 @@ def test_a_text_of_an_earlier_version_still_verifies(release, monkeypatch):
 
 def test_an_owners_file_of_that_name_is_not_replaced(release):
     connection = duckdb.connect()
-    connection.execute(PATIENTS)
+    connection.execute(f"create table patients as {FEW_PATIENTS}")
     sqlanon.anatomy(connection, "patients", out=release, overwrite=True, **ROLES)
     manifest = read(release)
     (release / "README.md").write_text("the owner's notes\n")
@@ -143,7 +124,7 @@ def test_an_owners_file_of_that_name_is_not_replaced(release):
 def test_a_schema_holds_tables_alone(published, tmp_path):
     path = tmp_path / "theirs.duckdb"
     with duckdb.connect(str(path)) as connection:
-        connection.execute(PATIENTS)
+        connection.execute(f"create table patients as {FEW_PATIENTS}")
         made = sqlanon.anatomy(connection, "patients", into="ward", **ROLES)
         assert list(made.manifest["files"]) == ["qit", "st"]
     assert sqlanon.open("ward", database=str(path)).write(tmp_path / "out").verify().holds

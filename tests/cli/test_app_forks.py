@@ -1,0 +1,25 @@
+"""Tests fork their commands from a process that has imported them: they are told apart from others by nothing."""
+
+import os
+import subprocess
+import sys
+
+ROLES = ("--quasi", "age,sex", "--sensitive", "disease", "--id", "ssn", "--key", "5e" * 32)
+
+
+def test_a_forked_command_does_what_a_process_of_its_own_does(shell):
+    words = ("publish", "anatomy", "patients.parquet", *ROLES, "-l", "4", "--out")
+    environment = shell.environment | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    own = subprocess.run(
+        [sys.executable, "-m", "sqlanon", *words, "alone"],
+        cwd=shell.folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    forked = shell(*words, "forks")
+    assert (own.returncode, forked.returncode) == (0, 0)
+    assert forked.stdout == own.stdout.replace(": alone", ": forks") and forked.stderr == own.stderr
+    for name in ("qit.parquet", "st.parquet", "README.md", "estimate.sql"):
+        assert (shell.folder / "forks" / name).read_bytes() == (shell.folder / "alone" / name).read_bytes()
