@@ -9,10 +9,14 @@ and puts the ledger of before back if it is.
 import json
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from sqlanon.atomic_files import OwnedFolder, dead_folders, flush, is_written, locked_parent
+from sqlanon.engines.base import Engine
 from sqlanon.errors import TargetError
+from sqlanon.ledgers.appearance import Note, has_not_appeared
 
 INTENT, NEW, PREVIOUS = "intent.json", "new", "previous"
 
@@ -20,13 +24,17 @@ INTENT, NEW, PREVIOUS = "intent.json", "new", "previous"
 class LedgerFile:
     """One run's hold on a ledger: nobody else publishes under it until the run ends."""
 
-    def __init__(self, path: str | Path) -> None:
-        """Mend what a dead run left, and keep other runs away; raise TargetError where a living one has the ledger."""
+    def __init__(self, path: str | Path, engine: Engine | None = None) -> None:
+        """Mend what a dead run left, and keep other runs away; raise TargetError where a living one has the ledger.
+
+        engine: the session that publishes, which may have the database open that a dead run was publishing to.
+        """
+        self._engine = engine
         self.path = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link
         if not self.path.parent.is_dir():
             raise TargetError(f"no directory {str(self.path.parent)!r} to keep {self.path.name!r} in")
         with locked_parent(self.path):
-            _mend(self.path)
+            _mend(self.path, engine)
             if is_written(self.path.parent, _stem(self.path)):
                 raise TargetError(f"another run publishes under {str(self.path)!r}; wait until it has ended")
             self._folder = OwnedFolder(self.path.parent, _stem(self.path))
@@ -37,13 +45,13 @@ class LedgerFile:
             raise
         self.new = self._folder.path / NEW
 
-    def appear(self, staged: Path) -> None:
-        """Let `new` take the ledger's place; staged: the directory that the release waits in to appear next."""
+    def appear(self, release: Note) -> None:
+        """Let `new` take the ledger's place; release: what tells whether the release, which is next, has appeared."""
         folder = self._folder.path
         try:
             self.new.chmod(0o600)
             flush(self.new)
-            numbers = {"staged": str(staged), "release": staged.stat().st_ino, "ledger": self.new.stat().st_ino}
+            numbers = {**release, "ledger": self.new.stat().st_ino}
             if self.present:
                 _keep_second_name(self.path, folder / PREVIOUS)
             (folder / INTENT).write_text(json.dumps(numbers), encoding="utf-8")
@@ -52,12 +60,13 @@ class LedgerFile:
             self.new.replace(self.path)
             flush(self.path.parent)
         except OSError as error:
-            self.undo()
+            _undo(folder, self.path)
             raise TargetError(f"cannot write {str(self.path)!r}: {error.strerror}") from None
 
     def undo(self) -> None:
-        """Put the ledger of before back: the release has not appeared."""
-        _undo(self._folder.path, self.path)
+        """Put the ledger of before back, unless the release has appeared."""
+        if has_not_appeared(_read_intent(self._folder.path), self._engine):
+            _undo(self._folder.path, self.path)
 
     def close(self) -> None:
         """Let other runs publish under the ledger, and remove what is left of this one."""
@@ -71,11 +80,11 @@ def is_there(path: Path) -> bool:
     return path.is_file()
 
 
-def mend(path: Path) -> None:
+def mend(path: Path, engine: Engine | None = None) -> None:
     """Finish or undo what a dead run began, whoever looks next."""
     if path.parent.is_dir():
         with locked_parent(path):
-            _mend(path)
+            _mend(path, engine)
 
 
 def _stem(path: Path) -> str:
@@ -83,19 +92,12 @@ def _stem(path: Path) -> str:
     return f".{path.name}.sqlanon-ledger-"
 
 
-def _mend(path: Path) -> None:
+def _mend(path: Path, engine: Engine | None) -> None:
     for folder, lock in dead_folders(path.parent, _stem(path)):
-        if _is_staged(folder):
-            _undo(folder, path)
-        shutil.rmtree(folder, ignore_errors=True)
-        lock.close()
-
-
-def _is_staged(folder: Path) -> bool:
-    """Tell whether the release of a dead run has not left the directory that it waited in."""
-    numbers = _read_intent(folder)
-    staged = Path(str(numbers.get("staged", "")))
-    return bool(numbers) and staged.is_dir() and staged.stat().st_ino == numbers["release"]
+        with lock:  # what cannot be looked at yet stays for the next run
+            if has_not_appeared(_read_intent(folder), engine):
+                _undo(folder, path)
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _undo(folder: Path, path: Path) -> None:
@@ -109,9 +111,9 @@ def _undo(folder: Path, path: Path) -> None:
         path.unlink()
 
 
-def _read_intent(folder: Path) -> dict[str, object]:
+def _read_intent(folder: Path) -> Mapping[str, Any]:
     try:
-        numbers: dict[str, object] = json.loads((folder / INTENT).read_text(encoding="utf-8"))
+        numbers: Mapping[str, Any] = json.loads((folder / INTENT).read_text(encoding="utf-8"))
     except (OSError, ValueError):  # died before it was written: nothing was renamed
         return {}
     return numbers

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sqlanon.engines.base import Engine
-from sqlanon.errors import ReleaseError, UsageError
+from sqlanon.errors import ReleaseError, SqlanonError, UsageError
 from sqlanon.methods import METHODS
 from sqlanon.methods.parameters import check_recorded
 from sqlanon.plans.manifest import Manifest, parse_manifest
@@ -68,6 +68,18 @@ def find_in_schema(schema: str, engine: Engine) -> StoredRelease:
     return StoredRelease(
         {name: Sql(f"{engine.qualified(schema)}.{ident(name)}") for name in names}, manifest, Place(schema=schema)
     )
+
+
+def find_manifest(engine: Engine, named: str) -> Manifest | None:
+    """Return the manifest of a release that is a directory or a schema of the engine's, None where there is none."""
+    try:
+        if "directory" in engine.places and Path(named).is_dir():
+            return parse_manifest((Path(named) / MANIFEST).read_text(encoding="utf-8"), named)
+        if "schema" in engine.places and "manifest" in (engine.tables(named) or ()):
+            return parse_manifest(read_schema_manifest(engine, named), named)
+    except (OSError, UnicodeDecodeError, SqlanonError):
+        pass
+    return None
 
 
 def _read_manifest(text: str, where: str, engine: Engine) -> Manifest:

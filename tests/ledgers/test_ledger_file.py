@@ -11,6 +11,7 @@ from sqlanon import atomic_files
 from sqlanon.atomic_files import DirectoryExchange, recover_directory
 from sqlanon.errors import TargetError
 from sqlanon.ledgers import ledger_file
+from sqlanon.ledgers.appearance import note_directory
 from sqlanon.ledgers.ledger_file import LedgerFile, mend
 
 MOST_STEPS = 80
@@ -24,7 +25,7 @@ def publish(folder, number, target="ward"):
         try:
             (exchange.new / "release.json").write_text(str(number), encoding="utf-8")
             ledger.new.write_text(str(number), encoding="utf-8")
-            ledger.appear(exchange.new)
+            ledger.appear(note_directory(exchange.new))
             try:
                 exchange.commit(frozenset({"release.json"}))
             except BaseException:
@@ -127,7 +128,7 @@ def test_where_the_staged_release_is_gone_the_new_ledger_stays(tmp_path):
     ledger = LedgerFile(tmp_path / "ward.ledger")
     exchange = DirectoryExchange(tmp_path / "ward_2")
     ledger.new.write_text("2")
-    ledger.appear(exchange.new)
+    ledger.appear(note_directory(exchange.new))
     exchange.close()
     ledger._folder._lock_file.close()  # as the kernel does when the process dies
     mend(tmp_path / "ward.ledger")
@@ -139,7 +140,7 @@ def test_a_ledger_that_was_put_there_since_is_not_undone(tmp_path):
     ledger = LedgerFile(tmp_path / "ward.ledger")
     exchange = DirectoryExchange(tmp_path / "ward_2")
     ledger.new.write_text("2")
-    ledger.appear(exchange.new)
+    ledger.appear(note_directory(exchange.new))
     ledger._folder._lock_file.close()
     restored = tmp_path / "backup"
     restored.write_text("7")
