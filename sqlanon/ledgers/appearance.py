@@ -33,14 +33,14 @@ def has_not_appeared(note: Note, engine: Engine | None = None) -> bool:
     """Tell whether a release is certain not to have appeared; raise TargetError where that cannot be looked at yet."""
     if "staged" in note:
         staged = Path(str(note["staged"]))
-        return staged.is_dir() and staged.stat().st_ino == note["release"]
+        return staged.is_dir() and bool(staged.stat().st_ino == note["release"])
     path = Path(str(note.get("database") or ""))
     # nothing was begun; or what was in memory is gone, and what was moved away may have been seen
     if not path.is_file():
         return False
     opened = None if engine is None else engine.database_path()
     if engine is not None and opened is not None and opened.samefile(path):
-        return _digest(engine, str(note["schema"])) == note["before"]
+        return _stands_still(engine, note)
     try:
         other = open_duckdb(str(path))
     except SqlanonError:
@@ -49,7 +49,11 @@ def has_not_appeared(note: Note, engine: Engine | None = None) -> bool:
             " another program has that database open: run again when it has ended"
         ) from None
     with closing(other.connection):
-        return _digest(other, str(note["schema"])) == note["before"]
+        return _stands_still(other, note)
+
+
+def _stands_still(engine: Engine, note: Note) -> bool:
+    return bool(_digest(engine, str(note["schema"])) == note["before"])
 
 
 def _digest(engine: Engine, schema: str) -> str | None:
