@@ -1,4 +1,4 @@
-"""The ledger's file: replaced in step with the release, so that both appear or neither.
+"""The ledger's file, or its directory: replaced in step with the release, so that both appear or neither.
 
 Two names cannot be renamed at once. The ledger goes first: if the run dies before its release appears, the ledger knows
 groups that nobody saw, which gives nothing away, while a release that its ledger does not know would fork history. A
@@ -18,18 +18,19 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import TargetError
 from sqlanon.ledgers.appearance import Note, has_not_appeared
 
+KEEPERS = {"file": "spark keeps directories", "directory": "other engines keep files or tables"}
 INTENT, NEW, PREVIOUS = "intent.json", "new", "previous"
 
 
 class LedgerFile:
     """One run's hold on a ledger: nobody else publishes under it until the run ends."""
 
-    def __init__(self, path: str | Path, engine: Engine | None = None) -> None:
+    def __init__(self, path: str | Path, engine: Engine | None = None, is_directory: bool = False) -> None:
         """Mend what a dead run left, and keep other runs away; raise TargetError where a living one has the ledger.
 
         engine: the session that publishes, which may have the database open that a dead run was publishing to.
         """
-        self._engine = engine
+        self._engine, self._is_directory = engine, is_directory
         self.path = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link
         if not self.path.parent.is_dir():
             raise TargetError(f"no directory {str(self.path.parent)!r} to keep {self.path.name!r} in")
@@ -39,7 +40,7 @@ class LedgerFile:
                 raise TargetError(f"another run publishes under {str(self.path)!r}; wait until it has ended")
             self._folder = OwnedFolder(self.path.parent, _stem(self.path))
         try:
-            self.present = is_there(self.path)
+            self.present = is_there(self.path, is_directory)
         except BaseException:
             self.close()
             raise
@@ -49,14 +50,15 @@ class LedgerFile:
         """Let `new` take the ledger's place; release: what tells whether the release, which is next, has appeared."""
         folder = self._folder.path
         try:
-            self.new.chmod(0o600)
-            flush(self.new)
+            _keep_private(self.new)
             numbers = {**release, "ledger": self.new.stat().st_ino}
-            if self.present:
+            if self.present and not self._is_directory:
                 _keep_second_name(self.path, folder / PREVIOUS)
             (folder / INTENT).write_text(json.dumps(numbers), encoding="utf-8")
             for path in (folder / INTENT, folder):
                 flush(path)
+            if self.present and self._is_directory:  # which no rename replaces
+                self.path.rename(folder / PREVIOUS)
             self.new.replace(self.path)
             flush(self.path.parent)
         except OSError as error:
@@ -73,11 +75,12 @@ class LedgerFile:
         self._folder.close()
 
 
-def is_there(path: Path) -> bool:
-    """Tell whether there is a ledger; raise TargetError for what is no file of its own."""
-    if path.is_symlink() or (os.path.lexists(path) and not path.is_file()):
-        raise TargetError(f"{str(path)!r} is no file; a ledger is a file of its own")
-    return path.is_file()
+def is_there(path: Path, is_directory: bool = False) -> bool:
+    """Tell whether there is a ledger; raise TargetError for what is none by its kind."""
+    if path.is_symlink() or (os.path.lexists(path) and path.is_dir() != is_directory):
+        kind = "directory" if is_directory else "file"
+        raise TargetError(f"{str(path)!r} is no {kind}; a ledger is a {kind} of its own ({KEEPERS[kind]})")
+    return os.path.lexists(path)
 
 
 def mend(path: Path, engine: Engine | None = None) -> None:
@@ -95,20 +98,29 @@ def _stem(path: Path) -> str:
 def _mend(path: Path, engine: Engine | None) -> None:
     for folder, lock in dead_folders(path.parent, _stem(path)):
         with lock:  # what cannot be looked at yet stays for the next run
-            if has_not_appeared(_read_intent(folder), engine):
+            # no directory of that name: it died between two renames, before the release could appear
+            if not os.path.lexists(path) or has_not_appeared(_read_intent(folder), engine):
                 _undo(folder, path)
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def _undo(folder: Path, path: Path) -> None:
-    numbers = _read_intent(folder)
-    # what somebody else has put there since stays
-    if not numbers or not path.is_file() or path.stat().st_ino != numbers["ledger"]:
+    numbers, previous = _read_intent(folder), folder / PREVIOUS
+    if numbers and not os.path.lexists(path):
+        if previous.is_dir():
+            previous.rename(path)
         return
-    if (folder / PREVIOUS).is_file():
-        (folder / PREVIOUS).replace(path)
+    # what somebody else has put there since stays
+    if not numbers or path.stat().st_ino != numbers["ledger"]:
+        return
+    if path.is_dir():
+        path.rename(folder / "undone")
+    if previous.is_file():
+        previous.replace(path)
+    elif previous.is_dir():
+        previous.rename(path)
     else:
-        path.unlink()
+        path.unlink(missing_ok=True)
 
 
 def _read_intent(folder: Path) -> Mapping[str, Any]:
@@ -117,6 +129,15 @@ def _read_intent(folder: Path) -> Mapping[str, Any]:
     except (OSError, ValueError):  # died before it was written: nothing was renamed
         return {}
     return numbers
+
+
+def _keep_private(path: Path) -> None:
+    """Write a ledger through to the disk, readable for its owner alone."""
+    for inside in path.iterdir() if path.is_dir() else ():
+        inside.chmod(0o600)
+        flush(inside)
+    path.chmod(0o700 if path.is_dir() else 0o600)
+    flush(path)
 
 
 def _keep_second_name(path: Path, second: Path) -> None:

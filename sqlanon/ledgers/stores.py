@@ -1,4 +1,4 @@
-"""Which store a ledger has: DuckDB keeps a file, PostgreSQL tables of the server."""
+"""Which store a ledger has: DuckDB keeps a file, Spark a directory of files, PostgreSQL tables of the server."""
 
 from pathlib import Path
 
@@ -6,6 +6,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
 from sqlanon.ledgers.contents import Store
 from sqlanon.ledgers.database_file import DatabaseFile
+from sqlanon.ledgers.parquet_directory import ParquetDirectory
 from sqlanon.ledgers.request import Destination
 from sqlanon.ledgers.server_tables import ServerTables, split_name
 from sqlanon.releases.targets import MANIFEST
@@ -14,8 +15,6 @@ from sqlanon.wording import option
 
 def open_store(named: str, engine: Engine, place: Destination) -> Store:
     """Hold the ledger of a release that goes to `place`; raise UsageError where the two do not go together."""
-    if engine.dialect == "spark":
-        raise UsageError("a ledger is kept by DuckDB or PostgreSQL; spark publishes without one")
     if place.named is None:
         asked = f"a directory, {option('out', 'DIR')}, or a schema, {option('into', 'SCHEMA')}"
         raise UsageError(f"a ledger is written in step with a release that lasts: {asked}")
@@ -31,7 +30,7 @@ def open_store(named: str, engine: Engine, place: Destination) -> Store:
             raise _published(named)
     if (path.parent / MANIFEST).is_file():
         raise _published(named)
-    return DatabaseFile(engine, path)
+    return ParquetDirectory(engine, path) if engine.dialect == "spark" else DatabaseFile(engine, path)
 
 
 def _published(named: str) -> UsageError:

@@ -11,6 +11,7 @@ from sqlanon.errors import SourceError
 from sqlanon.ledgers.contents import Contents
 from sqlanon.ledgers.database_file import attached
 from sqlanon.ledgers.ledger_file import is_there, mend
+from sqlanon.ledgers.parquet_directory import opened
 from sqlanon.ledgers.server_tables import read_tables
 from sqlanon.plans.build import render_query
 
@@ -53,7 +54,7 @@ class Ledger:
 
 
 def read_ledger(named: str | Path, engine: Engine | None = None) -> Ledger:
-    """Read a ledger, the file of DuckDB's or SCHEMA.TABLE of a server's; what a dead run left of it is mended first.
+    """Read a ledger: a file, a directory, or SCHEMA.TABLE of a server; what a dead run left of it is mended first.
 
     engine: the session that reads it, DuckDB if None. Raises SourceError where there is none, or it is something else.
     """
@@ -65,9 +66,9 @@ def read_ledger(named: str | Path, engine: Engine | None = None) -> Ledger:
         return _told(engine, found)
     place = Path(named).absolute()
     mend(place)
-    if not is_there(place):
+    if not is_there(place, place.is_dir()):
         raise _missing(named)
-    with attached(engine, place) as found:
+    with (opened if place.is_dir() else attached)(engine, place) as found:
         return _told(engine, found)
 
 

@@ -164,3 +164,27 @@ def test_names_that_are_no_ledgers_are_refused(con):
             sqlanon.ledger(f"vault.{name}", con)
     with pytest.raises(SourceError, match=r"no ledger 'vault\.none'"):
         sqlanon.ledger("vault.none", con)
+
+
+def test_a_job_and_the_command_line_name_the_table(con, hospital, shell):
+    job = """\
+method: anatomy
+source: {engine: postgres, table: people}
+roles: {quasi: age, sensitive: disease, id: ssn}
+parameters: {l: 3, ledger: vault.book, unique_quasi: keep%s}
+output: {into: ward, overwrite: true}
+key_env: WARD_KEY
+"""
+    asked = {"WARD_KEY": KEY, "SQLANON_DSN": hospital.dsn("ledgers")}
+    for number, since in ((1, ""), (2, ", since: ward")):
+        (shell.folder / "nightly.yml").write_text(job % since)
+        done = shell("run", "nightly.yml", **asked)
+        assert json.loads(done.stdout)["parameters"]["release"] == number
+    assert standing(con) == (2, 2)
+    found = json.loads(shell("ledger", "vault.book", "--engine", "postgres", "--format", "json", **asked).stdout)
+    assert found["releases"] == 2 and found["persons"] == 60
+    done = shell("ledger", "vault.book", "--dsn", asked["SQLANON_DSN"])
+    assert done.returncode == 2 and "--dsn is not for --engine duckdb" in done.stderr
+    (shell.folder / "nightly.yml").write_text(job % ", changed: move")
+    done = shell("run", "nightly.yml", "--check", **asked)
+    assert done.returncode == 2 and "is not offered" in done.stderr
