@@ -2,12 +2,13 @@
 
     python -m tests.benchmarks.republication history adult.parquet [--releases 5] [--turnover 0.05] [--l 3]
     python -m tests.benchmarks.republication speed [--rows 1000000]
-    python -m tests.benchmarks.republication kills [--kills 300] [--rows 20000]
+    python -m tests.benchmarks.republication kills [--kills 300] [--rows 20000] [--into]
 
 history: releases of Adult with and without a ledger, the occupation sensitive, everybody known by a number; how many
 people all releases together fix to one value, and the mean relative error of random counts on the last release
 beside a fresh release of the same people. speed: a first release, and one after 1 % arrivals, 1 % departures and 0.5 %
-changes. kills: kill -9 at random moments; a run later ledger and release belong together.
+changes. kills: kill -9 at random moments; a run later ledger and release, a directory or a schema (--into), belong
+together.
 """
 
 import argparse
@@ -117,21 +118,26 @@ PEOPLE = (
 )
 
 
-def publication(*words: str) -> list[str]:
-    """Return the command that publishes under the ledger."""
-    source = ["patients", "--database", "hospital.duckdb", *ROLES, "--out", "ward", "--overwrite"]
-    return [sys.executable, "-m", "sqlanon", "publish", "anatomy", *source, *words]
+def publication(place: str) -> list[str]:
+    """Return the command that publishes under the ledger; place: --out or --into."""
+    source = ["patients", "--database", "hospital.duckdb", *ROLES, place, "ward", "--overwrite"]
+    return [sys.executable, "-m", "sqlanon", "publish", "anatomy", *source]
 
 
-def standing(folder: Path) -> tuple[int, int]:
+def standing(folder: Path, place: str) -> tuple[int, int]:
     """Return the numbers that ledger and release say; the verb mends what a dead run left."""
     words = [sys.executable, "-m", "sqlanon", "ledger", "ward.ledger", "--format", "json"]
     told = json.loads(subprocess.run(words, cwd=folder, check=True, capture_output=True).stdout)
-    manifest = json.loads((folder / "ward" / "release.json").read_text())
+    if place == "--out":
+        text = (folder / "ward" / "release.json").read_text()
+    else:
+        with duckdb.connect(str(folder / "hospital.duckdb"), read_only=True) as con:
+            ((text,),) = con.execute("select manifest from ward.manifest").fetchall()
+    manifest = json.loads(text)
     return told["releases"], manifest["parameters"]["release"]
 
 
-def kills(count: int, rows: int, seed: int) -> None:
+def kills(count: int, rows: int, seed: int, place: str) -> None:
     """Kill publications under a ledger at random moments; print how often what was found."""
     chance, found = random.Random(seed), Counter[str]()
     with TemporaryDirectory() as name:
@@ -141,22 +147,22 @@ def kills(count: int, rows: int, seed: int) -> None:
         with duckdb.connect(str(folder / "hospital.duckdb")) as con:
             con.execute(PEOPLE.format(rows=rows))
         start = time.monotonic()
-        subprocess.run(publication(), cwd=folder, env=environment, check=True, capture_output=True)
+        subprocess.run(publication(place), cwd=folder, env=environment, check=True, capture_output=True)
         longest, last = time.monotonic() - start, 1
         for turn in range(count):
             quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-            process = subprocess.Popen(publication(), cwd=folder, env=environment, **quiet)
+            process = subprocess.Popen(publication(place), cwd=folder, env=environment, **quiet)
             time.sleep(chance.uniform(0.3, 1) * longest)
             found["killed" if process.poll() is None else "ended before"] += 1
             process.send_signal(signal.SIGKILL)
             process.wait()
-            ledger, release = standing(folder)
+            ledger, release = standing(folder, place)
             if ledger != release or release not in (last, last + 1):
                 found["out of step"] += 1
                 print(turn, last, ledger, release, file=sys.stderr)
             found["the new release" if release > last else "the old release"] += 1
             last = release
-        subprocess.run(publication(), cwd=folder, env=environment, check=True, capture_output=True)
+        subprocess.run(publication(place), cwd=folder, env=environment, check=True, capture_output=True)
         left = {path.name for path in folder.iterdir()} - {"tmp", "ward", "ward.ledger", "hospital.duckdb"}
         found["files left by the dead"] = len(left)
     print(json.dumps({"out of step": 0, **found, "seconds of a run": round(longest, 2)}, indent=2))
@@ -173,13 +179,14 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--kills", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--into", action="store_true")
     asked = parser.parse_args()
     if asked.part == "history":
         history(asked.data, asked.releases, asked.turnover, asked.l)
     elif asked.part == "speed":
         speed(asked.rows)
     else:
-        kills(asked.kills, min(asked.rows, 20_000), asked.seed)
+        kills(asked.kills, min(asked.rows, 20_000), asked.seed, "--into" if asked.into else "--out")
 
 
 if __name__ == "__main__":

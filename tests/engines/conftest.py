@@ -18,7 +18,7 @@ from tests.engines.hostile import (
     SENSITIVE,
     a_background,
 )
-from tests.engines.nights import NIGHTS, people_of, publish_nights, tables_of, told_of
+from tests.engines.nights import NIGHTS, ROBUST, people_of, publish_nights, tables_of, told_of
 
 
 @pytest.fixture(scope="session")
@@ -51,7 +51,8 @@ def nights(source, tmp_path_factory):
     # otherwise the nights would show less than they are for
     assert told["stale"] and told["departed"] and all(history[2][name] for name in ("returned", "arrived", "changed"))
     assert any(line["waiting"] for line in history)
-    return tables_of(releases), (told, history)
+    classed = publish_nights(con, folder / "classed", lambda night: {"out": folder / f"classed_{night}"}, **ROBUST)
+    return tables_of(releases), (told, history), tables_of(classed), told_of(folder / "classed")
 
 
 @pytest.fixture(scope="session")

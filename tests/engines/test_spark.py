@@ -110,20 +110,24 @@ def spark_nights(spark, source, nights, fetched, tmp_path_factory):
 def test_spark_follows_a_ledger_as_duckdb_does(spark, spark_nights, nights):
     folder, releases, brought = spark_nights
     told = told_of(folder / "ward [1]")
-    assert (tables_of([sqlanon.open(release.directory) for release in releases]), told) == nights
+    assert (tables_of([sqlanon.open(release.directory) for release in releases]), told) == nights[:2]
     assert max(brought) == 1 and spark.catalog.listTables() == []
     assert sqlanon.open(folder / "night_2", con=spark).verify(since=folder / "night_1").holds
 
 
+def _views_of_files(spark):
+    return {table.name for table in spark.catalog.listTables() if table.name.startswith("sqlanon_files")}
+
+
 def test_a_ledger_of_spark_is_its_owners_directory(spark, spark_nights, source):
     folder, _, _ = spark_nights
-    views, ledger = spark.catalog.listTables(), folder / "ward [1]"
+    views, ledger = _views_of_files(spark), folder / "ward [1]"
     assert ledger.stat().st_mode & 0o777 == 0o700
     assert {path.stat().st_mode & 0o777 for path in ledger.iterdir()} == {0o600}
     assert {path.name.partition("-")[0] for path in ledger.iterdir()} == {"ledger.json", "person", "value"}
     assert KEY not in (ledger / "ledger.json").read_text()
     (folder / "plain").mkdir()
-    asked = {**ASKED, "id": [*IDENTIFIERS], "key": KEY, "out": folder / "refused", "ledger": ledger}
+    asked = {**ASKED, "quasi": "age", "id": [*IDENTIFIERS], "key": KEY, "out": folder / "refused", "ledger": ledger}
     refused = [
         (spark, {"key": "cd" * 32}, "was made with another key"),
         (spark, {"l": 4}, "have the l 3, this request 4"),
@@ -137,7 +141,7 @@ def test_a_ledger_of_spark_is_its_owners_directory(spark, spark_nights, source):
         with pytest.raises(SqlanonError) as error:
             sqlanon.anatomy(con, f"{folder}/people_2.parquet", **{**asked, **options})
         assert words in str(error.value)
-    assert not (folder / "refused").exists() and spark.catalog.listTables() == views
+    assert not (folder / "refused").exists() and _views_of_files(spark) == views
     assert {path.name for path in folder.iterdir() if "night" not in path.name and "people" not in path.name} == {
         "ward [1]", "plain"
     }  # fmt: skip
