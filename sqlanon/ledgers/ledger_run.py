@@ -16,7 +16,7 @@ from sqlanon.plans.following import Following
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Plan
 from sqlanon.plans.roles import resolve_names, split_columns
-from sqlanon.releases.stored_release import find_manifest
+from sqlanon.releases.stored_release import manifest_in_directory, manifest_in_schema
 from sqlanon.wording import option
 
 # what the releases' history says of each, by the report that counts it
@@ -71,10 +71,21 @@ class LedgerRun:
                 self.notes.append(
                     f"no release before had {', '.join(new)}: who keeps them learns it of the same persons now"
                 )
-        for release, asked in ((self.asked.since, True), (place.named, False)):
-            if release is not None:
-                refusals.refuse_fork(named, self.before, release, find_manifest(self.engine, release), asked)
+        if place.named is not None:
+            refusals.refuse_fork(named, self.before, place.named, self._standing(place), False)
+        if self.asked.since is not None:
+            refusals.refuse_fork(named, self.before, self.asked.since, self._earlier(self.asked.since, place), True)
         self.description = now
+
+    def _standing(self, place: Destination) -> Manifest | None:
+        if place.into is not None:
+            return manifest_in_schema(place.into, self.engine)
+        return None if place.out is None else manifest_in_directory(place.out)
+
+    def _earlier(self, since: str, place: Destination) -> Manifest | None:
+        """Return the manifest of the release before, where releases like this one lie or else in the other place."""
+        both = (manifest_in_directory(since), manifest_in_schema(since, self.engine))
+        return next(filter(None, both if place.into is None else both[::-1]), None)
 
     def count(self, reports: Mapping[str, Mapping[str, Any]]) -> None:
         """Take the figures of a plan's reports for the ledger's history."""

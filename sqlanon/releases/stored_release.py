@@ -70,14 +70,20 @@ def find_in_schema(schema: str, engine: Engine) -> StoredRelease:
     )
 
 
-def find_manifest(engine: Engine, named: str) -> Manifest | None:
-    """Return the manifest of a release that is a directory or a schema of the engine's, None where there is none."""
+def manifest_in_directory(named: str) -> Manifest | None:
+    """Return the manifest of a release's directory, read without its tables; None where there is no such release."""
     try:
-        if "directory" in engine.places and Path(named).is_dir():
-            return parse_manifest((Path(named) / MANIFEST).read_text(encoding="utf-8"), named)
+        return parse_manifest((Path(named) / MANIFEST).read_text(encoding="utf-8"), named)
+    except (OSError, ValueError, ReleaseError):
+        return None
+
+
+def manifest_in_schema(named: str, engine: Engine) -> Manifest | None:
+    """Return the manifest of a release's schema, read without its tables; None where there is no such release."""
+    try:
         if "schema" in engine.places and "manifest" in (engine.tables(named) or ()):
             return parse_manifest(read_schema_manifest(engine, named), named)
-    except (OSError, UnicodeDecodeError, SqlanonError):
+    except SqlanonError:
         pass
     return None
 

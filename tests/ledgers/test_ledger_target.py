@@ -76,6 +76,18 @@ def test_releases_in_schemas_follow_each_other(hospital):
     assert {path.name for path in hospital.iterdir()} == {"hospital.duckdb", "ward.ledger"}
 
 
+def test_a_directory_of_the_schemas_name_is_another_release(hospital, monkeypatch):
+    monkeypatch.chdir(hospital)
+    with duckdb.connect(str(hospital / "hospital.duckdb")) as con:
+        for number in (1, 2):
+            sqlanon.anatomy(con, "people", **ASKED, ledger="other.ledger", out="ward", overwrite=number == 2)
+    release(hospital)
+    assert release(hospital, overwrite=True, since="ward").manifest["parameters"]["release"] == 2
+    release(hospital, "ward_2")
+    with pytest.raises(UsageError, match=r"'ward' is release 2 of a ledger, and the last one of .* is 3"):
+        release(hospital, "ward_3", since="ward")
+
+
 def test_what_fails_leaves_both_as_they_were(hospital, monkeypatch):
     def full(*_):
         raise TargetError("disk full")
