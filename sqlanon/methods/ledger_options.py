@@ -51,7 +51,7 @@ class LedgerOptions(TypedDict, total=False):
         Place | None,
         Parameter(
             LedgerPlace(),
-            "What keeps releases in step, as secret as the source: a file; with postgres SCHEMA.TABLE.",
+            "What keeps releases in step, as secret as the source: a file (spark: directory, postgres: SCHEMA.TABLE).",
             None,
             compiled=False,
         ),

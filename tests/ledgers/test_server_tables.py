@@ -75,7 +75,9 @@ def test_nobody_but_the_owner_reads_a_ledger(con, hospital):
     assert {name for (name,) in con.execute(names).fetchall()} == {"book", "book_person", "book_value"}
 
 
-def test_release_and_ledger_appear_together_or_not_at_all(con, monkeypatch):
+def test_release_and_ledger_appear_together_or_not_at_all(con, hospital, monkeypatch):
+    import psycopg
+
     with pytest.raises(DataError):
         release(con, require="rows >= 500")
     assert standing(con) == (None, None)
@@ -87,6 +89,12 @@ def test_release_and_ledger_appear_together_or_not_at_all(con, monkeypatch):
             with pytest.raises(TargetError, match="disk full"):
                 release(con, overwrite=True)
         assert standing(con) == (1, 1)
+    with psycopg.connect(hospital.dsn("ledgers"), autocommit=True) as lost, monkeypatch.context() as patch:
+        number = lost.info.backend_pid
+        patch.setattr(PostgresEngine, "keep_private", lambda *_: con.execute(f"select pg_terminate_backend({number})"))
+        with pytest.raises(SqlanonError, match="the session on the PostgreSQL server was lost"):
+            release(lost, overwrite=True)
+    assert standing(con) == (1, 1)
     con.execute("begin")
     release(con, overwrite=True)
     assert standing(con) == (2, 2)

@@ -13,7 +13,7 @@ from sqlanon.cli.options import Dsn, EngineName, EngineOption, Format, FormatOpt
     epilog="Example: sqlanon ledger ward.ledger; sqlanon ledger vault.ward --engine postgres --dsn service=hospital"
 )
 def ledger(
-    named: Annotated[str, typer.Argument(metavar="LEDGER", help="What releases were made with: a file or a table.")],
+    named: Annotated[str, typer.Argument(metavar="LEDGER", help="What releases were made with: a path or a table.")],
     engine: EngineOption = EngineName.duckdb,
     master: Master = None,
     dsn: Dsn = None,
