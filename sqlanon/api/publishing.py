@@ -166,15 +166,15 @@ def run(job: str | os.PathLike[str]) -> Release:
     return run_job(described, open_engine_of(described))
 
 
-def ledger(path: str | os.PathLike[str]) -> "Ledger":
+def ledger(path: str | os.PathLike[str], con: Any = None) -> "Ledger":
     """Tell what a ledger holds, in figures: its releases, persons ever published, groups, who waits.
 
-    path: the file that releases were published with (`ledger=`). Returns the Ledger; it has no values and no ids.
-    Raises SourceError where there is none.
+    path: what releases were published with (`ledger=`): a file, or SCHEMA.TABLE of a server. con: the connection that
+    reads it; DuckDB if None. Returns the Ledger; it has no values and no ids. Raises SourceError where there is none.
     """
     from sqlanon.ledgers.summary import read_ledger
 
-    return read_ledger(Path(path))
+    return read_ledger(os.fspath(path), None if con is None else engine_of(con))
 
 
 def macros(con: Any, *, drop: bool = False, overwrite: bool = False) -> "pd.DataFrame":

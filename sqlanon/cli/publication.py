@@ -116,12 +116,12 @@ def _refuse_place(out: object, into: str | None, given: Mapping[str, Any]) -> No
 
 def _print_statements(request: Any, engine: Any, arguments: Mapping[str, Any], own: Mapping[str, Any]) -> None:
     from sqlanon.publishing import kept_files
-    from sqlanon.publishing.follow import prepared
+    from sqlanon.publishing.follow import destination, prepared
     from sqlanon.publishing.plan_text import PREFIX, statements_text
     from sqlanon.publishing.publish import kept_paths
 
     out = arguments["out"]
-    with prepared(request, engine, PREFIX, out, **own) as (plan, *_):
+    with prepared(request, engine, PREFIX, destination(out, arguments["into"]), **own) as (plan, *_):
         kept_files.chosen(request, plan, kept_paths(request, own), arguments["overwrite"], out)
         sys.stdout.write(statements_text(plan, engine, out, arguments["into"]))
 

@@ -99,6 +99,12 @@ class Engine(Protocol):
     def qualified(self, schema: str) -> Sql:
         """Return the name of a schema as statements write it, with its database's where there are several."""
 
+    def database_path(self) -> Path | None:
+        """Return the file that schemas are written to, None where there is none."""
+
+    def keep_private(self, relation: Sql) -> None:
+        """Let nobody but its owner read a table in a schema, whatever is granted to others by default."""
+
     def execute(self, sql: str) -> object:
         """Make or drop a schema or a table: statements that are written alike everywhere."""
 

@@ -1,4 +1,4 @@
-"""The ledger's file: replaced in step with the release, so that both appear or neither.
+"""The ledger's file, or its directory: replaced in step with the release, so that both appear or neither.
 
 Two names cannot be renamed at once. The ledger goes first: if the run dies before its release appears, the ledger knows
 groups that nobody saw, which gives nothing away, while a release that its ledger does not know would fork history. A
@@ -9,73 +9,85 @@ and puts the ledger of before back if it is.
 import json
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from sqlanon.atomic_files import OwnedFolder, dead_folders, flush, is_written, locked_parent
+from sqlanon.engines.base import Engine
 from sqlanon.errors import TargetError
+from sqlanon.ledgers.appearance import Note, has_not_appeared
 
+KEEPERS = {"file": "spark keeps directories", "directory": "other engines keep files or tables"}
 INTENT, NEW, PREVIOUS = "intent.json", "new", "previous"
 
 
 class LedgerFile:
     """One run's hold on a ledger: nobody else publishes under it until the run ends."""
 
-    def __init__(self, path: str | Path) -> None:
-        """Mend what a dead run left, and keep other runs away; raise TargetError where a living one has the ledger."""
+    def __init__(self, path: str | Path, engine: Engine | None = None, is_directory: bool = False) -> None:
+        """Mend what a dead run left, and keep other runs away; raise TargetError where a living one has the ledger.
+
+        engine: the session that publishes, which may have the database open that a dead run was publishing to.
+        """
+        self._engine, self._is_directory = engine, is_directory
         self.path = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link
         if not self.path.parent.is_dir():
             raise TargetError(f"no directory {str(self.path.parent)!r} to keep {self.path.name!r} in")
         with locked_parent(self.path):
-            _mend(self.path)
+            _mend(self.path, engine)
             if is_written(self.path.parent, _stem(self.path)):
                 raise TargetError(f"another run publishes under {str(self.path)!r}; wait until it has ended")
             self._folder = OwnedFolder(self.path.parent, _stem(self.path))
         try:
-            self.present = is_there(self.path)
+            self.present = is_there(self.path, is_directory)
         except BaseException:
             self.close()
             raise
         self.new = self._folder.path / NEW
 
-    def appear(self, staged: Path) -> None:
-        """Let `new` take the ledger's place; staged: the directory that the release waits in to appear next."""
+    def appear(self, release: Note) -> None:
+        """Let `new` take the ledger's place; release: what tells whether the release, which is next, has appeared."""
         folder = self._folder.path
         try:
-            self.new.chmod(0o600)
-            flush(self.new)
-            numbers = {"staged": str(staged), "release": staged.stat().st_ino, "ledger": self.new.stat().st_ino}
-            if self.present:
+            _keep_private(self.new)
+            numbers = {**release, "ledger": self.new.stat().st_ino}
+            if self.present and not self._is_directory:
                 _keep_second_name(self.path, folder / PREVIOUS)
             (folder / INTENT).write_text(json.dumps(numbers), encoding="utf-8")
             for path in (folder / INTENT, folder):
                 flush(path)
+            if self.present and self._is_directory:  # which no rename replaces
+                self.path.rename(folder / PREVIOUS)
             self.new.replace(self.path)
             flush(self.path.parent)
         except OSError as error:
-            self.undo()
+            _undo(folder, self.path)
             raise TargetError(f"cannot write {str(self.path)!r}: {error.strerror}") from None
 
     def undo(self) -> None:
-        """Put the ledger of before back: the release has not appeared."""
-        _undo(self._folder.path, self.path)
+        """Put the ledger of before back, unless the release has appeared."""
+        if has_not_appeared(_read_intent(self._folder.path), self._engine):
+            _undo(self._folder.path, self.path)
 
     def close(self) -> None:
         """Let other runs publish under the ledger, and remove what is left of this one."""
         self._folder.close()
 
 
-def is_there(path: Path) -> bool:
-    """Tell whether there is a ledger; raise TargetError for what is no file of its own."""
-    if path.is_symlink() or (os.path.lexists(path) and not path.is_file()):
-        raise TargetError(f"{str(path)!r} is no file; a ledger is a file of its own")
-    return path.is_file()
+def is_there(path: Path, is_directory: bool = False) -> bool:
+    """Tell whether there is a ledger; raise TargetError for what is none by its kind."""
+    if path.is_symlink() or (os.path.lexists(path) and path.is_dir() != is_directory):
+        kind = "directory" if is_directory else "file"
+        raise TargetError(f"{str(path)!r} is no {kind}; a ledger is a {kind} of its own ({KEEPERS[kind]})")
+    return os.path.lexists(path)
 
 
-def mend(path: Path) -> None:
+def mend(path: Path, engine: Engine | None = None) -> None:
     """Finish or undo what a dead run began, whoever looks next."""
     if path.parent.is_dir():
         with locked_parent(path):
-            _mend(path)
+            _mend(path, engine)
 
 
 def _stem(path: Path) -> str:
@@ -83,38 +95,49 @@ def _stem(path: Path) -> str:
     return f".{path.name}.sqlanon-ledger-"
 
 
-def _mend(path: Path) -> None:
+def _mend(path: Path, engine: Engine | None) -> None:
     for folder, lock in dead_folders(path.parent, _stem(path)):
-        if _is_staged(folder):
-            _undo(folder, path)
-        shutil.rmtree(folder, ignore_errors=True)
-        lock.close()
-
-
-def _is_staged(folder: Path) -> bool:
-    """Tell whether the release of a dead run has not left the directory that it waited in."""
-    numbers = _read_intent(folder)
-    staged = Path(str(numbers.get("staged", "")))
-    return bool(numbers) and staged.is_dir() and staged.stat().st_ino == numbers["release"]
+        with lock:  # what cannot be looked at yet stays for the next run
+            # no directory of that name: it died between two renames, before the release could appear
+            if not os.path.lexists(path) or has_not_appeared(_read_intent(folder), engine):
+                _undo(folder, path)
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _undo(folder: Path, path: Path) -> None:
-    numbers = _read_intent(folder)
-    # what somebody else has put there since stays
-    if not numbers or not path.is_file() or path.stat().st_ino != numbers["ledger"]:
+    numbers, previous = _read_intent(folder), folder / PREVIOUS
+    if numbers and not os.path.lexists(path):
+        if previous.is_dir():
+            previous.rename(path)
         return
-    if (folder / PREVIOUS).is_file():
-        (folder / PREVIOUS).replace(path)
+    # what somebody else has put there since stays
+    if not numbers or path.stat().st_ino != numbers["ledger"]:
+        return
+    if path.is_dir():
+        path.rename(folder / "undone")
+    if previous.is_file():
+        previous.replace(path)
+    elif previous.is_dir():
+        previous.rename(path)
     else:
-        path.unlink()
+        path.unlink(missing_ok=True)
 
 
-def _read_intent(folder: Path) -> dict[str, object]:
+def _read_intent(folder: Path) -> Mapping[str, Any]:
     try:
-        numbers: dict[str, object] = json.loads((folder / INTENT).read_text(encoding="utf-8"))
+        numbers: Mapping[str, Any] = json.loads((folder / INTENT).read_text(encoding="utf-8"))
     except (OSError, ValueError):  # died before it was written: nothing was renamed
         return {}
     return numbers
+
+
+def _keep_private(path: Path) -> None:
+    """Write a ledger through to the disk, readable for its owner alone."""
+    for inside in path.iterdir() if path.is_dir() else ():
+        inside.chmod(0o600)
+        flush(inside)
+    path.chmod(0o700 if path.is_dir() else 0o600)
+    flush(path)
 
 
 def _keep_second_name(path: Path, second: Path) -> None:

@@ -1,27 +1,22 @@
-"""A release under a ledger: read it, refuse what does not follow, and write it in step with the release."""
+"""A release under a ledger: read it, refuse what does not follow, and write what the next one has to know."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
-from sqlanon.interruption import hold_back
 from sqlanon.key import Key
 from sqlanon.ledgers import refusals
-from sqlanon.ledgers.contents import Contents, attached, write
-from sqlanon.ledgers.ledger_file import LedgerFile
-from sqlanon.ledgers.request import LedgerRequest
+from sqlanon.ledgers.contents import Contents, Store
+from sqlanon.ledgers.request import Destination, LedgerRequest
+from sqlanon.ledgers.stores import open_store
 from sqlanon.plans.following import Following
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Plan
 from sqlanon.plans.roles import resolve_names, split_columns
-from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import Sql
-from sqlanon.releases.directory_target import DirectoryTarget
-from sqlanon.releases.targets import MANIFEST
+from sqlanon.releases.stored_release import manifest_in_directory, manifest_in_schema
 from sqlanon.wording import option
 
 # what the releases' history says of each, by the report that counts it
@@ -40,7 +35,7 @@ class LedgerRun:
     """
 
     asked: LedgerRequest
-    file: LedgerFile
+    store: Store
     engine: Engine
     key: Key
     before: Contents | None = None
@@ -59,15 +54,15 @@ class LedgerRun:
             before.last["number"] + 1, asked.changed, known, asked.expect_departures, tuple(before.description["quasi"])
         )
 
-    def check(self, plan: Plan, identifier: Sequence[str], types: Mapping[str, str], standing: Path | None) -> None:
+    def check(self, plan: Plan, identifier: Sequence[str], types: Mapping[str, str], place: Destination) -> None:
         """Refuse a plan that does not follow what was published before.
 
-        identifier: as it was asked for. types: of the source's columns. standing: a directory that is to be replaced.
+        identifier: as it was asked for. types: of the source's columns. place: a release there is to be replaced.
         """
         names = resolve_names(list(types), split_columns(identifier, list(types)))
-        path, now = self.file.path, refusals.describe(plan.method, plan.publication, names, types, self.key)
+        named, now = self.store.named, refusals.describe(plan.method, plan.publication, names, types, self.key)
         if self.before is not None:
-            refusals.refuse_other_request(path, self.before, now)
+            refusals.refuse_other_request(named, self.before, now)
             new = refusals.refuse_new_quasi(self.before, now, self.asked.new_quasi)
             # what one release has shown stays known, though the next one leaves it out
             ever = self.before.description["ever_quasi"]
@@ -76,48 +71,53 @@ class LedgerRun:
                 self.notes.append(
                     f"no release before had {', '.join(new)}: who keeps them learns it of the same persons now"
                 )
-        for release, asked in ((self.asked.since, True), (standing, False)):
-            if release is not None:
-                refusals.refuse_fork(path, self.before, Path(release), asked)
+        if place.named is not None:
+            refusals.refuse_fork(named, self.before, place.named, self._standing(place), False)
+        if self.asked.since is not None:
+            refusals.refuse_fork(named, self.before, self.asked.since, self._earlier(self.asked.since, place), True)
         self.description = now
+
+    def _standing(self, place: Destination) -> Manifest | None:
+        if place.into is not None:
+            return manifest_in_schema(place.into, self.engine)
+        return None if place.out is None else manifest_in_directory(place.out)
+
+    def _earlier(self, since: str, place: Destination) -> Manifest | None:
+        """Return the manifest of the release before, where releases like this one lie or else in the other place."""
+        both = (manifest_in_directory(since), manifest_in_schema(since, self.engine))
+        return next(filter(None, both if place.into is None else both[::-1]), None)
 
     def count(self, reports: Mapping[str, Mapping[str, Any]]) -> None:
         """Take the figures of a plan's reports for the ledger's history."""
         self.figures = {name: int(reports[report][name]) for report, names in FIGURES.items() for name in names}
 
-    def write(self, manifest: Manifest, made: Mapping[str, Sql]) -> None:
-        """Write the ledger as it will be after this release, in the run's own folder."""
+    def write_history(self, manifest: Manifest) -> None:
+        """Write what the ledger will say of its releases after this one."""
         release = {
             "number": self.following.number,
             "created": manifest["created"],
             "fingerprint": refusals.fingerprint(manifest),
             "figures": self.figures,
         }
-        write(self.engine, self.file.new, made, self.before, self.description, release)
+        self.store.write_history(self.description, [*(self.before.releases if self.before else ()), release])
 
 
 @contextmanager
 def open_ledger(
-    asked: LedgerRequest, engine: Engine, key: Key | None, request: Mapping[str, Any], out: Path | None
+    asked: LedgerRequest, engine: Engine, key: Key | None, request: Mapping[str, Any], place: Destination
 ) -> Iterator[LedgerRun]:
     """Hold a ledger for the block; what a dead run left of it is mended first.
 
     request: what else was asked for: identifier, draws, many_rows_per_person. Raises UsageError and TargetError.
     """
-    refusals.refuse_engine(engine)
     key = _required_key(key, request)
-    path = _required_place(asked, out)
-    file = LedgerFile(path)
-    try:
-        if not file.present:
-            yield LedgerRun(asked, file, engine, key)
-            return
-        with attached(engine, file.path) as before:
+    if asked.changed == "move":
+        raise UsageError(MOVE)
+    with closing(open_store(asked.path, engine, place)) as store, store.reading() as before:
+        if before is not None:
             # under another key everybody would be taken for new
-            refusals.refuse_other_key(file.path, before, key)
-            yield LedgerRun(asked, file, engine, key, before)
-    finally:
-        file.close()
+            refusals.refuse_other_key(store.named, before, key)
+        yield LedgerRun(asked, store, engine, key, before)
 
 
 def _required_key(key: Key | None, request: Mapping[str, Any]) -> Key:
@@ -136,69 +136,8 @@ def _required_key(key: Key | None, request: Mapping[str, Any]) -> Key:
     return key
 
 
-def _required_place(asked: LedgerRequest, out: Path | None) -> Path:
-    if out is None:
-        raise UsageError(
-            f"a ledger is written in step with a directory of files: say {option('out', 'DIR')} for the release"
-        )
-    path, place = Path(asked.path).absolute(), out.absolute()
-    if path == place or place in path.parents or (path.parent / MANIFEST).is_file():
-        raise UsageError(
-            f"{asked.path!r} lies in a release, which is handed on; a ledger is as secret as the source: keep it"
-            " elsewhere"
-        )
-    if asked.changed == "move":
-        raise UsageError(MOVE)
-    return path
-
-
 MOVE = (
     f"{option('changed', 'move')} is not offered: that somebody moved tells that the old and the new group do not agree"
     f" in this person's value, and over many releases no bound on what groups tell together is proved; say"
     f" {option('changed', 'leave')} or {option('changed', 'keep')}"
 )
-
-
-class LedgerTarget:
-    """A directory that appears in step with its ledger: the ledger goes first, and comes back where that fails."""
-
-    def __init__(self, target: DirectoryTarget, ledger: LedgerRun, made: Mapping[str, Sql]) -> None:
-        """Take the target of the files; made: the relations that the ledger will hold."""
-        self.target, self.ledger, self.made = target, ledger, made
-
-    def close(self) -> None:
-        """Let other runs write to the directory."""
-        self.target.close()
-
-    def __enter__(self) -> "LedgerTarget":
-        """Begin."""
-        self.target.__enter__()
-        return self
-
-    def __exit__(self, *failure: object) -> None:
-        """Undo what was not committed."""
-        self.target.__exit__(*failure)
-
-    def write(self, output: Statement) -> Sql:
-        """Write one table's files."""
-        return self.target.write(output)
-
-    def describe_files(self, rows: Mapping[str, int]) -> dict[str, Any]:
-        """Return what the manifest says of the files."""
-        return self.target.describe_files(rows)
-
-    def write_companions(self, manifest: Manifest) -> dict[str, Any]:
-        """Write the texts beside the tables."""
-        return self.target.write_companions(manifest)
-
-    def commit(self, manifest: Manifest) -> None:
-        """Let ledger and release appear."""
-        self.ledger.write(manifest, self.made)
-        hold_back()
-        # the ledger first: the next run can take back a ledger without its release, but make none for a release
-        self.ledger.file.appear(self.target.staged)
-        try:
-            self.target.commit(manifest)
-        except BaseException:
-            self.ledger.file.undo()
-            raise

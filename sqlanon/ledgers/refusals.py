@@ -3,16 +3,13 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from sqlanon.engines.base import Engine
-from sqlanon.errors import SqlanonError, UsageError
+from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.ledgers.contents import FORMAT, Contents
-from sqlanon.plans.manifest import Manifest, parse_manifest
+from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Publication
-from sqlanon.releases.targets import MANIFEST
 from sqlanon.wording import option
 
 CHECK = "ledger/check/"
@@ -51,16 +48,15 @@ def describe(
     }
 
 
-def refuse_other_key(path: Path, before: Contents, key: Key) -> None:
+def refuse_other_key(named: str, before: Contents, key: Key) -> None:
     """Raise UsageError for a key that is not the ledger's."""
     if before.description.get("check") != check_value(key):
         raise UsageError(
-            f"{str(path)!r} was made with another key: under this one it knows nobody. Publish with the ledger's own"
-            " key"
+            f"{named!r} was made with another key: under this one it knows nobody. Publish with the ledger's own key"
         )
 
 
-def refuse_other_request(path: Path, before: Contents, now: Mapping[str, Any]) -> None:
+def refuse_other_request(named: str, before: Contents, now: Mapping[str, Any]) -> None:
     """Raise UsageError where the request differs from the ledger in what has to stay."""
     known = before.description
     pairs = [(words, known.get(name), now[name]) for name, words in WORDS.items()]
@@ -69,7 +65,7 @@ def refuse_other_request(path: Path, before: Contents, now: Mapping[str, Any]) -
     for words, was, found in pairs:
         if was != found:
             raise UsageError(
-                f"the releases of {str(path)!r} have the {words} {_shown(was)}, this request {_shown(found)}: groups"
+                f"the releases of {named!r} have the {words} {_shown(was)}, this request {_shown(found)}: groups"
                 " that were published stay as they are. Ask as before, or begin another ledger, whose releases"
                 " intersect with those of this one"
             )
@@ -99,42 +95,26 @@ def fingerprint(manifest: Manifest) -> str:
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
-def refuse_fork(path: Path, before: Contents | None, standing: Path, asked: bool) -> None:
+def refuse_fork(named: str, before: Contents | None, standing: str, manifest: Manifest | None, asked: bool) -> None:
     """Raise UsageError where a release tells that the ledger is not the one that it was published under.
 
-    standing: a release that is to be replaced, or that `since` names (asked: then it has to be the last one).
+    standing, manifest: a release that is to be replaced, or that `since` names (asked: then it has to be the last one).
     """
-    manifest = _manifest(standing)
     number = None if manifest is None else manifest["parameters"].get("release")
     if manifest is None or number is None:
         if asked:
-            raise UsageError(f"{str(standing)!r} is no release under a ledger")
+            raise UsageError(f"{standing!r} is no release under a ledger")
         return
     last = 0 if before is None else before.last["number"]
-    told = f"{str(standing)!r} is release {number} of a ledger"
+    told = f"{standing!r} is release {number} of a ledger"
     if number > last:
         raise UsageError(
-            f"{told}, and {str(path)!r} knows {last}: it is an outdated copy, or another ledger. Publishing from it"
+            f"{told}, and {named!r} knows {last}: it is an outdated copy, or another ledger. Publishing from it"
             " would group people anew who are published already; publish from the ledger that was written with the last"
             " release"
         )
     known = {one["number"]: one["fingerprint"] for one in before.releases} if before is not None else {}
     if known.get(number) != fingerprint(manifest):
-        raise UsageError(f"{told}, and not of {str(path)!r}, whose release {number} is another one")
+        raise UsageError(f"{told}, and not of {named!r}, whose release {number} is another one")
     if asked and number != last:
-        raise UsageError(f"{told}, and the last one of {str(path)!r} is {last}")
-
-
-def _manifest(directory: Path) -> Manifest | None:
-    try:
-        return parse_manifest((directory / MANIFEST).read_text(encoding="utf-8"), str(directory))
-    except (OSError, UnicodeDecodeError, SqlanonError):
-        return None
-
-
-def refuse_engine(engine: Engine) -> None:
-    """Raise UsageError for an engine whose releases no ledger follows yet."""
-    if engine.dialect != "duckdb":
-        raise UsageError(
-            f"a ledger is a DuckDB file, and its releases are made by DuckDB; {engine.dialect} publishes without one"
-        )
+        raise UsageError(f"{told}, and the last one of {named!r} is {last}")

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_duckdb
 from sqlanon.errors import SourceError
-from sqlanon.ledgers.contents import attached
+from sqlanon.ledgers.contents import Contents
+from sqlanon.ledgers.database_file import attached
 from sqlanon.ledgers.ledger_file import is_there, mend
+from sqlanon.ledgers.parquet_directory import opened
+from sqlanon.ledgers.server_tables import read_tables
 from sqlanon.plans.build import render_query
 
 if TYPE_CHECKING:
@@ -50,23 +53,36 @@ class Ledger:
         return pd.DataFrame([dict(line) for line in self.history], columns=["release", "created", *HISTORY])
 
 
-def read_ledger(path: str | Path, engine: Engine | None = None) -> Ledger:
-    """Read a ledger; what a run that died left of it is mended first.
+def read_ledger(named: str | Path, engine: Engine | None = None) -> Ledger:
+    """Read a ledger: a file, a directory, or SCHEMA.TABLE of a server; what a dead run left of it is mended first.
 
-    Raises SourceError where there is none, or the file is something else.
+    engine: the session that reads it, DuckDB if None. Raises SourceError where there is none, or it is something else.
     """
-    place = Path(path).absolute()
-    mend(place)
-    if not is_there(place):
-        raise SourceError(f"no ledger {str(path)!r}; a release that is published with it makes one")
     engine = engine or open_duckdb()
-    with attached(engine, place) as found:
-        sql = render_query("ledgers/summary/standings", {}, {"person": found.relations["person"]})
-        (standing,) = engine.rows(sql)
-        history = tuple(
-            {"release": one["number"], "created": one["created"], **{name: one["figures"][name] for name in HISTORY}}
-            for one in found.releases
-        )
-        standing = {**standing, "waiting": history[-1]["waiting"], "moved": 0}
-        told = found.description
-        return Ledger(told["method"], told["parameters"], tuple(told["quasi"]), standing, history)
+    if engine.dialect == "postgres":
+        found = read_tables(engine, str(named))
+        if found is None:
+            raise _missing(named)
+        return _told(engine, found)
+    place = Path(named).absolute()
+    mend(place)
+    if not is_there(place, place.is_dir()):
+        raise _missing(named)
+    with (opened if place.is_dir() else attached)(engine, place) as found:
+        return _told(engine, found)
+
+
+def _missing(named: str | Path) -> SourceError:
+    return SourceError(f"no ledger {str(named)!r}; a release that is published with it makes one")
+
+
+def _told(engine: Engine, found: Contents) -> Ledger:
+    sql = render_query("ledgers/summary/standings", {}, {"person": found.relations["person"]})
+    (standing,) = engine.rows(sql)
+    history = tuple(
+        {"release": one["number"], "created": one["created"], **{name: one["figures"][name] for name in HISTORY}}
+        for one in found.releases
+    )
+    standing = {**standing, "waiting": history[-1]["waiting"], "moved": 0}
+    told = found.description
+    return Ledger(told["method"], told["parameters"], tuple(told["quasi"]), standing, history)

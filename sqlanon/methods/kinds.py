@@ -34,6 +34,12 @@ class JobReader(Protocol):
     def place(self, node: Any, name: str) -> str:
         """Return the name of a table, or the path of a file."""
 
+    def ledger(self, node: Any, name: str) -> str:
+        """Return the path of a ledger, or its table's name on a server."""
+
+    def release(self, node: Any, name: str) -> str:
+        """Return the path of a release, or its schema's name."""
+
     def refuse(self, node: Any, words: str) -> Any:
         """Raise UsageError with the node's line."""
 

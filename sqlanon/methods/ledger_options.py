@@ -11,8 +11,8 @@ from sqlanon.methods.parameters import Parameter
 Place = str | os.PathLike[str]
 
 
-class Path(Kind):
-    """The path of a file or a directory, or none."""
+class LedgerPlace(Kind):
+    """The path of a ledger, or its table's name on a server, or none."""
 
     typed = str | None
     recorded = False
@@ -24,8 +24,16 @@ class Path(Kind):
         return named_place(value)
 
     def load(self, reader: JobReader, node: Any, name: str) -> str:
-        """Read a path relative to the job's folder."""
-        return reader.file(node, name)
+        """Read a path relative to the job's folder, or a name."""
+        return reader.ledger(node, name)
+
+
+class ReleasePlace(LedgerPlace):
+    """The path of a release, or its schema's name, or none."""
+
+    def load(self, reader: JobReader, node: Any, name: str) -> str:
+        """Read a path relative to the job's folder, or a name."""
+        return reader.release(node, name)
 
 
 class JobSwitch(Switch):
@@ -42,8 +50,8 @@ class LedgerOptions(TypedDict, total=False):
     ledger: Annotated[
         Place | None,
         Parameter(
-            Path(),
-            "File that this release and those after it are kept in step by: as secret as the source.",
+            LedgerPlace(),
+            "What keeps releases in step, as secret as the source: a file (spark: directory, postgres: SCHEMA.TABLE).",
             None,
             compiled=False,
         ),
@@ -59,7 +67,7 @@ class LedgerOptions(TypedDict, total=False):
     ]
     since: Annotated[
         Place | None,
-        Parameter(Path(), "With a ledger: the release that has to be its last one.", None, compiled=False),
+        Parameter(ReleasePlace(), "With a ledger: the release that has to be its last one.", None, compiled=False),
     ]
     expect_departures: Annotated[
         bool,

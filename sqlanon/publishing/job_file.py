@@ -86,6 +86,7 @@ class _Reader(NodeReader):
         self.environment = environment
         self.secrets: dict[str, str] = {}
         self.lines: dict[str, int] = {}
+        self.on_server = self.in_schema = False
 
     def job(self, root: Node) -> Job:
         """Read the whole file."""
@@ -100,6 +101,7 @@ class _Reader(NodeReader):
             self.refuse(keys["source"], str(error))
         roles = self.mapping(keys["roles"], "roles", ("quasi", "sensitive"), ("id",))
         out, into, overwrite = self.output(keys["output"], place)
+        self.on_server, self.in_schema = place.engine == "postgres", into is not None
         parameters, options = self.parameters(keys["parameters"], method)
         return Job(
             method=method,
@@ -193,6 +195,16 @@ class _Reader(NodeReader):
         """Return `word` where it stands there, else the path of a file."""
         text = self.expanded(node, name)
         return text if text == word else self.beside(text)
+
+    def ledger(self, node: Node, name: str) -> str:
+        """Return the path of a ledger, or on a server the name of its table."""
+        return self.expanded(node, name) if self.on_server else self.file(node, name)
+
+    def release(self, node: Node, name: str) -> str:
+        """Return the path of a release; for one that goes to a schema, what is no path is a schema, too."""
+        if self.on_server:
+            return self.expanded(node, name)
+        return self.place(node, name) if self.in_schema else self.file(node, name)
 
     def place(self, node: Node, name: str) -> str:
         """Return the name of a table, or the path of a file: what has a suffix or lies in a folder is one."""

@@ -18,7 +18,7 @@ from sqlanon.plans.plan import Plan, Source
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.publishing import kept_files
-from sqlanon.publishing.follow import in_step, prepared
+from sqlanon.publishing.follow import destination, in_step, prepared
 from sqlanon.publishing.plan_text import plan_text
 from sqlanon.publishing.release_request import ReleaseRequest
 from sqlanon.publishing.succession import describe_succession, standing_release
@@ -54,7 +54,9 @@ def publish(
     """
     _check_request(asked, out, into)
     with visible_or_not(), ExitStack() as stack:
-        plan, against, ledger = stack.enter_context(prepared(asked, engine, fresh_prefix(), out, **parameters))
+        plan, against, ledger = stack.enter_context(
+            prepared(asked, engine, fresh_prefix(), destination(out, into), **parameters)
+        )
         _refuse_own_source(asked, plan, out)
         # before anything runs: of two runs to one target the second is refused at once
         target = stack.enter_context(closing(target_of(engine, out, into, overwrite)))

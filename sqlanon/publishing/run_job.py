@@ -19,7 +19,7 @@ from sqlanon.methods.parameters import read_given
 from sqlanon.methods.request_options import RequestOptions
 from sqlanon.plans.plan import Check, Loop, Report
 from sqlanon.plans.statement import Statement
-from sqlanon.publishing.follow import prepared
+from sqlanon.publishing.follow import destination, prepared
 from sqlanon.publishing.job_file import Job
 from sqlanon.publishing.publish import publish
 from sqlanon.publishing.release_request import ReleaseRequest, request_of
@@ -61,7 +61,8 @@ def check_job(job: Job, engine: Engine) -> list[str]:
     """
     request = _request(job)
     with secrets_hidden(job), ExitStack() as stack:
-        plan, *_ = stack.enter_context(prepared(request, engine, fresh_prefix(), job.out, **job.parameters))
+        place = destination(job.out, job.into)
+        plan, *_ = stack.enter_context(prepared(request, engine, fresh_prefix(), place, **job.parameters))
         telling = [number for number, step in enumerate(plan.steps) if _may_tell(step)]
         looked_at = replace(plan, steps=plan.steps[: max(telling, default=-1) + 1])
         stack.enter_context(engine.snapshot())

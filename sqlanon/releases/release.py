@@ -55,7 +55,7 @@ class Release(AskedRelease):
         against, voters: a table, view, file, glob, or a relation-like object. background: one such, or a list: the
         distributions that an adversary knows, each with quasi columns, the sensitive column and `probability`.
         r: no posterior of theirs may be above 1/r (r > 1); without it they are reported, `report.posterior`.
-        since: an earlier release of the same ledger, or its directory: groups in both have the same lines.
+        since: an earlier release of the same ledger, its directory or schema: groups in both have the same lines.
         What is found of `voters` is `report.presence`: a row for all voters whose quasi values are the same.
         Returns a Report; `report.holds` is False where any check failed, None where none did and the promise is not
         proved (groups that mix signatures are proved by their background). Raises nothing for a failed check,
@@ -72,7 +72,9 @@ class Release(AskedRelease):
 
     def _earlier(self, since: "str | Path | Release") -> PublishedTables:
         """Return the tables of an earlier release, in this one's session."""
-        opened = since if isinstance(since, Release) else open_release(since, engine=self.engine)
+        # the name of a schema is one of this database's
+        database = None if self.place.schema is None else ""
+        opened = since if isinstance(since, Release) else open_release(since, database, self.engine)
         return replace(opened.published_tables, engine=self.engine)
 
     def _verify(self, evidence: Evidence) -> Report:

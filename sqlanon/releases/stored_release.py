@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sqlanon.engines.base import Engine
-from sqlanon.errors import ReleaseError, UsageError
+from sqlanon.errors import ReleaseError, SqlanonError, UsageError
 from sqlanon.methods import METHODS
 from sqlanon.methods.parameters import check_recorded
 from sqlanon.plans.manifest import Manifest, parse_manifest
@@ -68,6 +68,24 @@ def find_in_schema(schema: str, engine: Engine) -> StoredRelease:
     return StoredRelease(
         {name: Sql(f"{engine.qualified(schema)}.{ident(name)}") for name in names}, manifest, Place(schema=schema)
     )
+
+
+def manifest_in_directory(named: str) -> Manifest | None:
+    """Return the manifest of a release's directory, read without its tables; None where there is no such release."""
+    try:
+        return parse_manifest((Path(named) / MANIFEST).read_text(encoding="utf-8"), named)
+    except (OSError, ValueError, ReleaseError):
+        return None
+
+
+def manifest_in_schema(named: str, engine: Engine) -> Manifest | None:
+    """Return the manifest of a release's schema, read without its tables; None where there is no such release."""
+    try:
+        if "schema" in engine.places and "manifest" in (engine.tables(named) or ()):
+            return parse_manifest(read_schema_manifest(engine, named), named)
+    except SqlanonError:
+        pass
+    return None
 
 
 def _read_manifest(text: str, where: str, engine: Engine) -> Manifest:

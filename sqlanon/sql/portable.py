@@ -88,10 +88,11 @@ RUN: dict[type[exp.Expr], set[str]] = {
     exp.In: {"this", "expressions"},
     exp.Between: {"this", "low", "high"},
     exp.Like: _BINARY,
+    exp.MD5: {"this"},
 }
 _RUN_TYPES = _TYPES | {
     *(exp.DType.BOOLEAN, exp.DType.DATE, exp.DType.DECIMAL, exp.DType.SMALLINT, exp.DType.FLOAT, exp.DType.DOUBLE),
-    *(exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPNTZ),
+    *(exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPNTZ, exp.DType.UUID),
 }
 _WHOLE = {exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT}
 _INTERNAL_NAME = re.compile(r"(quasi|(other_)?part)_\d+|sensitive")  # what recipients' queries read

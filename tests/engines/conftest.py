@@ -18,6 +18,7 @@ from tests.engines.hostile import (
     SENSITIVE,
     a_background,
 )
+from tests.engines.nights import NIGHTS, ROBUST, people_of, publish_nights, tables_of, told_of
 
 
 @pytest.fixture(scope="session")
@@ -36,6 +37,22 @@ def source(tmp_path_factory):
 def expected(source):
     """Publish with DuckDB."""
     return sqlanon.anatomy(source[0], "hostile", id=IDENTIFIERS, key=KEY, **ASKED)
+
+
+@pytest.fixture(scope="session")
+def nights(source, tmp_path_factory):
+    """Publish three nights with DuckDB under one ledger; return the releases' tables, and what the ledger tells."""
+    con, folder = source[0], tmp_path_factory.mktemp("nights")
+    for night, name in enumerate(NIGHTS):
+        con.execute(f"create table {ident(name)} as from hostile limit 0")
+        con.executemany(f"insert into {ident(name)} values ({', '.join('?' * len(COLUMNS))})", people_of(night))
+    releases = publish_nights(con, folder / "ledger", lambda night: {"out": folder / f"night_{night}"})
+    told, history = told_of(folder / "ledger")
+    # otherwise the nights would show less than they are for
+    assert told["stale"] and told["departed"] and all(history[2][name] for name in ("returned", "arrived", "changed"))
+    assert any(line["waiting"] for line in history)
+    classed = publish_nights(con, folder / "classed", lambda night: {"out": folder / f"classed_{night}"}, **ROBUST)
+    return tables_of(releases), (told, history), tables_of(classed), told_of(folder / "classed")
 
 
 @pytest.fixture(scope="session")

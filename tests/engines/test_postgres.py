@@ -23,6 +23,7 @@ from tests.engines.hostile import (
     same_posteriors,
     same_voters,
 )
+from tests.engines.nights import NIGHTS, ROBUST, people_of, publish_nights, tables_of, told_of
 
 """PostgreSQL: the same key gives the same release, the same proofs and the same estimates as in DuckDB."""
 
@@ -92,6 +93,33 @@ def test_postgres_proves_and_estimates_as_duckdb_does(postgres, expected):
         same_answer(release.estimate(query), expected.estimate(query))
         same_answer(release.estimate(query, "ridge"), expected.estimate(query, "ridge"))
     same_page(release, expected)
+
+
+@pytest.fixture
+def vault(postgres, shop):
+    """Make the nights' tables and a schema for ledgers."""
+    postgres.execute("create schema vault")
+    for night, name in enumerate(NIGHTS):
+        postgres.execute(f"create table if not exists {ident(name)} (like hostile)")
+        with postgres.cursor() as cursor, cursor.copy(f"copy {ident(name)} from stdin") as copy:
+            for row in people_of(night):
+                copy.write_row(row)
+    yield postgres
+    for name in NIGHTS:
+        postgres.execute(f"drop table {ident(name)}")
+    postgres.execute("drop schema vault cascade")
+
+
+def test_postgres_follows_a_ledger_as_duckdb_does(vault, nights):
+    def place(night):
+        found.extend(tables_of([sqlanon.open("release", con=vault)]) if night else [])
+        return {"into": "release", "overwrite": True}
+
+    for number, (wanted, told, asked) in enumerate(((*nights[:2], {}), (*nights[2:], ROBUST))):
+        ledger, found = f'vault.Ward\'s "{number}"', []
+        releases = publish_nights(vault, ledger, place, **asked)
+        assert ([*found, *tables_of(releases[-1:])], told_of(ledger, vault)) == (wanted, told)
+        vault.execute("drop schema release cascade")
 
 
 def test_postgres_randomizes_as_duckdb_does(postgres, randomized):

@@ -7,7 +7,9 @@ import pytest
 
 import sqlanon
 from sqlanon.engines.connect import engine_of
-from sqlanon.errors import SourceError, TargetError
+from sqlanon.errors import SourceError, SqlanonError, TargetError
+from sqlanon.plans.templates import ident
+from sqlanon.verification.succession import check_since
 from tests.engines.hostile import (
     ASKED,
     IDENTIFIERS,
@@ -20,6 +22,7 @@ from tests.engines.hostile import (
     same_posteriors,
     same_voters,
 )
+from tests.engines.nights import NIGHTS, publish_nights, tables_of, told_of
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +94,59 @@ def test_spark_proves_and_estimates_as_duckdb_does(spark, spark_release, source,
 def test_spark_finds_the_posteriors_that_duckdb_finds(spark, spark_release, exposed):
     release = sqlanon.open(spark_release[0], con=spark)
     same_posteriors(release.verify(background=exposed[1][0], r=2), exposed[0])
+
+
+@pytest.fixture(scope="module")
+def spark_nights(spark, source, nights, fetched, tmp_path_factory):
+    """Publish the nights with Spark under one ledger; return the folder, the releases and what came to the driver."""
+    folder = tmp_path_factory.mktemp("spark nights")
+    for night, name in enumerate(NIGHTS):
+        source[0].execute(f"copy {ident(name)} to '{folder}/people_{night}.parquet'").fetchall()
+    before = len(fetched)
+    files = [f"{folder}/people_{night}.parquet" for night in range(3)]
+    releases = publish_nights(spark, folder / "ward [1]", lambda night: {"out": folder / f"night_{night}"}, files)
+    return folder, releases, fetched[before:]
+
+
+def test_spark_follows_a_ledger_as_duckdb_does(spark, spark_nights, nights):
+    folder, releases, brought = spark_nights
+    told = told_of(folder / "ward [1]")
+    assert (tables_of([sqlanon.open(release.directory) for release in releases]), told) == nights[:2]
+    assert max(brought) == 1 and spark.catalog.listTables() == []
+    later, earlier = (sqlanon.open(folder / f"night_{night}", con=spark).published_tables for night in (2, 1))
+    assert check_since(later, earlier).holds
+
+
+def _views_of_files(spark):
+    return {table.name for table in spark.catalog.listTables() if table.name.startswith("sqlanon_files")}
+
+
+def test_a_ledger_of_spark_is_its_owners_directory(spark, spark_nights, source):
+    folder, _, _ = spark_nights
+    views, ledger = _views_of_files(spark), folder / "ward [1]"
+    assert ledger.stat().st_mode & 0o777 == 0o700
+    assert {path.stat().st_mode & 0o777 for path in ledger.iterdir()} == {0o600}
+    assert {path.name.partition("-")[0] for path in ledger.iterdir()} == {"ledger.json", "person", "value"}
+    assert KEY not in (ledger / "ledger.json").read_text()
+    (folder / "plain").mkdir()
+    asked = {**ASKED, "quasi": "age", "id": [*IDENTIFIERS], "key": KEY, "out": folder / "refused", "ledger": ledger}
+    refused = [
+        (spark, {"key": "cd" * 32}, "was made with another key"),
+        (spark, {"l": 4}, "have the l 3, this request 4"),
+        (spark, {"since": folder / "night_1"}, "and the last one of"),
+        (spark, {"ledger": folder / "plain"}, "is a directory, and no ledger"),
+        (spark, {"ledger": folder / "people_0.parquet"}, "is no directory; a ledger is a directory of its own"),
+        (spark, {"ledger": folder / "night_1" / "ledger"}, "lies in a release"),
+        (source[0], {}, "is no file; a ledger is a file of its own (spark keeps directories)"),
+    ]
+    for con, options, words in refused:
+        with pytest.raises(SqlanonError) as error:
+            sqlanon.anatomy(con, f"{folder}/people_2.parquet", **{**asked, **options})
+        assert words in str(error.value)
+    assert not (folder / "refused").exists() and _views_of_files(spark) == views
+    assert {path.name for path in folder.iterdir() if "night" not in path.name and "people" not in path.name} == {
+        "ward [1]", "plain"
+    }  # fmt: skip
 
 
 def test_spark_randomizes_as_duckdb_does(spark, source, randomized, tmp_path):

@@ -11,20 +11,23 @@ from sqlanon import atomic_files
 from sqlanon.atomic_files import DirectoryExchange, recover_directory
 from sqlanon.errors import TargetError
 from sqlanon.ledgers import ledger_file
+from sqlanon.ledgers.appearance import note_directory
 from sqlanon.ledgers.ledger_file import LedgerFile, mend
 
 MOST_STEPS = 80
 
 
-def publish(folder, number, target="ward"):
+def publish(folder, number, target="ward", is_directory=False):
     """Write a release and a ledger that say the same number, as publishing does."""
-    ledger, place = LedgerFile(folder / "ward.ledger"), folder / target
+    ledger, place = LedgerFile(folder / "ward.ledger", is_directory=is_directory), folder / target
     try:
         exchange = DirectoryExchange(place)
         try:
             (exchange.new / "release.json").write_text(str(number), encoding="utf-8")
-            ledger.new.write_text(str(number), encoding="utf-8")
-            ledger.appear(exchange.new)
+            if is_directory:
+                ledger.new.mkdir()
+            (ledger.new / "text" if is_directory else ledger.new).write_text(str(number), encoding="utf-8")
+            ledger.appear(note_directory(exchange.new))
             try:
                 exchange.commit(frozenset({"release.json"}))
             except BaseException:
@@ -39,10 +42,11 @@ def publish(folder, number, target="ward"):
 def numbers(folder, target="ward"):
     """Return what the ledger and the release say, None for what is not there."""
     release, ledger = folder / target / "release.json", folder / "ward.ledger"
+    ledger = ledger / "text" if ledger.is_dir() else ledger
     return tuple(int(path.read_text()) if path.is_file() else None for path in (ledger, release))
 
 
-def kill_at(step, folder, number, target):
+def kill_at(step, folder, number, target, is_directory):
     """Publish in a process of its own that kills itself before the given step on the disk; return whether it died."""
     child = os.fork()
     if child:
@@ -66,25 +70,26 @@ def kill_at(step, folder, number, target):
     atomic_files.exchange_names = counted(atomic_files.exchange_names)
     atomic_files.rename_to_absent = counted(atomic_files.rename_to_absent)
     try:
-        publish(folder, number, target)
+        publish(folder, number, target, is_directory)
     finally:
         os._exit(0)
 
 
+@pytest.mark.parametrize("is_directory", [False, True])
 @pytest.mark.parametrize(("before", "target"), [(False, "ward"), (True, "ward"), (True, "ward_2")])
-def test_killed_at_every_step_both_stand_or_neither(tmp_path, before, target):
+def test_killed_at_every_step_both_stand_or_neither(tmp_path, before, target, is_directory):
     for step in range(1, MOST_STEPS):
         folder = tmp_path / f"{step}"
         folder.mkdir()
         if before:
-            publish(folder, 1)
-        died = kill_at(step, folder, 2, target)
+            publish(folder, 1, is_directory=is_directory)
+        died = kill_at(step, folder, 2, target, is_directory)
         # the next run looks at the ledger first, then at its target
         mend(folder / "ward.ledger")
         recover_directory(folder / target)
         none = (1, None if target != "ward" else 1) if before else (None, None)
         assert numbers(folder, target) in ((2, 2), none), step
-        publish(folder, 3, target)
+        publish(folder, 3, target, is_directory)
         assert numbers(folder, target) == (3, 3)
         assert {path.name for path in folder.iterdir()} == {"ward.ledger", "ward", target} - (
             set() if before else {"ward"} - {target}
@@ -127,11 +132,26 @@ def test_where_the_staged_release_is_gone_the_new_ledger_stays(tmp_path):
     ledger = LedgerFile(tmp_path / "ward.ledger")
     exchange = DirectoryExchange(tmp_path / "ward_2")
     ledger.new.write_text("2")
-    ledger.appear(exchange.new)
+    ledger.appear(note_directory(exchange.new))
     exchange.close()
     ledger._folder._lock_file.close()  # as the kernel does when the process dies
     mend(tmp_path / "ward.ledger")
     assert numbers(tmp_path) == (2, 1)
+
+
+def test_a_directory_that_was_set_aside_comes_back_though_the_staged_release_is_gone(tmp_path, monkeypatch):
+    publish(tmp_path, 1, is_directory=True)
+    ledger = LedgerFile(tmp_path / "ward.ledger", is_directory=True)
+    exchange = DirectoryExchange(tmp_path / "ward_2")
+    ledger.new.mkdir()
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        ledger.appear(note_directory(exchange.new))
+    exchange.close()
+    ledger._folder._lock_file.close()
+    assert not (tmp_path / "ward.ledger").exists()
+    mend(tmp_path / "ward.ledger")
+    assert numbers(tmp_path) == (1, 1)
 
 
 def test_a_ledger_that_was_put_there_since_is_not_undone(tmp_path):
@@ -139,7 +159,7 @@ def test_a_ledger_that_was_put_there_since_is_not_undone(tmp_path):
     ledger = LedgerFile(tmp_path / "ward.ledger")
     exchange = DirectoryExchange(tmp_path / "ward_2")
     ledger.new.write_text("2")
-    ledger.appear(exchange.new)
+    ledger.appear(note_directory(exchange.new))
     ledger._folder._lock_file.close()
     restored = tmp_path / "backup"
     restored.write_text("7")
@@ -164,6 +184,9 @@ def test_a_ledger_is_a_file_of_its_own(tmp_path):
     for name in ("link", ""):
         with pytest.raises(TargetError, match="is no file; a ledger is a file of its own"):
             LedgerFile(tmp_path / name) if name else LedgerFile(tmp_path)
+    for name in ("real", "link"):
+        with pytest.raises(TargetError, match="is no directory; a ledger is a directory of its own"):
+            LedgerFile(tmp_path / name, is_directory=True)
     with pytest.raises(TargetError, match="no directory"):
         LedgerFile(tmp_path / "nowhere" / "ward.ledger")
     assert json.loads((tmp_path / "real").read_text()) == 1

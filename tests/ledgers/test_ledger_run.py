@@ -1,7 +1,6 @@
 """Publishing under a ledger: what a publisher sees, what is refused, and what a release says of its ledger."""
 
 import json
-from types import SimpleNamespace
 
 import duckdb
 import pytest
@@ -10,8 +9,7 @@ import sqlanon
 from sqlanon.completion.complete_release import complete_release
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import DataError, SourceError, TargetError, UsageError
-from sqlanon.ledgers import contents
-from sqlanon.ledgers.refusals import refuse_engine
+from sqlanon.ledgers import database_file
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import PublishedTables
 from sqlanon.verification.qit_st import verify
@@ -116,7 +114,7 @@ def test_the_ledger_holds_no_id_and_is_its_owners_alone(ward):
         (told,) = con.execute("select description from description").fetchone()
         assert KEY not in told and json.loads(told)["identifier"] == ["ssn"]
         listed = con.execute("select table_name from duckdb_tables()").fetchall()
-        assert {name for (name,) in listed} == {"person", "value", "release", "description"}
+        assert {name for (name,) in listed} == {"person", "value", "description"}
     assert KEY not in path.read_bytes().decode("latin-1")
 
 
@@ -169,7 +167,7 @@ def test_forged_sizes_do_not_verify(ward, tmp_path):
     ({"id": ()}, "a ledger needs id"),
     ({"rows_per_person": "many"}, "a ledger needs id"),
     ({"draws": "random"}, "a ledger needs keyed draws"),
-    ({"out": None}, "a ledger is written in step with a directory"),
+    ({"out": None}, "a ledger is written in step with a release that lasts"),
     ({"key": OTHER}, "was made with another key"),
     ({"l": 4}, "have the l 3, this request 4"),
     ({"sensitive": "ward"}, "have the sensitive column disease, this request ward"),
@@ -341,7 +339,7 @@ def test_a_value_that_is_missing_is_another_value(tmp_path):
 
 def test_a_ledger_that_cannot_be_written_leaves_nothing(ward, tmp_path, monkeypatch):
     con, _ = ward
-    monkeypatch.setattr(contents, "STORAGE", "no such version")
+    monkeypatch.setattr(database_file, "STORAGE", "no such version")
     with pytest.raises(TargetError, match="cannot write the ledger"):
         release(con, tmp_path, "first")
     assert not list(tmp_path.iterdir())
@@ -358,11 +356,6 @@ def test_inside_a_callers_transaction_nothing_is_written(tmp_path):
     assert not list(tmp_path.iterdir())
     assert release(con, tmp_path).manifest["rows"] == 120
     con.close()
-
-
-def test_engines_without_a_ledger_say_so():
-    with pytest.raises(UsageError, match="spark publishes without one"):
-        refuse_engine(SimpleNamespace(dialect="spark"))
 
 
 def test_nasty_names_and_values(tmp_path):

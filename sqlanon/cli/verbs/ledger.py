@@ -6,19 +6,24 @@ from typing import Annotated
 import typer
 
 from sqlanon.cli.app import app
-from sqlanon.cli.options import Format, FormatOption
+from sqlanon.cli.options import Dsn, EngineName, EngineOption, Format, FormatOption, Master, open_engine
 
 
-@app.command(epilog="Example: sqlanon ledger ward.ledger")
+@app.command(
+    epilog="Example: sqlanon ledger ward.ledger; sqlanon ledger vault.ward --engine postgres --dsn service=hospital"
+)
 def ledger(
-    file: Annotated[str, typer.Argument(help="The ledger that releases were published with.")],
+    named: Annotated[str, typer.Argument(metavar="LEDGER", help="What releases were made with: a path or a table.")],
+    engine: EngineOption = EngineName.duckdb,
+    master: Master = None,
+    dsn: Dsn = None,
     how: FormatOption = Format.table,
 ) -> None:
     """Tell what a ledger holds, in figures: releases so far, persons, groups, who waits. No values, and no ids."""
     from sqlanon.cli import display
     from sqlanon.ledgers.summary import read_ledger
 
-    found = read_ledger(file)
+    found = read_ledger(named, open_engine(engine, None, False, master, dsn))
     if how is Format.json:
         display.show_mapping(found.as_plain(), "json")
         return

@@ -202,6 +202,14 @@ class DuckDBEngine:
         database, schema = self.place
         return Sql(".".join(ident(part) for part in (database, *([schema] if len(parts) == 1 else []), *parts)))
 
+    def database_path(self) -> Path | None:
+        """Return the database's file, None where it lies in memory."""
+        ((path,),) = self.execute("select path from duckdb_databases() where database_name = ?", [self.place[0]])
+        return None if path is None else Path(path).absolute()
+
+    def keep_private(self, relation: Sql) -> None:
+        """Do nothing: whoever has the file reads all of it."""
+
     def reserve(self, schema: str) -> bool:
         """Reserve nothing: one process writes to a file, and of its transactions that meet one fails."""
         return True

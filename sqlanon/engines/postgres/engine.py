@@ -173,6 +173,20 @@ class PostgresEngine:
         """Return the name of a user's table as it is: the session looks it up where the user does."""
         return Sql(".".join(ident(part) for part in parts))
 
+    def database_path(self) -> Path | None:
+        """Return none: the server keeps the files."""
+        return None
+
+    def keep_private(self, relation: Sql) -> None:
+        """Take back what default privileges granted to others than the owner."""
+        # a role may have any name: each is quoted by the server
+        granted = (
+            "select distinct case when a.grantee = 0 then 'public' else quote_ident(pg_get_userbyid(a.grantee)) end"
+            " from pg_class as c, aclexplode(c.relacl) as a where c.oid = %s::regclass and a.grantee <> c.relowner"
+        )
+        for (role,) in self._run(granted, [str(relation)])[1]:
+            self._run(f"revoke all on {relation} from {role} cascade")
+
     def reserve(self, schema: str) -> bool:
         """Take the server's lock for a schema; False where another session has it.
 

@@ -187,6 +187,14 @@ class SparkEngine:
         """Return the name of a user's table as it is: the session looks it up where the user does."""
         return Sql(".".join(ident(part) for part in parts))
 
+    def database_path(self) -> Path | None:
+        """Return none: there are no schemas here."""
+        return None
+
+    def keep_private(self, relation: Sql) -> None:
+        """Refuse: there are no schemas here."""
+        self.execute("")
+
     def reserve(self, schema: str) -> bool:
         """Refuse: there are no schemas here."""
         raise UsageError(f"no schema {schema!r}; spark knows directories")

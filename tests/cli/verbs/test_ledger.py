@@ -63,3 +63,16 @@ def test_a_job_names_its_ledger(shell):
     (shell.folder / "alone.yml").write_text(JOB.replace(", ledger: ward.ledger, changed: keep", ""))
     done = shell("run", "alone.yml", WARD_KEY=KEY)
     assert done.returncode == 0 and "published under one ledger (--ledger FILE) tell no more together" in done.stderr
+
+
+def test_a_job_whose_releases_are_schemas(shell):
+    database = JOB.replace("patients.parquet", "{database: hospital.duckdb, table: patients}")
+    for number, output in ((1, "into: ward"), (2, "into: ward_2")):
+        since = ", since: ward" if number == 2 else ""
+        text = database.replace("out: ward, overwrite: true", output).replace("changed: keep", "changed: keep" + since)
+        (shell.folder / "nightly.yml").write_text(text)
+        assert shell("run", "nightly.yml", "--check", WARD_KEY=KEY).returncode == 0
+        done = shell("run", "nightly.yml", WARD_KEY=KEY)
+        assert json.loads(done.stdout)["parameters"]["release"] == number
+    compared = shell("verify", "ward_2", "--database", "hospital.duckdb", "--since", "ward")
+    assert compared.returncode == 0 and "changed_groups: 0" in compared.stdout

@@ -1,0 +1,116 @@
+"""A ledger as a DuckDB file of the publisher's."""
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from sqlanon.engines.base import Engine
+from sqlanon.engines.connect import open_duckdb
+from sqlanon.errors import SourceError, SqlanonError, TargetError
+from sqlanon.ledgers.contents import COLUMNS, Contents, history_text, parse_history
+from sqlanon.ledgers.ledger_file import LedgerFile
+from sqlanon.plans.templates import Sql, ident, literal
+
+DESCRIPTION = "description"
+TABLES = {DESCRIPTION: {DESCRIPTION}, **COLUMNS}
+STORAGE = "v1.4.0"  # what clients of DuckDB 1.4 and later read
+
+
+class DatabaseFile:
+    """One run's hold on a ledger that is a DuckDB file."""
+
+    def __init__(self, engine: Engine, path: Path) -> None:
+        """Mend what a dead run left, and keep other runs away; raise TargetError where a living one has the ledger."""
+        self.named, self._engine = str(path), engine
+        self._file = LedgerFile(path, engine)
+        self.undo, self.close = self._file.undo, self._file.close
+
+    @contextmanager
+    def reading(self) -> Iterator[Contents | None]:
+        """Attach the ledger for the block."""
+        if not self._file.present:
+            yield None
+            return
+        with attached(self._engine, self._file.path) as found:
+            yield found
+
+    def write_rows(self, made: Mapping[str, Sql]) -> None:
+        """Write a new file in the run's own folder."""
+        with _writing(self._engine, self._file.new) as name:
+            for table, relation in made.items():
+                self._engine.execute(f"create table {name}.{ident(table)} as select * from {relation}")
+
+    def write_history(self, description: Mapping[str, Any], releases: Sequence[Mapping[str, Any]]) -> None:
+        """Write what the new file says of itself, in a session of its own: ours may have written elsewhere."""
+        engine = open_duckdb()
+        with _writing(engine, self._file.new) as name:
+            told = literal(history_text(description, releases))
+            engine.execute(f"create table {name}.{ident(DESCRIPTION)} as select {told} as {ident(DESCRIPTION)}")
+        try:
+            with attached(engine, self._file.new):  # as the next run will
+                pass
+        except SqlanonError as error:
+            raise _unwritten(error) from None
+
+    def appear(self, release: Mapping[str, Any]) -> None:
+        """Let the new file take the ledger's place."""
+        self._file.appear(release)
+
+
+@contextmanager
+def attached(engine: Engine, path: Path) -> Iterator[Contents]:
+    """Attach a ledger for the block, read only; raise SourceError for a file that is none."""
+    name = ident(f"ledger_{secrets.token_hex(8)}")
+    try:
+        engine.execute(f"attach {literal(str(path))} as {name} (type duckdb, read_only)")
+    except SqlanonError:
+        raise SourceError(f"{str(path)!r} is no ledger, or another program has it open") from None
+    try:
+        yield _read(engine, str(path), name)
+    finally:
+        with suppress(SqlanonError):  # the first error is the one to tell
+            engine.execute(f"detach {name}")
+
+
+def _read(engine: Engine, named: str, name: Sql) -> Contents:
+    relations = {table: Sql(f"{name}.main.{ident(table)}") for table in TABLES}
+    try:
+        found: dict[str, set[str]] = {}
+        for row in engine.rows(_columns_of(name)):
+            found.setdefault(row["table_name"], set()).add(row["column_name"])
+        if found != TABLES:
+            raise SourceError("other tables")
+        (described,) = engine.rows(f"select description from {relations.pop(DESCRIPTION)}")
+    except (SqlanonError, ValueError):
+        raise SourceError(f"{named!r} is a database, and no ledger") from None
+    return Contents(*parse_history(described[DESCRIPTION], named), relations)
+
+
+def _columns_of(name: Sql) -> str:
+    # of tables alone: a view could be anything
+    return (
+        "select table_name, column_name from duckdb_columns() join duckdb_tables() using (database_name, schema_name,"
+        f" table_name) where database_name = {literal(str(name)[1:-1])} and schema_name = 'main'"
+    )
+
+
+@contextmanager
+def _writing(engine: Engine, path: Path) -> Iterator[Sql]:
+    """Attach a file to be written for the block; give the name of its schema."""
+    name = ident(f"ledger_{secrets.token_hex(8)}")
+    try:
+        engine.execute(f"attach {literal(str(path))} as {name} (type duckdb, storage_version {literal(STORAGE)})")
+        try:
+            yield Sql(f"{name}.main")
+            # all of it is in the one file then; inside a transaction of the caller's it could not be, and this fails
+            engine.execute(f"checkpoint {name}")
+        finally:
+            engine.execute(f"detach {name}")
+    except SqlanonError as error:
+        raise _unwritten(error) from None
+
+
+def _unwritten(error: SqlanonError) -> TargetError:
+    return TargetError(f"cannot write the ledger: {error}")

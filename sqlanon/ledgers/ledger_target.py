@@ -1,0 +1,68 @@
+"""A release's target in step with its ledger: both appear or neither."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from sqlanon.errors import SqlanonError
+from sqlanon.interruption import hold_back
+from sqlanon.ledgers.appearance import note_directory, note_schema
+from sqlanon.ledgers.ledger_run import LedgerRun
+from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.statement import Statement
+from sqlanon.plans.templates import Sql
+from sqlanon.releases.database_targets import SchemaTarget
+from sqlanon.releases.directory_target import DirectoryTarget
+
+
+class LedgerTarget:
+    """A directory or a schema that appears in step with its ledger, which goes first and comes back where that fails.
+
+    The next run can take back a ledger without its release, but make none for a release.
+    """
+
+    def __init__(self, target: DirectoryTarget | SchemaTarget, ledger: LedgerRun, made: Mapping[str, Sql]) -> None:
+        """Take the target of the release; made: the relations that the ledger will hold."""
+        self.target, self.ledger, self.made = target, ledger, made
+        self._schema = note_schema(target.engine, target.schema) if isinstance(target, SchemaTarget) else {}
+
+    def close(self) -> None:
+        """Let other runs write there."""
+        self.target.close()
+
+    def __enter__(self) -> "LedgerTarget":
+        """Begin; the ledger's rows come first, for a database writes to one file at a time."""
+        self.ledger.store.write_rows(self.made)
+        self.target.__enter__()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        """Undo what was not committed."""
+        self.target.__exit__(*failure)
+
+    def write(self, output: Statement) -> Sql:
+        """Keep one published table."""
+        return self.target.write(output)
+
+    def describe_files(self, rows: Mapping[str, int]) -> dict[str, Any]:
+        """Return what the manifest says of the tables."""
+        return self.target.describe_files(rows)
+
+    def write_companions(self, manifest: Manifest) -> dict[str, Any]:
+        """Write the texts beside the tables."""
+        return self.target.write_companions(manifest)
+
+    def commit(self, manifest: Manifest) -> None:
+        """Let ledger and release appear."""
+        self.ledger.write_history(manifest)
+        hold_back()
+        store = self.ledger.store
+        store.appear(note_directory(self.target.staged) if isinstance(self.target, DirectoryTarget) else self._schema)
+        try:
+            self.target.commit(manifest)
+        except BaseException:
+            if isinstance(self.target, SchemaTarget):  # what was begun would look as if it stood
+                self.target.__exit__()
+            with suppress(SqlanonError):  # the first error is the one to tell
+                store.undo()
+            raise

@@ -1,0 +1,79 @@
+"""A ledger as a directory of Parquet files, which Spark writes and reads by itself."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlanon.engines.base import Engine
+from sqlanon.errors import SourceError, SqlanonError, TargetError
+from sqlanon.ledgers.contents import COLUMNS, Contents, history_text, parse_history
+from sqlanon.ledgers.ledger_file import LedgerFile
+from sqlanon.plans.templates import Sql
+from sqlanon.releases.targets import table_files
+
+HISTORY = "ledger.json"
+
+
+class ParquetDirectory:
+    """One run's hold on a ledger that is a directory."""
+
+    def __init__(self, engine: Engine, path: Path) -> None:
+        """Mend what a dead run left, and keep other runs away; raise TargetError where a living one has the ledger."""
+        self.named, self._engine = str(path), engine
+        self._file = LedgerFile(path, engine, is_directory=True)
+        self.undo, self.close = self._file.undo, self._file.close
+
+    @contextmanager
+    def reading(self) -> Iterator[Contents | None]:
+        """Read the directory for the block."""
+        if not self._file.present:
+            yield None
+            return
+        with opened(self._engine, self._file.path) as found:
+            yield found
+
+    def write_rows(self, made: Mapping[str, Sql]) -> None:
+        """Write a new directory in the run's own folder."""
+        try:
+            self._file.new.mkdir(0o700)
+            for table, relation in made.items():
+                self._engine.write_parquet(f"select * from {relation}", self._file.new / f"{table}.parquet")
+        except (SqlanonError, OSError) as error:
+            raise TargetError(f"cannot write the ledger: {error}") from None
+
+    def write_history(self, description: Mapping[str, Any], releases: Sequence[Mapping[str, Any]]) -> None:
+        """Write what the new directory says of itself."""
+        try:
+            (self._file.new / HISTORY).write_text(history_text(description, releases), encoding="utf-8")
+        except OSError as error:
+            raise TargetError(f"cannot write the ledger: {error.strerror}") from None
+
+    def appear(self, release: Mapping[str, Any]) -> None:
+        """Let the new directory take the ledger's place."""
+        self._file.appear(release)
+
+
+@contextmanager
+def opened(engine: Engine, path: Path) -> Iterator[Contents]:
+    """Read a ledger for the block; raise SourceError for a directory that is none."""
+    try:
+        description, releases = parse_history((path / HISTORY).read_text(encoding="utf-8"), str(path))
+    except (OSError, UnicodeDecodeError):
+        raise SourceError(f"{str(path)!r} is a directory, and no ledger") from None
+    relations: dict[str, Sql] = {}
+    views: list[str] = []
+    try:
+        for table in COLUMNS:
+            files = [path / name for name in table_files([one.name for one in path.iterdir()], table)]
+            try:
+                relations[table] = engine.read_parquet(files)
+                views += [relations[table], engine.in_stored_order(relations[table])]
+                found = set(engine.columns(f"select * from {relations[table]}"))
+            except SqlanonError:
+                found = set()
+            if found != COLUMNS[table]:
+                raise SourceError(f"{str(path)!r} is a directory, and no ledger")
+        yield Contents(description, releases, relations)
+    finally:
+        engine.drop(views)
