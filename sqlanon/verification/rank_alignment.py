@@ -29,6 +29,7 @@ NAME = "rank_alignment"
 LEVEL = 1e-6  # how often a sound release may fail, all its columns and orders together
 # the orders that sensitive values come in: as they sort, and by how frequent they are
 ORDERS = {"sorted": "{value}", "by frequency": "count(*) desc, {value}"}
+_FOLDER = "verification/rank_alignment"
 _VALUE = "sensitive_value"
 _BLOCKS = 4  # for each release that groups may be of: three quarters of them count
 _MOST_BLOCKS = 4096
@@ -48,7 +49,6 @@ def alignment_queries(published: PublishedTables, source: Source, types: Mapping
     compared = {
         "quasi_names": names,
         "class_names": [name for name, column in zip(names, quasi, strict=True) if column in classes],
-        "blocks": 1 if _times(published) == 1 else min(_BLOCKS * _times(published), _MOST_BLOCKS),
     }
     named = {
         "quasi_names": names,
@@ -60,10 +60,19 @@ def alignment_queries(published: PublishedTables, source: Source, types: Mapping
     queries = []
     for how, order in ORDERS.items():
         ranked = Sql(order.format(value=_VALUE))
-        person = published.query("verification/rank_alignment/person", given, **named, ranked=ranked)
-        sql = published.query("verification/rank_alignment/alignment", {"person": Sql(f"({person})")}, **compared)
+        person = published.query(f"{_FOLDER}/person", given, **named, ranked=ranked)
+        blocked = _write_blocks(published, Sql(f"({person})"))
+        sql = published.query(f"{_FOLDER}/alignment", {"blocked_person": Sql(f"({blocked})")}, **compared)
         queries.append((f"alignment, values {how}", sql))
     return queries
+
+
+def _write_blocks(published: PublishedTables, person: Sql) -> str:
+    """Write persons with their half and block."""
+    if _times(published) == 1:
+        return published.query(f"{_FOLDER}/one_block", {"person": person})
+    blocks = min(_BLOCKS * _times(published), _MOST_BLOCKS)
+    return published.query(f"{_FOLDER}/blocks", {"person": person}, blocks=blocks)
 
 
 def check_alignment(published: PublishedTables, source: Source, types: Mapping[str, str]) -> Check:
