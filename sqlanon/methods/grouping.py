@@ -195,6 +195,24 @@ def order_values_of(design: Grouping, tally: str) -> Steps:
     return (Step("methods/grouping/frequency", suffix=attribute.suffix, reads={"tally": tally}, values=ordered),)
 
 
+def code_rows(design: Grouping) -> Steps:
+    """Return the step that gives rows the code of their value, before they are drawn for."""
+    request = design.request
+    rows = "identified" if identity_names(request) == ("identity",) else "population"
+    return code_rows_of(design, rows, (*design.attribute.carried, *identity_names(request)))
+
+
+def code_rows_of(design: Grouping, rows: str, columns: tuple[str, ...]) -> tuple[Step]:
+    """Return the step that gives the rows in the relation `rows` the code of their value, beside these columns."""
+    coded = {"coded_columns": tuple(dict.fromkeys(columns))}
+    return (Step("methods/grouping/coded", "view", suffix=design.attribute.suffix, reads={"rows": rows}, values=coded),)
+
+
+def draw_coded(design: Grouping) -> Steps:
+    """Return the step that draws for every coded row, once."""
+    return draw_from(design, "code", "coded")
+
+
 def seat_rows(design: Grouping) -> Steps:
     """Return the steps from `frequency` to `numbered`: every row's number in its block, the value a `code`."""
     return seat_rows_of(design, "drawn")
@@ -202,26 +220,25 @@ def seat_rows(design: Grouping) -> Steps:
 
 def seat_rows_of(design: Grouping, rows: str) -> Steps:
     """Return `seat_rows` for drawn rows in the relation `rows`."""
-    attribute = design.attribute
-    columns = dict.fromkeys((*attribute.carried, "draw", *tie_names(design.request)))
-    coded = Step(
-        "methods/grouping/coded",
-        "view",
-        suffix=attribute.suffix,
-        reads={"drawn": rows},
-        values={"coded_columns": tuple(columns)},
-    )
-    return (coded, *seat_coded_rows(design, coded.stem))
+    columns = (*design.attribute.carried, "draw", *tie_names(design.request))
+    (coded,) = code_rows_of(design, rows, columns)
+    return (coded, *_seat(design, coded.stem))
 
 
-def seat_coded_rows(design: Grouping, rows: str) -> Steps:
-    """Return `seat_rows` for drawn rows in the relation `rows` that have a `code` of `frequency` already."""
+def seat_coded(design: Grouping) -> Steps:
+    """Return `seat_rows` for drawn rows that have a `code` of `frequency` already."""
+    return _seat(design, "drawn")
+
+
+def _seat(design: Grouping, rows: str) -> Steps:
     attribute = design.attribute
-    suffix = attribute.suffix
+    suffix, read = attribute.suffix, {"drawn": rows}
     placed: dict[str, object] = {"carried": attribute.carried}
     seated = {**placed, "ties": tie_names(design.request)}
     return (
-        Step("methods/grouping/positioned", suffix=suffix, reads={"coded": rows}, values=seated),
+        # a window over a whole value would not spill: shards of its draws bound what is held at once
+        Step("methods/grouping/shard", suffix=suffix, reads=read),
+        Step("methods/grouping/positioned", suffix=suffix, reads=read, values=seated),
         Step("methods/grouping/block", suffix=suffix, values={"block_purpose": f"{attribute.purpose}/block/"}),
         # a view: the block and the seat are read off once more where they are needed, which costs less than a table
         Step("methods/grouping/numbered", "view", suffix=suffix, values=placed),

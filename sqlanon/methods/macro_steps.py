@@ -41,10 +41,10 @@ GROUPING = (
     Step("methods/macro_steps/refusal"),
     Step("methods/macro_steps/key"),
     Step("methods/macro_steps/identified", "view"),
-    Step("methods/grouping/drawn"),
     Step("methods/grouping/frequency"),
-    Step("methods/grouping/coded", "view"),
-    *(Step(f"methods/grouping/{name}") for name in ("positioned", "block")),
+    Step("methods/grouping/coded", "view", reads={"rows": "identified"}),
+    Step("methods/grouping/drawn", reads={"identified": "coded"}),
+    *(Step(f"methods/grouping/{name}") for name in ("shard", "positioned", "block")),
     Step("methods/grouping/numbered", "view"),
     Step("methods/grouping/grouped"),
 )
@@ -78,10 +78,10 @@ def grouping_values(method: str, parameter: str, draws: bool, refusals: list[Ref
     selected = {"quasi_1": "whole", "identifier_1": "chosen_text", "identifier_2": "row_text"}
     return source_values("id", selected) | {
         "identifier_columns": ["identifier_1"],
-        "drawn_columns": ["quasi_1", "sensitive"],
+        "coded_columns": ["quasi_1", "identity"],
+        "drawn_columns": ["quasi_1", "code"],
         "carried": ["quasi_1"],
         "draws": ["draw", "tie"],
-        "coded_columns": ["quasi_1", "draw", "tie"],
         "ties": ["tie"],
         "draws_name": Sql("draws" if draws else "'keyed'"),
         "row_purpose": Sql(f"({purpose}'/row/')"),

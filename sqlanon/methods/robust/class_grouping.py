@@ -175,12 +175,12 @@ def code_rows(design: ClassGrouping) -> Steps:
 
 def draw_coded(design: ClassGrouping) -> Steps:
     """Return the step that draws for every coded row, once."""
-    return grouping.draw_from(design, "code", "coded")
+    return grouping.draw_coded(design)
 
 
 def seat_coded(design: ClassGrouping) -> Steps:
     """Return the steps that give every row its number in its block, class by class."""
-    return grouping.seat_coded_rows(design, "drawn")
+    return grouping.seat_coded(design)
 
 
 def form_class_groups(design: ClassGrouping) -> Steps:

@@ -119,7 +119,6 @@ MACROS = (
         macro_steps.grouping_values(NAME, "gamma", True, [_SMALL])
         | {
             "draws": ["draw", "slot_draw", "tie"],
-            "coded_columns": ["quasi_1", "slot_draw", "draw", "tie"],
             "carried": ["quasi_1", "slot_draw"],
             "identifier_names": Sql("cast(id as varchar[])"),
         },

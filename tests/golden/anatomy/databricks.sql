@@ -182,32 +182,6 @@ select
   ) as `identity`
 from `sqlanon_population`;
 
--- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
-create table `sqlanon_drawn` as
-with `row_key` as (
-  select
-    substring(sha2(`key`.`secret` || 'anatomy/disease/row/', 256), 1, 40) as `secret`
-  from `sqlanon_key` as `key`
-  limit 1
-), `hashed` as (
-  select
-    `identified`.`quasi_1`,
-    `identified`.`quasi_2`,
-    `identified`.`quasi_3`,
-    `identified`.`sensitive`,
-    sha2(`row_key`.`secret` || `identified`.`identity`, 256) as `hash`
-  from `sqlanon_identified` as `identified`
-  cross join `row_key`
-)
-select
-  `quasi_1`,
-  `quasi_2`,
-  `quasi_3`,
-  `sensitive`,
-  cast(conv(substring(`hash`, 1, 15), 16, 10) as bigint) as `draw`,
-  cast(conv(substring(`hash`, 16, 15), 16, 10) as bigint) as `tie`
-from `hashed`;
-
 -- frequency: Step 1 of the grouping: the values by falling count c_v, equal counts in keyed order, each with the first position of its rows, m = floor(N / l), l the group size, groups in B = max(1, floor(m / 64)) blocks
 create table `sqlanon_frequency` as
 with `valued` as (
@@ -245,18 +219,65 @@ select
 from `ordered`
 cross join `total`;
 
--- coded: The drawn rows, each with its value as the code that `frequency` gave it: a whole number is sorted and joined at a fraction of what a text costs
+-- coded: The rows, each with its value as the code that `frequency` gave it: a whole number is sorted and joined at a fraction of what a text costs
 create temporary view `sqlanon_coded` as
 select
-  `drawn`.`quasi_1`,
-  `drawn`.`quasi_2`,
-  `drawn`.`quasi_3`,
-  `drawn`.`draw`,
-  `drawn`.`tie`,
+  `valued`.`quasi_1`,
+  `valued`.`quasi_2`,
+  `valued`.`quasi_3`,
+  `valued`.`identity`,
   `frequency`.`code`
-from `sqlanon_drawn` as `drawn`
+from `sqlanon_identified` as `valued`
 inner join `sqlanon_frequency` as `frequency`
-  on `drawn`.`sensitive` is not distinct from `frequency`.`sensitive`;
+  on `valued`.`sensitive` is not distinct from `frequency`.`sensitive`;
+
+-- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
+create table `sqlanon_drawn` as
+with `row_key` as (
+  select
+    substring(sha2(`key`.`secret` || 'anatomy/disease/row/', 256), 1, 40) as `secret`
+  from `sqlanon_key` as `key`
+  limit 1
+), `hashed` as (
+  select
+    `identified`.`quasi_1`,
+    `identified`.`quasi_2`,
+    `identified`.`quasi_3`,
+    `identified`.`code`,
+    sha2(`row_key`.`secret` || `identified`.`identity`, 256) as `hash`
+  from `sqlanon_coded` as `identified`
+  cross join `row_key`
+)
+select
+  `quasi_1`,
+  `quasi_2`,
+  `quasi_3`,
+  `code`,
+  cast(conv(substring(`hash`, 1, 15), 16, 10) as bigint) as `draw`,
+  cast(conv(substring(`hash`, 16, 15), 16, 10) as bigint) as `tie`
+from `hashed`;
+
+-- shard: The rows of a value in 16 shards by the first 4 of the 60 bits of their draws, so that no window holds a whole value: where in the value's random order, which the shards leave as it is, each shard begins
+create table `sqlanon_shard` as
+with `counted` as (
+  select
+    `code`,
+    (`draw` div 72057594037927936) as `shard`,
+    count(*) as `row_count`
+  from `sqlanon_drawn`
+  group by
+    `code`,
+    (`draw` div 72057594037927936)
+)
+select
+  cast(`code` * 16 + `shard` as int) as `cell`,
+  `code`,
+  cast(sum(`row_count`) over (
+    partition by `code`
+    order by `shard`
+    rows between unbounded preceding and current row
+  ) as bigint) - `row_count` as `first_rank`
+from `counted`;
 
 -- positioned: Step 2 and the first half of step 3: position = first position of the value + random rank among its rows, bucket = position mod m, the block is bucket mod B, the seat in the block bucket div B
 create table `sqlanon_positioned` as
@@ -265,25 +286,30 @@ with `ranked` as (
     `quasi_1`,
     `quasi_2`,
     `quasi_3`,
-    `code`,
-    row_number() over (partition by `code` order by `draw`, `tie`) - 1 as `value_rank`
-  from `sqlanon_coded`
+    cast(`code` * 16 + (`draw` div 72057594037927936) as int) as `cell`,
+    row_number() over (
+      partition by cast(`code` * 16 + (`draw` div 72057594037927936) as int)
+      order by `draw`, `tie`
+    ) - 1 as `cell_rank`
+  from `sqlanon_drawn`
 ), `bucketed` as (
   select
     `ranked`.`quasi_1`,
     `ranked`.`quasi_2`,
     `ranked`.`quasi_3`,
-    `ranked`.`code`,
+    `frequency`.`code`,
     `frequency`.`block_count`,
     `frequency`.`first_block`,
     (
-      `frequency`.`first_position` + `ranked`.`value_rank`
+      `frequency`.`first_position` + `shard`.`first_rank` + `ranked`.`cell_rank`
     ) % `frequency`.`group_count` as `bucket`
   from `ranked`
+  inner join `sqlanon_shard` as `shard`
+    on `ranked`.`cell` = `shard`.`cell`
   inner join `sqlanon_frequency` as `frequency`
-    on `ranked`.`code` = `frequency`.`code`
+    on `shard`.`code` = `frequency`.`code`
   where
-    `ranked`.`value_rank` < `frequency`.`kept_count`
+    `shard`.`first_rank` + `ranked`.`cell_rank` < `frequency`.`kept_count`
 )
 select
   `quasi_1`,
@@ -395,9 +421,10 @@ drop table `sqlanon_grouped`;
 drop view `sqlanon_numbered`;
 drop table `sqlanon_block`;
 drop table `sqlanon_positioned`;
+drop table `sqlanon_shard`;
+drop table `sqlanon_drawn`;
 drop view `sqlanon_coded`;
 drop table `sqlanon_frequency`;
-drop table `sqlanon_drawn`;
 drop view `sqlanon_identified`;
 drop table `sqlanon_tally`;
 drop view `sqlanon_population`;

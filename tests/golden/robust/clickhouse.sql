@@ -468,6 +468,28 @@ select
   reinterpretAsInt64(reverse(unhex('0' || substring("hash", 16, 15)))) as "tie"
 from "hashed";
 
+-- shard: The rows of a value in 16 shards by the first 4 of the 60 bits of their draws, so that no window holds a whole value: where in the value's random order, which the shards leave as it is, each shard begins
+create temporary table "sqlanon_shard" as
+with "counted" as (
+  select
+    "code",
+    intDiv("draw", 72057594037927936) as "shard",
+    count(*) as "row_count"
+  from "sqlanon_drawn"
+  group by
+    "code",
+    intDiv("draw", 72057594037927936)
+)
+select
+  cast("code" * 16 + "shard" as Nullable(Int32)) as "cell",
+  "code",
+  cast(sum("row_count") over (
+    partition by "code"
+    order by "shard"
+    rows between unbounded preceding and current row
+  ) as Nullable(Int64)) - "row_count" as "first_rank"
+from "counted";
+
 -- positioned: Step 2 and the first half of step 3: position = first position of the value + random rank among its rows, bucket = position mod m, the block is bucket mod B, the seat in the block bucket div B
 create temporary table "sqlanon_positioned" as
 with "ranked" as (
@@ -475,25 +497,30 @@ with "ranked" as (
     "quasi_1",
     "quasi_2",
     "quasi_3",
-    "code",
-    row_number() over (partition by "code" order by "draw", "tie") - 1 as "value_rank"
+    cast("code" * 16 + intDiv("draw", 72057594037927936) as Nullable(Int32)) as "cell",
+    row_number() over (
+      partition by cast("code" * 16 + intDiv("draw", 72057594037927936) as Nullable(Int32))
+      order by "draw", "tie"
+    ) - 1 as "cell_rank"
   from "sqlanon_drawn"
 ), "bucketed" as (
   select
     "ranked"."quasi_1" as "quasi_1",
     "ranked"."quasi_2" as "quasi_2",
     "ranked"."quasi_3" as "quasi_3",
-    "ranked"."code" as "code",
+    "frequency"."code" as "code",
     "frequency"."block_count" as "block_count",
     "frequency"."first_block" as "first_block",
     (
-      "frequency"."first_position" + "ranked"."value_rank"
+      "frequency"."first_position" + "shard"."first_rank" + "ranked"."cell_rank"
     ) % "frequency"."group_count" as "bucket"
   from "ranked"
+  inner join "sqlanon_shard" as "shard"
+    on "ranked"."cell" = "shard"."cell"
   inner join "sqlanon_frequency" as "frequency"
-    on "ranked"."code" = "frequency"."code"
+    on "shard"."code" = "frequency"."code"
   where
-    "ranked"."value_rank" < "frequency"."kept_count"
+    "shard"."first_rank" + "ranked"."cell_rank" < "frequency"."kept_count"
 )
 select
   "quasi_1",
@@ -670,6 +697,7 @@ drop table "sqlanon_renumbered";
 drop table "sqlanon_numbered";
 drop table "sqlanon_block";
 drop table "sqlanon_positioned";
+drop table "sqlanon_shard";
 drop table "sqlanon_drawn";
 drop table "sqlanon_coded";
 drop table "sqlanon_frequency";

@@ -482,6 +482,29 @@ select
 from "hashed";
 analyze "sqlanon_drawn";
 
+-- shard: The rows of a value in 16 shards by the first 4 of the 60 bits of their draws, so that no window holds a whole value: where in the value's random order, which the shards leave as it is, each shard begins
+create temporary table "sqlanon_shard" as
+with "counted" as (
+  select
+    "code",
+    ("draw" / 72057594037927936) as "shard",
+    count(*) as "row_count"
+  from "sqlanon_drawn"
+  group by
+    "code",
+    ("draw" / 72057594037927936)
+)
+select
+  cast("code" * 16 + "shard" as int) as "cell",
+  "code",
+  cast(sum("row_count") over (
+    partition by "code"
+    order by "shard"
+    rows between unbounded preceding and current row
+  ) as bigint) - "row_count" as "first_rank"
+from "counted";
+analyze "sqlanon_shard";
+
 -- positioned: Step 2 and the first half of step 3: position = first position of the value + random rank among its rows, bucket = position mod m, the block is bucket mod B, the seat in the block bucket div B
 create temporary table "sqlanon_positioned" as
 with "ranked" as (
@@ -489,25 +512,30 @@ with "ranked" as (
     "quasi_1",
     "quasi_2",
     "quasi_3",
-    "code",
-    row_number() over (partition by "code" order by "draw", "tie") - 1 as "value_rank"
+    cast("code" * 16 + ("draw" / 72057594037927936) as int) as "cell",
+    row_number() over (
+      partition by cast("code" * 16 + ("draw" / 72057594037927936) as int)
+      order by "draw", "tie"
+    ) - 1 as "cell_rank"
   from "sqlanon_drawn"
 ), "bucketed" as (
   select
     "ranked"."quasi_1",
     "ranked"."quasi_2",
     "ranked"."quasi_3",
-    "ranked"."code",
+    "frequency"."code",
     "frequency"."block_count",
     "frequency"."first_block",
     (
-      "frequency"."first_position" + "ranked"."value_rank"
+      "frequency"."first_position" + "shard"."first_rank" + "ranked"."cell_rank"
     ) % "frequency"."group_count" as "bucket"
   from "ranked"
+  inner join "sqlanon_shard" as "shard"
+    on "ranked"."cell" = "shard"."cell"
   inner join "sqlanon_frequency" as "frequency"
-    on "ranked"."code" = "frequency"."code"
+    on "shard"."code" = "frequency"."code"
   where
-    "ranked"."value_rank" < "frequency"."kept_count"
+    "shard"."first_rank" + "ranked"."cell_rank" < "frequency"."kept_count"
 )
 select
   "quasi_1",
@@ -694,6 +722,7 @@ drop table "sqlanon_renumbered";
 drop view "sqlanon_numbered";
 drop table "sqlanon_block";
 drop table "sqlanon_positioned";
+drop table "sqlanon_shard";
 drop table "sqlanon_drawn";
 drop view "sqlanon_coded";
 drop table "sqlanon_frequency";

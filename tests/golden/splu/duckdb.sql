@@ -306,19 +306,35 @@ select
 from ordered
 cross join total;
 
--- coded: The drawn rows, each with its value as the code that `frequency` gave it: a whole number is sorted and joined at a fraction of what a text costs
+-- coded: The rows, each with its value as the code that `frequency` gave it: a whole number is sorted and joined at a fraction of what a text costs
 create temporary view "sqlanon_coded" as
 select
-    drawn."quasi_1",
-    drawn."quasi_2",
-    drawn."quasi_3",
-    drawn."slot_draw",
-    drawn."draw",
-    drawn."tie",
+    valued."quasi_1",
+    valued."quasi_2",
+    valued."quasi_3",
+    valued."slot_draw",
+    valued."draw",
+    valued."tie",
     frequency.code
-from "sqlanon_kept" as drawn
+from "sqlanon_kept" as valued
 inner join "sqlanon_frequency" as frequency
-    on drawn.sensitive is not distinct from frequency.sensitive;
+    on valued.sensitive is not distinct from frequency.sensitive;
+
+-- shard: The rows of a value in 16 shards by the first 4 of the 60 bits of their draws, so that no window holds a whole value: where in the value's random order, which the shards leave as it is, each shard begins
+create temporary table "sqlanon_shard" as
+with counted as (
+    select
+        code,
+        draw // 72057594037927936 as shard,
+        count(*) as row_count
+    from "sqlanon_coded"
+    group by code, draw // 72057594037927936
+)
+select
+    cast(code * 16 + shard as integer) as cell,
+    code,
+    cast(sum(row_count) over (partition by code order by shard rows unbounded preceding) as bigint) - row_count as first_rank
+from counted;
 
 -- positioned: Step 2 and the first half of step 3: position = first position of the value + random rank among its rows, bucket = position mod m, the block is bucket mod B, the seat in the block bucket div B
 create temporary table "sqlanon_positioned" as
@@ -328,11 +344,11 @@ with ranked as (
         "quasi_2",
         "quasi_3",
         "slot_draw",
-        code,
+        cast(code * 16 + draw // 72057594037927936 as integer) as cell,
         row_number() over (
-            partition by code
+            partition by cast(code * 16 + draw // 72057594037927936 as integer)
             order by draw, "tie"
-        ) - 1 as value_rank
+        ) - 1 as cell_rank
     from "sqlanon_coded"
 ),
 bucketed as (
@@ -341,13 +357,14 @@ bucketed as (
         ranked."quasi_2",
         ranked."quasi_3",
         ranked."slot_draw",
-        ranked.code,
+        frequency.code,
         frequency.block_count,
         frequency.first_block,
-        (frequency.first_position + ranked.value_rank) % frequency.group_count as bucket
+        (frequency.first_position + shard.first_rank + ranked.cell_rank) % frequency.group_count as bucket
     from ranked
-    inner join "sqlanon_frequency" as frequency on ranked.code = frequency.code
-    where ranked.value_rank < frequency.kept_count
+    inner join "sqlanon_shard" as shard on ranked.cell = shard.cell
+    inner join "sqlanon_frequency" as frequency on shard.code = frequency.code
+    where shard.first_rank + ranked.cell_rank < frequency.kept_count
 )
 select
     "quasi_1",
@@ -457,6 +474,7 @@ drop table "sqlanon_decoy_group";
 drop view "sqlanon_numbered";
 drop table "sqlanon_block";
 drop table "sqlanon_positioned";
+drop table "sqlanon_shard";
 drop view "sqlanon_coded";
 drop table "sqlanon_frequency";
 drop table "sqlanon_tally_randomized";
