@@ -100,7 +100,7 @@ def options_of(verb: str) -> dict[str, bool]:
 
 @st.composite
 def commands(draw: st.DrawFn, verb: str) -> list[str]:
-    """Draw a command of one verb: of four words that are changed one is what nobody means."""
+    """Draw a command of one verb: of six words that are changed one is what nobody means."""
     words = list(draw(st.sampled_from(VALID[verb])))
     options = options_of(verb)
     for _ in range(draw(st.sampled_from([1, 2, 3]))):
@@ -108,7 +108,7 @@ def commands(draw: st.DrawFn, verb: str) -> list[str]:
         present = [name for name in names if name]
         added = sorted(set(options) - (set() if "--ledger" in words else _OF_LEDGERS)) or present
         name = draw(draw(st.sampled_from([st.sampled_from(present), st.sampled_from(added)])))
-        value = draw(draw(st.sampled_from([meant(verb, name)] * 3 + [nobody_means(name)])))
+        value = draw(draw(st.sampled_from([meant(verb, name)] * 5 + [nobody_means(name)])))
         if name in names and draw(st.sampled_from([True] * 6 + [False])):  # else it is said twice
             words[names.index(name)] = value
         elif name.startswith("-"):

@@ -11,18 +11,20 @@ from tests.command import Shell
 from tests.conftest import FEW_PATIENTS
 from tests.nasty_commands import LEDGER, ROLES, UNSURE
 
-_ODD = (
-    """select i as count, i % 7 - 3 as "quo""te", ['; drop table patients; --', '"', '', 'NULL', '漢字'][1 + i % 5]"""
-    """ as "semi;colon", ['{{ x }}', 'a\nb', '\x1b[31mred'][1 + i % 3] as "'); drop table patients; --","""
-    """ ['HIV', 'HIV ', '', '1:a', '%s', 'ünï'][1 + i // 7 % 6] as "select" from range(240) t(i)"""
+_PATIENTS = (
+    """select *, ssn as count, ssn % 7 - 3 as "quo""te","""
+    """ ['; drop table patients; --', '"', '', 'NULL', '漢字'][1 + ssn % 5] as "semi;colon","""
+    """ ['{{ x }}', 'a\nb', '\x1b[31mred'][1 + ssn % 3] as "'); drop table patients; --","""
+    """ ['HIV', 'HIV ', '', '1:a', '%s', 'ünï'][1 + ssn // 7 % 6] as "select" """
+    f"from ({FEW_PATIENTS})"
 )
 _BACKGROUND = (
     "select sex, disease, count(*) / (select count(*) from patients where sex = one.sex) as probability"
     " from patients as one group by sex, disease"
 )
 _TABLES = {
-    "patients": FEW_PATIENTS,
-    "odd": _ODD,
+    "patients": _PATIENTS,
+    "odd": "from patients",
     "background": _BACKGROUND,
     "levels": "select distinct zipcode::varchar as zipcode, left(zipcode::varchar, 4) as area from patients",
 }

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import pandas as pd
 
-from sqlanon.atomic_files import OwnedFolder
+from sqlanon.atomic_files import write_atomically
 from sqlanon.breaches.limits_and_targets import check_file, check_table
 from sqlanon.charts.bars import draw_sizes
 from sqlanon.charts.figure import write_figure
@@ -98,18 +98,15 @@ class Breach:
             yield _list_sizes(self.engine.frame(page).drop(columns="position"))
 
     def write(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
-        """Write all associations to a .parquet, .csv or .json file, which appears whole or not at all."""
+        """Write all associations to a .parquet, .csv or .json file for its owner alone, whole or not at all."""
         target = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link at the target
         check_file(target, overwrite)
-        folder = OwnedFolder(target.parent, f".{target.name}.sqlanon-")
+        failure = f"cannot write {str(target)!r}"
         try:
-            new = folder.path / f"new{target.suffix}"
-            self._write(new)
-            new.rename(target)
+            with write_atomically(target, failure) as place:
+                self._write(place)
         except OSError as error:
-            raise TargetError(f"cannot write {str(target)!r}: {error.strerror}") from None
-        finally:
-            folder.close()
+            raise TargetError(f"{failure}: {error.strerror}") from None
 
     def store(self, table: str) -> None:
         """Keep all associations in a table of the database, for good; an existing name is refused."""
@@ -130,9 +127,12 @@ class Breach:
 
     def _write(self, path: Path) -> None:
         if path.suffix == ".parquet":
-            written = self.engine.write_parquet(render("breaches/ranked", breach=self.relation_name), path)
-            if list(written) != [path]:
+            new = path.with_name("new.parquet")
+            written = self.engine.write_parquet(render("breaches/ranked", breach=self.relation_name), new)
+            if list(written) != [new]:
                 raise TargetError(f"{self.engine.name} writes several files; use --into, or a .csv or .json file")
+            new.replace(path)
+            path.chmod(0o600)
             return
         with path.open("w", encoding="utf-8") as file:
             if path.suffix == ".csv":

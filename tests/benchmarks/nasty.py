@@ -69,7 +69,7 @@ def main() -> None:
             found, begun = Counter[str](), time.monotonic()
             draw(folder, verb, asked.examples, asked.seed, found)
             seconds = round(time.monotonic() - begun)
-            share = f"{found['exit code 0'] / found['commands']:.0%}"
+            share = f"{(found['exit code 0'] + found['exit code 3']) / found['commands']:.0%}"
             told = {"verb": verb, "at work": share, **dict(sorted(found.items())), "seconds": seconds}
             print(json.dumps(told), flush=True)
 
