@@ -18,7 +18,7 @@ from tests.engines.hostile import (
     SENSITIVE,
     a_background,
 )
-from tests.engines.nights import NIGHTS, ROBUST, people_of, publish_nights, tables_of, told_of
+from tests.engines.nights import ASKED_NIGHTS, NIGHTS, people_of, publish_nights, tables_of, told_of
 
 
 @pytest.fixture(scope="session")
@@ -41,18 +41,25 @@ def expected(source):
 
 @pytest.fixture(scope="session")
 def nights(source, tmp_path_factory):
-    """Publish three nights with DuckDB under one ledger; return the releases' tables, and what the ledger tells."""
+    """Publish three nights with DuckDB under a ledger; return the releases' tables and what the ledger tells.
+
+    For each of what was asked for.
+    """
     con, folder = source[0], tmp_path_factory.mktemp("nights")
     for night, name in enumerate(NIGHTS):
         con.execute(f"create table {ident(name)} as from hostile limit 0")
         con.executemany(f"insert into {ident(name)} values ({', '.join('?' * len(COLUMNS))})", people_of(night))
-    releases = publish_nights(con, folder / "ledger", lambda night: {"out": folder / f"night_{night}"})
-    told, history = told_of(folder / "ledger")
-    # otherwise the nights would show less than they are for
-    assert told["stale"] and told["departed"] and all(history[2][name] for name in ("returned", "arrived", "changed"))
-    assert any(line["waiting"] for line in history)
-    classed = publish_nights(con, folder / "classed", lambda night: {"out": folder / f"classed_{night}"}, **ROBUST)
-    return tables_of(releases), (told, history), tables_of(classed), told_of(folder / "classed")
+    found = []
+    for number, asked in enumerate(ASKED_NIGHTS):
+        ledger = folder / f"ledger_{number}"
+        places = [{"out": folder / f"{number}_{night}"} for night in range(len(NIGHTS))]
+        releases = publish_nights(con, ledger, places.__getitem__, **asked)
+        told, history = told_of(ledger)
+        # otherwise the nights would show less than they are for
+        assert told["stale"] and told["departed"]
+        assert all(history[2][name] for name in ("returned", "arrived", "changed", "waiting"))
+        found.append((tables_of(releases), (told, history)))
+    return found
 
 
 @pytest.fixture(scope="session")

@@ -24,10 +24,10 @@ def people_of(night):
     return rows
 
 
-def publish_nights(con, ledger, place, sources=NIGHTS, method="anatomy", **options):
+def publish_nights(con, ledger, place, method, sources=NIGHTS, **options):
     """Publish the nights one after the other; place: what is said of where each goes, from 0. Return the releases."""
     # the names are another test's: a plan of few columns is made sooner
-    known = {name: value for name, value in ASKED.items() if name != "l" or method == "anatomy"}
+    known = {name: value for name, value in ASKED.items() if name != "l"}
     asked = {**known, "quasi": [QUASI[0], "age"], "id": [*IDENTIFIERS], "key": KEY, "ledger": ledger, **options}
     return [
         sqlanon.publish(method, con, source, changed=CHANGED[night], **asked, **place(night))
@@ -35,8 +35,11 @@ def publish_nights(con, ledger, place, sources=NIGHTS, method="anatomy", **optio
     ]
 
 
-# class by class, where some change class on the third night
-ROBUST = {"method": "robust", "r": 3, "background_from": [[QUASI[0]]], "max_suppressed": 0.9}
+ASKED_NIGHTS = (
+    {"method": "anatomy", "l": 3},
+    # class by class, where some change class on the third night
+    {"method": "robust", "r": 3, "background_from": [[QUASI[0]]], "max_suppressed": 0.9},
+)
 
 
 def told_of(ledger, con=None):
