@@ -105,8 +105,8 @@ def uncertain(con: Any, source: object, **options: Unpack[UncertainOptions]) -> 
 def mondrian(con: Any, source: object, **options: Unpack[MondrianOptions]) -> Release:
     """Publish a relation as boxes of at least k rows (Mondrian): bounds, nodes or sets of quasi values, exact others.
 
-    con, source: as for `anatomy`; DuckDB only. Returns the Release (one table, `data`). Raises UsageError and
-    DataError as `anatomy` does.
+    con, source: as for `anatomy`. Returns the Release (one table, `data`). Raises UsageError and DataError as
+    `anatomy` does.
     """
     return publish("mondrian", con, source, **options)
 

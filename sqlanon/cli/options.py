@@ -11,7 +11,7 @@ import typer
 from sqlanon.errors import UsageError
 from sqlanon.estimators import ESTIMATOR_NAMES
 from sqlanon.key import Key
-from sqlanon.sql.dialect_names import DIALECTS
+from sqlanon.sql.spellings import DIALECTS
 from sqlanon.wording import spoken
 
 if TYPE_CHECKING:

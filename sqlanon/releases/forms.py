@@ -147,7 +147,6 @@ FORMS: dict[str, Form] = {
         cast(Verification, generalized),
         _generalized_session,
         summaries.summarize_boxes,
-        dialects=("duckdb",),
         presence=voter_list.box_presence_query,
     ),
 }

@@ -149,7 +149,7 @@ def _diversity(classes: Classes, column: str) -> list[Measure]:
 
 def _feasible(classes: Classes, column: str) -> dict[str, Any]:
     """Return which l and gamma a sensitive column allows, and what limits them."""
-    figures: dict[str, Any] = classes.row("value_figures", {"class_value": classes.values_of(column)})
+    figures: dict[str, Any] = classes.row("value_figures", {"value_share": classes.shares_of(column)[1]})
     # a value stands at most once in a group of l: its rows need as many groups of l rows each
     room = figures["row_count"] // figures["largest_count"]
     return {

@@ -10,22 +10,24 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from sqlanon.errors import TemplateError
+from sqlanon.sql.lists import is_constant_list, is_list
 
 _BINARY = {"this", "expression"}
 
 # Every node that may stand in a template that travels, with the arguments it may have.
 PORTABLE: dict[type[exp.Expr], set[str]] = {
-    exp.Select: {"expressions", "distinct", "from_", "joins", "where", "group", "order", "limit", "with_"},
+    exp.Select: {"expressions", "distinct", "from_", "joins", "where", "group", "having", "order", "limit", "with_"},
     exp.With: {"expressions"},
     exp.CTE: {"this", "alias"},
     exp.TableAlias: {"this"},
     exp.Subquery: {"this", "alias"},
     exp.From: {"this"},
-    exp.Join: {"this", "kind", "on"},
+    exp.Join: {"this", "kind", "side", "on"},
+    exp.Union: {"this", "expression", "distinct"},
     exp.Table: {"this", "alias", "db", "catalog"},
     exp.Where: {"this"},
     exp.Group: {"expressions"},
-    exp.Order: {"expressions"},
+    exp.Having: {"this"},
     exp.Ordered: {"this", "desc", "nulls_first"},
     exp.Limit: {"expression"},
     exp.Distinct: set(),
@@ -54,49 +56,56 @@ PORTABLE: dict[type[exp.Expr], set[str]] = {
     exp.Greatest: {"this", "expressions", "ignore_nulls"},
     exp.Least: {"this", "expressions", "ignore_nulls"},
     exp.Floor: {"this"},
+    exp.Abs: {"this"},
+    exp.Div: _BINARY,
+    exp.Nullif: _BINARY,
+    exp.TimeToUnix: {"this"},
+    exp.Collate: _BINARY,
     exp.Rand: set(),
     exp.RowNumber: set(),
+    exp.DenseRank: set(),
+    exp.Lead: {"this"},
+    exp.GroupConcat: {"this", "separator"},
+    exp.Order: {"this", "expressions"},
     exp.Count: {"this", "big_int"},
     exp.Sum: {"this"},
     exp.Min: {"this"},
     exp.Max: {"this"},
+    exp.Anonymous: {"this", "expressions"},
+    exp.Explode: {"this"},
+    exp.Split: _BINARY,
     **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Mod, exp.IntDiv), _BINARY),
     **dict.fromkeys((exp.And, exp.Or, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE), _BINARY),
 }
-_TYPES = {exp.DType.TEXT, exp.DType.VARCHAR, exp.DType.BIGINT, exp.DType.INT}
+_TYPES = {exp.DType.TEXT, exp.DType.VARCHAR, exp.DType.BIGINT, exp.DType.INT, exp.DType.DOUBLE}
 
 # What may stand beside it where an engine of ours runs the SQL: verification, estimates, recipients' queries.
 RUN: dict[type[exp.Expr], set[str]] = {
-    exp.Union: {"this", "expression", "distinct"},
-    exp.Join: {"this", "kind", "side", "on"},
     exp.DataType: {"this", "expressions"},
     exp.DataTypeParam: {"this"},
-    exp.Collate: _BINARY,
     exp.Lag: {"this"},
-    exp.DenseRank: set(),
     exp.Avg: {"this"},
-    exp.Nullif: _BINARY,
-    exp.Anonymous: {"this", "expressions"},
-    exp.Div: _BINARY,
     exp.Neg: {"this"},
-    exp.Abs: {"this"},
     exp.Round: {"this", "decimals"},
     exp.Exp: {"this"},
     exp.Ln: {"this"},
-    exp.GroupConcat: {"this", "separator"},
-    exp.Order: {"this", "expressions"},
     exp.In: {"this", "expressions"},
     exp.Between: {"this", "low", "high"},
     exp.Like: _BINARY,
     exp.MD5: {"this"},
+    exp.FromJson: _BINARY,
+    exp.TryCast: {"this", "to", "safe"},
+    exp.GenerateSeries: {"start", "end"},
+    exp.UnixToTime: {"this", "scale"},
 }
 _RUN_TYPES = _TYPES | {
     *(exp.DType.BOOLEAN, exp.DType.DATE, exp.DType.DECIMAL, exp.DType.SMALLINT, exp.DType.FLOAT, exp.DType.DOUBLE),
-    *(exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPNTZ, exp.DType.UUID),
+    *(exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPNTZ, exp.DType.TIME, exp.DType.UUID),
 }
 _WHOLE = {exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT}
 _INTERNAL_NAME = re.compile(r"(quasi|(other_)?part)_\d+|sensitive")  # what recipients' queries read
-_NAMED_FUNCTIONS = {"row"}  # functions that the parser knows by name only
+_NAMED_FUNCTIONS = {"to_json"}  # functions that the parser knows by name only
+_RUN_FUNCTIONS = {"row", "json_valid", "epoch_us"}
 
 
 def parse_portable(sql: str, run: bool = False) -> exp.Select:
@@ -109,6 +118,7 @@ def parse_portable(sql: str, run: bool = False) -> exp.Select:
     except SqlglotError as error:
         raise TemplateError(f"not one SELECT that can be read: {str(error).partition(chr(10))[0]}") from None
     nodes, types = ({**PORTABLE, **RUN}, _RUN_TYPES) if run else (PORTABLE, _TYPES)
+    functions = _NAMED_FUNCTIONS | _RUN_FUNCTIONS if run else _NAMED_FUNCTIONS
     if not isinstance(tree, exp.Select):
         raise TemplateError(f"a template is one SELECT; found {tree.key}")
     for node in tree.walk():
@@ -123,8 +133,10 @@ def parse_portable(sql: str, run: bool = False) -> exp.Select:
             raise TemplateError(f"not portable: {_name_node(node)} with {', '.join(unknown)} in {_excerpt(node)}")
         if isinstance(node, exp.DataType) and node.this not in types:
             raise TemplateError(f"not portable: the type {node.sql('duckdb')}")
-        if isinstance(node, exp.Anonymous) and node.name.lower() not in _NAMED_FUNCTIONS:
+        if isinstance(node, exp.Anonymous) and node.name.lower() not in functions:
             raise TemplateError(f"not portable: {_name_node(node)} in {_excerpt(node)}")
+        if isinstance(node, exp.Explode) and not (is_list(node) if run else is_constant_list(node)):
+            raise TemplateError(f"not portable: unnest of what is no list of ours in {_excerpt(node)}")
         if run and (difference := _difference(node)):
             raise TemplateError(f"not portable: {difference} in {_excerpt(node)}")
     return tree
@@ -143,7 +155,7 @@ def _difference(node: exp.Expr) -> str:
     if isinstance(node, exp.Substring) and not isinstance(node.args.get("start"), exp.Literal):
         return "a part of a text that does not begin at a fixed place"
     # templates divide and cast counts, which no engine rounds in its own way; recipients' pieces hold no aggregate
-    ours = node.find(exp.AggFunc) is not None
+    ours = node.find(exp.AggFunc, exp.Window) is not None
     theirs = not ours and any(_INTERNAL_NAME.fullmatch(column.name) for column in node.find_all(exp.Column))
     if isinstance(node, exp.IntDiv) and theirs:  # engines round negative quotients in their own ways
         return "// (write floor(x / y))"

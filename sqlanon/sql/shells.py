@@ -111,7 +111,8 @@ SHELLS = {
         keeping=_ONLY_TABLES,
         output="create table {name} engine = MergeTree order by tuple() as",
         stop=_CAST.replace("{error}(refusal)", "toInt64(coalesce(refusal, '0'))"),
-        before="set prefer_column_name_to_alias = 1;",  # row_count is a column before it is an alias
+        # row_count is a column before it is an alias; what an outer join does not find is NULL
+        before="set prefer_column_name_to_alias = 1;\nset join_use_nulls = 1;",
     ),
 }
 # as Spark, without its choice of a file format: tables are Delta's, which the platform keeps

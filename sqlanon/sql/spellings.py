@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+DIALECTS = ("duckdb", "spark", "postgres", "snowflake", "bigquery", "trino", "clickhouse", "databricks")
+
 
 @dataclass(frozen=True)
 class Spelling:
@@ -13,7 +15,12 @@ class Spelling:
     any_order: the order of a window that asks for none; keeps_table: a column taken from a join is called
     `table.column` unless it is named. numbering: any unique number of a row, for `row_number() over ()`;
     stored: the window of `lag(…) over ()`, the row that lies before in a published table; pairs: a row is
-    compared with NULLs first, so that each value stands behind whether it is NULL.
+    compared with NULLs first, so that each value stands behind whether it is NULL. quotient: of any two numbers, as
+    a double. seconds, micros: from 1970 to a date or a time, as a double, and as a whole number. binary: whether texts
+    are ordered by their bytes unless a collation says otherwise. character: the one of a number; least_character: the
+    first that a text may hold. joined: texts {0} in the order of {1} with {2} between. tries: whether a cast can be
+    tried. What is unnested in a SELECT: constants, of a text between separators, empty where a table takes their place;
+    texts, of a JSON text, none where that is no list; range, the whole numbers from one to another.
     The text is upper case where sqlglot's is; `written` lowers both.
     """
 
@@ -24,11 +31,24 @@ class Spelling:
     same: str = "{0} IS NOT DISTINCT FROM {1}"
     any_order: str = ""
     keeps_table: bool = False
-    quotient: str = ""
+    quotient: str = "(CAST({0} AS DOUBLE) / {1})"
+    seconds: str = ""
+    binary: bool = True
+    character: str = "CHR({0})"
+    least_character: int = 0
+    joined: str = ""
+    tries: bool = True
+    micros: str = ""
+    constants: str = ""
+    texts: str = ""
+    range: str = ""
     numbering: str = ""
     stored: str = ""
     pairs: bool = False
 
+
+_TEXT = r'"([^"\\\u0001-\u001f]|\\["\\bfnrt]|\\u00[01][0-9A-F])*"'
+_TEXTS = rf"^\[({_TEXT}|null)(,({_TEXT}|null))*\]$"  # a JSON list as we write them
 
 _SPARK = Spelling(
     sha256="SHA2({0}, 256)",
@@ -37,6 +57,10 @@ _SPARK = Spelling(
     random="RAND()",
     any_order="1",
     quotient="(CAST({0} AS DOUBLE) / NULLIF({1}, 0))",  # where DuckDB says infinity, these would raise
+    seconds="CAST(CAST({0} AS TIMESTAMP) AS DOUBLE)",
+    micros="UNIX_MICROS(CAST({0} AS TIMESTAMP))",
+    texts="EXPLODE(FROM_JSON({0}, 'ARRAY<STRING>'))",
+    range="EXPLODE(SEQUENCE({0}, {1}))",
     numbering="MONOTONICALLY_INCREASING_ID()",
     stored="LAG({0}) OVER (PARTITION BY `sqlanon_file` ORDER BY `sqlanon_position`)",
     pairs=True,
@@ -53,6 +77,15 @@ SPELLINGS = {
         random="RANDOM()",
         same="ARRAY[{0}] = ARRAY[{1}]",  # NULL-safe as well, and can be hashed
         quotient="(CAST({0} AS DOUBLE PRECISION) / NULLIF({1}, 0))",
+        seconds="CAST(EXTRACT(EPOCH FROM {0}) AS DOUBLE PRECISION)",
+        micros="CAST(EXTRACT(EPOCH FROM {0}) * 1000000 AS BIGINT)",
+        range="GENERATE_SERIES({0}, {1})",
+        binary=False,
+        tries=False,
+        least_character=1,
+        constants='UNNEST(STRING_TO_ARRAY({0} COLLATE "C", {1}))',
+        # no cast can be tried: what is written as such a list is read
+        texts=("(JSON_ARRAY_ELEMENTS_TEXT(CASE WHEN {0} ~ '" + _TEXTS + '\' THEN CAST({0} AS JSON) END) COLLATE "C")'),
         stored="LAG({0}) OVER (ORDER BY CTID)",
     ),
     "snowflake": Spelling(
@@ -61,18 +94,22 @@ SPELLINGS = {
         divide="CAST(({0} - MOD({0}, {1})) / {1} AS BIGINT)",  # a quotient keeps six decimals and rounds
         random="UNIFORM(CAST(0 AS FLOAT), CAST(1 AS FLOAT), RANDOM())",
         any_order="1",
+        seconds="(CAST(DATE_PART(EPOCH_MICROSECOND, CAST({0} AS TIMESTAMP_NTZ)) AS DOUBLE) / 1000000)",
     ),
     "bigquery": Spelling(
         sha256="TO_HEX(SHA256({0}))",
         hexadecimal="CAST('0x' || {0} AS INT64)",
         divide="DIV({0}, {1})",
         random="RAND()",
+        quotient="(CAST({0} AS FLOAT64) / {1})",
+        seconds="(CAST(UNIX_MICROS(CAST({0} AS TIMESTAMP)) AS FLOAT64) / 1000000)",
     ),
     "trino": Spelling(
         sha256="LOWER(TO_HEX(SHA256(TO_UTF8({0}))))",
         hexadecimal="FROM_BASE({0}, 16)",
         divide="({0} / {1})",
         random="RANDOM()",
+        seconds="CAST(TO_UNIXTIME(CAST({0} AS TIMESTAMP(6))) AS DOUBLE)",
     ),
     "clickhouse": Spelling(
         sha256="LOWER(HEX(SHA256({0})))",
@@ -80,5 +117,9 @@ SPELLINGS = {
         divide="intDiv({0}, {1})",
         random="randCanonical()",
         keeps_table=True,
+        quotient="(CAST({0} AS Nullable(Float64)) / {1})",
+        seconds="(toUnixTimestamp64Micro(toDateTime64({0}, 6, 'UTC')) / 1000000)",
+        character="CHAR({0})",
+        joined="arrayStringConcat(arrayMap(pair -> pair.2, arraySort(groupArray(({1}, assumeNotNull({0}))))), {2})",
     ),
 }

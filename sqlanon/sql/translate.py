@@ -5,19 +5,21 @@ per dialect. What may travel at all stands in `portable.py`.
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
 
 from sqlanon.errors import TemplateError
+from sqlanon.sql.lists import hold_constant, is_constant_list, list_constants, name_apart, write_json_text, write_list
 from sqlanon.sql.portable import is_hexadecimal, parse_portable
-from sqlanon.sql.spellings import SPELLINGS
+from sqlanon.sql.spellings import DIALECTS, SPELLINGS
 
-DIALECTS = ("duckdb", "spark", "postgres", "snowflake", "bigquery", "trino", "clickhouse", "databricks")
 _CASE_COUNTS = {"SHA256"}  # ClickHouse has no sha256
 
 
+@lru_cache(maxsize=256)  # the turns of a loop say the same again
 def translate(sql: str, dialect: str, run: bool = False) -> str:
     """Return DuckDB's text of a template as `dialect` writes it; DuckDB's own is left as it is.
 
@@ -31,6 +33,7 @@ def translate(sql: str, dialect: str, run: bool = False) -> str:
     tree = parse_portable(sql, run)
     for node in reversed(list(tree.walk(bfs=False))):  # operands before what holds them
         _respell(node, dialect)
+    name_apart(tree)
     return write_tree(tree, dialect)
 
 
@@ -90,11 +93,43 @@ def _respell_round(node: exp.Round, dialect: str) -> None:
     _put(node, _ROUND, dialect, node.this, scale)
 
 
+def _respell_named(node: exp.Anonymous, dialect: str) -> None:
+    if node.name.lower() == "to_json":
+        node.replace(write_json_text(node.expressions[0], dialect))
+    elif node.name.lower() == "epoch_us":
+        _put(node, SPELLINGS[dialect].micros, dialect, node.expressions[0])
+    elif node.name.lower() == "row":
+        _respell_row(node, dialect)
+
+
 def _respell_row(node: exp.Anonymous, dialect: str) -> None:
     if SPELLINGS[dialect].pairs:
         # Spark compares structs with NULL as the least value; DuckDB and PostgreSQL rows with NULL as the greatest
         values = [[exp.Is(this=value.copy(), expression=exp.Null()), value] for value in node.expressions]
         node.replace(exp.Struct(expressions=[part for pair in values for part in pair]))
+
+
+def _respell_collation(node: exp.Collate, dialect: str) -> None:
+    if SPELLINGS[dialect].binary:  # nothing need be said, and most have no such name
+        node.replace(node.this)
+
+
+def _respell_seconds(node: exp.TimeToUnix, dialect: str) -> None:
+    _put(node, SPELLINGS[dialect].seconds, dialect, node.this)
+
+
+def _respell_join(node: exp.GroupConcat, dialect: str) -> None:
+    order = node.this
+    (first, *more) = order.expressions if isinstance(order, exp.Order) else ()
+    if SPELLINGS[dialect].joined and not more:
+        _put(node, SPELLINGS[dialect].joined, dialect, order.this, first.this, node.args["separator"])
+    elif isinstance(order, exp.Order):
+        _leave_nulls(order, dialect)
+
+
+def _respell_constants(node: exp.Select, dialect: str) -> None:
+    if any(is_constant_list(one.this) for one in node.expressions):
+        list_constants(node)
 
 
 def _name_subquery(node: exp.Subquery, dialect: str) -> None:
@@ -116,14 +151,20 @@ def _respell_window(node: exp.Window, dialect: str) -> None:
 
 
 def _order_window(node: exp.Window, dialect: str) -> None:
-    """Leave out where NULLs go: windows are ordered by numbers and hashes, which are never NULL."""
+    """Order what needs an order; where NULLs go is left out."""
     order, any_order = node.args.get("order"), SPELLINGS[dialect].any_order
     if order is None and isinstance(node.this, exp.RowNumber) and any_order:
         # Spark and Snowflake refuse row_number() without an order; a constant keeps it arbitrary
         order = exp.Order(expressions=[exp.Ordered(this=exp.Var(this=any_order))])
         node.set("order", order)
+    if order:
+        _leave_nulls(order, dialect)
+
+
+def _leave_nulls(order: exp.Order, dialect: str) -> None:
+    """Leave out where NULLs go: windows are ordered by what is never NULL."""
     nulls = sqlglot.Dialect.get_or_raise(dialect).NULL_ORDERING
-    for ordered in order.expressions if order else ():
+    for ordered in order.expressions:
         descending = bool(ordered.args.get("desc"))
         # sqlglot writes NULLS FIRST or LAST where this differs from the dialect's own order: say what it has anyway
         places = {"nulls_are_small": not descending, "nulls_are_large": descending, "nulls_are_last": False}
@@ -147,7 +188,13 @@ _ROUND = "(CASE WHEN {0} < 0 THEN -FLOOR(-({0}) * {1} + 0.5) ELSE FLOOR(({0}) * 
 _RESPELLED: dict[type[exp.Expr], Callable[..., None]] = {
     exp.Div: _respell_division,
     exp.Round: _respell_round,
-    exp.Anonymous: _respell_row,
+    exp.Anonymous: _respell_named,
+    exp.Collate: _respell_collation,
+    exp.TimeToUnix: _respell_seconds,
+    exp.GroupConcat: _respell_join,
+    exp.Explode: write_list,
+    exp.TryCast: hold_constant,
+    exp.Select: _respell_constants,
     exp.Subquery: _name_subquery,
     exp.Window: _respell_window,
 }

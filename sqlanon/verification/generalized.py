@@ -5,9 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from sqlanon.methods.mondrian.attributes import Attribute
-from sqlanon.methods.mondrian.read_manifest import described
-from sqlanon.methods.uncertain.read_manifest import held_below
-from sqlanon.plans.literal_table import constant_table
+from sqlanon.methods.mondrian.read_manifest import described, held_table
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names
@@ -50,12 +48,14 @@ def queries(published: PublishedTables) -> list[tuple[str, str]]:
     (sensitive,) = published.manifest["columns"]["sensitive"]
     attributes, boxed = described(published.manifest), _boxed(published.manifest)
     bounds = [
-        (one.names["low"], one.names["high"], ident(one.names["unknown"]) if "unknown" in one.names else Sql("false"))
-        for one in attributes
-        if one.shape == "bounds"
+        (one.names["low"], one.names["high"], _unknown(one, "box.")) for one in attributes if one.shape == "bounds"
     ]
     nodes = [(one.names["node"], held_nodes(published, one)) for one in attributes if one.shape == "node"]
-    sets = [(one.names["set"], Sql(one.type)) for one in attributes if one.shape == "set"]
+    sets = [
+        (one.names["set"], covered_values(published, one), [] if one.type == "VARCHAR" else [Sql(one.type)])
+        for one in attributes
+        if one.shape == "set"
+    ]
     folder = "verification/generalized"
     return [
         ("classes", published.query(f"{folder}/classes", {}, boxed=boxed, sensitive=sensitive)),
@@ -64,11 +64,15 @@ def queries(published: PublishedTables) -> list[tuple[str, str]]:
     ]
 
 
+def _unknown(attribute: Attribute, place: str = "") -> Sql:
+    """Return whether a box may hold a NULL; without a column for it none does. place: the relation, and a point."""
+    return Sql(f"{place}{ident(attribute.names['unknown'])}" if "unknown" in attribute.names else "false")
+
+
 def held_nodes(published: PublishedTables, attribute: Attribute) -> Sql:
     """Return the nodes of an attribute's hierarchy with the values at or below each, to stand where a relation does."""
     assert attribute.hierarchy is not None
-    names, nodes = zip(*sorted(held_below(attribute.hierarchy)), strict=True)
-    step = constant_table("held", {"node": ("varchar", nodes), "name": ("varchar", names)}, {})
+    step = held_table(attribute.hierarchy)
     return published.subquery(step.template, {}, **step.values)
 
 
@@ -128,7 +132,7 @@ def _cover_query(published: PublishedTables, attribute: Attribute, source: Sourc
     data, folder = published.tables["data"], "verification/generalized"
     original = Sql(f"(select {source.expression(column)} as value from {source.relation})")
     if attribute.shape == "bounds":
-        unknown = ident(attribute.names["unknown"]) if "unknown" in attribute.names else "false"
+        unknown = _unknown(attribute)
         low, high = ident(attribute.names["low"]), ident(attribute.names["high"])
         shown = Sql(f"(select {low} as low, {high} as high, {unknown} as unknown from {data})")
         return published.query(f"{folder}/covered_bounds", {"published": shown, "original": original})

@@ -8,6 +8,7 @@ from sqlanon.plans.templates import ident
 from tests.conftest import NASTY_NAMES
 from tests.engines.hostile import (
     ASKED,
+    BOXED,
     COLUMNS,
     IDENTIFIERS,
     KEY,
@@ -16,6 +17,7 @@ from tests.engines.hostile import (
     RANDOMIZED,
     ROWS,
     SENSITIVE,
+    TREE,
     a_background,
 )
 from tests.engines.nights import ASKED_NIGHTS, NIGHTS, people_of, publish_nights, tables_of, told_of
@@ -79,6 +81,16 @@ def classes(source):
     several = {**known, "background_from": [["ünï ©ode 漢字"], ["ünï ©ode 漢字", "a,b"]]}
     repaired = {**known, "background_from": [["back\\slash"]], "repair": 2}
     return [(asked, sqlanon.robust(source[0], "hostile", **asked)) for asked in (several, repaired)]
+
+
+@pytest.fixture(scope="session")
+def boxes(source):
+    """Publish boxes with DuckDB: sets of texts, bounds with and without NULLs, nodes of a hierarchy."""
+    con = source[0]
+    con.execute("create table tree (child varchar, parent varchar)")
+    con.executemany("insert into tree values (?, ?)", TREE)
+    con.execute(f"copy tree to '{source[1].parent / 'tree.parquet'}'").fetchall()
+    return sqlanon.mondrian(con, "hostile", hierarchy={"price": "tree"}, **BOXED)
 
 
 @pytest.fixture(scope="session")

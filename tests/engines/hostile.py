@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 import sqlanon
-from sqlanon.plans.templates import ident
+from sqlanon.plans.build import render_query
+from sqlanon.plans.templates import Sql, ident, literal
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
 
 KEY = "ab" * 32
@@ -121,3 +122,27 @@ def same_page(release, expected, against="hostile"):
             figures = [[one[name][side] for name in both] for one in (found, sought)]
             assert figures[0] == pytest.approx(figures[1], abs=1e-6)
     assert len(pages[0].html) > 10_000
+
+
+KINDS = ("Z", "a z", "a-b", "é", "AB")  # of prices: nodes whose order is another in English
+TREE = [(str(Decimal(i) / 4 + Decimal("0.00")), KINDS[i % 5]) for i in range(40)] + [(kind, "any") for kind in KINDS]
+BOXED = {"quasi": [NASTY_NAMES[0], "age", "seen", "price"], "sensitive": SENSITIVE, "nulls": "value", "key": KEY}
+BOXED |= {"id": IDENTIFIERS, "k": 20, "l": 2, "partition": "relaxed"}
+BOX_QUERIES = [
+    "SELECT COUNT(*) AS n FROM release WHERE age BETWEEN 20.5 AND 44 AND seen < DATE '1965-06-01' AND age < 3000000000",
+    f"SELECT {ident(SENSITIVE)} AS s, COUNT(*) FROM release WHERE price > 3 OR age IS NULL GROUP BY s ORDER BY s",
+    f"SELECT {ident(NASTY_NAMES[0])} AS q, COUNT(*) AS n FROM release WHERE age < 40 GROUP BY q ORDER BY q",
+    f"SELECT COUNT(*) AS n FROM release WHERE {ident(SENSITIVE)} = {ident(NASTY_NAMES[0])}",
+]
+SETS = {
+    r'["a","b \"\\\u001B",null]': ["a", 'b "\\\x1b', None],
+    **{text: [] for text in ('["a",]', "zz", "", '{"a":1}', "[]", '"a"')},
+}
+LISTED = sorted(((shown, name) for shown, names in SETS.items() for name in names), key=repr)
+
+
+def read_sets(engine) -> list[tuple[str, str | None]]:
+    """Read the lists of SETS as templates do: a text that is no list has no values."""
+    listed = " union all ".join(f"select {literal(text)} as shown" for text in SETS)
+    sql = render_query("verification/generalized/covered_set", {}, {"published": Sql(f"({listed})")})
+    return sorted(((row["shown"], row["name"]) for row in engine.rows(sql)), key=repr)

@@ -3,19 +3,25 @@
 import pytest
 
 import sqlanon
+from sqlanon.engines.connect import engine_of
 from sqlanon.errors import DataError, QueryError, ReleaseError, SourceError, TargetError, UsageError
 from sqlanon.plans.templates import ident
 from tests.engines.hostile import (
     ASKED,
+    BOX_QUERIES,
+    BOXED,
     COLUMNS,
     IDENTIFIERS,
     KEY,
     KNOWN,
+    LISTED,
     PUBLISH,
     QUERIES,
     ROWS,
     SENSITIVE,
+    TREE,
     a_background,
+    read_sets,
     refused,
     rows_of,
     same_answer,
@@ -159,6 +165,25 @@ def test_postgres_merges_the_classes_that_duckdb_merges(postgres, source):
     assert ours.verify().holds is None and ours.verify(background="near", r=3).holds
     query = "SELECT s, COUNT(*) AS n FROM release WHERE ward < 10 GROUP BY s"
     same_answer(ours.estimate(query), theirs.estimate(query))
+
+
+def test_postgres_cuts_the_boxes_that_duckdb_cuts(postgres, boxes):
+    postgres.execute("create temporary table tree (child text, parent text)")
+    with postgres.cursor() as cursor, cursor.copy("copy tree from stdin") as copy:
+        for edge in TREE:
+            copy.write_row(edge)
+    sqlanon.mondrian(postgres, "hostile", hierarchy={"price": "tree"}, into="release", **BOXED)
+    release = sqlanon.open("release", con=postgres)
+    assert rows_of(release) == rows_of(boxes)
+    report, wanted = (one.verify(against="hostile", voters="hostile") for one in (release, boxes))
+    assert report.holds and report.checks[1:] == wanted.checks[1:]
+    same_voters(report, wanted)
+    for query in BOX_QUERIES:
+        same_answer(release.estimate(query), boxes.estimate(query))
+
+
+def test_postgres_reads_sets_and_nothing_else(postgres):
+    assert read_sets(engine_of(postgres)) == LISTED
 
 
 def test_postgres_finds_the_posteriors_that_duckdb_finds(postgres, expected, exposed):

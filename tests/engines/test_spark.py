@@ -12,11 +12,15 @@ from sqlanon.plans.templates import ident
 from sqlanon.verification.succession import check_since
 from tests.engines.hostile import (
     ASKED,
+    BOX_QUERIES,
+    BOXED,
     IDENTIFIERS,
     KEY,
+    LISTED,
     PUBLISH,
     QUERIES,
     ROWS,
+    read_sets,
     rows_of,
     same_answer,
     same_posteriors,
@@ -166,6 +170,22 @@ def test_spark_groups_class_by_class_as_duckdb_does(spark, source, classes, tmp_
     opened_there = sqlanon.open(tmp_path / "release", con=spark)
     assert not opened_there.verify().failed()
     same_answer(opened_there.estimate(QUERIES[1]), expected.estimate(QUERIES[1]))
+
+
+def test_spark_cuts_the_boxes_that_duckdb_cuts(spark, source, boxes, tmp_path):
+    table, tree = str(source[1]), str(source[1].parent / "tree.parquet")
+    sqlanon.mondrian(spark, table, hierarchy={"price": tree}, out=tmp_path / "release", **BOXED)
+    assert rows_of(sqlanon.open(tmp_path / "release")) == rows_of(boxes)
+    release = sqlanon.open(tmp_path / "release", con=spark)
+    report, wanted = (one.verify(against=which, voters=which) for one, which in ((release, table), (boxes, "hostile")))
+    assert report.holds and report.checks[1:] == wanted.checks[1:]
+    same_voters(report, wanted)
+    for query in BOX_QUERIES:
+        same_answer(release.estimate(query), boxes.estimate(query))
+
+
+def test_spark_reads_sets_and_nothing_else(spark):
+    assert read_sets(engine_of(spark)) == LISTED
 
 
 def test_spark_merges_the_classes_that_duckdb_merges(spark, tmp_path):

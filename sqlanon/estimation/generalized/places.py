@@ -34,7 +34,7 @@ def places_of(kind: str) -> Places:
         return Places(1, "cast({0} as bigint)", f"cast(place as {kind})", f"cast({middle} as {kind})")
     if kind == "DATE":
         day = "date '1970-01-01' + cast({} as integer)"
-        reading = "date_diff('day', date '1970-01-01', {0})"
+        reading = "cast(floor(epoch({0}) / 86400) as bigint)"
         return Places(1, reading, day.format("place"), day.format("place + (next_place - place) // 2"))
     if kind.startswith("TIMESTAMP"):
         moment = f"cast(make_timestamp(cast({between} as bigint)) as {kind})"

@@ -4,15 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import pandas as pd
-
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.generalized.places import places_of
 from sqlanon.estimation.sound_tables import load_readable
 from sqlanon.estimation.uncertain.cell_tables import CellTables
 from sqlanon.methods.mondrian.attributes import Attribute
-from sqlanon.methods.mondrian.read_manifest import described
-from sqlanon.methods.uncertain.read_manifest import held_below
+from sqlanon.methods.mondrian.read_manifest import described, held_table
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql, ident
 
@@ -51,7 +48,7 @@ class BoxTables(CellTables):
         names = {f"quasi_{n}": name for n, name in enumerate(self.quasi, start=1)} | {"sensitive": self.sensitive}
         super().__init__(engine, tables, {"boxed": boxed, "sensitive": self.sensitive}, names)
         self._loaded = False
-        for name, _ in (*self._render_tables(), ("held", "")):
+        for name, _ in self._render_tables():
             self.relations[name] = relation_name(self.prefix, name)
 
     @property
@@ -66,24 +63,13 @@ class BoxTables(CellTables):
             self._loaded = True
 
     def _keep_tables(self) -> None:
-        self.keep_frame("held", self._frame_hierarchies())
         for name, sql in self._render_tables():
             self.keep(name, sql)
-
-    def _frame_hierarchies(self) -> pd.DataFrame:
-        """Return every value of every hierarchy with each node at or above it; NULL is a value below the root."""
-        lines: list[tuple[int, str | None, str | None]] = []
-        for one in self.attributes:
-            if one.hierarchy is not None:
-                lines += ((one.number, value, node) for value, node in held_below(one.hierarchy))
-                lines += [(one.number, None, None)] + [(one.number, None, one.hierarchy.root)] * one.has_unknown
-        frame = pd.DataFrame(lines, columns=["attribute", "name", "node"])
-        return frame.astype({"attribute": "int64", "name": "string", "node": "string"})
 
     # -- the statements ------------------------------------------------------------------------
 
     def loading_statements(self) -> list[tuple[str, str]]:
-        """Return the names and texts of what the first query runs; `held` is filled from the release's hierarchies."""
+        """Return the names and texts of what the first query runs."""
         return self._render_tables()
 
     def render_own(self, template: str, given: Mapping[str, Sql] | None = None, **values: object) -> str:
@@ -94,7 +80,7 @@ class BoxTables(CellTables):
     def _render_tables(self) -> list[tuple[str, str]]:
         given: dict[str, Sql] = {
             **self.tables,
-            **{name: relation_name(self.prefix, name) for name in ("box", "value", "held")},
+            **{name: relation_name(self.prefix, name) for name in ("box", "value")},
         }
         listed = [("box", self._render("box", given))]
         bounds, shown = [], []
@@ -110,15 +96,22 @@ class BoxTables(CellTables):
             ((column, _),) = one.shown
             listed.append((name, self._render("shown_cell", given, shown_column=column)))
             shown.append((one.number, cell, column))
-            number = {"number": one.number} if one.shape == "node" else {}
-            covered = self._render(f"{one.shape}_covered", {**given, "cell": cell}, **number)
-            listed.append((f"covered_{one.number}", covered))
+            listed.append((f"covered_{one.number}", self._render_covered(one, cell)))
         return [
             *listed,
             ("cell_person", self._render("box_person", given, bounds=bounds, shown=shown)),
             ("value", self._render("box_value", given)),
             ("alternative", self._render("box_line", given)),
         ]
+
+    def _render_covered(self, attribute: Attribute, cell: Sql) -> str:
+        """Write the query for the values that each node, or set, of an attribute stands for."""
+        if attribute.hierarchy is None:
+            return self._render("set_covered", {"cell": cell})
+        step = held_table(attribute.hierarchy)
+        held = Sql(f"(\n{self.render(step.template, {}, **step.values)}\n)")
+        roots = [attribute.hierarchy.root] * attribute.has_unknown
+        return self._render("node_covered", {"cell": cell, "held": held}, roots=roots)
 
     def _render(self, template: str, given: Mapping[str, Sql], **values: object) -> str:
         return self.render(f"{FOLDER}/{template}", given, **values)

@@ -4,7 +4,7 @@ Numbers, dates and times have an order of their own and are published as bounds;
 published as the lowest node above a box's values, in any other case as the set of these values.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -13,12 +13,13 @@ from sqlanon.methods.internal_names import quasi_names
 from sqlanon.methods.uncertain.cell_faults import refuse_outside
 from sqlanon.methods.uncertain.columns import Column, find_hierarchies
 from sqlanon.methods.uncertain.hierarchy import SHOWN, Hierarchy
-from sqlanon.plans.plan import Beside, Guard, Request, Step, relation_name
+from sqlanon.plans.plan import Beside, Guard, Request, Row, Step, relation_name
 from sqlanon.plans.roles import free_name
 from sqlanon.plans.templates import Sql
 
 Shape = Literal["bounds", "node", "set"]
 UNKNOWN_CODE = 2**31 - 1  # of NULL among numbers
+SHOWN_PLACES = range(1, SHOWN + 1)
 
 
 @dataclass(frozen=True)
@@ -126,13 +127,23 @@ def _dictionary(attribute: Attribute) -> Steps:
         Step(
             "methods/mondrian/attributes/outside",
             "query",
-            refuse=refuse_outside(attribute.column),
+            refuse=_refuse_listed(attribute.column),
             guards=(guard,),
-            values={**column, "shown_values": SHOWN},
+            values={**column, "places": list(SHOWN_PLACES)},
             suffix=suffix,
         ),
         _named("branch", suffix, {**column, "level_shares": shares}),
     )
+
+
+def _refuse_listed(column: Column) -> Callable[[Row], None]:
+    """Return what refuses values that are no leaves of their hierarchy: the first ones stand in columns."""
+    refuse = refuse_outside(column)
+
+    def listed(row: Row, name: str) -> list[str]:
+        return [row[f"{name}_{place}"] for place in SHOWN_PLACES if row[f"{name}_{place}"] is not None]
+
+    return lambda row: refuse({**row, "outside": listed(row, "outside"), "inner_nodes": listed(row, "inner")})
 
 
 def _named(template: str, suffix: str, values: Mapping[str, object]) -> Step:

@@ -110,12 +110,9 @@ MONDRIAN: Method[Mondrian] = Method(
     outputs=(publish_data,),
     sentence="Publish generalized rows: boxes of at least k rows (Mondrian).",
     example="patients.parquet --quasi age,sex --sensitive disease -k 10 -l 4 --out release",
-    compile_sentence="Print a script that publishes generalized rows in DuckDB's shell (the source's columns are"
-    " read).",
+    compile_sentence="Print a script that publishes generalized rows (the source's columns are read).",
     compile_example="patients --database hospital.duckdb --quasi age,sex --sensitive disease --id ssn -k 10",
-    dialects=("duckdb",),
     most_columns=100,
-    dialects_why="sets of values are written and read as JSON by functions of DuckDB's own",
     reads_source=True,
     no_ledger="boxes are cut anew through everybody who is there, and old and new boxes intersect",
 )

@@ -6,8 +6,11 @@ from typing import Any
 
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.methods.mondrian.attributes import Attribute
-from sqlanon.methods.uncertain.read_manifest import is_published_type, read_pairs
+from sqlanon.methods.uncertain.hierarchy import Hierarchy
+from sqlanon.methods.uncertain.read_manifest import held_below, is_published_type, read_pairs
+from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.plan import Step
 
 
 def described(manifest: Manifest, where: str = "the release") -> tuple[Attribute, ...]:
@@ -53,3 +56,9 @@ def _attribute(name: str, number: int, said: Mapping[str, Any], trees: Mapping[s
     if list(names) != (bounds if attribute.shape == "bounds" else [attribute.shape]):
         raise ValueError(f"{name!r} is not published as its type is")
     return attribute
+
+
+def held_table(hierarchy: Hierarchy) -> Step:
+    """Return the step of the table `held`: each node of a hierarchy with the values at or below it."""
+    names, nodes = zip(*sorted(held_below(hierarchy)), strict=True)
+    return constant_table("held", {"node": ("varchar", nodes), "name": ("varchar", names)}, {})

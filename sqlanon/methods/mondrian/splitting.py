@@ -56,7 +56,7 @@ def halve(attributes: Sequence[Attribute], prefix: str, k: int, l: int, carried:
     placed = {**least, **rows}
     body = (
         Step("methods/mondrian/splitting/choice", values=choice),
-        Step("methods/mondrian/splitting/half", values={"attribute_codes": codes, "ties": list(carried)}),
+        Step("methods/mondrian/splitting/half", values={**rows, "ties": list(carried)}),
         Step("methods/mondrian/splitting/judged_half", values={**least, "diversity": [l] if l > 1 else []}),
         Step("methods/mondrian/splitting/placed_half", yields="placed", values=placed),
     )

@@ -7,6 +7,7 @@
 -- The release is another engine's where the identifier is no decimal: here 1.50 is the text 1.5.
 
 set prefer_column_name_to_alias = 1;
+set join_use_nulls = 1;
 
 -- key: what the session was given
 create temporary table "sqlanon_key" as

@@ -1,0 +1,108 @@
+"""Constants and lists that templates write and read: tables of constants, texts in JSON, ranges, casts that are tried.
+
+DuckDB's functions stand in the templates; what other dialects write in their place is put here.
+"""
+
+from decimal import Decimal
+from functools import reduce
+
+from sqlglot import exp
+
+from sqlanon.plans.roles import free_name
+from sqlanon.sql.spellings import SPELLINGS
+
+_MOST = {exp.DType.SMALLINT: 2**15, exp.DType.INT: 2**31, exp.DType.BIGINT: 2**63}
+_SHORT = {8: r"\b", 9: r"\t", 10: r"\n", 12: r"\f", 13: r"\r"}
+
+
+def is_list(node: exp.Expr) -> bool:
+    """Tell whether a node is one of the lists that are read: constants between separators, a JSON text's, a range."""
+    return is_constant_list(node) or read_json(node) is not None or isinstance(node.this, exp.GenerateSeries)
+
+
+def is_constant_list(node: exp.Expr) -> bool:
+    """Tell whether a node is unnest(string_split('…', '…')): a column of a table of constants."""
+    if not (isinstance(node, exp.Explode) and isinstance(node.this, exp.Split)):
+        return False
+    return isinstance(node.this.this, exp.Literal) and isinstance(node.this.expression, exp.Literal)
+
+
+def read_json(node: exp.Expr) -> exp.Expr | None:
+    """Return what holds the JSON text of unnest(case when json_valid(text) then from_json(text, …) end)."""
+    return next((one.this for one in node.find_all(exp.FromJson)), None)
+
+
+def write_list(node: exp.Explode, dialect: str) -> None:
+    """Put what unnests a list of ours; constants stay where a table of them is to take the columns' place."""
+    spelling, text, listed = SPELLINGS[dialect], read_json(node), node.this
+    if text is not None:
+        _put(node, spelling.texts, dialect, text)
+    elif isinstance(listed, exp.GenerateSeries):
+        _put(node, spelling.range, dialect, listed.args["start"], listed.args["end"])
+    elif spelling.constants:
+        _put(node, spelling.constants, dialect, listed.this, listed.expression)
+
+
+def _put(node: exp.Expr, spelling: str, dialect: str, *operands: exp.Expr) -> None:
+    node.replace(exp.Var(this=spelling.format(*(one.sql(dialect, identify=True) for one in operands))))
+
+
+def list_constants(select: exp.Select) -> None:
+    """Put a table of constants into the place of the columns that are read off texts, row by row."""
+    columns = {one.alias: one.this for one in select.expressions if is_constant_list(one.this)}
+    texts = [(column.this.this.name, column.this.expression.name) for column in columns.values()]
+    rows = list(zip(*(text.split(separator) for text, separator in texts), strict=True))
+    for one in select.expressions:
+        if one.alias in columns:
+            one.set("this", exp.column(one.alias, quoted=True))
+    select.from_(exp.values(rows, alias="line", columns=list(columns)), copy=False)
+
+
+def write_json_text(text: exp.Expr, dialect: str) -> exp.Expr:
+    """Return what writes a text as DuckDB's to_json does: quotes and control characters escaped, the rest as it is."""
+    spelling = SPELLINGS[dialect]
+    escapes = [(exp.Literal.string(one), "\\" + one) for one in ("\\", '"')]
+    for number in range(spelling.least_character, 32):
+        character = exp.Var(this=spelling.character.format(number))
+        escapes.append((character, _SHORT.get(number, f"\\u{number:04X}")))
+    replaced = reduce(
+        lambda held, one: exp.Anonymous(this="REPLACE", expressions=[held, one[0], exp.Literal.string(one[1])]),
+        escapes,
+        text.copy(),
+    )
+    quote = exp.Literal.string('"')
+    quoted = exp.DPipe(this=quote, expression=replaced, safe=False)
+    whole = exp.DPipe(this=quoted, expression=quote.copy(), safe=False)
+    return exp.Var(this=f"({whole.sql(dialect, identify=True)})")  # on one line: it is deeply nested
+
+
+def hold_constant(node: exp.TryCast, dialect: str) -> None:
+    """Write NULL for a number that a type does not hold, where a cast to it would be an error."""
+    number = node.this.unnest()
+    digits = number.this if isinstance(number, exp.Neg) else number
+    if SPELLINGS[dialect].tries or not digits.is_number:
+        return
+    sizes = [int(one.name) for one in node.to.expressions]
+    most = 10 ** (sizes[0] - sizes[-1]) if len(sizes) == 2 else _MOST.get(node.to.this)
+    if most is not None and abs(Decimal(digits.name)) > most - 1:
+        node.set("this", exp.Null())
+
+
+def name_apart(tree: exp.Select) -> None:
+    """Give all but one of several WITH tables of one name others: some dialects write all of them in one WITH."""
+    listed = list(tree.find_all(exp.CTE))
+    names = [one.alias for one in listed]
+    for held in reversed(listed):  # inner ones first, which hide outer ones from what stands inside
+        if names.count(held.alias) > 1:
+            names.remove(held.alias)
+            names.append(free_name(held.alias, names))
+            _rename(held, names[-1])
+
+
+def _rename(held: exp.CTE, name: str) -> None:
+    assert held.parent is not None and held.parent.parent is not None
+    for table in held.parent.parent.find_all(exp.Table):
+        if table.name == held.alias and not table.db:
+            table.set("alias", table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(table.name)))
+            table.set("this", exp.to_identifier(name))
+    held.set("alias", exp.TableAlias(this=exp.to_identifier(name)))

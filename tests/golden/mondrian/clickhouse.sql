@@ -1,0 +1,1119 @@
+-- sqlanon mondrian for clickhouse: k = 10, l = 4, partition = relaxed, published = {'education': {'type': 'VARCHAR', 'nulls': True, 'node': 'education'}, 'age': {'type': 'INTEGER', 'nulls': True, 'low': 'age_low', 'high': 'age_high', 'unknown': 'age_unknown'}, 'seen': {'type': 'DATE', 'nulls': True, 'low': 'seen_low', 'high': 'seen_high', 'unknown': 'seen_unknown'}, 'sex': {'type': 'VARCHAR', 'nulls': True, 'set': 'sex'}}, hierarchies = {'education': [['Bachelor', 'University'], ['Master', 'University'], ['School', 'Any'], ['University', 'Any']]}, draws = keyed, nulls = refuse, rows_per_person = one
+-- LeFevre, DeWitt and Ramakrishnan, Mondrian Multidimensional K-Anonymity, ICDE 2006
+-- It makes "sqlanon_data", and nothing else that it makes may be handed on.
+-- It needs a key of 64 hex digits, and who has the key can undo the release.
+-- Make one with: openssl rand -hex 32
+-- Hand it over before the script runs: clickhouse-client --param_sqlanon_key=… --queries-file script.sql
+-- The release is another engine's where the identifier is no decimal: here 1.50 is the text 1.5.
+
+set prefer_column_name_to_alias = 1;
+set join_use_nulls = 1;
+
+-- key: what the session was given
+create temporary table "sqlanon_key" as
+select lower({sqlanon_key:String}) as "secret";
+
+select toInt64(coalesce(refusal, '0')) as checked
+from (
+    select
+      case
+        when "key_count" <> 1 or "key_length" <> 64
+        then 'the key is missing: hand over 64 hex digits'
+      end as "refusal"
+    from (
+      select
+        count(*) as "key_count",
+        coalesce(max(char_length("secret")), 0) as "key_length"
+      from "sqlanon_key"
+    ) as "looked_at"
+) as checked;
+
+-- source: The rows that take part, under names of our own, so that no column of the user's meets one of ours
+create temporary table "sqlanon_source" as
+select
+  "education" as "quasi_1",
+  "age" as "quasi_2",
+  "seen" as "quasi_3",
+  "sex" as "quasi_4",
+  "ssn" as "identifier_1",
+  "disease" as "sensitive"
+from "patients";
+
+-- population: The rows that have any sensitive value, NULL counting as one
+create temporary table "sqlanon_population" as
+select
+  *
+from "sqlanon_source";
+
+-- facts: What decides whether a release is possible, and which columns it has: rows, different sensitive values, NULLs
+select toInt64(coalesce(refusal, '0')) as checked
+from (
+    select
+      case
+        when "null_count" > 0
+        then 'rows have no value in the sensitive column ''disease'''
+        when "row_count" = 0
+        then 'the source has no rows to publish'
+        when "row_count" < 10
+        then 'k = 10 needs at least 10 rows'
+        when "value_count" < 4
+        then 'l = 4 asks for more different values of ''disease'' than there are'
+      end as "refusal"
+    from (
+      select
+        coalesce(cast(sum(case when "quasi_1" is null then 1 else 0 end) as Nullable(Int64)), 0) as "unknown_1",
+        coalesce(cast(sum(case when "quasi_2" is null then 1 else 0 end) as Nullable(Int64)), 0) as "unknown_2",
+        coalesce(cast(sum(case when "quasi_3" is null then 1 else 0 end) as Nullable(Int64)), 0) as "unknown_3",
+        coalesce(cast(sum(case when "quasi_4" is null then 1 else 0 end) as Nullable(Int64)), 0) as "unknown_4",
+        count(*) as "row_count",
+        count(*) - count("sensitive") as "null_count",
+        count(distinct "sensitive") + case when count(*) > count("sensitive") and false then 1 else 0 end as "value_count"
+      from "sqlanon_population"
+    ) as "looked_at"
+) as checked;
+
+-- persons: How many rows share their identifier with another row: the guarantees are per row
+select toInt64(coalesce(refusal, '0')) as checked
+from (
+    select
+      case
+        when "repeating_persons" > 0
+        then 'persons have more than one row, and the guarantee is per row'
+      end as "refusal"
+    from (
+      with "person" as (
+        select
+          count(*) as "row_count"
+        from "sqlanon_population"
+        group by
+          "identifier_1"
+      )
+      select
+        coalesce(cast(sum("row_count") as Nullable(Int64)), 0) as "row_count",
+        count(*) as "person_count",
+        coalesce(sum(case when "row_count" > 1 then 1 else 0 end), 0) as "repeating_persons"
+      from "person"
+    ) as "looked_at"
+) as checked;
+
+-- identified: Row identity under a given key: the identifier columns, which are unique
+create temporary table "sqlanon_identified" as
+select
+  "quasi_1",
+  "quasi_2",
+  "quasi_3",
+  "quasi_4",
+  "sensitive",
+  coalesce(
+    cast(char_length(cast("identifier_1" as Nullable(String))) as Nullable(String)) || ':' || cast("identifier_1" as Nullable(String)),
+    'N'
+  ) as "identity"
+from "sqlanon_population";
+
+-- drawn: Draws of a row: 15 hex digits each of sha256(key || purpose || identity)
+create temporary table "sqlanon_drawn" as
+with "hashed" as (
+  select
+    "identified"."quasi_1" as "quasi_1",
+    "identified"."quasi_2" as "quasi_2",
+    "identified"."quasi_3" as "quasi_3",
+    "identified"."quasi_4" as "quasi_4",
+    "identified"."sensitive" as "sensitive",
+    lower(hex(SHA256("key"."secret" || 'mondrian/disease/row/' || "identified"."identity"))) as "hash"
+  from "sqlanon_identified" as "identified"
+  cross join "sqlanon_key" as "key"
+)
+select
+  "quasi_1",
+  "quasi_2",
+  "quasi_3",
+  "quasi_4",
+  "sensitive",
+  "hash",
+  reinterpretAsInt64(reverse(unhex('0' || substring("hash", 1, 15)))) as "draw"
+from "hashed";
+
+-- hierarchy_1: A table that was given beside the source: a hierarchy's nodes with their ancestors or self from below the root down, or the influence matrix M|S
+create temporary table "sqlanon_hierarchy_1" as
+with "line" as (
+  select
+    "node" as "node",
+    "depth" as "depth",
+    "height" as "height",
+    "held" as "held",
+    "level_1" as "level_1",
+    "level_2" as "level_2",
+    ' | ' as "separator"
+  from (
+    select
+      'Any' as "node",
+      '0' as "depth",
+      '2' as "height",
+      '0' as "held",
+      '' as "level_1",
+      '' as "level_2"
+    union all
+    select
+      'Bachelor',
+      '2',
+      '0',
+      '1',
+      'University',
+      'Bachelor'
+    union all
+    select
+      'Master',
+      '2',
+      '0',
+      '1',
+      'University',
+      'Master'
+    union all
+    select
+      'School',
+      '1',
+      '0',
+      '1',
+      'School',
+      ''
+    union all
+    select
+      'University',
+      '1',
+      '1',
+      '0',
+      'University',
+      ''
+  ) as "line"
+)
+select
+  cast("node" as Nullable(String)) as "node",
+  cast("depth" as Nullable(Int32)) as "depth",
+  cast("height" as Nullable(Int32)) as "height",
+  cast("held" as Nullable(Int32)) as "held",
+  nullIf("level_1", '') as "level_1",
+  nullIf("level_2", '') as "level_2"
+from "line";
+
+-- outside_1: Values of an attribute that its hierarchy does not have, or has as inner nodes only, and the first of them
+select toInt64(coalesce(refusal, '0')) as checked
+from (
+    select
+      case
+        when "outside_count" > 0 or "inner_count" > 0
+        then '''education'' has values that are not leaves of its hierarchy'
+      end as "refusal"
+    from (
+      with "different" as (
+        select
+          cast("quasi_1" as Nullable(String)) as "text"
+        from "sqlanon_population"
+        where
+          not (
+            "quasi_1" is null
+          )
+        group by
+          cast("quasi_1" as Nullable(String))
+      ), "looked_up" as (
+        select
+          "different"."text" as "text",
+          coalesce("hierarchy"."held", 2) as "held"
+        from "different"
+        left join "sqlanon_hierarchy_1" as "hierarchy"
+          on "different"."text" = "hierarchy"."node"
+      ), "placed" as (
+        select
+          "text",
+          "held",
+          row_number() over (partition by "held" order by "text") as "place"
+        from "looked_up"
+        where
+          "held" <> 1
+      )
+      select
+        max(case when "held" = 2 and "place" = 1 then "text" end) as "outside_1",
+        max(case when "held" = 0 and "place" = 1 then "text" end) as "inner_1",
+        max(case when "held" = 2 and "place" = 2 then "text" end) as "outside_2",
+        max(case when "held" = 0 and "place" = 2 then "text" end) as "inner_2",
+        max(case when "held" = 2 and "place" = 3 then "text" end) as "outside_3",
+        max(case when "held" = 0 and "place" = 3 then "text" end) as "inner_3",
+        max(case when "held" = 2 and "place" = 4 then "text" end) as "outside_4",
+        max(case when "held" = 0 and "place" = 4 then "text" end) as "inner_4",
+        max(case when "held" = 2 and "place" = 5 then "text" end) as "outside_5",
+        max(case when "held" = 0 and "place" = 5 then "text" end) as "inner_5",
+        max(case when "held" = 2 and "place" = 6 then "text" end) as "outside_6",
+        max(case when "held" = 0 and "place" = 6 then "text" end) as "inner_6",
+        max(case when "held" = 2 and "place" = 7 then "text" end) as "outside_7",
+        max(case when "held" = 0 and "place" = 7 then "text" end) as "inner_7",
+        max(case when "held" = 2 and "place" = 8 then "text" end) as "outside_8",
+        max(case when "held" = 0 and "place" = 8 then "text" end) as "inner_8",
+        max(case when "held" = 2 and "place" = 9 then "text" end) as "outside_9",
+        max(case when "held" = 0 and "place" = 9 then "text" end) as "inner_9",
+        max(case when "held" = 2 and "place" = 10 then "text" end) as "outside_10",
+        max(case when "held" = 0 and "place" = 10 then "text" end) as "inner_10",
+        coalesce(cast(sum(case when "held" = 2 then 1 else 0 end) as Nullable(Int64)), 0) as "outside_count",
+        coalesce(cast(sum(case when "held" = 0 then 1 else 0 end) as Nullable(Int64)), 0) as "inner_count"
+      from "placed"
+    ) as "looked_at"
+) as checked;
+
+-- dictionary_1: The values of an attribute with a hierarchy, numbered so that the leaves below a node are neighbours, share_1 …: which share of all leaves lies below the ancestor at this level
+create temporary table "sqlanon_dictionary_1" as
+with "different" as (
+  select
+    "quasi_1" as "value",
+    cast("quasi_1" as Nullable(String)) as "text"
+  from "sqlanon_population"
+  group by
+    "quasi_1"
+), "weighed" as (
+  select
+    "node",
+    "level_1",
+    (cast(sum("held") over (partition by "level_1") as Nullable(Float64)) / cast(sum("held") over () as Nullable(Float64))) as "share_1",
+    "level_2",
+    (cast(sum("held") over (partition by "level_1", "level_2") as Nullable(Float64)) / cast(sum("held") over () as Nullable(Float64))) as "share_2"
+  from "sqlanon_hierarchy_1"
+)
+select
+  "different"."value" as "value",
+  "weighed"."level_1" as "level_1",
+  "weighed"."share_1" as "share_1",
+  "weighed"."level_2" as "level_2",
+  "weighed"."share_2" as "share_2",
+  cast(row_number() over (
+    order by case when "different"."value" is null then 1 else 0 end, case when "weighed"."level_1" is null then 0 else 1 end, "weighed"."level_1", case when "weighed"."level_2" is null then 0 else 1 end, "weighed"."level_2", "different"."text"
+  ) as Nullable(Int32)) as "code"
+from "different"
+left join "weighed"
+  on "different"."text" = "weighed"."node";
+
+-- dictionary_2: The values of an attribute that has an order of its own, numbered in it, position: where a value lies in the range of all, from 0 to 1
+create temporary table "sqlanon_dictionary_2" as
+with "different" as (
+  select
+    "quasi_2" as "value"
+  from "sqlanon_population"
+  group by
+    "quasi_2"
+), "placed" as (
+  select
+    "value",
+    case
+      when abs(cast("value" as Nullable(Float64))) <= cast(1e300 as Nullable(Float64))
+      then cast("value" as Nullable(Float64))
+    end as "number"
+  from "different"
+), "span" as (
+  select
+    min("number") as "lowest",
+    max("number") as "highest"
+  from "placed"
+)
+select
+  "placed"."value" as "value",
+  cast(case
+    when "placed"."value" is null
+    then 2147483647
+    else row_number() over (order by case when "placed"."value" is null then 1 else 0 end, "placed"."value")
+  end as Nullable(Int32)) as "code",
+  case
+    when "placed"."value" is null
+    then 2
+    when "span"."highest" > "span"."lowest"
+    then coalesce(
+      (cast(("placed"."number" - "span"."lowest") as Nullable(Float64)) / ("span"."highest" - "span"."lowest")),
+      1
+    )
+    else 0
+  end as "position"
+from "placed"
+cross join "span";
+
+-- dictionary_3: The values of an attribute that has an order of its own, numbered in it, position: where a value lies in the range of all, from 0 to 1
+create temporary table "sqlanon_dictionary_3" as
+with "different" as (
+  select
+    "quasi_3" as "value"
+  from "sqlanon_population"
+  group by
+    "quasi_3"
+), "placed" as (
+  select
+    "value",
+    case
+      when abs(
+        cast((toUnixTimestamp64Micro(toDateTime64("value", 6, 'UTC')) / 1000000) as Nullable(Float64))
+      ) <= cast(1e300 as Nullable(Float64))
+      then cast((toUnixTimestamp64Micro(toDateTime64("value", 6, 'UTC')) / 1000000) as Nullable(Float64))
+    end as "number"
+  from "different"
+), "span" as (
+  select
+    min("number") as "lowest",
+    max("number") as "highest"
+  from "placed"
+)
+select
+  "placed"."value" as "value",
+  cast(case
+    when "placed"."value" is null
+    then 2147483647
+    else row_number() over (order by case when "placed"."value" is null then 1 else 0 end, "placed"."value")
+  end as Nullable(Int32)) as "code",
+  case
+    when "placed"."value" is null
+    then 2
+    when "span"."highest" > "span"."lowest"
+    then coalesce(
+      (cast(("placed"."number" - "span"."lowest") as Nullable(Float64)) / ("span"."highest" - "span"."lowest")),
+      1
+    )
+    else 0
+  end as "position"
+from "placed"
+cross join "span";
+
+-- dictionary_4: The values of an attribute without an order of its own, numbered by their texts (NULL is a value, and the last), each also as a JSON text
+create temporary table "sqlanon_dictionary_4" as
+with "different" as (
+  select
+    "quasi_4" as "value",
+    cast("quasi_4" as Nullable(String)) as "text"
+  from "sqlanon_population"
+  group by
+    "quasi_4"
+), "numbered" as (
+  select
+    "value",
+    coalesce(
+      cast(('"' || replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace("text", '\\', '\\\\'), '"', '\\"'), char(0), '\\u0000'), char(1), '\\u0001'), char(2), '\\u0002'), char(3), '\\u0003'), char(4), '\\u0004'), char(5), '\\u0005'), char(6), '\\u0006'), char(7), '\\u0007'), char(8), '\\b'), char(9), '\\t'), char(10), '\\n'), char(11), '\\u000B'), char(12), '\\f'), char(13), '\\r'), char(14), '\\u000E'), char(15), '\\u000F'), char(16), '\\u0010'), char(17), '\\u0011'), char(18), '\\u0012'), char(19), '\\u0013'), char(20), '\\u0014'), char(21), '\\u0015'), char(22), '\\u0016'), char(23), '\\u0017'), char(24), '\\u0018'), char(25), '\\u0019'), char(26), '\\u001A'), char(27), '\\u001B'), char(28), '\\u001C'), char(29), '\\u001D'), char(30), '\\u001E'), char(31), '\\u001F') || '"') as Nullable(String)),
+      'null'
+    ) as "shown",
+    row_number() over (order by case when "text" is null then 1 else 0 end, "text") as "code",
+    count(*) over () as "value_count"
+  from "different"
+)
+select
+  "value",
+  "shown",
+  cast("code" as Nullable(Int32)) as "code",
+  (cast(("code" - 1) as Nullable(Float64)) / cast(greatest("value_count" - 1, 1) as Nullable(Float64))) as "position"
+from "numbered";
+
+-- sensitive_value: The sensitive values, numbered, NULL is a value
+create temporary table "sqlanon_sensitive_value" as
+with "different" as (
+  select
+    "sensitive"
+  from "sqlanon_population"
+  group by
+    "sensitive"
+)
+select
+  "sensitive",
+  cast(row_number() over (order by case when "sensitive" is null then 1 else 0 end, "sensitive") as Nullable(Int32)) as "code"
+from "different";
+
+-- splitting: Every row by the codes of its values, all rows in one partition, which is open: it may be split
+create temporary table "sqlanon_splitting" as
+select
+  cast(1 as Nullable(Int64)) as "partition",
+  0 as "attempts",
+  1 as "open",
+  "value_1"."code" as "code_1",
+  "value_2"."code" as "code_2",
+  "value_3"."code" as "code_3",
+  "value_4"."code" as "code_4",
+  "population"."draw" as "draw",
+  "population"."hash" as "hash",
+  "sensitive_value"."code" as "sensitive_code"
+from "sqlanon_drawn" as "population"
+inner join "sqlanon_sensitive_value" as "sensitive_value"
+  on "population"."sensitive" is not distinct from "sensitive_value"."sensitive"
+inner join "sqlanon_dictionary_1" as "value_1"
+  on "population"."quasi_1" is not distinct from "value_1"."value"
+inner join "sqlanon_dictionary_2" as "value_2"
+  on "population"."quasi_2" is not distinct from "value_2"."value"
+inner join "sqlanon_dictionary_3" as "value_3"
+  on "population"."quasi_3" is not distinct from "value_3"."value"
+inner join "sqlanon_dictionary_4" as "value_4"
+  on "population"."quasi_4" is not distinct from "value_4"."value";
+
+-- splitting: turn 1 of 1
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with "extent" as (
+  select
+    "partition",
+    min("code_1") as "least_1",
+    max("code_1") as "largest_1",
+    min("code_2") as "least_2",
+    max("code_2") as "largest_2",
+    min("code_3") as "least_3",
+    max("code_3") as "largest_3",
+    min("code_4") as "least_4",
+    max("code_4") as "largest_4",
+    max("attempts") as "attempts",
+    count(*) as "row_count"
+  from "sqlanon_splitting"
+  where
+    "open" = 1
+  group by
+    "partition"
+  having
+    count(*) >= 2 * 10
+), "width" as (
+  select
+    "extent"."partition" as "partition",
+    "extent"."row_count" as "row_count",
+    "extent"."attempts" as "attempts",
+    1 as "attribute",
+    case
+      when coalesce("least"."level_1" <> "largest"."level_1", true)
+      then 1
+      when coalesce("least"."level_2" <> "largest"."level_2", true)
+      then "least"."share_1"
+      else 0
+    end as "width"
+  from "extent"
+  inner join "sqlanon_dictionary_1" as "least"
+    on "extent"."least_1" = "least"."code"
+  inner join "sqlanon_dictionary_1" as "largest"
+    on "extent"."largest_1" = "largest"."code"
+  where
+    "extent"."least_1" < "extent"."largest_1"
+  union all
+  select
+    "extent"."partition" as "partition",
+    "extent"."row_count" as "row_count",
+    "extent"."attempts" as "attempts",
+    2 as "attribute",
+    "largest"."position" - "least"."position" as "width"
+  from "extent"
+  inner join "sqlanon_dictionary_2" as "least"
+    on "extent"."least_2" = "least"."code"
+  inner join "sqlanon_dictionary_2" as "largest"
+    on "extent"."largest_2" = "largest"."code"
+  where
+    "extent"."least_2" < "extent"."largest_2"
+  union all
+  select
+    "extent"."partition" as "partition",
+    "extent"."row_count" as "row_count",
+    "extent"."attempts" as "attempts",
+    3 as "attribute",
+    "largest"."position" - "least"."position" as "width"
+  from "extent"
+  inner join "sqlanon_dictionary_3" as "least"
+    on "extent"."least_3" = "least"."code"
+  inner join "sqlanon_dictionary_3" as "largest"
+    on "extent"."largest_3" = "largest"."code"
+  where
+    "extent"."least_3" < "extent"."largest_3"
+  union all
+  select
+    "extent"."partition" as "partition",
+    "extent"."row_count" as "row_count",
+    "extent"."attempts" as "attempts",
+    4 as "attribute",
+    "largest"."position" - "least"."position" as "width"
+  from "extent"
+  inner join "sqlanon_dictionary_4" as "least"
+    on "extent"."least_4" = "least"."code"
+  inner join "sqlanon_dictionary_4" as "largest"
+    on "extent"."largest_4" = "largest"."code"
+  where
+    "extent"."least_4" < "extent"."largest_4"
+), "ranked" as (
+  select
+    "partition",
+    "attribute",
+    "row_count",
+    "attempts",
+    row_number() over (partition by "partition" order by "width" desc, "attribute") as "turn"
+  from "width"
+)
+select
+  "partition",
+  "attribute",
+  "row_count"
+from "ranked"
+where
+  "turn" = "attempts" + 1;
+
+-- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell" as
+with "read" as (
+  select
+    "splitting"."partition" as "partition",
+    "splitting"."sensitive_code" as "sensitive_code",
+    case "choice"."attribute"
+      when 1
+      then "splitting"."code_1"
+      when 2
+      then "splitting"."code_2"
+      when 3
+      then "splitting"."code_3"
+      when 4
+      then "splitting"."code_4"
+    end as "code"
+  from "sqlanon_splitting" as "splitting"
+  inner join "sqlanon_choice" as "choice"
+    on "splitting"."partition" = "choice"."partition"
+), "counted" as (
+  select
+    "partition",
+    "code",
+    "sensitive_code",
+    count(*) as "row_count"
+  from "read"
+  group by
+    "partition",
+    "code",
+    "sensitive_code"
+), "spanned" as (
+  select
+    "partition",
+    "code",
+    "row_count",
+    case
+      when row_number() over (partition by "partition", "sensitive_code" order by "code") = 1
+      then 1
+      else 0
+    end as "is_first",
+    case
+      when row_number() over (partition by "partition", "sensitive_code" order by "code" desc) = 1
+      then 1
+      else 0
+    end as "is_last"
+  from "counted"
+)
+select
+  "partition",
+  "code",
+  sum("row_count") as "row_count",
+  sum("is_first") as "first_count",
+  sum("is_last") as "last_count"
+from "spanned"
+group by
+  "partition",
+  "code";
+
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+create temporary table "sqlanon_cut" as
+with "running" as (
+  select
+    "partition",
+    "code",
+    sum("first_count") over (
+      partition by "partition"
+      order by "code"
+      rows between unbounded preceding and current row
+    ) as "left_values",
+    sum("last_count") over (partition by "partition") - sum("last_count") over (
+      partition by "partition"
+      order by "code"
+      rows between unbounded preceding and current row
+    ) as "right_values",
+    sum("row_count") over (
+      partition by "partition"
+      order by "code"
+      rows between unbounded preceding and current row
+    ) as "left_count",
+    lead("code") over (partition by "partition" order by "code") as "next_code"
+  from "sqlanon_cell"
+), "allowed" as (
+  select
+    "running"."partition" as "partition",
+    "running"."code" as "code",
+    "running"."left_count" as "left_count",
+    0 + case when "before_1"."level_1" = "behind_1"."level_1" then 1 else 0 end + case when "before_1"."level_2" = "behind_1"."level_2" then 1 else 0 end as "depth",
+    abs(2 * "running"."left_count" - "choice"."row_count") as "imbalance"
+  from "running"
+  inner join "sqlanon_choice" as "choice"
+    on "running"."partition" = "choice"."partition"
+  left join "sqlanon_dictionary_1" as "before_1"
+    on "choice"."attribute" = 1 and "running"."code" = "before_1"."code"
+  left join "sqlanon_dictionary_1" as "behind_1"
+    on "choice"."attribute" = 1 and "running"."next_code" = "behind_1"."code"
+  where
+    "running"."left_count" >= 10
+    and "choice"."row_count" - "running"."left_count" >= 10
+    and "running"."left_values" >= 4
+    and "running"."right_values" >= 4
+), "ranked" as (
+  select
+    "partition",
+    "code",
+    "left_count",
+    row_number() over (partition by "partition" order by "depth", "imbalance", "code") as "place"
+  from "allowed"
+)
+select
+  "choice"."partition" as "partition",
+  "choice"."attribute" as "attribute",
+  "ranked"."code" as "code",
+  "ranked"."left_count" as "left_count",
+  "choice"."row_count" - "ranked"."left_count" as "right_count"
+from "sqlanon_choice" as "choice"
+left join "ranked"
+  on "choice"."partition" = "ranked"."partition" and "ranked"."place" = 1;
+
+-- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with "told" as (
+  select
+    "splitting"."partition" as "partition",
+    "splitting"."attempts" as "attempts",
+    "splitting"."code_1" as "code_1",
+    "splitting"."code_2" as "code_2",
+    "splitting"."code_3" as "code_3",
+    "splitting"."code_4" as "code_4",
+    "splitting"."draw" as "draw",
+    "splitting"."hash" as "hash",
+    "splitting"."sensitive_code" as "sensitive_code",
+    "cut"."partition" as "cut_partition",
+    case
+      when "cut"."code" is null
+      then 0
+      when case "cut"."attribute"
+        when 1
+        then "splitting"."code_1"
+        when 2
+        then "splitting"."code_2"
+        when 3
+        then "splitting"."code_3"
+        when 4
+        then "splitting"."code_4"
+      end <= "cut"."code"
+      then 1
+      else 2
+    end as "side",
+    "cut"."left_count" as "left_count",
+    "cut"."right_count" as "right_count"
+  from "sqlanon_splitting" as "splitting"
+  left join "sqlanon_cut" as "cut"
+    on "splitting"."partition" = "cut"."partition"
+)
+select
+  case "side"
+    when 0
+    then "partition"
+    when 1
+    then 2 * "partition"
+    else 2 * "partition" + 1
+  end as "partition",
+  case "side" when 0 then "attempts" + 1 else 0 end as "attempts",
+  case
+    when "cut_partition" is null
+    then 0
+    when "side" = 0
+    then 1
+    when case "side" when 1 then "left_count" else "right_count" end >= 2 * 10
+    then 1
+    else 0
+  end as "open",
+  "code_1",
+  "code_2",
+  "code_3",
+  "code_4",
+  "draw",
+  "hash",
+  "sensitive_code"
+from "told";
+
+drop table "sqlanon_splitting";
+
+-- splitting
+create temporary table "sqlanon_splitting" as
+select
+  *
+from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_choice";
+
+-- reopened: All partitions once more, numbered anew and open: what could not be cut between values may be cut among equal ones
+create temporary table "sqlanon_reopened" as
+select
+  count(*) over () + dense_rank() over (order by "partition") - 1 as "partition",
+  0 as "attempts",
+  1 as "open",
+  "code_1",
+  "code_2",
+  "code_3",
+  "code_4",
+  "draw",
+  "hash",
+  "sensitive_code"
+from "sqlanon_splitting";
+
+-- halving: turn 1 of 1
+
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
+with "extent" as (
+  select
+    "partition",
+    min("code_1") as "least_1",
+    max("code_1") as "largest_1",
+    min("code_2") as "least_2",
+    max("code_2") as "largest_2",
+    min("code_3") as "least_3",
+    max("code_3") as "largest_3",
+    min("code_4") as "least_4",
+    max("code_4") as "largest_4",
+    max("attempts") as "attempts",
+    count(*) as "row_count"
+  from "sqlanon_reopened"
+  where
+    "open" = 1
+  group by
+    "partition"
+  having
+    count(*) >= 2 * 10
+), "width" as (
+  select
+    "extent"."partition" as "partition",
+    "extent"."row_count" as "row_count",
+    "extent"."attempts" as "attempts",
+    1 as "attribute",
+    case
+      when coalesce("least"."level_1" <> "largest"."level_1", true)
+      then 1
+      when coalesce("least"."level_2" <> "largest"."level_2", true)
+      then "least"."share_1"
+      else 0
+    end as "width"
+  from "extent"
+  inner join "sqlanon_dictionary_1" as "least"
+    on "extent"."least_1" = "least"."code"
+  inner join "sqlanon_dictionary_1" as "largest"
+    on "extent"."largest_1" = "largest"."code"
+  where
+    "extent"."least_1" < "extent"."largest_1"
+  union all
+  select
+    "extent"."partition" as "partition",
+    "extent"."row_count" as "row_count",
+    "extent"."attempts" as "attempts",
+    2 as "attribute",
+    "largest"."position" - "least"."position" as "width"
+  from "extent"
+  inner join "sqlanon_dictionary_2" as "least"
+    on "extent"."least_2" = "least"."code"
+  inner join "sqlanon_dictionary_2" as "largest"
+    on "extent"."largest_2" = "largest"."code"
+  where
+    "extent"."least_2" < "extent"."largest_2"
+  union all
+  select
+    "extent"."partition" as "partition",
+    "extent"."row_count" as "row_count",
+    "extent"."attempts" as "attempts",
+    3 as "attribute",
+    "largest"."position" - "least"."position" as "width"
+  from "extent"
+  inner join "sqlanon_dictionary_3" as "least"
+    on "extent"."least_3" = "least"."code"
+  inner join "sqlanon_dictionary_3" as "largest"
+    on "extent"."largest_3" = "largest"."code"
+  where
+    "extent"."least_3" < "extent"."largest_3"
+  union all
+  select
+    "extent"."partition" as "partition",
+    "extent"."row_count" as "row_count",
+    "extent"."attempts" as "attempts",
+    4 as "attribute",
+    "largest"."position" - "least"."position" as "width"
+  from "extent"
+  inner join "sqlanon_dictionary_4" as "least"
+    on "extent"."least_4" = "least"."code"
+  inner join "sqlanon_dictionary_4" as "largest"
+    on "extent"."largest_4" = "largest"."code"
+  where
+    "extent"."least_4" < "extent"."largest_4"
+), "ranked" as (
+  select
+    "partition",
+    "attribute",
+    "row_count",
+    "attempts",
+    row_number() over (partition by "partition" order by "width" desc, "attribute") as "turn"
+  from "width"
+)
+select
+  "partition",
+  "attribute",
+  "row_count"
+from "ranked"
+where
+  "turn" = "attempts" + 1;
+
+-- half: The rows of the open partitions, each in the half where its value lies, rows with the value at the middle go in the order of their other values, then of draws
+create temporary table "sqlanon_half" as
+with "read" as (
+  select
+    "splitting"."partition" as "partition",
+    "splitting"."attempts" as "attempts",
+    "splitting"."code_1" as "code_1",
+    "splitting"."code_2" as "code_2",
+    "splitting"."code_3" as "code_3",
+    "splitting"."code_4" as "code_4",
+    "splitting"."draw" as "draw",
+    "splitting"."hash" as "hash",
+    "splitting"."sensitive_code" as "sensitive_code",
+    "choice"."partition" as "cut_partition",
+    "choice"."row_count" as "row_count",
+    case "choice"."attribute"
+      when 1
+      then "splitting"."code_1"
+      when 2
+      then "splitting"."code_2"
+      when 3
+      then "splitting"."code_3"
+      when 4
+      then "splitting"."code_4"
+    end as "code"
+  from "sqlanon_reopened" as "splitting"
+  left join "sqlanon_choice" as "choice"
+    on "splitting"."partition" = "choice"."partition"
+)
+select
+  "partition",
+  "attempts",
+  "code_1",
+  "code_2",
+  "code_3",
+  "code_4",
+  "draw",
+  "hash",
+  "sensitive_code",
+  "cut_partition",
+  "row_count",
+  case
+    when "cut_partition" is null
+    then 0
+    when row_number() over (
+      partition by "partition"
+      order by "code", "code_1", "code_2", "code_3", "code_4", "draw", "hash"
+    ) <= intDiv("row_count", 2)
+    then 1
+    else 2
+  end as "side"
+from "read";
+
+-- judged_half: The partitions whose halves may stand: both have k rows, and l different sensitive values where that is asked
+create temporary table "sqlanon_judged_half" as
+with "counted" as (
+  select
+    "partition",
+    "side",
+    count(*) as "row_count",
+    count(distinct "sensitive_code") as "value_count"
+  from "sqlanon_half"
+  where
+    "side" > 0
+  group by
+    "partition",
+    "side"
+)
+select
+  "partition"
+from "counted"
+group by
+  "partition"
+having
+  min("row_count") >= 10 and min("value_count") >= 4;
+
+-- placed: Every row in its half: the parts of p are 2p and 2p + 1
+create temporary table "sqlanon_placed" as
+with "told" as (
+  select
+    "half"."partition" as "partition",
+    "half"."attempts" as "attempts",
+    "half"."code_1" as "code_1",
+    "half"."code_2" as "code_2",
+    "half"."code_3" as "code_3",
+    "half"."code_4" as "code_4",
+    "half"."draw" as "draw",
+    "half"."hash" as "hash",
+    "half"."sensitive_code" as "sensitive_code",
+    "half"."cut_partition" as "cut_partition",
+    "half"."row_count" as "row_count",
+    case when "judged_half"."partition" is null then 0 else "half"."side" end as "taken"
+  from "sqlanon_half" as "half"
+  left join "sqlanon_judged_half" as "judged_half"
+    on "half"."partition" = "judged_half"."partition"
+)
+select
+  case "taken"
+    when 0
+    then "partition"
+    when 1
+    then 2 * "partition"
+    else 2 * "partition" + 1
+  end as "partition",
+  case "taken" when 0 then "attempts" + 1 else 0 end as "attempts",
+  case
+    when "cut_partition" is null
+    then 0
+    when "taken" = 0
+    then 1
+    when case "taken"
+      when 1
+      then intDiv("row_count", 2)
+      else "row_count" - intDiv("row_count", 2)
+    end >= 2 * 10
+    then 1
+    else 0
+  end as "open",
+  "code_1",
+  "code_2",
+  "code_3",
+  "code_4",
+  "draw",
+  "hash",
+  "sensitive_code"
+from "told";
+
+drop table "sqlanon_reopened";
+
+-- halving
+create temporary table "sqlanon_reopened" as
+select
+  *
+from "sqlanon_placed";
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_judged_half";
+
+drop table "sqlanon_half";
+
+drop table "sqlanon_choice";
+
+-- value_set_4: The values of one attribute in each partition, as a JSON list of texts in their order, NULL stands as null
+create temporary table "sqlanon_value_set_4" as
+with "held" as (
+  select
+    "partition",
+    "code_4" as "code"
+  from "sqlanon_reopened"
+  group by
+    "partition",
+    "code_4"
+)
+select
+  "held"."partition" as "partition",
+  '[' || arrayStringConcat(arrayMap(pair -> pair.2, arraySort(groupArray(("held"."code", assumeNotNull("dictionary"."shown"))))), ',') || ']' as "value_set"
+from "held"
+inner join "sqlanon_dictionary_4" as "dictionary"
+  on "held"."code" = "dictionary"."code"
+group by
+  "held"."partition";
+
+-- box: What is published of each partition: the exact bounds of its numbers, the lowest common ancestor of its nodes, its sets of values
+create temporary table "sqlanon_box" as
+with "extent" as (
+  select
+    min(nullIf("code_2", 2147483647)) as "least_2",
+    max(nullIf("code_2", 2147483647)) as "largest_2",
+    max("code_2") = 2147483647 as "unknown_2",
+    min(nullIf("code_3", 2147483647)) as "least_3",
+    max(nullIf("code_3", 2147483647)) as "largest_3",
+    max("code_3") = 2147483647 as "unknown_3",
+    min("code_1") as "least_1",
+    max("code_1") as "largest_1",
+    "partition"
+  from "sqlanon_reopened"
+  group by
+    "partition"
+)
+select
+  "least_2"."value" as "low_2",
+  "largest_2"."value" as "high_2",
+  "extent"."unknown_2" as "unknown_2",
+  "least_3"."value" as "low_3",
+  "largest_3"."value" as "high_3",
+  "extent"."unknown_3" as "unknown_3",
+  case
+    when "least_1"."value" is null
+    then null
+    when "least_1"."level_2" = "largest_1"."level_2"
+    then "least_1"."level_2"
+    when "least_1"."level_1" = "largest_1"."level_1"
+    then "least_1"."level_1"
+    else 'Any'
+  end as "node_1",
+  "value_set_4"."value_set" as "set_4",
+  "extent"."partition" as "partition"
+from "extent"
+left join "sqlanon_dictionary_2" as "least_2"
+  on "extent"."least_2" = "least_2"."code"
+left join "sqlanon_dictionary_2" as "largest_2"
+  on "extent"."largest_2" = "largest_2"."code"
+left join "sqlanon_dictionary_3" as "least_3"
+  on "extent"."least_3" = "least_3"."code"
+left join "sqlanon_dictionary_3" as "largest_3"
+  on "extent"."largest_3" = "largest_3"."code"
+inner join "sqlanon_dictionary_1" as "least_1"
+  on "extent"."least_1" = "least_1"."code"
+inner join "sqlanon_dictionary_1" as "largest_1"
+  on "extent"."largest_1" = "largest_1"."code"
+inner join "sqlanon_value_set_4" as "value_set_4"
+  on "extent"."partition" = "value_set_4"."partition";
+
+-- data: The published table: each row's box and its exact sensitive value, in an order that depends on nothing but what it shows: boxes are numbered by their columns
+create table "sqlanon_data" engine = MergeTree order by tuple() as
+with "ordered" as (
+  select
+    "box".* as "*",
+    dense_rank() over (
+      order by case when "node_1" is null then 1 else 0 end, "node_1", case when "low_2" is null then 1 else 0 end, "low_2", case when "high_2" is null then 1 else 0 end, "high_2", case when "unknown_2" is null then 1 else 0 end, "unknown_2", case when "low_3" is null then 1 else 0 end, "low_3", case when "high_3" is null then 1 else 0 end, "high_3", case when "unknown_3" is null then 1 else 0 end, "unknown_3", case when "set_4" is null then 1 else 0 end, "set_4"
+    ) as "place"
+  from "sqlanon_box" as "box"
+)
+select
+  "ordered"."node_1" as "education",
+  "ordered"."low_2" as "age_low",
+  "ordered"."high_2" as "age_high",
+  "ordered"."unknown_2" as "age_unknown",
+  "ordered"."low_3" as "seen_low",
+  "ordered"."high_3" as "seen_high",
+  "ordered"."unknown_3" as "seen_unknown",
+  "ordered"."set_4" as "sex",
+  "sensitive_value"."sensitive" as "disease"
+from "sqlanon_reopened" as "splitting"
+inner join "ordered"
+  on "splitting"."partition" = "ordered"."partition"
+inner join "sqlanon_sensitive_value" as "sensitive_value"
+  on "splitting"."sensitive_code" = "sensitive_value"."code"
+order by
+  "ordered"."place",
+  "splitting"."sensitive_code";
+
+-- the rest is microdata and the key: forget it
+drop table "sqlanon_box";
+drop table "sqlanon_value_set_4";
+drop table "sqlanon_reopened";
+drop table "sqlanon_splitting";
+drop table "sqlanon_sensitive_value";
+drop table "sqlanon_dictionary_4";
+drop table "sqlanon_dictionary_3";
+drop table "sqlanon_dictionary_2";
+drop table "sqlanon_dictionary_1";
+drop table "sqlanon_hierarchy_1";
+drop table "sqlanon_drawn";
+drop table "sqlanon_identified";
+drop table "sqlanon_population";
+drop table "sqlanon_source";
+drop table "sqlanon_key";

@@ -1,0 +1,53 @@
+"""Constants, JSON texts and WITH tables mean the same in other dialects: those that DuckDB can read are run."""
+
+import duckdb
+import pytest
+import sqlglot
+from sqlglot import exp
+
+from sqlanon.sql.translate import DIALECTS, translate
+
+OTHERS = [dialect for dialect in DIALECTS if dialect != "duckdb"]
+TEXTS = "select chr(cast(i as integer)) || '\"é漢\\ /' || chr(cast(i as integer)) as word from range(160) as t(i)"
+JSON = "select word, cast(to_json(word) as varchar) as json from words order by word"
+CONSTANTS = (
+    "with line as (select unnest(string_split('a | b''\\ | c', ' | ')) as node, unnest(string_split('1 |  | 3', ' | '))"
+    " as depth, ' | ' as separator) select node, nullif(depth, '') as depth from line"
+)
+NESTED = (
+    "with d as (select x.y + w.y as y from (with d as (select 1 as y) select d.y from d) as x"
+    " cross join (with d as (select 5 as y) select d.y from d) as w)"
+    " select s.y, t.y as z, d.y as v, e.y as u from (with d as (select 2 as y) select d.y from d) as s"
+    " cross join (with e as (select 3 as y) select y from e) as t cross join d cross join d as e"
+)
+
+
+@pytest.mark.parametrize(("sql", "dialect"), [(JSON, "trino"), (CONSTANTS, "trino"), (NESTED, "postgres")])
+def test_what_a_dialect_writes_gives_what_duckdb_gives(con, sql, dialect):
+    con.execute(f"create table words as {TEXTS}").fetchall()
+    written = translate(sql, dialect)
+    assert written != sql and con.execute(written).fetchall() == con.execute(sql).fetchall()
+
+
+@pytest.mark.parametrize("dialect", OTHERS)
+def test_no_two_with_tables_have_one_name(dialect):
+    names = [one.alias for one in sqlglot.parse_one(translate(NESTED, dialect), read=dialect).find_all(exp.CTE)]
+    assert len(names) == len(set(names)) == 5 and "d" in names
+
+
+def test_a_number_that_a_type_cannot_hold_is_null_where_no_cast_is_tried():
+    written = {"3000000000": "null", "-32769.5": "-32769.5", "30.5": "30.5", "'x'": "'x'", "-2147483649": "null"}
+    for constant, meant in written.items():
+        sql = f"select try_cast({constant} as integer) as read"
+        assert translate(sql, "postgres", run=True).split() == f'select cast({meant} as int) as "read"'.split()
+        assert "try_cast" in translate(sql, "spark", run=True)
+    decimal = "select try_cast(10000000 as decimal(9, 2)) as read"
+    assert "cast(null as" in translate(decimal, "postgres", run=True)
+
+
+def test_the_longest_table_of_constants_is_one_text_per_column(con):
+    many = " | ".join(str(number) for number in range(5000))
+    sql = CONSTANTS.replace("'a | b''\\ | c'", f"'{many}'").replace("'1 |  | 3'", f"'{many}'")
+    assert con.execute(sql).fetchall()[-1] == ("4999", "4999")
+    assert "string_to_array('0 | 1" in translate(sql, "postgres")
+    assert duckdb.execute(translate(sql, "trino")).fetchall()[-1] == ("4999", "4999")
