@@ -93,6 +93,7 @@ select
     met.class_mark,
     known_person.mark as known_mark,
     known_person.group_id,
+    known_person.published,
     known_person.standing as before,
     met.sensitive is not distinct from known_value.sensitive as same_value,
     met.class_mark is not distinct from known_person.class_mark as same_class
@@ -397,7 +398,8 @@ select
     grouped.mark,
     grouped.class_mark,
     grouped.group_id + taken.first_group as group_id,
-    next_value.code
+    next_value.code,
+    cast(null as bigint) as published
 from "sqlanon_grouped" as grouped
 inner join "sqlanon_frequency" as frequency on frequency.code = grouped.code
 inner join "sqlanon_next_value" as next_value on next_value.sensitive is not distinct from frequency.sensitive
@@ -441,7 +443,8 @@ with registered as (
             else 'changed'
         end as standing,
         coalesce(matched.mark, known_person.mark) as mark,
-        known_person.class_mark
+        known_person.class_mark,
+        known_person.published
     from ledger.main.person as known_person
     left join "sqlanon_matched" as matched on matched.person = known_person.person
     union all
@@ -452,7 +455,8 @@ with registered as (
         cast(2 as bigint) as entered,
         'present' as standing,
         mark,
-        class_mark
+        class_mark,
+        published
     from "sqlanon_entered"
 )
 select
@@ -462,8 +466,17 @@ select
     entered,
     standing,
     mark,
-    class_mark
+    class_mark,
+    published
 from registered;
+
+-- outcome
+select
+    (select count(*) from "sqlanon_matched") as row_count,
+    (select count(*) from "sqlanon_settled") as shown,
+    (select count(*) from "sqlanon_arrived") - (select count(*) from "sqlanon_entered") as waiting,
+    (select count(*) from "sqlanon_matched") - (select count(*) from "sqlanon_settled") as withheld,
+    (select count(*) from "sqlanon_next_person") - (select count(*) from "sqlanon_settled") as departed;
 
 -- line
 with shown as (
@@ -475,13 +488,6 @@ select
     next_person.code
 from "sqlanon_next_person" as next_person
 inner join shown on shown.group_id = next_person.group_id;
-
--- outcome
-select
-    (select count(*) from "sqlanon_matched") as row_count,
-    (select count(*) from "sqlanon_settled") as shown,
-    (select count(*) from "sqlanon_arrived") - (select count(*) from "sqlanon_entered") as waiting,
-    (select count(*) from "sqlanon_matched") - (select count(*) from "sqlanon_settled") as withheld;
 
 -- qit
 select
