@@ -63,12 +63,16 @@ coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast
 from "sqlanon_population";
 
 -- met
-with hashed as (
+with naming as (
+    select substr(sha256(key.secret || 'ledger/person/' || ''), 1, 32) as secret
+    from "sqlanon_key" as key
+),
+hashed as (
     select
         identified.*,
-        sha256(key.secret || 'ledger/person/' || identified.identity) as hash
+        sha256(naming.secret || '' || identified.identity) as hash
     from "sqlanon_identified" as identified
-    cross join "sqlanon_key" as key
+    cross join naming
 )
 select
     "quasi_1",
@@ -77,7 +81,7 @@ select
     sensitive,
     identity,
     cast(substr(hash, 1, 32) as uuid) as person,
-    cast('0x' || substr(md5(substr(hash, 33, 32) || '/' || coalesce(cast("quasi_1" as varchar), '') || '/' || coalesce(cast("quasi_2" as varchar), '') || '/' || coalesce(cast("quasi_3" as varchar), '')), 1, 15) as bigint) as mark,
+    cast('0x' || substr(md5(concat_ws('/', substr(hash, 33, 16), coalesce(cast("quasi_1" as varchar), ''), coalesce(cast("quasi_2" as varchar), ''), coalesce(cast("quasi_3" as varchar), ''))), 1, 15) as bigint) as mark,
     cast('0x' || substr(md5('class' || substr(hash, 33, 32) || coalesce(cast(length(cast("quasi_2" as varchar)) as varchar) || ':' || cast("quasi_2" as varchar), 'N')), 1, 15) as bigint) as class_mark
 from hashed;
 
@@ -87,18 +91,22 @@ select
     met."quasi_2",
     met."quasi_3",
     met.sensitive,
-    met.identity,
-    met.person,
+    case when known_person.person is null then met.identity end as identity,
+    coalesce(met.person, known_person.person) as person,
     met.mark,
     met.class_mark,
     known_person.mark as known_mark,
     known_person.group_id,
     known_person.published,
+    known_person.code,
+    known_person.entered,
+    known_person.class_mark as known_class,
+    met.person is not null as is_here,
     known_person.standing as before,
     met.sensitive is not distinct from known_value.sensitive as same_value,
     met.class_mark is not distinct from known_person.class_mark as same_class
 from "sqlanon_met" as met
-left join ledger.main.person as known_person on known_person.person = met.person
+full join ledger.main.person as known_person on known_person.person = met.person
 left join ledger.main.value as known_value on known_value.code = known_person.code;
 
 -- turnover
@@ -114,6 +122,7 @@ with today as (
         coalesce(sum(case when before is not null and not same_class then 1 else 0 end), 0) as reclassed,
         coalesce(sum(case when before in ('present', 'stale') and mark <> known_mark then 1 else 0 end), 0) as requalified
     from "sqlanon_matched"
+    where is_here
 ),
 earlier as (
     select count(*) as published_before
@@ -557,7 +566,7 @@ with shown as (
         "quasi_3",
         group_id
     from "sqlanon_matched"
-    where group_id is not null and same_class and (same_value or false)
+    where is_here and group_id is not null and same_class and (same_value or false)
     union all
     select
         "quasi_1",
@@ -576,21 +585,21 @@ from shown;
 -- next_person
 with registered as (
     select
-        known_person.person,
-        known_person.group_id,
-        known_person.code,
-        known_person.entered,
+        person,
+        group_id,
+        code,
+        entered,
         case
-            when matched.person is null then 'departed'
-            when matched.same_class and matched.same_value then 'present'
-            when matched.same_class and false then 'stale'
+            when not is_here then 'departed'
+            when same_class and same_value then 'present'
+            when same_class and false then 'stale'
             else 'changed'
         end as standing,
-        coalesce(matched.mark, known_person.mark) as mark,
-        known_person.class_mark,
-        known_person.published
-    from ledger.main.person as known_person
-    left join "sqlanon_matched" as matched on matched.person = known_person.person
+        coalesce(mark, known_mark) as mark,
+        known_class as class_mark,
+        published
+    from "sqlanon_matched"
+    where group_id is not null
     union all
     select
         person,
@@ -616,10 +625,10 @@ from registered;
 
 -- outcome
 select
-    (select count(*) from "sqlanon_matched") as row_count,
+    (select count(*) from "sqlanon_matched" where is_here) as row_count,
     (select count(*) from "sqlanon_settled") as shown,
     (select count(*) from "sqlanon_arrived") - (select count(*) from "sqlanon_entered") as waiting,
-    (select count(*) from "sqlanon_matched") - (select count(*) from "sqlanon_settled") as withheld,
+    (select count(*) from "sqlanon_matched" where is_here) - (select count(*) from "sqlanon_settled") as withheld,
     (select count(*) from "sqlanon_next_person") - (select count(*) from "sqlanon_settled") as departed;
 
 -- line
