@@ -63,16 +63,17 @@ coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast
 from "sqlanon_population";
 
 -- met
-with naming as (
-    select substr(sha256(key.secret || 'ledger/person/' || ''), 1, 32) as secret
+with row_key as (
+    select substr(sha256(key.secret || 'ledger/person/'), 1, 40) as secret
     from "sqlanon_key" as key
+    limit 1
 ),
 hashed as (
     select
         identified.*,
-        sha256(naming.secret || '' || identified.identity) as hash
+        sha256(row_key.secret || identified.identity) as hash
     from "sqlanon_identified" as identified
-    cross join naming
+    cross join row_key
 )
 select
     "quasi_1",

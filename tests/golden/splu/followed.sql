@@ -63,16 +63,17 @@ coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast
 from "sqlanon_population";
 
 -- met
-with naming as (
-    select substr(sha256(key.secret || 'ledger/person/' || ''), 1, 32) as secret
+with row_key as (
+    select substr(sha256(key.secret || 'ledger/person/'), 1, 40) as secret
     from "sqlanon_key" as key
+    limit 1
 ),
 hashed as (
     select
         identified.*,
-        sha256(naming.secret || '' || identified.identity) as hash
+        sha256(row_key.secret || identified.identity) as hash
     from "sqlanon_identified" as identified
-    cross join naming
+    cross join row_key
 )
 select
     "quasi_1",
@@ -157,7 +158,12 @@ from "sqlanon_matched"
 where group_id is null and (sensitive is not null or true);
 
 -- drawn
-with hashed as (
+with row_key as (
+    select substr(sha256(key.secret || 'splu/disease/release 2/row/'), 1, 40) as secret
+    from "sqlanon_key" as key
+    limit 1
+),
+hashed as (
     select
         identified."quasi_1",
         identified."quasi_2",
@@ -166,9 +172,9 @@ with hashed as (
         identified."mark",
         identified."class_mark",
         identified."sensitive",
-        sha256(key.secret || 'splu/disease/release 2/row/' || identified.identity) as hash
+        sha256(row_key.secret || identified.identity) as hash
     from "sqlanon_arrived" as identified
-    cross join "sqlanon_key" as key
+    cross join row_key
 )
 select
     "quasi_1",
@@ -178,10 +184,10 @@ select
     "mark",
     "class_mark",
     "sensitive",
-    "hash",
     cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
     cast('0x' || substr(hash, 16, 15) as bigint) as "slot_draw",
-    cast('0x' || substr(hash, 31, 15) as bigint) as "wait_draw"
+    cast('0x' || substr(hash, 31, 15) as bigint) as "wait_draw",
+    cast('0x' || substr(hash, 46, 15) as bigint) as "tie"
 from hashed;
 
 -- tally_drawn
@@ -249,7 +255,7 @@ with placed as (
         drawn."mark",
         drawn."class_mark",
         drawn."sensitive",
-        drawn."hash",
+        drawn."tie",
         drawn."draw",
         drawn."slot_draw",
         drawn."wait_draw",
@@ -266,7 +272,7 @@ select
     "mark",
     "class_mark",
     "sensitive",
-    "hash",
+    "tie",
     "draw",
     "slot_draw",
     "wait_draw"
@@ -329,7 +335,7 @@ select
     drawn."mark",
     drawn."class_mark",
     drawn."sensitive",
-    drawn."hash",
+    drawn."tie",
     drawn."draw",
     drawn."slot_draw",
     drawn."wait_draw"
@@ -377,20 +383,21 @@ select
 from ordered
 cross join total;
 
--- shard
-with counted as (
-    select
-        "sensitive",
-        draw % 16 as shard,
-        count(*) as row_count
-    from "sqlanon_kept"
-    group by "sensitive", draw % 16
-)
+-- coded
 select
-    "sensitive",
-    shard,
-    cast(sum(row_count) over (partition by "sensitive" order by shard rows unbounded preceding) as bigint) - row_count as first_rank
-from counted;
+    drawn."quasi_1",
+    drawn."quasi_2",
+    drawn."quasi_3",
+    drawn."slot_draw",
+    drawn."person",
+    drawn."mark",
+    drawn."class_mark",
+    drawn."draw",
+    drawn."tie",
+    frequency.code
+from "sqlanon_kept" as drawn
+inner join "sqlanon_frequency" as frequency
+    on drawn.sensitive is not distinct from frequency.sensitive;
 
 -- positioned
 with ranked as (
@@ -402,13 +409,12 @@ with ranked as (
         "person",
         "mark",
         "class_mark",
-        "sensitive",
-        draw % 16 as shard,
+        code,
         row_number() over (
-            partition by "sensitive", draw % 16
-            order by draw, "hash"
-        ) - 1 as shard_rank
-    from "sqlanon_kept"
+            partition by code
+            order by draw, "tie"
+        ) - 1 as value_rank
+    from "sqlanon_coded"
 ),
 bucketed as (
     select
@@ -419,17 +425,13 @@ bucketed as (
         ranked."person",
         ranked."mark",
         ranked."class_mark",
-        frequency.code,
-        frequency.group_count,
+        ranked.code,
         frequency.block_count,
         frequency.first_block,
-        (frequency.first_position + shard.first_rank + ranked.shard_rank) % frequency.group_count as bucket
+        (frequency.first_position + ranked.value_rank) % frequency.group_count as bucket
     from ranked
-    inner join "sqlanon_shard" as shard
-        on ranked."sensitive" is not distinct from shard."sensitive" and ranked.shard = shard.shard
-    inner join "sqlanon_frequency" as frequency
-        on ranked."sensitive" is not distinct from frequency."sensitive"
-    where shard.first_rank + ranked.shard_rank < frequency.kept_count
+    inner join "sqlanon_frequency" as frequency on ranked.code = frequency.code
+    where ranked.value_rank < frequency.kept_count
 )
 select
     "quasi_1",
