@@ -49,11 +49,6 @@ def test_threads_are_as_many_as_the_machine_has_use_for():
         open_engine("duckdb", threads=1025)
 
 
-def test_no_bar_of_progress_stands_in_what_a_program_reads(capfd):
-    engine = open_engine("duckdb")
-    engine.execute("select 1")
-    # it would begin after two seconds; here at once
-    engine.execute("set progress_bar_time = 0")
-    assert engine.rows("select count(*) as n from range(3000) a, range(3000) b where a.range % 7 < b.range")
-    assert engine.execute("select current_setting('enable_progress_bar')") == [(False,)]
-    assert capfd.readouterr().out == ""
+def test_no_bar_of_progress_stands_in_what_a_program_reads():
+    # DuckDB's own would begin after two seconds, on standard output
+    assert open_engine("duckdb").execute("select current_setting('enable_progress_bar')") == [(False,)]
