@@ -74,7 +74,7 @@ def mondrian() -> Plan:
 
 
 PLANS = {"anatomy": anatomy, "splu": splu, "robust": robust, "uncertain": uncertain, "mondrian": mondrian}
-FOLLOWED = {"anatomy": {"l": 4}, "robust": {"r": 2.5, "background_from": [("sex",)]}}
+FOLLOWED = {"anatomy": {"l": 4}, "splu": {"gamma": 4}, "robust": {"r": 2.5, "background_from": [("sex",)]}}
 SAID = [(method, dialect) for method in PLANS for dialect in (METHODS[method].dialects or DIALECTS)]
 
 

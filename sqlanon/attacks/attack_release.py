@@ -82,7 +82,8 @@ def _attack_randomized(
     if len(view.manifest["columns"]["sensitive"]) > 1:
         notes.append(f"only {view.sensitive} was attacked, the first of the sensitive columns")
     if others:
-        notes.append("composition is attacked for releases of groups only")
+        pooled, told = composition.pool_releases(view, others, None if quick else truth, 1 / of_column)
+        found, notes = found + pooled, notes + told
     if background:
         notes.append("known distributions are looked at for releases of groups only")
     return [*found, exclusion.find_presence(view)], notes

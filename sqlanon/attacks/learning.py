@@ -27,7 +27,7 @@ LIMITS = (0.5, 0.9)  # confidences that are looked at apart
 def learn_groups(view: View, links: Sql | None, promised: float) -> list[Finding]:
     """Attack QIT and ST by learning; return the share named right, or without links the adversary's own confidence."""
     best = view.keep("best", "best", {"weighed": _learn(view)}, told_by="person_number")
-    findings = _judge(view, best, links, "person_number", "naive Bayes, learned from the groups", promised)
+    findings = judge(view, best, links, "person_number", "naive Bayes, learned from the groups", promised)
     if links is not None:
         frequent = "the most frequent value, named for everybody"
         reached = view.value_figures["most_frequent"]
@@ -74,11 +74,11 @@ def learn_randomized(view: View, truth: Sql | None, promised: float) -> list[Fin
     ):
         pooled = view.keep(f"{name}_pooled", "best", {"weighed": weighed}, told_by="combination")
         best = view.keep(f"{name}_best", "unique_best", combinations | {"best": pooled})
-        findings += _judge(view, best, links, "combination", attack, promised)[:1]
+        findings += judge(view, best, links, "combination", attack, promised)[:1]
     return findings
 
 
-def _judge(view: View, best: Sql, links: Sql | None, told_by: str, attack: str, promised: float) -> list[Finding]:
+def judge(view: View, best: Sql, links: Sql | None, told_by: str, attack: str, promised: float) -> list[Finding]:
     """Return what an attack reaches over everybody, and over those whom it is sure of."""
     named = [(limit, f"above_{n}", f"right_above_{n}") for n, limit in enumerate(LIMITS)]
     if links is None:

@@ -44,6 +44,16 @@ class ClosedForm:
         rest = np.maximum(self.rows - self.counts, 1.0)
         return np.asarray((self.gamma - 1) * self.rows / (self.gamma * rest**2))
 
+    def company(self, departed: float) -> Array:
+        """Return by how much the x of each value varies (V), over (|P| - x)², where rows have left decoy groups.
+
+        departed: the share that left, whatever its values. Of the groups that hold the f rows of s, (γ - 1) f other
+        rows are still there in the mean, with the variance f γ (γ - 1) departed, so that others publish s with q + η,
+        Var η = f departed (1 - 1/γ) / (N - f)². The published count that q is made of moves as well, and of η (|P| - x)
+        / D in x just η (|P| - x) is left. (1 - 1/γ) is left out: that bounds values of opposite weights together.
+        """
+        return np.asarray(self.counts * departed / np.maximum(self.rows - self.counts, 1.0) ** 2)
+
     def expected(self, function: Array) -> Array:
         """Return T z, the shares of the other values scaled so that they sum to 1 - 1/γ."""
         others, kept = self.others, 1 / self.gamma

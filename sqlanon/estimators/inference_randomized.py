@@ -36,15 +36,17 @@ class Recovery:
         repeated: tuple[Sequence[Joint], float],
         unseen: float,
         whole: Whole | None = None,
+        departed: float = 0.0,
     ) -> None:
         """Take moments (published figures under `uniform`), asked values, and the channels of the columns read.
 
         counts: f' of each column's values. repeated: the matrix's channels as single orders of the values in their
         blocks would have them, and the factor of their variance. unseen: the count up to which a value may well have
         gone unpublished. whole: the release's own figures that shrinkage weighs a condition against; None: it has none.
+        departed: the share of the decoy groups' rows that have left.
         """
         self.moments, self.asked, self.counts, self.closed, self.matrix = moments, asked, counts, closed, matrix
-        self.unseen, self.repeated, self.whole = unseen, repeated, whole
+        self.unseen, self.repeated, self.whole, self.departed = unseen, repeated, whole, departed
         self.rows = moments.count("uniform")
         self.case_count = self.rows.shape[1]
         self.values = int(np.prod(closed.shape))
@@ -88,6 +90,7 @@ class Recovery:
         plain = _ratio([self._summed(part, measured, None) for part in parts])
         closed = _ratio([self._summed(part, measured, self.closed) for part in parts])
         variance, growth, jump = self._variance(parts, measured, closed)
+        variance = variance + self._departure_variance(parts, measured, closed)
         orders = self._company_variance(parts[0], measured) if len(parts) == self.case_count == 1 else 0.0
         unbiased, error = self._corrected(parts, measured, closed, variance, orders, estimator)
         found = Evidence(plain, unbiased, error, least, most, np.zeros(plain.shape, dtype=bool), growth, jump=jump)
@@ -281,6 +284,26 @@ class Recovery:
         pulled = self.closed.pulled(part.weights[0])
         means = np.stack([figures @ channel.expected(pulled).T for channel in channels])
         return np.asarray(means.var(axis=0, ddof=1) * factor)
+
+    def _departure_variance(self, parts: Sequence[Weighted], measured: LinearAggregate, closed: Array) -> Array | float:
+        """Return the variance that comes of rows that have left decoy groups, C x J; `ClosedForm.company` says why."""
+        if not self.departed or len(self.counts) != 1:
+            return 0.0
+        (channel,) = self.closed.channels
+        assert isinstance(channel, ClosedForm)
+        pulled = np.zeros((2, len(self.rows), self.asked.set_count, self.values))
+        for turn, part in enumerate(parts):
+            for case, weights in part.weights.items():
+                published = self._published(measured, part.degree, case)
+                others = published.sum(axis=1, keepdims=True) - channel.solved(published)
+                pulled[turn] += weights * others[:, None, :]
+        company = channel.company(self.departed)
+        if len(parts) == 1:
+            return np.asarray(pulled[0] ** 2 @ company)
+        return _ratio([(pulled[0] - closed[..., None] * pulled[1]) ** 2 @ company, self._squared(parts[1], measured)])
+
+    def _squared(self, part: Weighted, measured: LinearAggregate) -> Array:
+        return self._summed(part, measured, self.closed) ** 2
 
     def _variance_bound(self, parts: Sequence[Weighted], measured: LinearAggregate, closed: Array) -> Array:
         """Bound the variance of a mixed condition from the variances of its cases.

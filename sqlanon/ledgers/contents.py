@@ -11,7 +11,7 @@ from sqlanon.plans.templates import Sql
 
 FORMAT = 1
 COLUMNS = {
-    "person": {"person", "group_id", "code", "entered", "standing", "mark", "class_mark"},
+    "person": {"person", "group_id", "code", "entered", "standing", "mark", "class_mark", "published"},
     "value": {"code", "sensitive"},
 }
 

@@ -33,6 +33,10 @@ LOST = (
     " is the right source, say " + option("expect_departures", True)
 )
 NAMELESS = "{nameless_rows} rows have no " + option("id") + ": whose they are cannot be known again the next time"
+WAITING = (
+    "{count} rows wait for others to form a group with, and try again next time; who knows that somebody waits learns"
+    " that the value is frequent among those who came new"
+)
 NOBODY = "nobody of the source can be shown: {waiting} of {row_count} rows wait for others to form a group with"
 
 
@@ -166,25 +170,32 @@ def group_arrivals(design: Grouping) -> Steps:
 
 def settle_rows(design: Grouping) -> Steps:
     """Return the steps that end in `settled`, who is shown with which group, and `next_person`, the ledger after."""
-    release = following(design)
     named: dict[str, object] = {"quasi_names": quasi_names(design.request)}
-    keeps = {"keeps_changed": release.changed == "keep"}
+    keeps = {"keeps_changed": following(design).changed == "keep"}
     return (
         Step("methods/republication/next_value"),
         Step("methods/republication/entered", values=named),
         Step("methods/republication/settled", values={**named, **keeps}),
-        Step(
-            "methods/republication/standing",
-            yields="next_person",
-            values={**keeps, "release_number": release.number},
-        ),
+        *close_ledger(design),
         Step("methods/republication/line"),
+    )
+
+
+def close_ledger(design: Design, waiting: str = WAITING) -> Steps:
+    """Return the steps from `settled` and `entered` to `next_person`, with a report of how many are shown and wait.
+
+    waiting: what to tell of rows that wait, {count} of them.
+    """
+    release = following(design)
+    values = {"keeps_changed": release.changed == "keep", "release_number": release.number}
+    return (
+        Step("methods/republication/standing", yields="next_person", values=values),
         Step(
             "methods/republication/outcome",
             "query",
             refuse=_refuse_empty,
             dropped="withheld",
-            note=_describe_waiting,
+            note=_describe_waiting(waiting),
         ),
     )
 
@@ -194,13 +205,8 @@ def _refuse_empty(row: Row) -> None:
         raise DataError(NOBODY.format(**row))
 
 
-def _describe_waiting(row: Row) -> str:
-    if not row["waiting"]:
-        return ""
-    return (
-        f"{row['waiting']:,} rows wait for others to form a group with, and try again next time; who knows that"
-        " somebody waits learns that the value is frequent among those who came new"
-    )
+def _describe_waiting(words: str) -> Callable[[Row], str]:
+    return lambda row: words.format(count=f"{row['waiting']:,}") if row["waiting"] else ""
 
 
 def publish_qit(design: Design) -> Steps:

@@ -70,6 +70,11 @@ def follows(manifest: Mapping[str, Any]) -> bool:
     return int(manifest.get("parameters", {}).get("release", 1)) > 1
 
 
+def departed(manifest: Mapping[str, Any]) -> int:
+    """Return how many persons a release of randomized values does not show whom others of its ledger have shown."""
+    return int(manifest.get("parameters", {}).get("departed", 0))
+
+
 def manifest_text(manifest: Manifest) -> str:
     """Return the manifest as text, keys in their order."""
     return json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

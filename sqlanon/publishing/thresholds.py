@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlanon.errors import UsageError, VerificationError
-from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.manifest import Manifest, departed
 
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
@@ -47,10 +47,13 @@ FIGURES: dict[str, Callable[[Manifest], Any]] = {
 
 def _off_at_least(manifest: Manifest, alpha: float) -> float | None:
     """Return T_P of the paper's section 2: the least probability that a count up to alpha is off by more than ε."""
-    from sqlanon.methods.splu import binomial  # numpy is slow to import
+    from sqlanon.methods.splu import binomial, departures  # numpy is slow to import
 
     if "gamma" not in manifest["parameters"]:
         return None
+    if departed(manifest):
+        gammas, epsilon = manifest["parameters"]["gamma"].values(), manifest["parameters"]["epsilon"]
+        return min(departures.small_sums(int(alpha), gamma, epsilon) for gamma in gammas)
     rows, asked = manifest["rows"], manifest["parameters"]
     larger = {gamma: rows % gamma if asked["residue"] == "keep" else 0 for gamma in asked["gamma"].values()}
     return min(binomial.small_sums(int(alpha), gamma, asked["epsilon"], some) for gamma, some in larger.items())
@@ -60,7 +63,7 @@ def _error_at(manifest: Manifest, share: float) -> float | None:
     """Return T_E of the paper's section 2: the largest probability that a count from a share on is off by ε or more."""
     from sqlanon.methods.splu import binomial
 
-    if "gamma" not in manifest["parameters"]:
+    if "gamma" not in manifest["parameters"] or departed(manifest):  # of groups that are not whole nothing is proved
         return None
     gammas, epsilon = manifest["parameters"]["gamma"].values(), manifest["parameters"]["epsilon"]
     return max(binomial.error_at(share, gamma, manifest["rows"], epsilon) for gamma in gammas)

@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlanon.methods.splu import binomial
 from sqlanon.plain_values import plain, words
+from sqlanon.plans.manifest import departed
 from sqlanon.wording import option
 
 Manifest = Mapping[str, Any]
@@ -87,13 +88,25 @@ def summarize_randomized(manifest: Manifest, where: str) -> dict[str, str]:
         "published": f"{manifest['rows']:,} rows: {where}",
         "method": _method(manifest, manifest["parameters"]),
         "dropped rows": _dropped(manifest),
-        "promised": f"counts of {words(manifest['columns']['sensitive'])}: small ones are far off, large ones near, as"
-        f" below; a row keeps its own value with probability 1/gamma{_limits(manifest)}",
+        "promised": f"{_together(manifest)}counts of {words(manifest['columns']['sensitive'])}: small ones are far off,"
+        f" large ones near, as below; a row keeps its own value with probability 1/gamma{_ever(manifest)}"
+        f"{_limits(manifest)}",
         "not promised": f"{NOT_PROMISED}, nor that a frequent value"
-        " stays secret, nor anything against who has a second release of these people",
+        f" stays secret, nor anything against who has {_second(manifest)}",
         "verified": f"row order, promise{_agreement(manifest['verified'], 'retention')}",
         "files": _files(manifest),
     }
+
+
+def _ever(manifest: Manifest) -> str:
+    """Say whom the promised counts are of, where decoy groups have lost members."""
+    left = departed(manifest)
+    if not left:
+        return ""
+    return (
+        f"; counts are of the {manifest['rows'] + left:,} persons whom releases of the ledger have shown, and small"
+        " ones of those left are as far off; large ones of those left spread up to 1.42 times as much"
+    )
 
 
 def randomized_tables(manifest: Manifest) -> list[Table]:

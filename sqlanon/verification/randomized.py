@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from sqlanon.errors import ReleaseError
-from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.manifest import MOST_ROWS, Manifest, departed, follows
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
@@ -26,6 +26,8 @@ def check_manifest(manifest: Manifest, where: str) -> None:
     sound = isinstance(gammas, dict) and list(gammas) == sensitive
     sound = sound and all(type(gamma) is int and 2 <= gamma < 2**31 for gamma in gammas.values())
     sound = sound and all(type(number) in (int, float) and number > 0 for number in numbers)
+    left = parameters.get("departed")
+    sound = sound and (type(left) is int and 0 <= left < MOST_ROWS if follows(manifest) else left is None)
     if not sound or parameters.get("residue") not in ("drop", "keep") or parameters["epsilon"] >= 1:
         raise ReleaseError(f"the manifest of {where} does not say how its sensitive columns were randomized")
 
@@ -41,21 +43,20 @@ def published_columns(manifest: Manifest) -> dict[str, list[str]]:
 
 
 def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
-    """Return the guarantee of each sensitive column, from gamma and the number of rows alone."""
-    from sqlanon.methods.splu import binomial  # numpy is slow to import
+    """Return the guarantee of each sensitive column, from gamma and the number of rows alone.
 
-    parameters = manifest["parameters"]
-    return {
-        column: binomial.guarantee(
-            gamma,
-            rows,
-            parameters["epsilon"],
-            parameters["alpha"],
-            parameters["target_error"],
-            parameters["residue"],
-        )
-        for column, gamma in parameters["gamma"].items()
-    }
+    Of a release that others of its ledger came before, counts are of everybody whom these releases have shown: decoy
+    groups are whole with them. What is promised of small sums holds for those who are left as well.
+    """
+    from sqlanon.methods.splu import binomial, departures  # numpy is slow to import
+
+    parameters, left = manifest["parameters"], departed(manifest)
+    told = [parameters[name] for name in ("epsilon", "alpha", "target_error", "residue")]
+    promised = {column: binomial.guarantee(gamma, rows + left, *told) for column, gamma in parameters["gamma"].items()}
+    for one in promised.values() if left else ():
+        small = one["small_sums"]
+        small["off_at_least"] = departures.small_sums(small["alpha"], one["gamma"], one["epsilon"])
+    return promised
 
 
 def queries(published: PublishedTables) -> list[tuple[str, str]]:
@@ -74,8 +75,9 @@ def verify(published: PublishedTables) -> Report:
 def _gamma_check(manifest: Manifest, rows: int) -> Check:
     """Compare the promise with what gamma and the number of rows give; it is printed, not proved."""
     gammas = manifest["parameters"]["gamma"]
-    whole = manifest["parameters"]["residue"] == "keep" or all(rows % gamma == 0 for gamma in gammas.values())
-    feasible = all(rows >= gamma for gamma in gammas.values())
+    ever = rows + departed(manifest)
+    whole = manifest["parameters"]["residue"] == "keep" or all(ever % gamma == 0 for gamma in gammas.values())
+    feasible = all(ever >= gamma for gamma in gammas.values())
     promise = manifest.get("guarantee")  # a new release has none before it is verified
     agrees = not promise or (feasible and equal_figures(guarantee(manifest, rows), promise))
     return Check(
@@ -129,9 +131,10 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
     retention: over people unique on their quasi values, within 4 standard errors of 1/gamma.
     published_counts: every count within Binomial(gamma f, 1/gamma) of the source's count f.
     """
-    gammas, dropped = published.manifest["parameters"]["gamma"], published.manifest["dropped_rows"]
+    manifest = published.manifest
+    gammas, dropped = manifest["parameters"]["gamma"], manifest["dropped_rows"]
     # up to gamma - 1 rows beyond a multiple of gamma were left out; whose values they had, the release does not tell
-    drops = published.manifest["parameters"]["residue"] == "drop"
+    drops = manifest["parameters"]["residue"] == "drop"
     checks: list[Check] = []
     retention: dict[str, tuple[int, int]] = {}
     worst: dict[str, float] = {}
@@ -143,11 +146,13 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
             retention[column] = int(rows[0]["person_count"]), int(rows[0]["retained_count"])
         else:
             worst[column] = _least_probability(rows, gammas[column], gammas[column] - 1 if drops else 0)
-    return (*checks, _retention_check(retention, gammas), _counts_check(worst))
+    return (*checks, _retention_check(retention, gammas, manifest), _counts_check(worst, manifest))
 
 
-def _retention_check(retention: Mapping[str, tuple[int, int]], gammas: Mapping[str, int]) -> Check:
+def _retention_check(retention: Mapping[str, tuple[int, int]], gammas: Mapping[str, int], manifest: Manifest) -> Check:
     required = {column: f"1/{gammas[column]} within 4 standard errors" for column in retention}
+    if follows(manifest) and manifest["parameters"].get("changed") == "keep":
+        return Check("retention", required, "who changed publishes by the value of before: cannot be told", None)
     if not all(persons for persons, _ in retention.values()):
         return Check("retention", required, "nobody is unique on the quasi columns: cannot be told", None)
     shares = {column: retained / persons for column, (persons, retained) in retention.items()}
@@ -160,8 +165,10 @@ def _retention_check(retention: Mapping[str, tuple[int, int]], gammas: Mapping[s
     return Check("retention", required, shares, holds)
 
 
-def _counts_check(worst: Mapping[str, float]) -> Check:
+def _counts_check(worst: Mapping[str, float], manifest: Manifest) -> Check:
     required = f"every count within its binomial: probability >= {FALSE_ALARM:g}, all values together"
+    if follows(manifest):
+        return Check("published_counts", required, "decoy groups have lost members: cannot be told", None)
     return Check("published_counts", required, dict(worst), all(least >= FALSE_ALARM for least in worst.values()))
 
 

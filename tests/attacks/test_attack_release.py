@@ -151,6 +151,25 @@ def test_releases_of_the_same_people_are_intersected(con):
     assert any("it is about others" in note for note in others.notes)
 
 
+def test_randomized_values_that_are_drawn_again_are_pooled(con):
+    people(con)
+    con.execute("create or replace table people as select id, id as age, area, value from people")
+    given = {"quasi": ["age", "area"], "sensitive": "value", "id": "id", "unique_quasi": "keep", "gamma": 3}
+    drawn = [sqlanon.splu(con, "people", **given, key=f"{number:02x}" * 32) for number in range(1, 6)]
+    once = finding(sqlanon.attack(drawn[0], against="people", id="id"), "learning", "is taken").reached
+    assert once == pytest.approx(1 / 3, abs=0.05)
+    result = sqlanon.attack(drawn[0], against="people", id="id", others=drawn[1:])
+    fixed = finding(result, "composition")
+    assert fixed.reached > once + 0.08 and "5 releases" in fixed.attack
+    # what stays from release to release tells what one of them tells
+    same = sqlanon.attack(drawn[0], against="people", id="id", others=[drawn[0], drawn[0]])
+    assert finding(same, "composition").reached == once
+    assert any("0 of 1,200 people who are alone" in note for note in same.notes)
+    alone = sqlanon.attack(drawn[0], others=[drawn[1], grouped(con)])
+    assert not [one for one in alone.findings if one.family == "composition"]
+    assert any("has no randomized values" in note for note in alone.notes)
+
+
 def test_excluded_values_and_presence_are_counted(con):
     people(con)
     result = sqlanon.attack(grouped(con, l=4))

@@ -47,3 +47,8 @@ def test_threads_are_as_many_as_the_machine_has_use_for():
     assert threads <= 4 * os.cpu_count()
     with pytest.raises(UsageError, match="more than any machine has use for"):
         open_engine("duckdb", threads=1025)
+
+
+def test_no_bar_of_progress_stands_in_what_a_program_reads():
+    # DuckDB's own would begin after two seconds, on standard output
+    assert open_engine("duckdb").execute("select current_setting('enable_progress_bar')") == [(False,)]

@@ -80,6 +80,48 @@ def test_the_closed_form_has_little_bias(releases):
     assert np.median(np.abs(errors.mean(axis=0)) / errors.std(axis=0, ddof=1)) < 0.4
 
 
+@pytest.fixture(scope="module")
+def departed():
+    """Releases after 60 % of 3,000 and 30 % of later 300 have left: errors of published counts; counts of answers."""
+    random = np.random.default_rng(16)
+    shares = np.array([13, 12, 11, 10, 9, 9, 8, 8, 6, 5, 4, 2, 2, 1]) / 100
+    off, present, covered = [], [], []
+    for turn in range(300):
+        entries = []
+        for rows, left in ((3000, 0.6), (300, 0.3), (300, 0.3)):
+            job = random.choice(14, rows, p=shares)
+            if np.bincount(job).max() <= rows // 5:
+                stays = random.random(rows) >= left
+                entries.append(np.stack([job, decoys.published(job, 5, random)[1]])[:, stays])
+        job, found = np.concatenate(entries, axis=1)
+        off.append(np.bincount(found, minlength=14) - np.bincount(job, minlength=14))
+        present.append(np.bincount(job, minlength=14))
+        if turn < 10:
+            frame = pd.DataFrame({"half": np.arange(len(job)) % 2, "job": job})
+            gone = 3000 * bool(entries) + 300 * (len(entries) - 1) - len(job)
+            session = session_of(frame.assign(job=found), ["job"], [5], residue="drop", departed=gone)
+            for where, among in (("half >= 0", job), ("half = 0", job[::2])):
+                sql = f"select job, count(*) as n from release where {where} group by job order by job"
+                answer = session.answer(sql).set_index("job").reindex(range(14))
+                truth = np.bincount(among, minlength=14)
+                covered.append((answer["n_low"] <= truth) & (truth <= answer["n_high"]))
+            session.con.close()
+    return np.array(off), np.array(present), np.concatenate(covered)
+
+
+def test_published_counts_stay_unbiased_after_departures(departed):
+    off, present, _ = departed
+    z = off.mean(axis=0) / (off.std(axis=0, ddof=1) / np.sqrt(len(off)))
+    assert (np.abs(z) < 3.5).all()
+    # f (1 - 1/gamma) (2 - the share that is left), of those who came first and later
+    ratio = off.var(axis=0, ddof=1) / present.mean(axis=0) / (1 - 1 / 5)
+    assert ratio.mean() == pytest.approx(2 - (0.4 * 0.4 * 3000 + 0.7 * 0.7 * 600) / (0.4 * 3000 + 0.7 * 600), abs=0.1)
+
+
+def test_intervals_hold_after_departures(departed):
+    assert departed[2].mean() >= 0.94
+
+
 def test_an_enumeration_of_all_draws_gives_the_binomial():
     """Two groups of three values: 3^6 draws, each counted once."""
     values = np.array([0, 1, 2, 0, 1, 2])

@@ -20,11 +20,15 @@ class History:
         self.con, self.engine = con, DuckDBEngine(con)
         known = {"background": (), "background_from": (("c",),), "guarantee": "exact", "repair": 0}
         self.method = method
-        self.parameters = {"l": l} if method == "anatomy" else {"r": l, "max_suppressed": 0.9, **known}
+        named = {"anatomy": {"l": l}, "splu": {"gamma": l}, "robust": {"r": l, "max_suppressed": 0.9, **known}}
+        self.parameters = named[method]
         self.releases, self.relations, self.reports = [], {}, {}
 
     def publish(self, people, changed="leave", losses=True, classes=None):
-        """Publish a mapping of persons to values; return who is shown in which group, and the groups' values."""
+        """Publish a mapping of persons to values; return who is shown in which group, and the groups' values.
+
+        With randomized values return who is shown with which value.
+        """
         self.con.execute("create or replace table people (id integer, s varchar, q integer, c varchar)")
         lines = [(p, value, p, (classes or {}).get(p, "x")) for p, value in people.items()]
         self.con.executemany("insert into people values (?, ?, ?, ?)", lines)
@@ -34,11 +38,16 @@ class History:
         following = Following(number, changed, self.relations, losses)
         plan, _ = prepare(asked, self.engine, fresh_prefix(), following=following, block=64, **self.parameters)
         with run_plan(plan, self.engine, KEY) as reports:
-            qit, st = (self.con.execute(output.sql).fetchall() for output in plan.outputs)
+            tables = [self.con.execute(output.sql).fetchall() for output in plan.outputs]
             for name, relation in plan.ledger.items():
                 self.con.execute(f"create table {name}_{number} as select * from {relation}")
         self.relations = {f"known_{name}": Sql(f"{name}_{number}") for name in plan.ledger}
         self.reports = reports
+        if self.method == "splu":
+            (data,) = tables
+            self.releases.append({person: value for person, _, value in data})
+            return self.releases[-1]
+        qit, st = tables
         values = defaultdict(list)
         for group, value, count in st:
             assert count == 1
@@ -89,3 +98,44 @@ class Rules:
         for p, group in entering.items():
             held[group].append(new[p])
         assert all(len(set(one)) == len(one) >= self.l for one in held.values())
+
+
+class DecoyRules:
+    """The rules of publishing randomized values of the same people again, followed person by person.
+
+    drawings: what the persons publish who drew decoys among themselves, entry by entry. truth: their values.
+    """
+
+    def __init__(self, gamma):
+        self.gamma, self.shown, self.truth, self.drawings = gamma, {}, {}, []
+
+    def hold(self, people, release, changed, reports):
+        """Assert that a release follows from the ones before, and remember it."""
+        stays = {p for p in people if p in self.shown and (changed == "keep" or people[p] == self.truth[p])}
+        new = {p: value for p, value in people.items() if p not in self.shown}
+        assert {p: value for p, value in release.items() if p not in new} == {p: self.shown[p] for p in stays}
+        entering = {p: value for p, value in release.items() if p in new}
+        counts = list(Counter(new.values()).values())
+        most = most_groups(counts, self.gamma) if counts else 0
+        assert len(entering) == most * self.gamma
+        held = Counter(new[p] for p in entering)
+        assert max(held.values(), default=0) <= most and set(entering.values()) <= set(held)
+        if entering:
+            self.drawings.append(entering)
+        self.shown |= entering
+        self.truth |= {p: new[p] for p in entering}
+        assert reports["outcome"]["waiting"] == len(new) - len(entering)
+        assert reports["outcome"]["departed"] == len(self.shown) - len(release)
+        assert reports["turnover"]["changed"] == sum(people[p] != self.truth[p] for p in people if p not in new)
+
+    def hold_ledger(self, lines):
+        """Assert that decoy groups are whole, and that everybody publishes a value of the group's.
+
+        lines: of person, group, own code, published code.
+        """
+        groups = defaultdict(list)
+        for _, group, own, published in lines:
+            groups[group].append((own, published))
+        for held in groups.values():
+            own = {code for code, _ in held}
+            assert len(own) == len(held) == self.gamma and {published for _, published in held} <= own

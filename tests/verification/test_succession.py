@@ -36,6 +36,35 @@ def test_groups_in_both_keep_their_lines(releases):
     assert check_since(now, earlier).found["changed_groups"] == 2
 
 
+def test_randomized_values_that_were_drawn_again_are_found():
+    columns = {"quasi": ["q", "r"], "sensitive": ["s"]}
+    with duckdb.connect() as con:
+        con.execute("create table earlier_data as select i // 2 as q, i % 2 as r, i % 7 as s from range(200) t(i)")
+        con.execute("insert into earlier_data values (5, 0, 1), (null, 0, 2)")
+        con.execute("create table data as select q::varchar as q, r, s from earlier_data where q > 1 or q is null")
+        parameters = {"gamma": {"s": 4}, "release": 2}
+        now, earlier = (
+            PublishedTables(
+                DuckDBEngine(con),
+                {"data": Sql(name)},
+                {"method": "splu", "columns": columns, "parameters": {**parameters, "release": number}},
+            )
+            for name, number in (("data", 2), ("earlier_data", 1))
+        )
+        check = check_since(now, earlier)
+        # (5, 0) stands there twice, NULL is a value
+        assert check.holds and check.found == {"alone_in_both": 196, "same_value": 196}
+        con.execute("update data set s = (s + r) % 7")
+        assert check_since(now, earlier).holds and check_since(now, earlier).found["same_value"] == 98
+        con.execute("update data set s = s + 1 where q::int % 3 > 0")
+        assert check_since(now, earlier).holds is None
+        con.execute("delete from data where q <> '90'")
+        assert check_since(now, earlier).holds is None
+        earlier.manifest["columns"] = {**columns, "quasi": ["other"]}
+        with pytest.raises(UsageError, match="no quasi column in common"):
+            check_since(now, earlier)
+
+
 @pytest.mark.parametrize(("parameters", "words"), [
     ({"release": None}, "one ledger"), ({"release": 2}, "does not follow"), ({"release": True}, "one ledger"),
 ])  # fmt: skip

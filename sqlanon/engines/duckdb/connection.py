@@ -46,6 +46,8 @@ def connect(
         if database is not None:
             raise SourceError(f"cannot open the database {database!r}: {first_line(error)}") from None
         raise UsageError(f"DuckDB refuses these resources: {first_line(error)}") from None
+    # DuckDB 2 draws a bar on standard output after two seconds, in the midst of what a program reads there
+    connection.execute("set enable_progress_bar = false")
     _ours.add(connection)
     interruptible.add(connection)
     return connection

@@ -214,7 +214,8 @@ class _Asking(QueryRun):
         repeated = self.loaded.repeated(touched)
         weighed = self.estimator == "shrinkage"
         whole = self.loaded.whole(touched, lambda: self._whole(shape)) if weighed else None
-        return Recovery(moments, asked, counts, self.loaded.joint(touched), matrix, repeated, unseen, whole)
+        departed = max((self.loaded.departed_share(place) for place in touched), default=0.0)
+        return Recovery(moments, asked, counts, self.loaded.joint(touched), matrix, repeated, unseen, whole, departed)
 
     def _check_size(self, what: str, number: int, shape: tuple[int, ...], limit: int) -> None:
         values = int(np.prod(shape, dtype=object))

@@ -37,6 +37,7 @@ class Randomized(Workspace):
         self.sensitive: list[str] = list(columns["sensitive"])
         self.gamma = [_gamma(parameters.get("gamma"), name) for name in self.sensitive]
         block = parameters.get("block", GROUPS_PER_BLOCK)
+        self.departed = _departed(parameters.get("departed", 0))
         self.block = block if isinstance(block, int) and block > 0 else ONE_BLOCK
         names = {f"quasi_{n}": name for n, name in enumerate(self.quasi, start=1)}
         names |= {f"sensitive_{n}": name for n, name in enumerate(self.sensitive, start=1)}
@@ -74,9 +75,16 @@ class Randomized(Workspace):
         """Return the published counts f' of a column's values, in the order of their codes."""
         return self._counts[place]
 
-    def effective_gamma(self, place: int) -> float:
-        """Return N/m, m = floor(N/γ): γ itself where every group holds γ rows."""
+    def departed_share(self, place: int) -> float:
+        """Return the share of the persons whom releases of the ledger have shown that this one does not show."""
         rows = float(self.counts(place).sum())
+        return self.departed / max(rows + self.departed, 1.0)
+
+    def effective_gamma(self, place: int) -> float:
+        """Return N/m, m = floor(N/γ): γ itself where every group holds γ rows, or held them before some left."""
+        rows = float(self.counts(place).sum())
+        if self.departed:
+            return float(self.gamma[place])
         return rows / max(rows // self.gamma[place], 1)
 
     def closed_form(self, place: int) -> ClosedForm:
@@ -139,6 +147,12 @@ class Randomized(Workspace):
         self._companies.clear()
         self._spectra.clear()
         self._wholes.clear()
+
+
+def _departed(said: object) -> int:
+    if not isinstance(said, int) or isinstance(said, bool) or said < 0:
+        raise ReleaseError("the manifest does not say how many persons of its ledger have departed")
+    return said
 
 
 def _gamma(said: object, column: str) -> int:

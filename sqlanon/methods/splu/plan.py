@@ -9,7 +9,7 @@ randomized on its own.
 from collections.abc import Mapping
 from typing import Annotated, Literal, Required
 
-from sqlanon.methods import macro_steps
+from sqlanon.methods import macro_steps, republication
 from sqlanon.methods.base import Method
 from sqlanon.methods.grouping import BLOCK, Blocks, check_persons, identify_rows, select_rows
 from sqlanon.methods.kinds import Choice, Number, Whole
@@ -17,12 +17,12 @@ from sqlanon.methods.named_kinds import WholePerColumn
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.request_options import SEVERAL_SENSITIVE, Names, RequestOptions
 from sqlanon.methods.splu.binomial import ALPHA, EPSILON, MOST_SMALL, TARGET_ERROR
+from sqlanon.methods.splu.followed import design, publish_settled, randomize_arrivals, settle_rows
 from sqlanon.methods.splu.large_counts import LEAST_EPSILON, LEAST_TARGET_ERROR
 from sqlanon.methods.splu.randomization import (
     TOO_SMALL,
     Randomization,
     check_all_values,
-    design,
     publish_data,
     randomize,
 )
@@ -139,5 +139,15 @@ SPLU: Method[Randomization] = Method(
     compile_example="patients --quasi age --sensitive disease --id ssn --gamma 5 --dialect spark",
     macros=MACROS,
     plans_promises="gamma",
-    no_ledger="what it promises of counts is about whole decoy groups, and those whose members have left are not whole",
+    followed=(
+        republication.select_rows,
+        republication.know_ledger,
+        republication.check_names,
+        check_persons,
+        check_quasi,
+        republication.match_persons,
+        randomize_arrivals,
+        settle_rows,
+    ),
+    followed_outputs=(publish_settled,),
 )

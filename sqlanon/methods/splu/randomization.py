@@ -6,7 +6,7 @@ its group, drawn evenly: P(v published | v) = 1/gamma.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from sqlanon.errors import UsageError
 from sqlanon.methods.base import Steps
@@ -29,10 +29,14 @@ TOO_SMALL = "gamma = {gamma} for {column} hides nothing; gamma is a whole number
 
 @dataclass(frozen=True, kw_only=True)
 class Randomization(Grouping):
-    """A design that randomizes attributes in turn; `attribute` is the first. drops: whether a residue is left out."""
+    """A design that randomizes attributes in turn; `attribute` is the first. drops: whether a residue is left out.
+
+    departed: how many persons earlier releases of the ledger have shown and this one does not.
+    """
 
     attributes: tuple[Attribute, ...]
     drops: bool
+    departed: int = 0
 
     @property
     def columns(self) -> Mapping[str, Any]:
@@ -43,7 +47,16 @@ class Randomization(Grouping):
     def recorded(self) -> Mapping[str, Mapping[str, object]]:
         """Return gamma by column, and what became of the residue."""
         gammas = {attribute.column: attribute.size for attribute in self.attributes}
-        return {"gamma": {"gamma": gammas}, "residue": {"residue": "drop" if self.drops else "keep"}}
+        residue: dict[str, object] = {"residue": "drop" if self.drops else "keep"}
+        known = self.request.following
+        if known is not None and not known.is_first:
+            residue["departed"] = self.departed
+        return {"gamma": {"gamma": gammas}, "residue": residue}
+
+    def fitted(self, reports: Mapping[str, Row]) -> Self:
+        """Return the design with what a release that follows others counted."""
+        known = self.request.following
+        return self if known is None else replace(self, departed=int(reports["outcome"]["departed"]))
 
     def of(self, number: int) -> "Randomization":
         """Return the same design with another attribute as the one that is grouped."""
@@ -68,10 +81,10 @@ def design(
 
 def check_all_values(design: Randomization) -> Steps:
     """Return the steps that count every attribute's values and refuse what cannot be grouped."""
-    return tuple(step for number in range(len(design.attributes)) for step in _check_one(design.of(number)))
+    return tuple(step for number in range(len(design.attributes)) for step in check_one(design.of(number)))
 
 
-def _check_one(one: Randomization) -> Steps:
+def check_one(one: Randomization) -> Steps:
     """Return the steps that count one attribute's values; they tell where gamma is so large that counts are noise."""
     attribute = one.attribute
 
@@ -175,22 +188,13 @@ def _randomize_one(design: Randomization, number: int) -> Steps:
     after = {attributes[number + 1].internal: "sensitive"} if number + 1 < len(attributes) else {}
     # a residue is left out once: with one gamma for all, N mod gamma is the same for every attribute
     drops = design.drops and number == 0
-    rows, counted = "kept" if drops else "drawn", f"{suffix}_randomized"
+    rows = "kept" if drops else "drawn"
     # the slot's draw has done its work; whoever saw it could tell the slot that was drawn
     kept = [(name, after.get(name, name)) for name in carried if name != "slot_draw"]
-    tally = Step(
-        "methods/grouping/tally",
-        suffix=counted,
-        reads={"population": rows},
-        values={"sensitive_column": "sensitive"},
-    )
     return (
         *draw(one),
         *(_drop_residue(one) if drops else ()),
-        tally,
-        *order_values_of(one, f"tally{counted}"),
-        *seat_rows_of(one, rows),
-        Step("methods/splu/decoy_group", suffix=suffix, values={"carried": carried}),
+        *form_decoys(one, rows),
         Step(
             "methods/splu/randomized",
             suffix=suffix,
@@ -200,18 +204,45 @@ def _randomize_one(design: Randomization, number: int) -> Steps:
     )
 
 
-def _drop_residue(one: Randomization) -> Steps:
-    """Return the steps that leave N mod gamma rows out: evenly drawn, whatever their values."""
-    attribute = one.attribute
-    # the draws pass on under their own names, behind the ties that order equal ones
-    passing = (name for name in attribute.carried if name not in attribute.draws)
-    columns = (*passing, "sensitive", *tie_names(one.request), *attribute.draws)
-    return (
-        Step("methods/splu/lot", values={"group_size": attribute.size}),
-        Step("methods/splu/residue"),
-        Step("methods/splu/left_out", "query", dropped="dropped_rows"),
-        Step("methods/splu/kept", "view", values={"kept_rows_columns": columns}),
+def form_decoys(one: Randomization, rows: str) -> Steps:
+    """Return the steps from drawn rows in the relation `rows` to `decoy_group`: every row with its group and slot."""
+    suffix, carried = one.attribute.suffix, one.attribute.carried
+    counted = f"{suffix}_randomized"
+    tally = Step(
+        "methods/grouping/tally",
+        suffix=counted,
+        reads={"population": rows},
+        values={"sensitive_column": "sensitive"},
     )
+    return (
+        tally,
+        *order_values_of(one, f"tally{counted}"),
+        *seat_rows_of(one, rows),
+        Step("methods/splu/decoy_group", suffix=suffix, values={"carried": carried}),
+    )
+
+
+def _drop_residue(one: Randomization) -> Steps:
+    """Return `drop_residue` with a report of how many rows are left out."""
+    lot, residue, kept = drop_residue(one, "drawn")
+    return (lot, residue, Step("methods/splu/left_out", "query", dropped="dropped_rows"), kept)
+
+
+def drop_residue(one: Randomization, rows: str) -> Steps:
+    """Return the steps from `rows` to `kept` that leave N mod gamma rows out: evenly drawn, whatever their values."""
+    reads, columns = {"drawn": rows}, kept_columns(one)
+    return (
+        Step("methods/splu/lot", values={"group_size": one.attribute.size}, reads=reads),
+        Step("methods/splu/residue", reads=reads),
+        Step("methods/splu/kept", "view", values={"kept_rows_columns": columns}, reads=reads),
+    )
+
+
+def kept_columns(one: Randomization) -> tuple[str, ...]:
+    """Return the columns of drawn rows; draws go under their own names, behind the ties that order equal ones."""
+    attribute = one.attribute
+    passing = (name for name in attribute.carried if name not in attribute.draws)
+    return (*passing, "sensitive", *tie_names(one.request), *attribute.draws)
 
 
 def _hand_on(design: Randomization, number: int) -> Steps:

@@ -63,12 +63,17 @@ coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast
 from "sqlanon_population";
 
 -- met
-with hashed as (
+with row_key as (
+    select substr(sha256(key.secret || 'ledger/person/'), 1, 40) as secret
+    from "sqlanon_key" as key
+    limit 1
+),
+hashed as (
     select
         identified.*,
-        sha256(key.secret || 'ledger/person/' || identified.identity) as hash
+        sha256(row_key.secret || identified.identity) as hash
     from "sqlanon_identified" as identified
-    cross join "sqlanon_key" as key
+    cross join row_key
 )
 select
     "quasi_1",
@@ -77,7 +82,7 @@ select
     sensitive,
     identity,
     cast(substr(hash, 1, 32) as uuid) as person,
-    cast('0x' || substr(md5(substr(hash, 33, 32) || '/' || coalesce(cast("quasi_1" as varchar), '') || '/' || coalesce(cast("quasi_2" as varchar), '') || '/' || coalesce(cast("quasi_3" as varchar), '')), 1, 15) as bigint) as mark,
+    cast('0x' || substr(md5(concat_ws('/', substr(hash, 33, 16), coalesce(cast("quasi_1" as varchar), ''), coalesce(cast("quasi_2" as varchar), ''), coalesce(cast("quasi_3" as varchar), ''))), 1, 15) as bigint) as mark,
     cast('0x' || substr(md5('class' || substr(hash, 33, 32) || coalesce(cast(length(cast("quasi_2" as varchar)) as varchar) || ':' || cast("quasi_2" as varchar), 'N')), 1, 15) as bigint) as class_mark
 from hashed;
 
@@ -87,17 +92,22 @@ select
     met."quasi_2",
     met."quasi_3",
     met.sensitive,
-    met.identity,
-    met.person,
+    case when known_person.person is null then met.identity end as identity,
+    coalesce(met.person, known_person.person) as person,
     met.mark,
     met.class_mark,
     known_person.mark as known_mark,
     known_person.group_id,
+    known_person.published,
+    known_person.code,
+    known_person.entered,
+    known_person.class_mark as known_class,
+    met.person is not null as is_here,
     known_person.standing as before,
     met.sensitive is not distinct from known_value.sensitive as same_value,
     met.class_mark is not distinct from known_person.class_mark as same_class
 from "sqlanon_met" as met
-left join ledger.main.person as known_person on known_person.person = met.person
+full join ledger.main.person as known_person on known_person.person = met.person
 left join ledger.main.value as known_value on known_value.code = known_person.code;
 
 -- turnover
@@ -113,6 +123,7 @@ with today as (
         coalesce(sum(case when before is not null and not same_class then 1 else 0 end), 0) as reclassed,
         coalesce(sum(case when before in ('present', 'stale') and mark <> known_mark then 1 else 0 end), 0) as requalified
     from "sqlanon_matched"
+    where is_here
 ),
 earlier as (
     select count(*) as published_before
@@ -557,7 +568,8 @@ select
     grouped.mark,
     grouped.class_mark,
     grouped.group_id + taken.first_group as group_id,
-    next_value.code
+    next_value.code,
+    cast(null as bigint) as published
 from "sqlanon_grouped" as grouped
 inner join "sqlanon_frequency" as frequency on frequency.code = grouped.code
 inner join "sqlanon_next_value" as next_value on next_value.sensitive is not distinct from frequency.sensitive
@@ -571,7 +583,7 @@ with shown as (
         "quasi_3",
         group_id
     from "sqlanon_matched"
-    where group_id is not null and same_class and (same_value or false)
+    where is_here and group_id is not null and same_class and (same_value or false)
     union all
     select
         "quasi_1",
@@ -590,20 +602,21 @@ from shown;
 -- next_person
 with registered as (
     select
-        known_person.person,
-        known_person.group_id,
-        known_person.code,
-        known_person.entered,
+        person,
+        group_id,
+        code,
+        entered,
         case
-            when matched.person is null then 'departed'
-            when matched.same_class and matched.same_value then 'present'
-            when matched.same_class and false then 'stale'
+            when not is_here then 'departed'
+            when same_class and same_value then 'present'
+            when same_class and false then 'stale'
             else 'changed'
         end as standing,
-        coalesce(matched.mark, known_person.mark) as mark,
-        known_person.class_mark
-    from ledger.main.person as known_person
-    left join "sqlanon_matched" as matched on matched.person = known_person.person
+        coalesce(mark, known_mark) as mark,
+        known_class as class_mark,
+        published
+    from "sqlanon_matched"
+    where group_id is not null
     union all
     select
         person,
@@ -612,7 +625,8 @@ with registered as (
         cast(2 as bigint) as entered,
         'present' as standing,
         mark,
-        class_mark
+        class_mark,
+        published
     from "sqlanon_entered"
 )
 select
@@ -622,8 +636,17 @@ select
     entered,
     standing,
     mark,
-    class_mark
+    class_mark,
+    published
 from registered;
+
+-- outcome
+select
+    (select count(*) from "sqlanon_matched" where is_here) as row_count,
+    (select count(*) from "sqlanon_settled") as shown,
+    (select count(*) from "sqlanon_arrived") - (select count(*) from "sqlanon_entered") as waiting,
+    (select count(*) from "sqlanon_matched" where is_here) - (select count(*) from "sqlanon_settled") as withheld,
+    (select count(*) from "sqlanon_next_person") - (select count(*) from "sqlanon_settled") as departed;
 
 -- line
 with shown as (
@@ -635,13 +658,6 @@ select
     next_person.code
 from "sqlanon_next_person" as next_person
 inner join shown on shown.group_id = next_person.group_id;
-
--- outcome
-select
-    (select count(*) from "sqlanon_matched") as row_count,
-    (select count(*) from "sqlanon_settled") as shown,
-    (select count(*) from "sqlanon_arrived") - (select count(*) from "sqlanon_entered") as waiting,
-    (select count(*) from "sqlanon_matched") - (select count(*) from "sqlanon_settled") as withheld;
 
 -- qit
 select

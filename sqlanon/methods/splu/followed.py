@@ -1,0 +1,119 @@
+"""SPLU-Gen releases that follow each other: the value that a person publishes stays as long as the true value does.
+
+All releases together show of a person one draw from one decoy group, made when the person entered: more releases tell
+no more of it than one. Those who come new draw decoys among themselves, in groups of gamma rows; who finds no group
+waits: of a value that is more frequent than there are groups, as many as these enter, and of what is left N mod gamma
+rows wait, both drawn evenly.
+
+Nobody's value is inferred with confidence above 1/gamma. Given who is in which group and which values the group has,
+each row publishes any of these with the same probability, whoever has which of them; and of all who could have brought
+a group's values, each assignment is as likely, since rows of one value are dealt evenly. So what is published, who
+stays and who leaves (as long as values do not decide it) leave all gamma! assignments of a group as likely as before.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from sqlanon.errors import UsageError
+from sqlanon.methods import republication
+from sqlanon.methods.base import Steps
+from sqlanon.methods.grouping import Attribute, draw_from
+from sqlanon.methods.internal_names import quasi_names
+from sqlanon.methods.splu import randomization
+from sqlanon.methods.splu.randomization import (
+    Randomization,
+    check_one,
+    drop_residue,
+    form_decoys,
+    kept_columns,
+    publish_data,
+)
+from sqlanon.plans.following import Following
+from sqlanon.plans.plan import Request, Step
+from sqlanon.wording import option
+
+RESIDUE = "{count} rows beyond a multiple of gamma, drawn evenly, wait for others to draw decoys among"
+WAITING = (
+    "{count} rows wait for others to draw decoys among, and try again next time; who knows that somebody waits learns"
+    " that the value may be frequent among those who came new"
+)
+
+
+def design(request: Request, **given: Any) -> Randomization:
+    """Decide on the decoy groups; under a ledger, on those of the persons who come new."""
+    made, release = randomization.design(request, **given), request.following
+    if release is None:
+        return made
+    _refuse_unfollowed(request, made.drops)
+    attribute = _followed_attribute(made.attribute, release)
+    return replace(made, attribute=attribute, attributes=(attribute,))
+
+
+def _refuse_unfollowed(request: Request, drops: bool) -> None:
+    if len(request.roles.sensitive) > 1:
+        raise UsageError(f"a ledger is for one sensitive column, and {option('sensitive')} names several")
+    if not drops:
+        raise UsageError(
+            f"under a ledger rows beyond a multiple of gamma wait for the next release: leave"
+            f" {option('residue', 'keep')} away"
+        )
+
+
+def _followed_attribute(attribute: Attribute, release: Following) -> Attribute:
+    """Return the attribute with what the ledger needs of each row, and a draw by which rows of later releases wait."""
+    carried = republication.carried_attribute(attribute, release)
+    return carried if release.is_first else replace(carried, draws=(*carried.draws, "wait_draw"))
+
+
+def randomize_arrivals(design: Randomization) -> Steps:
+    """Return the steps from `arrived` to `decoy_group`, those of a first release over the new rows only."""
+    drawn = draw_from(design, "sensitive", "arrived")
+    if republication.following(design).is_first:
+        # a first release finds a decoy group for everybody but the residue, or says what would
+        tally, check = check_one(design)
+        assert isinstance(tally, Step)
+        checked = (replace(tally, reads={"population": "arrived"}), check)
+        return (*checked, *drawn, *drop_residue(design, "drawn"), *form_decoys(design, "kept"))
+    return (*drawn, *_fit(design), *drop_residue(design, "fitted"), *form_decoys(design, "kept"))
+
+
+def _fit(design: Randomization) -> Steps:
+    """Return the steps that leave as many rows of each value as there can be groups of gamma values."""
+    attribute = design.attribute
+    counted = Step(
+        "methods/grouping/tally",
+        suffix="_drawn",
+        reads={"population": "drawn"},
+        values={"sensitive_column": "sensitive"},
+    )
+    fitting = Step(
+        "methods/republication/frequency",
+        yields="fitting",
+        reads={"tally": "tally_drawn"},
+        values={
+            "takes_nulls": design.request.nulls != "drop",
+            "value_purpose": f"{attribute.purpose}/value/",
+            "group_size": attribute.size,
+            "groups_per_block": attribute.groups_per_block,
+        },
+    )
+    return (counted, fitting, Step("methods/splu/fitted", values={"kept_rows_columns": kept_columns(design)}))
+
+
+def publish_settled(design: Randomization) -> Steps:
+    """Return the step of the one published table: today's quasi values of everybody who is shown, and the value."""
+    (data,) = publish_data(design)
+    assert isinstance(data, Step)
+    return (replace(data, reads={"randomized": "settled"}),)
+
+
+def settle_rows(design: Randomization) -> Steps:
+    """Return the steps that end in `settled`, who is shown with which value, and `next_person`, the ledger after."""
+    named: dict[str, object] = {"quasi_names": quasi_names(design.request)}
+    keeps = {"keeps_changed": republication.following(design).changed == "keep"}
+    return (
+        Step("methods/republication/next_value"),
+        Step("methods/splu/entered", values=named),
+        Step("methods/splu/settled", values={**named, **keeps}),
+        *republication.close_ledger(design, RESIDUE if republication.following(design).is_first else WAITING),
+    )

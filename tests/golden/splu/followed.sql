@@ -1,0 +1,661 @@
+-- source
+select
+    "age" as "quasi_1",
+    "sex" as "quasi_2",
+    "zipcode" as "quasi_3",
+    "ssn" as "identifier_1",
+    "disease" as "sensitive"
+from "patients";
+
+-- population
+select *
+from "sqlanon_source";
+
+-- nameless
+select coalesce(sum(case when "identifier_1" is null then 1 else 0 end), 0) as nameless_rows
+from "sqlanon_population";
+
+-- persons
+with person as (
+    select count(*) as row_count
+    from "sqlanon_population"
+    group by
+        "identifier_1"
+)
+select
+    coalesce(cast(sum(row_count) as bigint), 0) as row_count,
+    count(*) as person_count,
+    coalesce(sum(case when row_count > 1 then 1 else 0 end), 0) as repeating_persons
+from person;
+
+-- uniqueness
+with combination as (
+    select
+        "quasi_1",
+        "quasi_2",
+        "quasi_3",
+        count(*) as row_count
+    from "sqlanon_population"
+    group by
+        "quasi_1",
+        "quasi_2",
+        "quasi_3"
+)
+select
+    coalesce(cast(sum(row_count) as bigint), 0) as row_count,
+    coalesce(cast(sum(case when "quasi_1" is null then 0 else row_count end) as bigint), 0) as known_1,
+    count(distinct "quasi_1") as distinct_1,
+    coalesce(cast(sum(case when "quasi_2" is null then 0 else row_count end) as bigint), 0) as known_2,
+    count(distinct "quasi_2") as distinct_2,
+    coalesce(cast(sum(case when "quasi_3" is null then 0 else row_count end) as bigint), 0) as known_3,
+    count(distinct "quasi_3") as distinct_3,
+    coalesce(cast(sum(case when row_count = 1 then 1 else 0 end) as bigint), 0) as unique_rows
+from combination;
+
+-- identified
+select
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
+    "sensitive",
+coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N')
+        as identity
+from "sqlanon_population";
+
+-- met
+with row_key as (
+    select substr(sha256(key.secret || 'ledger/person/'), 1, 40) as secret
+    from "sqlanon_key" as key
+    limit 1
+),
+hashed as (
+    select
+        identified.*,
+        sha256(row_key.secret || identified.identity) as hash
+    from "sqlanon_identified" as identified
+    cross join row_key
+)
+select
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
+    sensitive,
+    identity,
+    cast(substr(hash, 1, 32) as uuid) as person,
+    cast('0x' || substr(md5(concat_ws('/', substr(hash, 33, 16), coalesce(cast("quasi_1" as varchar), ''), coalesce(cast("quasi_2" as varchar), ''), coalesce(cast("quasi_3" as varchar), ''))), 1, 15) as bigint) as mark,
+    cast(0 as bigint) as class_mark
+from hashed;
+
+-- matched
+select
+    met."quasi_1",
+    met."quasi_2",
+    met."quasi_3",
+    met.sensitive,
+    case when known_person.person is null then met.identity end as identity,
+    coalesce(met.person, known_person.person) as person,
+    met.mark,
+    met.class_mark,
+    known_person.mark as known_mark,
+    known_person.group_id,
+    known_person.published,
+    known_person.code,
+    known_person.entered,
+    known_person.class_mark as known_class,
+    met.person is not null as is_here,
+    known_person.standing as before,
+    met.sensitive is not distinct from known_value.sensitive as same_value,
+    met.class_mark is not distinct from known_person.class_mark as same_class
+from "sqlanon_met" as met
+full join ledger.main.person as known_person on known_person.person = met.person
+left join ledger.main.value as known_value on known_value.code = known_person.code;
+
+-- turnover
+with today as (
+    select
+        count(*) as row_count,
+        coalesce(sum(case when sensitive is null then 1 else 0 end), 0) as null_count,
+        coalesce(sum(case when before in ('present', 'stale') then 1 else 0 end), 0) as still_here,
+        coalesce(sum(case when before in ('present', 'stale') and same_value and same_class then 1 else 0 end), 0) as stayed,
+        coalesce(sum(case when before in ('departed', 'changed') and same_value and same_class then 1 else 0 end), 0) as returned,
+        coalesce(sum(case when before is null then 1 else 0 end), 0) as arrived,
+        coalesce(sum(case when before is not null and same_class and not same_value then 1 else 0 end), 0) as changed,
+        coalesce(sum(case when before is not null and not same_class then 1 else 0 end), 0) as reclassed,
+        coalesce(sum(case when before in ('present', 'stale') and mark <> known_mark then 1 else 0 end), 0) as requalified
+    from "sqlanon_matched"
+    where is_here
+),
+earlier as (
+    select count(*) as published_before
+    from ledger.main.person
+    where standing in ('present', 'stale')
+)
+select
+    cast(today.row_count as bigint) as row_count,
+    cast(today.null_count as bigint) as null_count,
+    earlier.published_before,
+    cast(earlier.published_before - today.still_here as bigint) as left_source,
+    cast(today.stayed as bigint) as stayed,
+    cast(today.returned as bigint) as returned,
+    cast(today.arrived as bigint) as arrived,
+    cast(today.changed as bigint) as changed,
+    cast(today.reclassed as bigint) as reclassed,
+    cast(today.requalified as bigint) as requalified
+from today
+cross join earlier;
+
+-- arrived
+select
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
+    sensitive,
+    identity,
+    person,
+    mark,
+    class_mark
+from "sqlanon_matched"
+where group_id is null and (sensitive is not null or true);
+
+-- drawn
+with row_key as (
+    select substr(sha256(key.secret || 'splu/disease/release 2/row/'), 1, 40) as secret
+    from "sqlanon_key" as key
+    limit 1
+),
+hashed as (
+    select
+        identified."quasi_1",
+        identified."quasi_2",
+        identified."quasi_3",
+        identified."person",
+        identified."mark",
+        identified."class_mark",
+        identified."sensitive",
+        sha256(row_key.secret || identified.identity) as hash
+    from "sqlanon_arrived" as identified
+    cross join row_key
+)
+select
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
+    "person",
+    "mark",
+    "class_mark",
+    "sensitive",
+    cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
+    cast('0x' || substr(hash, 16, 15) as bigint) as "slot_draw",
+    cast('0x' || substr(hash, 31, 15) as bigint) as "wait_draw",
+    cast('0x' || substr(hash, 46, 15) as bigint) as "tie"
+from hashed;
+
+-- tally_drawn
+select
+    "sensitive" as sensitive,
+    count(*) as row_count
+from "sqlanon_drawn"
+group by "sensitive";
+
+-- fitting
+with valued as (
+    select
+        tally.sensitive,
+        tally.row_count,
+        sha256(key.secret || 'splu/disease/release 2/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
+    from "sqlanon_tally_drawn" as tally
+    cross join "sqlanon_key" as key
+    where tally.sensitive is not null or true
+),
+ordered as (
+    select
+        sensitive,
+        row_count,
+        row_number() over (order by row_count desc, hash) - 1 as place,
+        cast(sum(row_count) over () as bigint) as total_count,
+        cast(sum(row_count) over (order by row_count desc, hash rows unbounded preceding) as bigint) - row_count as larger_count
+    from valued
+),
+fitting as (
+    select
+        case
+            when count(*) = 4
+                then min((total_count - larger_count) // (4 - place))
+            else 0
+        end as group_count
+    from ordered
+    where place < 4
+),
+cut as (
+    select
+        ordered.sensitive,
+        ordered.place,
+        least(ordered.row_count, fitting.group_count) as kept_count,
+        greatest(1, fitting.group_count) as group_count
+    from ordered
+    cross join fitting
+)
+select
+    sensitive,
+    cast(place as integer) as code,
+    kept_count,
+    cast(sum(kept_count) over (order by place rows unbounded preceding) as bigint) - kept_count as first_position,
+    group_count,
+    greatest(1, group_count // 64) as block_count,
+    0 as first_block
+from cut;
+
+-- fitted
+with placed as (
+    select
+        drawn."quasi_1",
+        drawn."quasi_2",
+        drawn."quasi_3",
+        drawn."person",
+        drawn."mark",
+        drawn."class_mark",
+        drawn."sensitive",
+        drawn."tie",
+        drawn."draw",
+        drawn."slot_draw",
+        drawn."wait_draw",
+        fitting.kept_count,
+        row_number() over (partition by drawn.sensitive order by drawn.wait_draw, drawn.person) as place
+    from "sqlanon_drawn" as drawn
+    inner join "sqlanon_fitting" as fitting on drawn."sensitive" is not distinct from fitting."sensitive"
+)
+select
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
+    "person",
+    "mark",
+    "class_mark",
+    "sensitive",
+    "tie",
+    "draw",
+    "slot_draw",
+    "wait_draw"
+from placed
+where place <= kept_count;
+
+-- lot
+with counted as (
+    select
+        draw // 281474976710656 as lot,
+        count(*) as row_count
+    from "sqlanon_fitted"
+    group by draw // 281474976710656
+),
+running as (
+    select
+        lot,
+        cast(sum(row_count) over (order by lot rows unbounded preceding) as bigint) as rows_up_to
+    from counted
+),
+total as (
+    select max(rows_up_to) % 4 as residue
+    from running
+)
+select
+    running.lot,
+    running.rows_up_to,
+    total.residue
+from running
+cross join total;
+
+-- residue
+with bound as (
+    select
+        min(case when rows_up_to >= residue then lot end) as last_lot,
+        max(residue) as residue
+    from "sqlanon_lot"
+    where residue > 0
+),
+candidate as (
+    select
+        drawn.draw,
+        bound.residue,
+        row_number() over (order by drawn.draw) as draw_rank
+    from "sqlanon_fitted" as drawn
+    cross join bound
+    where drawn.draw // 281474976710656 <= bound.last_lot
+)
+select
+    coalesce(max(case when draw_rank <= residue then draw end), 0 - 1) as last_draw,
+    coalesce(sum(case when draw_rank <= residue then 1 else 0 end), 0) as dropped_rows
+from candidate;
+
+-- kept
+select
+    drawn."quasi_1",
+    drawn."quasi_2",
+    drawn."quasi_3",
+    drawn."person",
+    drawn."mark",
+    drawn."class_mark",
+    drawn."sensitive",
+    drawn."tie",
+    drawn."draw",
+    drawn."slot_draw",
+    drawn."wait_draw"
+from "sqlanon_fitted" as drawn
+cross join "sqlanon_residue" as residue
+where drawn.draw > residue.last_draw;
+
+-- tally_randomized
+select
+    "sensitive" as sensitive,
+    count(*) as row_count
+from "sqlanon_kept"
+group by "sensitive";
+
+-- frequency
+with valued as (
+    select
+        tally.sensitive,
+        tally.row_count,
+        sha256(key.secret || 'splu/disease/release 2/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
+    from "sqlanon_tally_randomized" as tally
+    cross join "sqlanon_key" as key
+    where tally.sensitive is not null or false
+),
+total as (
+    select cast(sum(row_count) as bigint) // 4 as group_count
+    from valued
+),
+ordered as (
+    select
+        sensitive,
+        row_count,
+        cast(row_number() over (order by row_count desc, hash) - 1 as integer) as code,
+        cast(sum(row_count) over (order by row_count desc, hash rows unbounded preceding) as bigint) as last_position
+    from valued
+)
+select
+    ordered.sensitive,
+    ordered.code,
+    ordered.row_count as kept_count,
+    ordered.last_position - ordered.row_count as first_position,
+    total.group_count,
+    greatest(1, total.group_count // 64) as block_count,
+    0 as first_block
+from ordered
+cross join total;
+
+-- coded
+select
+    drawn."quasi_1",
+    drawn."quasi_2",
+    drawn."quasi_3",
+    drawn."slot_draw",
+    drawn."person",
+    drawn."mark",
+    drawn."class_mark",
+    drawn."draw",
+    drawn."tie",
+    frequency.code
+from "sqlanon_kept" as drawn
+inner join "sqlanon_frequency" as frequency
+    on drawn.sensitive is not distinct from frequency.sensitive;
+
+-- positioned
+with ranked as (
+    select
+        "quasi_1",
+        "quasi_2",
+        "quasi_3",
+        "slot_draw",
+        "person",
+        "mark",
+        "class_mark",
+        code,
+        row_number() over (
+            partition by code
+            order by draw, "tie"
+        ) - 1 as value_rank
+    from "sqlanon_coded"
+),
+bucketed as (
+    select
+        ranked."quasi_1",
+        ranked."quasi_2",
+        ranked."quasi_3",
+        ranked."slot_draw",
+        ranked."person",
+        ranked."mark",
+        ranked."class_mark",
+        ranked.code,
+        frequency.block_count,
+        frequency.first_block,
+        (frequency.first_position + ranked.value_rank) % frequency.group_count as bucket
+    from ranked
+    inner join "sqlanon_frequency" as frequency on ranked.code = frequency.code
+    where ranked.value_rank < frequency.kept_count
+)
+select
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
+    "slot_draw",
+    "person",
+    "mark",
+    "class_mark",
+    code,
+    first_block + bucket % block_count as block,
+    bucket // block_count as seat
+from bucketed;
+
+-- block
+with counted as (
+    select
+        code,
+        block,
+        count(*) as row_count
+    from "sqlanon_positioned"
+    group by code, block
+),
+hashed as (
+    select
+        counted.code,
+        counted.block,
+        counted.row_count,
+        frequency.block_count,
+        (frequency.group_count + frequency.block_count - 1 - (counted.block - frequency.first_block))
+            // frequency.block_count as block_groups,
+        (frequency.first_position % frequency.group_count + frequency.block_count - 1
+            - (counted.block - frequency.first_block)) // frequency.block_count as first_seat,
+        sha256(key.secret || 'splu/disease/release 2/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)) as hash
+    from counted
+    inner join "sqlanon_frequency" as frequency on counted.code = frequency.code
+    cross join "sqlanon_key" as key
+)
+select
+    code,
+    block,
+    first_seat,
+    block_groups,
+    block_count,
+    cast(sum(row_count) over (partition by block) as bigint) as block_rows,
+    cast(sum(row_count) over (partition by block order by cast('0x' || substr(hash, 1, 15) as bigint), hash rows unbounded preceding) as bigint) - row_count as first_number
+from hashed;
+
+-- numbered
+select
+    positioned."quasi_1",
+    positioned."quasi_2",
+    positioned."quasi_3",
+    positioned."slot_draw",
+    positioned."person",
+    positioned."mark",
+    positioned."class_mark",
+    positioned.code,
+    positioned.block,
+    block.block_count,
+    block.block_groups,
+    block.block_rows,
+    block.first_number
+    + (positioned.seat + block.block_groups - block.first_seat % block.block_groups) % block.block_groups as number
+from "sqlanon_positioned" as positioned
+inner join "sqlanon_block" as block
+    on positioned.block = block.block and positioned.code = block.code;
+
+-- decoy_group
+select
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
+    "slot_draw",
+    "person",
+    "mark",
+    "class_mark",
+    code,
+    (number % block_groups) * block_count + block as group_id,
+    (block_rows + block_groups - 1 - number % block_groups) // block_groups as group_rows,
+    number // block_groups as slot
+from "sqlanon_numbered";
+
+-- next_value
+with unknown as (
+    select distinct frequency.sensitive
+    from "sqlanon_frequency" as frequency
+    left join ledger.main.value as known_value on known_value.sensitive is not distinct from frequency.sensitive
+    where known_value.code is null and frequency.kept_count > 0
+),
+taken as (
+    select coalesce(max(code) + 1, 0) as first_code
+    from ledger.main.value
+),
+numbered as (
+    select
+        code,
+        sensitive
+    from ledger.main.value
+    union all
+    select
+        taken.first_code + row_number() over (order by unknown.sensitive asc nulls last) - 1 as code,
+        unknown.sensitive
+    from unknown
+    cross join taken
+)
+select
+    code,
+    sensitive
+from numbered;
+
+-- entered
+with taken as (
+    select coalesce(max(group_id) + 1, 0) as first_group
+    from ledger.main.person
+),
+numbered as (
+    select
+        frequency.code as place,
+        next_value.code
+    from "sqlanon_frequency" as frequency
+    inner join "sqlanon_next_value" as next_value on next_value.sensitive is not distinct from frequency.sensitive
+)
+select
+    decoy_group."quasi_1",
+    decoy_group."quasi_2",
+    decoy_group."quasi_3",
+    decoy_group.person,
+    decoy_group.mark,
+    decoy_group.class_mark,
+    decoy_group.group_id + taken.first_group as group_id,
+    own.code,
+    shown.code as published
+from "sqlanon_decoy_group" as decoy_group
+inner join "sqlanon_decoy_group" as decoy
+    on decoy_group.group_id = decoy.group_id and decoy_group.slot_draw % decoy_group.group_rows = decoy.slot
+inner join numbered as own on own.place = decoy_group.code
+inner join numbered as shown on shown.place = decoy.code
+cross join taken;
+
+-- settled
+with shown as (
+    select
+        "quasi_1",
+        "quasi_2",
+        "quasi_3",
+        published
+    from "sqlanon_matched"
+    where is_here and group_id is not null and (same_value or false)
+    union all
+    select
+        "quasi_1",
+        "quasi_2",
+        "quasi_3",
+        published
+    from "sqlanon_entered"
+)
+select
+    shown."quasi_1",
+    shown."quasi_2",
+    shown."quasi_3",
+    next_value.sensitive as published_1
+from shown
+inner join "sqlanon_next_value" as next_value on next_value.code = shown.published;
+
+-- next_person
+with registered as (
+    select
+        person,
+        group_id,
+        code,
+        entered,
+        case
+            when not is_here then 'departed'
+            when same_class and same_value then 'present'
+            when same_class and false then 'stale'
+            else 'changed'
+        end as standing,
+        coalesce(mark, known_mark) as mark,
+        known_class as class_mark,
+        published
+    from "sqlanon_matched"
+    where group_id is not null
+    union all
+    select
+        person,
+        group_id,
+        code,
+        cast(2 as bigint) as entered,
+        'present' as standing,
+        mark,
+        class_mark,
+        published
+    from "sqlanon_entered"
+)
+select
+    person,
+    group_id,
+    code,
+    entered,
+    standing,
+    mark,
+    class_mark,
+    published
+from registered;
+
+-- outcome
+select
+    (select count(*) from "sqlanon_matched" where is_here) as row_count,
+    (select count(*) from "sqlanon_settled") as shown,
+    (select count(*) from "sqlanon_arrived") - (select count(*) from "sqlanon_entered") as waiting,
+    (select count(*) from "sqlanon_matched" where is_here) - (select count(*) from "sqlanon_settled") as withheld,
+    (select count(*) from "sqlanon_next_person") - (select count(*) from "sqlanon_settled") as departed;
+
+-- data
+select
+    randomized."quasi_1" as "age",
+    randomized."quasi_2" as "sex",
+    randomized."quasi_3" as "zipcode",
+    randomized."published_1" as "disease"
+from "sqlanon_settled" as randomized
+order by
+    randomized."quasi_1" asc nulls last,
+    randomized."quasi_2" asc nulls last,
+    randomized."quasi_3" asc nulls last,
+    randomized."published_1" asc nulls last;
+

@@ -1,0 +1,104 @@
+"""Randomized values of the same people, release after release: the rules, and what all releases tell together."""
+
+import random
+from fractions import Fraction
+
+import duckdb
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import precondition, rule, run_state_machine_as_test
+
+from sqlanon.errors import DataError
+from tests.examples import examples
+from tests.ledgers.history import DecoyRules
+from tests.methods.test_republication import DISEASES, Days, fresh
+from tests.oracles.decoy_histories import posteriors
+from tests.oracles.histories import after_a_change
+
+
+@pytest.fixture(scope="module")
+def session():
+    with duckdb.connect(config={"threads": 1}) as con:
+        yield con
+
+
+def begin(con, gamma):
+    """Return a history and its rules on a session whose tables of before are gone."""
+    history, _ = fresh(con, gamma, "splu")
+    return history, DecoyRules(gamma)
+
+
+def publish(history, rules, people, changed="leave"):
+    release = history.publish(people, changed)
+    rules.hold(people, release, changed, history.reports)
+    number = len(history.releases)
+    rules.hold_ledger(history.con.execute(f"select person, group_id, code, published from person_{number}").fetchall())
+    return release
+
+
+def test_a_history_by_hand(session):
+    history, rules = begin(session, 2)
+    first = {1: "a", 2: "b", 3: "a", 4: "c"}
+    shown = publish(history, rules, first)
+    assert set(shown) == set(first)
+    # 1 leaves, 4 has another value; 5, 6 and 7 come new, and two of them have the same one
+    again = publish(history, rules, {2: "b", 3: "a", 4: "b", 5: "d", 6: "d", 7: "e"})
+    assert {p: again[p] for p in (2, 3)} == {p: shown[p] for p in (2, 3)} and 4 not in again
+    assert 7 in again and (5 in again) != (6 in again) and set(again.values()) <= {*"abcde"}
+    # 1 and 4 are back with the values of before, and publish what they published
+    third = publish(history, rules, {**first, 5: "d", 6: "d", 7: "e"})
+    assert {p: third[p] for p in first} == shown and history.reports["outcome"]["waiting"] == 1
+    assert history.reports["outcome"]["departed"] == 0
+    # who stays with another value publishes by the one of before, until it leaves
+    assert publish(history, rules, {**first, 1: "z"}, "keep") == shown
+    assert 1 not in publish(history, rules, {**first, 1: "z"}, "leave")
+
+
+@pytest.mark.parametrize(("gamma", "changed"), [(2, "leave"), (3, "leave"), (2, "keep"), (3, "keep")])
+def test_all_worlds_of_a_history_leave_nobody_above_the_promise(session, gamma, changed):
+    chance = random.Random(f"{gamma}{changed}")
+    history, rules = begin(session, gamma)
+    people, number = {person: DISEASES[person % 5] for person in range(6)}, 6
+    for _ in range(4):
+        publish(history, rules, people, changed)
+        people = {p: chance.choice(DISEASES) if chance.random() < 0.15 else value for p, value in people.items()}
+        people = {p: value for p, value in people.items() if chance.random() < 0.8}
+        people |= {p: rules.truth[p] for p in rules.truth if p not in people and chance.random() < 0.3}
+        people |= {number + new: chance.choice(DISEASES) for new in range(chance.randint(2, 5))}
+        number += 5
+    assert len(rules.drawings) > 1
+    for drawing in rules.drawings:
+        for told in posteriors([drawing], rules.truth, gamma).values():
+            assert max(told.values()) <= Fraction(1, gamma)
+            assert max(after_a_change(told, DISEASES).values()) <= Fraction(1, gamma)
+
+
+def test_the_oracle_sees_what_values_drawn_again_tell():
+    truth = {1: "a", 2: "b", 3: "c", 4: "d"}
+    once = {1: "a", 2: "a", 3: "c", 4: "d"}
+    again = [once, {1: "a", 2: "d", 3: "a", 4: "b"}, {1: "a", 2: "c", 3: "b", 4: "a"}]
+    assert max(posteriors([once], truth, 2)[1].values()) == Fraction(1, 2)
+    assert posteriors(again, truth, 2)[1]["a"] > Fraction(9, 10)
+
+
+class RandomizedDays(Days):
+    """The same ward, published with randomized values."""
+
+    def __init__(self):
+        super().__init__()
+        self.history, self.rules = begin(self.con, self.l)
+
+    @precondition(lambda self: self.people)
+    @rule(changed=st.sampled_from(["leave", "keep"]))
+    def publish(self, changed):
+        try:
+            publish(self.history, self.rules, self.people, changed)
+        except DataError:  # a first release that is not possible, or one that would show nobody
+            known = {p: self.rules.truth[p] for p in self.people if p in self.rules.truth}
+            assert not any(changed == "keep" or self.people[p] == value for p, value in known.items())
+
+
+def test_any_days(session):
+    RandomizedDays.con = session
+    run_state_machine_as_test(RandomizedDays, settings=settings(examples(4), stateful_step_count=12))
