@@ -192,7 +192,7 @@ def test_reads_like_the_others(file):
     assert "\t" not in text and not re.search(r" +$", text, re.MULTILINE)
     assert len(text.splitlines()) <= 75
     sql = re.sub(r"\{[#{%].*?[#}%]\}", "", text, flags=re.DOTALL)
-    sql = re.sub(r"'[^']*'", "", sql)
+    sql = re.sub(r"'[^']*'|\"[^\"]*\"", "", sql)
     assert sql == sql.lower(), "SQL stands in lower case"
 
 

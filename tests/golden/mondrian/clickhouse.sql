@@ -110,18 +110,23 @@ select
   ) as "identity"
 from "sqlanon_population";
 
--- drawn: Draws of a row: 15 hex digits each of sha256(key || purpose || identity)
+-- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
 create temporary table "sqlanon_drawn" as
-with "hashed" as (
+with "row_key" as (
+  select
+    substring(lower(hex(SHA256("key"."secret" || 'mondrian/disease/row/'))), 1, 40) as "secret"
+  from "sqlanon_key" as "key"
+  limit 1
+), "hashed" as (
   select
     "identified"."quasi_1" as "quasi_1",
     "identified"."quasi_2" as "quasi_2",
     "identified"."quasi_3" as "quasi_3",
     "identified"."quasi_4" as "quasi_4",
     "identified"."sensitive" as "sensitive",
-    lower(hex(SHA256("key"."secret" || 'mondrian/disease/row/' || "identified"."identity"))) as "hash"
+    lower(hex(SHA256("row_key"."secret" || "identified"."identity"))) as "hash"
   from "sqlanon_identified" as "identified"
-  cross join "sqlanon_key" as "key"
+  cross join "row_key"
 )
 select
   "quasi_1",
@@ -129,8 +134,8 @@ select
   "quasi_3",
   "quasi_4",
   "sensitive",
-  "hash",
-  reinterpretAsInt64(reverse(unhex('0' || substring("hash", 1, 15)))) as "draw"
+  reinterpretAsInt64(reverse(unhex('0' || substring("hash", 1, 15)))) as "draw",
+  reinterpretAsInt64(reverse(unhex('0' || substring("hash", 16, 15)))) as "tie"
 from "hashed";
 
 -- hierarchy_1: A table that was given beside the source: a hierarchy's nodes with their ancestors or self from below the root down, or the influence matrix M|S
@@ -426,7 +431,7 @@ select
   "value_3"."code" as "code_3",
   "value_4"."code" as "code_4",
   "population"."draw" as "draw",
-  "population"."hash" as "hash",
+  "population"."tie" as "tie",
   "sensitive_value"."code" as "sensitive_code"
 from "sqlanon_drawn" as "population"
 inner join "sqlanon_sensitive_value" as "sensitive_value"
@@ -672,7 +677,7 @@ with "told" as (
     "splitting"."code_3" as "code_3",
     "splitting"."code_4" as "code_4",
     "splitting"."draw" as "draw",
-    "splitting"."hash" as "hash",
+    "splitting"."tie" as "tie",
     "splitting"."sensitive_code" as "sensitive_code",
     "cut"."partition" as "cut_partition",
     case
@@ -720,7 +725,7 @@ select
   "code_3",
   "code_4",
   "draw",
-  "hash",
+  "tie",
   "sensitive_code"
 from "told";
 
@@ -751,7 +756,7 @@ select
   "code_3",
   "code_4",
   "draw",
-  "hash",
+  "tie",
   "sensitive_code"
 from "sqlanon_splitting";
 
@@ -869,7 +874,7 @@ with "read" as (
     "splitting"."code_3" as "code_3",
     "splitting"."code_4" as "code_4",
     "splitting"."draw" as "draw",
-    "splitting"."hash" as "hash",
+    "splitting"."tie" as "tie",
     "splitting"."sensitive_code" as "sensitive_code",
     "choice"."partition" as "cut_partition",
     "choice"."row_count" as "row_count",
@@ -895,7 +900,7 @@ select
   "code_3",
   "code_4",
   "draw",
-  "hash",
+  "tie",
   "sensitive_code",
   "cut_partition",
   "row_count",
@@ -904,7 +909,7 @@ select
     then 0
     when row_number() over (
       partition by "partition"
-      order by "code", "code_1", "code_2", "code_3", "code_4", "draw", "hash"
+      order by "code", "code_1", "code_2", "code_3", "code_4", "draw", "tie"
     ) <= intDiv("row_count", 2)
     then 1
     else 2
@@ -945,7 +950,7 @@ with "told" as (
     "half"."code_3" as "code_3",
     "half"."code_4" as "code_4",
     "half"."draw" as "draw",
-    "half"."hash" as "hash",
+    "half"."tie" as "tie",
     "half"."sensitive_code" as "sensitive_code",
     "half"."cut_partition" as "cut_partition",
     "half"."row_count" as "row_count",
@@ -981,7 +986,7 @@ select
   "code_3",
   "code_4",
   "draw",
-  "hash",
+  "tie",
   "sensitive_code"
 from "told";
 

@@ -106,18 +106,23 @@ coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast
         as identity
 from "sqlanon_population";
 
--- drawn: Draws of a row: 15 hex digits each of sha256(key || purpose || identity)
+-- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
 create temporary table "sqlanon_drawn" as
-with hashed as (
+with row_key as (
+    select substr(sha256(key.secret || 'mondrian/disease/row/'), 1, 40) as secret
+    from "sqlanon_key" as key
+    limit 1
+),
+hashed as (
     select
         identified."quasi_1",
         identified."quasi_2",
         identified."quasi_3",
         identified."quasi_4",
         identified."sensitive",
-        sha256(key.secret || 'mondrian/disease/row/' || identified.identity) as hash
+        sha256(row_key.secret || identified.identity) as hash
     from "sqlanon_identified" as identified
-    cross join "sqlanon_key" as key
+    cross join row_key
 )
 select
     "quasi_1",
@@ -125,8 +130,8 @@ select
     "quasi_3",
     "quasi_4",
     "sensitive",
-    "hash",
-    cast('0x' || substr(hash, 1, 15) as bigint) as "draw"
+    cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
+    cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
 from hashed;
 
 -- hierarchy_1: A table that was given beside the source: a hierarchy's nodes with their ancestors or self from below the root down, or the influence matrix M|S
@@ -365,7 +370,7 @@ select
     value_3.code as code_3,
     value_4.code as code_4,
     population."draw",
-    population."hash",
+    population."tie",
     sensitive_value.code as sensitive_code
 from "sqlanon_drawn" as population
 inner join "sqlanon_sensitive_value" as sensitive_value
@@ -570,7 +575,7 @@ with told as (
         splitting."code_3",
         splitting."code_4",
         splitting."draw",
-        splitting."hash",
+        splitting."tie",
         splitting."sensitive_code",
         cut.partition as cut_partition,
         case
@@ -604,7 +609,7 @@ select
     "code_3",
     "code_4",
     "draw",
-    "hash",
+    "tie",
     "sensitive_code"
 from told;
 
@@ -633,7 +638,7 @@ select
     "code_3",
     "code_4",
     "draw",
-    "hash",
+    "tie",
     "sensitive_code"
 from "sqlanon_splitting";
 
@@ -735,7 +740,7 @@ with read as (
         splitting."code_3",
         splitting."code_4",
         splitting."draw",
-        splitting."hash",
+        splitting."tie",
         splitting."sensitive_code",
         choice.partition as cut_partition,
         choice.row_count,
@@ -756,7 +761,7 @@ select
     "code_3",
     "code_4",
     "draw",
-    "hash",
+    "tie",
     "sensitive_code",
     cut_partition,
     row_count,
@@ -765,7 +770,7 @@ select
         when
             row_number() over (
                 partition by partition
-                order by code, "code_1", "code_2", "code_3", "code_4", "draw", "hash"
+                order by code, "code_1", "code_2", "code_3", "code_4", "draw", "tie"
             ) <= row_count // 2
         then 1
         else 2
@@ -802,7 +807,7 @@ with told as (
         half."code_3",
         half."code_4",
         half."draw",
-        half."hash",
+        half."tie",
         half."sensitive_code",
         half.cut_partition,
         half.row_count,
@@ -824,7 +829,7 @@ select
     "code_3",
     "code_4",
     "draw",
-    "hash",
+    "tie",
     "sensitive_code"
 from told;
 

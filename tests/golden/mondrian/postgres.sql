@@ -121,18 +121,23 @@ select
   ) as "identity"
 from "sqlanon_population";
 
--- drawn: Draws of a row: 15 hex digits each of sha256(key || purpose || identity)
+-- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
 create temporary table "sqlanon_drawn" as
-with "hashed" as (
+with "row_key" as (
+  select
+    substring((encode(sha256(convert_to("key"."secret" || 'mondrian/disease/row/', 'UTF8')), 'hex') collate "C") from 1 for 40) as "secret"
+  from "sqlanon_key" as "key"
+  limit 1
+), "hashed" as (
   select
     "identified"."quasi_1",
     "identified"."quasi_2",
     "identified"."quasi_3",
     "identified"."quasi_4",
     "identified"."sensitive",
-    (encode(sha256(convert_to("key"."secret" || 'mondrian/disease/row/' || "identified"."identity", 'UTF8')), 'hex') collate "C") as "hash"
+    (encode(sha256(convert_to("row_key"."secret" || "identified"."identity", 'UTF8')), 'hex') collate "C") as "hash"
   from "sqlanon_identified" as "identified"
-  cross join "sqlanon_key" as "key"
+  cross join "row_key"
 )
 select
   "quasi_1",
@@ -140,8 +145,8 @@ select
   "quasi_3",
   "quasi_4",
   "sensitive",
-  "hash",
-  cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint) as "draw"
+  cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint) as "draw",
+  cast(cast('x' || substring("hash" from 16 for 15) as bit(60)) as bigint) as "tie"
 from "hashed";
 analyze "sqlanon_drawn";
 
@@ -244,9 +249,9 @@ with "different" as (
   select
     "node",
     "level_1",
-    (cast(sum("held") over (partition by "level_1") as double precision) / cast(sum("held") over () as double precision)) as "share_1",
+    (cast(sum("held") over (partition by "level_1") as double precision) / nullif(cast(sum("held") over () as double precision), 0)) as "share_1",
     "level_2",
-    (cast(sum("held") over (partition by "level_1", "level_2") as double precision) / cast(sum("held") over () as double precision)) as "share_2"
+    (cast(sum("held") over (partition by "level_1", "level_2") as double precision) / nullif(cast(sum("held") over () as double precision), 0)) as "share_2"
   from "sqlanon_hierarchy_1"
 )
 select
@@ -297,7 +302,7 @@ select
     then 2
     when "span"."highest" > "span"."lowest"
     then coalesce(
-      (cast(("placed"."number" - "span"."lowest") as double precision) / ("span"."highest" - "span"."lowest")),
+      (cast(("placed"."number" - "span"."lowest") as double precision) / nullif(("span"."highest" - "span"."lowest"), 0)),
       1
     )
     else 0
@@ -340,7 +345,7 @@ select
     then 2
     when "span"."highest" > "span"."lowest"
     then coalesce(
-      (cast(("placed"."number" - "span"."lowest") as double precision) / ("span"."highest" - "span"."lowest")),
+      (cast(("placed"."number" - "span"."lowest") as double precision) / nullif(("span"."highest" - "span"."lowest"), 0)),
       1
     )
     else 0
@@ -373,7 +378,7 @@ select
   "value",
   "shown",
   cast("code" as int) as "code",
-  (cast(("code" - 1) as double precision) / cast(greatest("value_count" - 1, 1) as double precision)) as "position"
+  (cast(("code" - 1) as double precision) / nullif(cast(greatest("value_count" - 1, 1) as double precision), 0)) as "position"
 from "numbered";
 analyze "sqlanon_dictionary_4";
 
@@ -403,7 +408,7 @@ select
   "value_3"."code" as "code_3",
   "value_4"."code" as "code_4",
   "population"."draw",
-  "population"."hash",
+  "population"."tie",
   "sensitive_value"."code" as "sensitive_code"
 from "sqlanon_drawn" as "population"
 inner join "sqlanon_sensitive_value" as "sensitive_value"
@@ -653,7 +658,7 @@ with "told" as (
     "splitting"."code_3",
     "splitting"."code_4",
     "splitting"."draw",
-    "splitting"."hash",
+    "splitting"."tie",
     "splitting"."sensitive_code",
     "cut"."partition" as "cut_partition",
     case
@@ -701,7 +706,7 @@ select
   "code_3",
   "code_4",
   "draw",
-  "hash",
+  "tie",
   "sensitive_code"
 from "told";
 analyze "sqlanon_placed";
@@ -734,7 +739,7 @@ select
   "code_3",
   "code_4",
   "draw",
-  "hash",
+  "tie",
   "sensitive_code"
 from "sqlanon_splitting";
 analyze "sqlanon_reopened";
@@ -854,7 +859,7 @@ with "read" as (
     "splitting"."code_3",
     "splitting"."code_4",
     "splitting"."draw",
-    "splitting"."hash",
+    "splitting"."tie",
     "splitting"."sensitive_code",
     "choice"."partition" as "cut_partition",
     "choice"."row_count",
@@ -880,7 +885,7 @@ select
   "code_3",
   "code_4",
   "draw",
-  "hash",
+  "tie",
   "sensitive_code",
   "cut_partition",
   "row_count",
@@ -889,7 +894,7 @@ select
     then 0
     when row_number() over (
       partition by "partition"
-      order by "code", "code_1", "code_2", "code_3", "code_4", "draw", "hash"
+      order by "code", "code_1", "code_2", "code_3", "code_4", "draw", "tie"
     ) <= ("row_count" / 2)
     then 1
     else 2
@@ -932,7 +937,7 @@ with "told" as (
     "half"."code_3",
     "half"."code_4",
     "half"."draw",
-    "half"."hash",
+    "half"."tie",
     "half"."sensitive_code",
     "half"."cut_partition",
     "half"."row_count",
@@ -964,7 +969,7 @@ select
   "code_3",
   "code_4",
   "draw",
-  "hash",
+  "tie",
   "sensitive_code"
 from "told";
 analyze "sqlanon_placed";

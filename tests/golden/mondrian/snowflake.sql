@@ -109,18 +109,23 @@ select
   ) as "identity"
 from "sqlanon_population";
 
--- drawn: Draws of a row: 15 hex digits each of sha256(key || purpose || identity)
+-- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
 create temporary table "sqlanon_drawn" as
-with "hashed" as (
+with "row_key" as (
+  select
+    substring(sha2("key"."secret" || 'mondrian/disease/row/', 256), 1, 40) as "secret"
+  from "sqlanon_key" as "key"
+  limit 1
+), "hashed" as (
   select
     "identified"."quasi_1",
     "identified"."quasi_2",
     "identified"."quasi_3",
     "identified"."quasi_4",
     "identified"."sensitive",
-    sha2("key"."secret" || 'mondrian/disease/row/' || "identified"."identity", 256) as "hash"
+    sha2("row_key"."secret" || "identified"."identity", 256) as "hash"
   from "sqlanon_identified" as "identified"
-  cross join "sqlanon_key" as "key"
+  cross join "row_key"
 )
 select
   "quasi_1",
@@ -128,8 +133,8 @@ select
   "quasi_3",
   "quasi_4",
   "sensitive",
-  "hash",
-  cast(to_number(substring("hash", 1, 15), 'XXXXXXXXXXXXXXX') as bigint) as "draw"
+  cast(to_number(substring("hash", 1, 15), 'XXXXXXXXXXXXXXX') as bigint) as "draw",
+  cast(to_number(substring("hash", 16, 15), 'XXXXXXXXXXXXXXX') as bigint) as "tie"
 from "hashed";
 
 -- hierarchy_1: A table that was given beside the source: a hierarchy's nodes with their ancestors or self from below the root down, or the influence matrix M|S
@@ -388,7 +393,7 @@ select
   "value_3"."code" as "code_3",
   "value_4"."code" as "code_4",
   "population"."draw",
-  "population"."hash",
+  "population"."tie",
   "sensitive_value"."code" as "sensitive_code"
 from "sqlanon_drawn" as "population"
 inner join "sqlanon_sensitive_value" as "sensitive_value"
@@ -634,7 +639,7 @@ with "told" as (
     "splitting"."code_3",
     "splitting"."code_4",
     "splitting"."draw",
-    "splitting"."hash",
+    "splitting"."tie",
     "splitting"."sensitive_code",
     "cut"."partition" as "cut_partition",
     case
@@ -682,7 +687,7 @@ select
   "code_3",
   "code_4",
   "draw",
-  "hash",
+  "tie",
   "sensitive_code"
 from "told";
 
@@ -713,7 +718,7 @@ select
   "code_3",
   "code_4",
   "draw",
-  "hash",
+  "tie",
   "sensitive_code"
 from "sqlanon_splitting";
 
@@ -831,7 +836,7 @@ with "read" as (
     "splitting"."code_3",
     "splitting"."code_4",
     "splitting"."draw",
-    "splitting"."hash",
+    "splitting"."tie",
     "splitting"."sensitive_code",
     "choice"."partition" as "cut_partition",
     "choice"."row_count",
@@ -857,7 +862,7 @@ select
   "code_3",
   "code_4",
   "draw",
-  "hash",
+  "tie",
   "sensitive_code",
   "cut_partition",
   "row_count",
@@ -866,7 +871,7 @@ select
     then 0
     when row_number() over (
       partition by "partition"
-      order by "code", "code_1", "code_2", "code_3", "code_4", "draw", "hash"
+      order by "code", "code_1", "code_2", "code_3", "code_4", "draw", "tie"
     ) <= cast(("row_count" - mod("row_count", 2)) / 2 as bigint)
     then 1
     else 2
@@ -907,7 +912,7 @@ with "told" as (
     "half"."code_3",
     "half"."code_4",
     "half"."draw",
-    "half"."hash",
+    "half"."tie",
     "half"."sensitive_code",
     "half"."cut_partition",
     "half"."row_count",
@@ -943,7 +948,7 @@ select
   "code_3",
   "code_4",
   "draw",
-  "hash",
+  "tie",
   "sensitive_code"
 from "told";
 

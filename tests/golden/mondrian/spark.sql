@@ -107,18 +107,23 @@ select
   ) as `identity`
 from `sqlanon_population`;
 
--- drawn: Draws of a row: 15 hex digits each of sha256(key || purpose || identity)
+-- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
 create table `sqlanon_drawn` using parquet as
-with `hashed` as (
+with `row_key` as (
+  select
+    substring(sha2(`key`.`secret` || 'mondrian/disease/row/', 256), 1, 40) as `secret`
+  from `sqlanon_key` as `key`
+  limit 1
+), `hashed` as (
   select
     `identified`.`quasi_1`,
     `identified`.`quasi_2`,
     `identified`.`quasi_3`,
     `identified`.`quasi_4`,
     `identified`.`sensitive`,
-    sha2(`key`.`secret` || 'mondrian/disease/row/' || `identified`.`identity`, 256) as `hash`
+    sha2(`row_key`.`secret` || `identified`.`identity`, 256) as `hash`
   from `sqlanon_identified` as `identified`
-  cross join `sqlanon_key` as `key`
+  cross join `row_key`
 )
 select
   `quasi_1`,
@@ -126,8 +131,8 @@ select
   `quasi_3`,
   `quasi_4`,
   `sensitive`,
-  `hash`,
-  cast(conv(substring(`hash`, 1, 15), 16, 10) as bigint) as `draw`
+  cast(conv(substring(`hash`, 1, 15), 16, 10) as bigint) as `draw`,
+  cast(conv(substring(`hash`, 16, 15), 16, 10) as bigint) as `tie`
 from `hashed`;
 
 -- hierarchy_1: A table that was given beside the source: a hierarchy's nodes with their ancestors or self from below the root down, or the influence matrix M|S
@@ -230,9 +235,9 @@ with `different` as (
   select
     `node`,
     `level_1`,
-    (cast(sum(`held`) over (partition by `level_1`) as double) / cast(sum(`held`) over () as double)) as `share_1`,
+    (cast(sum(`held`) over (partition by `level_1`) as double) / nullif(cast(sum(`held`) over () as double), 0)) as `share_1`,
     `level_2`,
-    (cast(sum(`held`) over (partition by `level_1`, `level_2`) as double) / cast(sum(`held`) over () as double)) as `share_2`
+    (cast(sum(`held`) over (partition by `level_1`, `level_2`) as double) / nullif(cast(sum(`held`) over () as double), 0)) as `share_2`
   from `sqlanon_hierarchy_1`
 )
 select
@@ -282,7 +287,7 @@ select
     then 2
     when `span`.`highest` > `span`.`lowest`
     then coalesce(
-      (cast((`placed`.`number` - `span`.`lowest`) as double) / (`span`.`highest` - `span`.`lowest`)),
+      (cast((`placed`.`number` - `span`.`lowest`) as double) / nullif((`span`.`highest` - `span`.`lowest`), 0)),
       1
     )
     else 0
@@ -324,7 +329,7 @@ select
     then 2
     when `span`.`highest` > `span`.`lowest`
     then coalesce(
-      (cast((`placed`.`number` - `span`.`lowest`) as double) / (`span`.`highest` - `span`.`lowest`)),
+      (cast((`placed`.`number` - `span`.`lowest`) as double) / nullif((`span`.`highest` - `span`.`lowest`), 0)),
       1
     )
     else 0
@@ -356,7 +361,7 @@ select
   `value`,
   `shown`,
   cast(`code` as int) as `code`,
-  (cast((`code` - 1) as double) / cast(greatest(`value_count` - 1, 1) as double)) as `position`
+  (cast((`code` - 1) as double) / nullif(cast(greatest(`value_count` - 1, 1) as double), 0)) as `position`
 from `numbered`;
 
 -- sensitive_value: The sensitive values, numbered, NULL is a value
@@ -384,7 +389,7 @@ select
   `value_3`.`code` as `code_3`,
   `value_4`.`code` as `code_4`,
   `population`.`draw`,
-  `population`.`hash`,
+  `population`.`tie`,
   `sensitive_value`.`code` as `sensitive_code`
 from `sqlanon_drawn` as `population`
 inner join `sqlanon_sensitive_value` as `sensitive_value`
@@ -630,7 +635,7 @@ with `told` as (
     `splitting`.`code_3`,
     `splitting`.`code_4`,
     `splitting`.`draw`,
-    `splitting`.`hash`,
+    `splitting`.`tie`,
     `splitting`.`sensitive_code`,
     `cut`.`partition` as `cut_partition`,
     case
@@ -678,7 +683,7 @@ select
   `code_3`,
   `code_4`,
   `draw`,
-  `hash`,
+  `tie`,
   `sensitive_code`
 from `told`;
 
@@ -709,7 +714,7 @@ select
   `code_3`,
   `code_4`,
   `draw`,
-  `hash`,
+  `tie`,
   `sensitive_code`
 from `sqlanon_splitting`;
 
@@ -827,7 +832,7 @@ with `read` as (
     `splitting`.`code_3`,
     `splitting`.`code_4`,
     `splitting`.`draw`,
-    `splitting`.`hash`,
+    `splitting`.`tie`,
     `splitting`.`sensitive_code`,
     `choice`.`partition` as `cut_partition`,
     `choice`.`row_count`,
@@ -853,7 +858,7 @@ select
   `code_3`,
   `code_4`,
   `draw`,
-  `hash`,
+  `tie`,
   `sensitive_code`,
   `cut_partition`,
   `row_count`,
@@ -862,7 +867,7 @@ select
     then 0
     when row_number() over (
       partition by `partition`
-      order by `code`, `code_1`, `code_2`, `code_3`, `code_4`, `draw`, `hash`
+      order by `code`, `code_1`, `code_2`, `code_3`, `code_4`, `draw`, `tie`
     ) <= (`row_count` div 2)
     then 1
     else 2
@@ -903,7 +908,7 @@ with `told` as (
     `half`.`code_3`,
     `half`.`code_4`,
     `half`.`draw`,
-    `half`.`hash`,
+    `half`.`tie`,
     `half`.`sensitive_code`,
     `half`.`cut_partition`,
     `half`.`row_count`,
@@ -939,7 +944,7 @@ select
   `code_3`,
   `code_4`,
   `draw`,
-  `hash`,
+  `tie`,
   `sensitive_code`
 from `told`;
 

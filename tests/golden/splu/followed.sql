@@ -385,19 +385,34 @@ cross join total;
 
 -- coded
 select
-    drawn."quasi_1",
-    drawn."quasi_2",
-    drawn."quasi_3",
-    drawn."slot_draw",
-    drawn."person",
-    drawn."mark",
-    drawn."class_mark",
-    drawn."draw",
-    drawn."tie",
+    valued."quasi_1",
+    valued."quasi_2",
+    valued."quasi_3",
+    valued."slot_draw",
+    valued."person",
+    valued."mark",
+    valued."class_mark",
+    valued."draw",
+    valued."tie",
     frequency.code
-from "sqlanon_kept" as drawn
+from "sqlanon_kept" as valued
 inner join "sqlanon_frequency" as frequency
-    on drawn.sensitive is not distinct from frequency.sensitive;
+    on valued.sensitive is not distinct from frequency.sensitive;
+
+-- shard
+with counted as (
+    select
+        code,
+        draw // 72057594037927936 as shard,
+        count(*) as row_count
+    from "sqlanon_coded"
+    group by code, draw // 72057594037927936
+)
+select
+    cast(code * 16 + shard as integer) as cell,
+    code,
+    cast(sum(row_count) over (partition by code order by shard rows unbounded preceding) as bigint) - row_count as first_rank
+from counted;
 
 -- positioned
 with ranked as (
@@ -409,11 +424,11 @@ with ranked as (
         "person",
         "mark",
         "class_mark",
-        code,
+        cast(code * 16 + draw // 72057594037927936 as integer) as cell,
         row_number() over (
-            partition by code
+            partition by cast(code * 16 + draw // 72057594037927936 as integer)
             order by draw, "tie"
-        ) - 1 as value_rank
+        ) - 1 as cell_rank
     from "sqlanon_coded"
 ),
 bucketed as (
@@ -425,13 +440,14 @@ bucketed as (
         ranked."person",
         ranked."mark",
         ranked."class_mark",
-        ranked.code,
+        frequency.code,
         frequency.block_count,
         frequency.first_block,
-        (frequency.first_position + ranked.value_rank) % frequency.group_count as bucket
+        (frequency.first_position + shard.first_rank + ranked.cell_rank) % frequency.group_count as bucket
     from ranked
-    inner join "sqlanon_frequency" as frequency on ranked.code = frequency.code
-    where ranked.value_rank < frequency.kept_count
+    inner join "sqlanon_shard" as shard on ranked.cell = shard.cell
+    inner join "sqlanon_frequency" as frequency on shard.code = frequency.code
+    where shard.first_rank + ranked.cell_rank < frequency.kept_count
 )
 select
     "quasi_1",
