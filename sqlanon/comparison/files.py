@@ -4,16 +4,23 @@ import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlanon.atomic_files import DirectoryExchange
 from sqlanon.charts.drawing import is_installed
 from sqlanon.comparison.comparison import Comparison
+from sqlanon.engines.connect import open_engine
 from sqlanon.errors import TargetError
+from sqlanon.plans.plan import relation_name
 from sqlanon.read_places import refuse_read_directory
 from sqlanon.wording import option
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 CHARTS = ("errors.svg", "errors.png")  # where what draws them is installed
-FILES = ("comparison.csv", "comparison.json", "answers.csv", *CHARTS)
+TABLES = ("comparison", "answers")  # each as CSV and as Parquet
+FILES = ("comparison.json", *(f"{name}.{kind}" for name in TABLES for kind in ("csv", "parquet")), *CHARTS)
 
 
 def check_folder(path: str | os.PathLike[str], overwrite: bool, read: Iterable[object]) -> Path:
@@ -39,8 +46,9 @@ def write_comparison(found: Comparison, target: Path) -> None:
     """Write table, answers and charts, whole or not at all; true answers are the source's: for its owner alone."""
     exchange = DirectoryExchange(target)
     try:
-        found.df().to_csv(exchange.new / "comparison.csv", index=False)
-        found.answers.drop(columns=["is_count"]).to_csv(exchange.new / "answers.csv", index=False)
+        for name, frame in zip(TABLES, (found.df(), found.answers.drop(columns=["is_count"])), strict=True):
+            frame.to_csv(exchange.new / f"{name}.csv", index=False)
+            _write_parquet(frame, exchange.new / f"{name}.parquet")
         (exchange.new / "comparison.json").write_text(json.dumps(found.as_plain(), indent=1), encoding="utf-8")
         for name in CHARTS if is_installed() else ():
             found.plot().save(exchange.new / name)
@@ -50,3 +58,10 @@ def write_comparison(found: Comparison, target: Path) -> None:
         raise TargetError(f"cannot write {str(target)!r}: {error.strerror}") from None
     finally:
         exchange.close()
+
+
+def _write_parquet(frame: "pd.DataFrame", path: Path) -> None:
+    """Write a frame in a session of our own: the comparison's may be closed, and pandas alone writes no Parquet."""
+    engine, table = open_engine("duckdb"), relation_name("", "kept")
+    engine.keep_frame(table, frame)
+    engine.write_parquet(f"select * from {table}", path)

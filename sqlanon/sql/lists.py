@@ -61,7 +61,7 @@ def list_constants(select: exp.Select) -> None:
 def write_json_text(text: exp.Expr, dialect: str) -> exp.Expr:
     """Return what writes a text as DuckDB's to_json does: quotes and control characters escaped, the rest as it is."""
     spelling = SPELLINGS[dialect]
-    escapes = [(exp.Literal.string(one), "\\" + one) for one in ("\\", '"')]
+    escapes: list[tuple[exp.Expr, str]] = [(exp.Literal.string(one), "\\" + one) for one in ("\\", '"')]
     for number in range(spelling.least_character, 32):
         character = exp.Var(this=spelling.character.format(number))
         escapes.append((character, _SHORT.get(number, f"\\u{number:04X}")))

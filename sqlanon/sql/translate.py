@@ -120,10 +120,11 @@ def _respell_seconds(node: exp.TimeToUnix, dialect: str) -> None:
 
 def _respell_join(node: exp.GroupConcat, dialect: str) -> None:
     order = node.this
-    (first, *more) = order.expressions if isinstance(order, exp.Order) else ()
-    if SPELLINGS[dialect].joined and not more:
-        _put(node, SPELLINGS[dialect].joined, dialect, order.this, first.this, node.args["separator"])
-    elif isinstance(order, exp.Order):
+    if not isinstance(order, exp.Order):
+        return
+    if SPELLINGS[dialect].joined and len(order.expressions) == 1:
+        _put(node, SPELLINGS[dialect].joined, dialect, order.this, order.expressions[0].this, node.args["separator"])
+    else:
         _leave_nulls(order, dialect)
 
 

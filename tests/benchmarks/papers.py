@@ -2,7 +2,7 @@
 
     python tests/benchmarks/papers.py anatomy CENSUS_LIKE.sql [--rows 100000] [--queries 300]
     python tests/benchmarks/papers.py splu CENSUS.parquet [--queries 60]
-    python tests/benchmarks/papers.py diabetes DIABETES.parquet [--queries 60]
+    python tests/benchmarks/papers.py diabetes DIABETES.parquet [--queries 60] [--only bands]
 
 anatomy: figures 4 to 9 of VLDB 2006, on census-like rows, l = 10; sets of values on qd quasi columns and the sensitive
 one, expected selectivity s; mean relative error of queries with a positive truth, Mondrian (k = 10, l = 10) beside it.
@@ -134,7 +134,7 @@ def measure(answers, asked: Sequence[AskedQuery]) -> float:
 
 
 def answers_of(con, data: Microdata, gamma: int, asked: Sequence[AskedQuery]) -> Iterator[float]:
-    """Yield mean errors: SPLU-Gen by the paper's iteration and by the default, Anatomy by uniform, DBR, Laplace."""
+    """Yield mean errors: SPLU-Gen by the paper's iteration and the default, Anatomy likewise, DBR, Laplace."""
     roles = {"quasi": list(data.quasi), "sensitive": data.sensitive[0]}
     texts = [one.text for one in asked]
     randomized = sqlanon.splu(con, data.name, **roles, gamma=gamma)
@@ -143,6 +143,7 @@ def answers_of(con, data: Microdata, gamma: int, asked: Sequence[AskedQuery]) ->
     randomized.close()
     groups = sqlanon.anatomy(con, data.name, **roles, l=gamma)
     yield measure(groups.estimate_many(texts, "uniform"), asked)
+    yield measure(groups.estimate_many(texts), asked)
     groups.close()
     for rival in (Rival("dbr"), Rival("laplace", math.log(3)), Rival("laplace", math.log(2))):
         yield measure(rival.answer(data, asked, 1), asked)
@@ -153,8 +154,8 @@ def run_splu(con, data: Microdata, gammas: Sequence[int], usual: int, bands: Seq
     rows = con.execute(f"select count(*) from {data.relation}").fetchone()[0]
     shares = list(itertools.pairwise(bands))
     small, *pools = draw_pool(data, [*SMALL, *((low * rows, high * rows) for low, high in shares)], queries)
-    line("counts", "gamma = l", "queries", "SPLU-Gen, iteration", "SPLU-Gen, default", "Anatomy, uniform", "DBR",
-         "Laplace, ln 3", "Laplace, ln 2")  # fmt: skip
+    line("counts", "gamma = l", "queries", "SPLU-Gen, iteration", "SPLU-Gen, default", "Anatomy, uniform",
+         "Anatomy, shrinkage", "DBR", "Laplace, ln 3", "Laplace, ln 2")  # fmt: skip
     for gamma in gammas:
         line("1 to 10 rows", gamma, len(small), *answers_of(con, data, gamma, small))
     for (low, high), pool in zip(shares, pools, strict=True):
@@ -177,6 +178,7 @@ def main() -> None:
     parser.add_argument("source", type=Path)
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--queries", type=int, default=0)
+    parser.add_argument("--only", choices=("bands",), help="of diabetes: figure 11 without figure 10")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     con = duckdb.connect()
@@ -193,7 +195,8 @@ def main() -> None:
             f" encounter_id) as visit from {literal(str(asked.source))}) where visit = 1 and diag_1 is not null"
         ).fetchall()
         data = microdata(con, "people", DIABETES, "diag_1")
-        run_splu(con, data, (2, 4, 6, 9), 9, (0.005, 0.01, 0.02, 0.03, 0.05, 0.09), asked.queries or 60)
+        gammas = () if asked.only == "bands" else (2, 4, 6, 9)
+        run_splu(con, data, gammas, 9, [one / 100 for one in range(1, 10)], asked.queries or 60)
 
 
 if __name__ == "__main__":

@@ -144,11 +144,16 @@ def test_files_are_written_whole_and_kept_apart(tmp_path):
     written = pd.read_csv(tmp_path / "kept" / "comparison.csv")
     assert written["median_relative_error"].tolist() == pytest.approx(found.df()["median_relative_error"].tolist())
     assert len(pd.read_csv(tmp_path / "kept" / "answers.csv")) == len(found.answers)
+    for name, frame in (("comparison", found.df()), ("answers", found.answers.drop(columns=["is_count"]))):
+        kept = con.execute("from read_parquet(?)", [str(tmp_path / "kept" / f"{name}.parquet")]).df()
+        assert list(kept.columns) == list(frame.columns)
+        assert kept.astype(str).to_numpy().tolist() == frame.astype(str).to_numpy().tolist()
     read = json.loads((tmp_path / "kept" / "comparison.json").read_text())
     assert [line["queries"] for line in read] == found.df()["queries"].tolist()
     drawn = {"errors.svg", "errors.png"} if is_installed() else set()
     names = {one.name for one in (tmp_path / "kept").iterdir()}
-    assert names == {"comparison.csv", "comparison.json", "answers.csv"} | drawn
+    tables = {f"{name}.{kind}" for name in ("comparison", "answers") for kind in ("csv", "parquet")}
+    assert names == {"comparison.json"} | tables | drawn
     if drawn:
         assert (tmp_path / "kept" / "errors.svg").read_text().startswith("<svg")
         assert (tmp_path / "kept" / "errors.png").read_bytes().startswith(b"\x89PNG")
