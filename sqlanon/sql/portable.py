@@ -97,6 +97,7 @@ RUN: dict[type[exp.Expr], set[str]] = {
     exp.TryCast: {"this", "to", "safe"},
     exp.GenerateSeries: {"start", "end"},
     exp.UnixToTime: {"this", "scale"},
+    exp.ConcatWs: {"expressions", "safe", "coalesce"},
 }
 _RUN_TYPES = _TYPES | {
     *(exp.DType.BOOLEAN, exp.DType.DATE, exp.DType.DECIMAL, exp.DType.SMALLINT, exp.DType.FLOAT, exp.DType.DOUBLE),
@@ -147,6 +148,8 @@ def _difference(node: exp.Expr) -> str:
     # a backslash escapes in PostgreSQL and Spark, and is a letter in DuckDB
     if isinstance(node, exp.Like) and not _is_plain_pattern(node.expression):
         return "LIKE with a backslash, or without a fixed pattern,"
+    if isinstance(node, exp.ConcatWs) and not all(map(_is_text, node.expressions)):
+        return "concat_ws of what is not cast to varchar"
     if isinstance(node, exp.Round) and not _is_plain_digits(node.args.get("decimals")):
         return "round to another number of digits than 0 to 9"
     if isinstance(node, exp.Round) and node.this.find(exp.Round):  # each writes what it rounds three times
@@ -166,6 +169,14 @@ def _difference(node: exp.Expr) -> str:
 
 def _is_plain_pattern(pattern: exp.Expr) -> bool:
     return isinstance(pattern, exp.Literal) and pattern.is_string and "\\" not in pattern.this
+
+
+def _is_text(node: exp.Expr) -> bool:
+    """Tell whether a node is a text by its form: each engine writes what is none in its own way."""
+    if isinstance(node, exp.Coalesce):
+        return _is_text(node.this)
+    is_cast = isinstance(node, exp.Cast) and node.to.this in (exp.DType.TEXT, exp.DType.VARCHAR)
+    return node.is_string or is_cast or isinstance(node, exp.Substring)
 
 
 def _is_plain_digits(digits: exp.Expr | None) -> bool:

@@ -39,6 +39,8 @@ ASKED_NIGHTS = (
     {"method": "anatomy", "l": 3},
     # class by class, where some change class on the third night
     {"method": "robust", "r": 3, "background_from": [[QUASI[0]]], "max_suppressed": 0.9},
+    # decoys among those who come, with rows that wait
+    {"method": "splu", "gamma": 3},
 )
 
 

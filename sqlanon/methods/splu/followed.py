@@ -11,6 +11,7 @@ a group's values, each assignment is as likely, since rows of one value are deal
 stays and who leaves (as long as values do not decide it) leave all gamma! assignments of a group as likely as before.
 """
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -29,9 +30,10 @@ from sqlanon.methods.splu.randomization import (
     publish_data,
 )
 from sqlanon.plans.following import Following
-from sqlanon.plans.plan import Request, Step
+from sqlanon.plans.plan import Request, Row, Step
 from sqlanon.wording import option
 
+MUCH_DRIFT = 0.1  # of the values of those who come new
 RESIDUE = "{count} rows beyond a multiple of gamma, drawn evenly, wait for others to draw decoys among"
 WAITING = (
     "{count} rows wait for others to draw decoys among, and try again next time; who knows that somebody waits learns"
@@ -97,7 +99,20 @@ def _fit(design: Randomization) -> Steps:
             "groups_per_block": attribute.groups_per_block,
         },
     )
-    return (counted, fitting, Step("methods/splu/fitted", values={"kept_rows_columns": kept_columns(design)}))
+    drift = Step("methods/splu/drift", "query", note=_describe_drift)
+    return (counted, drift, fitting, Step("methods/splu/fitted", values={"kept_rows_columns": kept_columns(design)}))
+
+
+def _describe_drift(row: Row) -> str:
+    """Say that those who come new have other values: recipients take all entries for one."""
+    rows, distance = int(row["arrived_rows"]), float(row["distance"])
+    # what as many people drawn from those of before would differ by on average is at most half of this
+    if not rows or distance < MUCH_DRIFT + math.sqrt(row["value_count"] / rows):
+        return ""
+    return (
+        f"those who come new have other values than those of before ({distance:.0%} of theirs would have to be others):"
+        " what is asked of people by when they came is answered far off, and its intervals do not hold"
+    )
 
 
 def publish_settled(design: Randomization) -> Steps:

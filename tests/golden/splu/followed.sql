@@ -197,6 +197,42 @@ select
 from "sqlanon_drawn"
 group by "sensitive";
 
+-- drift
+with line as (
+    select
+        sensitive,
+        row_count as arrived,
+        cast(0 as bigint) as known
+    from "sqlanon_tally_drawn"
+    union all
+    select
+        known_value.sensitive,
+        cast(0 as bigint) as arrived,
+        count(*) as known
+    from ledger.main.person as known_person
+    inner join ledger.main.value as known_value on known_value.code = known_person.code
+    group by known_value.sensitive
+),
+counted as (
+    select
+        cast(sum(arrived) as double) as arrived,
+        cast(sum(known) as double) as known
+    from line
+    group by sensitive
+),
+total as (
+    select
+        sum(arrived) as arrived,
+        sum(known) as known
+    from counted
+)
+select
+    coalesce(cast(max(total.arrived) as bigint), 0) as arrived_rows,
+    count(*) as value_count,
+    coalesce(sum(abs(counted.arrived / nullif(total.arrived, 0) - counted.known / nullif(total.known, 0))) / 2, 0) as distance
+from counted
+cross join total;
+
 -- fitting
 with valued as (
     select

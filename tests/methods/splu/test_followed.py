@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule, run_state_machine_as_test
 
 from sqlanon.errors import DataError
+from sqlanon.methods.splu import followed
 from tests.examples import examples
 from tests.ledgers.history import DecoyRules
 from tests.methods.test_republication import DISEASES, Days, fresh
@@ -72,6 +73,16 @@ def test_all_worlds_of_a_history_leave_nobody_above_the_promise(session, gamma, 
         for told in posteriors([drawing], rules.truth, gamma).values():
             assert max(told.values()) <= Fraction(1, gamma)
             assert max(after_a_change(told, DISEASES).values()) <= Fraction(1, gamma)
+
+
+def test_other_values_of_those_who_come_new_are_told(session):
+    history, rules = begin(session, 2)
+    publish(history, rules, {number: DISEASES[number % 6] for number in range(60)})
+    told = []
+    for first, values in ((100, DISEASES), (200, "xyz")):
+        publish(history, rules, {first + number: values[number % len(values)] for number in range(60)})
+        told.append(followed._describe_drift(history.reports["drift"]))
+    assert told[0] == "" and "100% of theirs" in told[1]
 
 
 def test_the_oracle_sees_what_values_drawn_again_tell():
