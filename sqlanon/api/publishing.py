@@ -201,7 +201,7 @@ def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = Non
     """
     from sqlanon.publishing.plan_text import compiled
     from sqlanon.publishing.release_request import request_of
-    from sqlanon.sql.translate import DIALECTS
+    from sqlanon.sql.spellings import DIALECTS
 
     declared = _method(method)
     if dialect not in DIALECTS:
