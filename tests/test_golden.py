@@ -12,7 +12,7 @@ from sqlanon.plans.plan import Beside, Loop, Plan, Request, Source
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.shell_script import write_script
-from sqlanon.sql.translate import DIALECTS
+from sqlanon.sql.spellings import DIALECTS
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -16,7 +16,7 @@ import typer
 
 from sqlanon.cli import app
 from sqlanon.methods import METHODS
-from sqlanon.sql.translate import DIALECTS
+from sqlanon.sql.spellings import DIALECTS
 from tests import documents
 from tests.command import Shell
 from tests.documents import DOCUMENTS, GUIDES, Command, blocks, commands, text_of

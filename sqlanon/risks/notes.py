@@ -88,4 +88,5 @@ def _may_be_determined(classes: Classes, column: str, rows: int) -> bool:
     """Tell whether all quasi columns together tell as many rows their value as one that determines it would."""
     given = {"class": classes.of(), "class_distance": classes.distances_of(column)}
     # shares are rounded: a hundredth of a row in a million is left to them
-    return float(classes.row("told_rows", given)["told_rows"]) >= DETERMINED * rows * (1 - 1e-8)
+    found: dict[str, Any] = classes.row("told_rows", given)
+    return bool(found["told_rows"] >= DETERMINED * rows * (1 - 1e-8))

@@ -15,7 +15,7 @@ from sqlanon.methods.uncertain.influence import Learn
 from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.templates import ident, render
 from sqlanon.publishing.release_request import ReleaseRequest, prepare
-from sqlanon.sql.translate import DIALECTS
+from sqlanon.sql.spellings import DIALECTS
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
 from tests.examples import examples
 from tests.oracles.generalized import determined

@@ -5,7 +5,8 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from sqlanon.sql.translate import DIALECTS, translate
+from sqlanon.sql.spellings import DIALECTS
+from sqlanon.sql.translate import translate
 
 OTHERS = [dialect for dialect in DIALECTS if dialect != "duckdb"]
 TEXTS = "select chr(cast(i as integer)) || '\"é漢\\ /' || chr(cast(i as integer)) as word from range(160) as t(i)"

@@ -15,8 +15,8 @@ from sqlanon.plans.templates import Sql
 from sqlanon.sql.portable import parse_portable
 from sqlanon.sql.shell_script import write_script
 from sqlanon.sql.shells import SHELLS
-from sqlanon.sql.spellings import SPELLINGS
-from sqlanon.sql.translate import DIALECTS, quote_relation, translate
+from sqlanon.sql.spellings import DIALECTS, SPELLINGS
+from sqlanon.sql.translate import quote_relation, translate
 from tests.facts import each
 
 KEY = "ab" * 32
