@@ -10,7 +10,8 @@ from sqlanon.errors import SourceError, UsageError
 
 # What the text of a value depends on, and with it a row's identity and the draws of a key.
 # (Where functions are looked up stands beside them: `search_path`, in the engine, for every statement.)
-SETTINGS = {"datestyle": "ISO, YMD", "timezone": "UTC", "extra_float_digits": "1"}
+# And no compiling of expressions: each of our statements runs once, and a million rows do not pay the compiler back.
+SETTINGS = {"datestyle": "ISO, YMD", "timezone": "UTC", "extra_float_digits": "1", "jit": "off"}
 
 
 def connect(dsn: str | None) -> psycopg.Connection[Any]:
