@@ -89,7 +89,8 @@ def _tell(error: BaseException) -> int:
     if isinstance(error, SqlanonError):
         say(f"error: {error}")
         return error.exit_code
-    if isinstance(error, OSError):
+    # without words of the system's it is no failure of a file: a template that is missing is an OSError, too
+    if isinstance(error, BrokenPipeError) or (isinstance(error, OSError) and error.strerror):
         if not isinstance(error, BrokenPipeError):  # whoever read our output has left; that is no fault
             say(f"error: cannot write the answer: {error.strerror}")
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -8,6 +8,9 @@ import subprocess
 import sys
 
 import pytest
+from jinja2 import TemplateNotFound
+
+from sqlanon import cli
 
 VERBS = [
     ["publish", "anatomy"],
@@ -236,3 +239,8 @@ def test_a_name_that_is_schema_and_directory_is_refused(release):
     assert done.returncode == 2
     assert "a schema of the database and a directory" in done.stderr
     assert release("verify", "./release", "--against", "patients", "--database", "hospital.duckdb").returncode == 0
+
+
+def test_a_missing_template_is_a_fault_and_no_answer_that_cannot_be_written(capsys):
+    assert cli._tell(TemplateNotFound("methods/none")) == 1
+    assert "a fault of sqlanon (TemplateNotFound)" in capsys.readouterr().err

@@ -91,11 +91,14 @@ def test_the_number_of_a_release_does_not_switch_the_check_off(tmp_path):
 
 
 def test_releases_that_follow_hold_though_later_people_are_of_another_kind(tmp_path, monkeypatch):
-    connection = people("least(i * 7919 % 900 // 100, i % 9)")
-    asked = {**ROLES, "id": "ssn", "l": 3, "key": "01" * 32, "ledger": tmp_path / "ledger", "unique_quasi": "keep"}
-    sqlanon.anatomy(connection, "people", out=tmp_path / "first", **asked)
-    connection.execute("insert into people select 1000 + ssn, 2000 + age, zip + 90000, disease from people")
-    followed = sqlanon.anatomy(connection, "people", out=tmp_path / "second", **asked)
+    connection = people("least(i * 7919 % 900 // 100, hash(i, 7) % 9)")
+    asked = {**ROLES, "id": "ssn", "l": 3, "key": "5e" * 32, "ledger": tmp_path / "ledger", "unique_quasi": "keep"}
+    for number in range(1, 5):
+        followed = sqlanon.anatomy(connection, "people", out=tmp_path / str(number), **asked)
+        connection.execute(
+            f"insert into people select ssn + {number} * 10000, age + {number} * 1000, zip, disease from people"
+            f" where ssn < 10000 and hash(ssn, {number}) % 10 < {9 - number}"
+        )
     everybody = connection.table("people").df()
     assert found(followed.verify(against=everybody)).holds is True
     monkeypatch.setattr(rank_alignment, "_times", lambda published: 1)
