@@ -39,6 +39,7 @@ ASKED_NIGHTS = (
     {"method": "anatomy", "l": 3},
     # class by class, where some change class on the third night
     {"method": "robust", "r": 3, "background_from": [[QUASI[0]]], "max_suppressed": 0.9},
+    {"method": "splu", "gamma": 3},
 )
 
 
