@@ -52,11 +52,25 @@ def fault_of_schema(folder: Path, target: str) -> str | None:
 
 def fault_of_step(folder: Path, target: str) -> str | None:
     """Verify a directory under a ledger, and compare its number with the ledger's."""
-    wrong = fault_of_release(folder, target)
+    return fault_of_release(folder, target) or _out_of_step(
+        folder, "ward.ledger", (folder / target / "release.json").read_text()
+    )
+
+
+def fault_of_schema_in_step(folder: Path, target: str) -> str | None:
+    """Verify a schema under a ledger, and compare its number with the ledger's."""
+    wrong = fault_of_schema(folder, target)
     if wrong:
         return wrong
-    told = run_with_fault(folder, ("ledger", "ward.ledger", "--format", "json"), -1, "EIO")
-    number = json.loads((folder / target / "release.json").read_text())["parameters"]["release"]
+    # in a process of its own: this one opens no database
+    program = f"import duckdb; print(*duckdb.connect('ward.duckdb').execute('from {target}.manifest').fetchone())"
+    told = subprocess.run([sys.executable, "-c", program], cwd=folder, check=True, capture_output=True, text=True)
+    return _out_of_step(folder, "schema.ledger", told.stdout)
+
+
+def _out_of_step(folder: Path, ledger: str, manifest: str) -> str | None:
+    told = run_with_fault(folder, ("ledger", ledger, "--format", "json"), -1, "EIO")
+    number = json.loads(manifest)["parameters"]["release"]
     in_step = told["code"] == 0 and json.loads(told["out"])["releases"] == number
     return None if in_step else f"release {number} out of step: {shown(told)}"
 
@@ -90,6 +104,13 @@ COMMANDS = {
     "under a ledger": Command(
         (*ANATOMY, "--ledger", "ward.ledger", "--key", "5e" * 32, "--out", "followed", "--overwrite"),
         *("followed", fault_of_step),
+    ),
+    "into a schema under a ledger": Command(
+        (
+            *(*ANATOMY, "--ledger", "schema.ledger", "--key", "5e" * 32),
+            *("--database", "ward.duckdb", "--into", "kept", "--overwrite"),
+        ),
+        *("kept", fault_of_schema_in_step),
     ),
     "publish robust": Command(
         (
@@ -135,7 +156,8 @@ def prepare(folder: Path, name: str) -> None:
     (folder / "hospital.csv").write_text("ssn,age,sex,disease\n" + PEOPLE)
     (folder / "job.yml").write_text(JOB)
     (folder / "ward.duckdb").write_bytes(empty_database())
-    standing = {"publish anatomy", name} & {"publish anatomy", "into a schema", "under a ledger"}
+    targets = {"publish anatomy", "into a schema", "under a ledger", "into a schema under a ledger"}
+    standing = {"publish anatomy", name} & targets
     made = [tuple(word for word in COMMANDS[one].words if word != "--overwrite") for one in standing]
     for words in (*made, (*ANATOMY, "--out", "first")):
         done = run_with_fault(folder, words, -1, "EIO")

@@ -37,7 +37,7 @@ def test_a_fault_at_a_file_leaves_a_whole_release_or_the_old_one(shell, target, 
 def test_runs_that_are_killed_leave_release_and_ledger_in_step(shell):
     (shell.folder / "hospital.duckdb").unlink()
     people(shell, 2000)
-    found, left = kill_all(shell, {"ledger": targets()["ledger"]}, 2, random.Random(1))
+    found, left = kill_all(shell, {"ledger": targets()["directory and ledger"]}, 2, random.Random(1))
     assert found["ledger"]["killed"] == 2 and found["ledger"]["lost or half visible"] == 0
     assert not left
 

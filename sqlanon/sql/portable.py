@@ -157,6 +157,9 @@ def _difference(node: exp.Expr) -> str:
     # at a negative place DuckDB counts from the end, PostgreSQL from before the text
     if isinstance(node, exp.Substring) and not isinstance(node.args.get("start"), exp.Literal):
         return "a part of a text that does not begin at a fixed place"
+    # an engine writes numbers and truth values in its own way where they become text unasked
+    if isinstance(node, exp.ConcatWs) and not all(map(_is_text, node.expressions)):
+        return "concat_ws of what is not cast to text"
     # templates divide and cast counts, which no engine rounds in its own way; recipients' pieces hold no aggregate
     ours = node.find(exp.AggFunc, exp.Window) is not None
     theirs = not ours and any(_INTERNAL_NAME.fullmatch(column.name) for column in node.find_all(exp.Column))
@@ -176,7 +179,7 @@ def _is_text(node: exp.Expr) -> bool:
     if isinstance(node, exp.Coalesce):
         return _is_text(node.this)
     is_cast = isinstance(node, exp.Cast) and node.to.this in (exp.DType.TEXT, exp.DType.VARCHAR)
-    return node.is_string or is_cast or isinstance(node, exp.Substring)
+    return node.is_string or is_cast or isinstance(node, exp.Substring | exp.MD5)
 
 
 def _is_plain_digits(digits: exp.Expr | None) -> bool:

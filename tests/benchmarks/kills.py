@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.kills [--kills 1000] [--rows 30000] [--seed 1]
 
-Runs write a directory, a schema, and a directory under a ledger in turn, each over an earlier release, in processes
+Runs write a directory, a schema, and both of these under a ledger in turn, each over an earlier release, in processes
 forked from one that has imported sqlanon. The moment is drawn evenly from the time that such a run takes, measured
 again and again, for other work changes it. After each kill the release at the target must verify, and be the old one
 or the new one, and the ledger must be in step with it; in the end a run to each target leaves no file of the dead.
@@ -28,7 +28,7 @@ PEOPLE = (
     "create table patients as select i as ssn, (i * 7 % 80)::integer as age, 10000 + hash(i) % 90 as zip,"
     " 'd' || hash(i + 7) % 20 as disease from range({rows}) t(i)"
 )
-LEDGER = ("--ledger", "ward.ledger", "--key", "5e" * 32)
+KEY = ("--key", "5e" * 32)
 MEASURED = 10  # kills of a target until its time is measured again
 
 
@@ -69,13 +69,14 @@ class Target:
             raise ValueError(verified.stdout + verified.stderr)
         if "--into" in self.to:
             with duckdb.connect(str(shell.folder / "hospital.duckdb"), read_only=True) as connection:
-                ((text,),) = connection.execute("select manifest from ward.manifest").fetchall()
+                ((text,),) = connection.execute(f"select manifest from {self.opened[0]}.manifest").fetchall()
         else:
             text = (shell.folder / self.opened[0] / "release.json").read_text()
         parameters = json.loads(text)["parameters"]
         if not self.follows:
             return int(parameters["l"])
-        told = shell("ledger", "ward.ledger", "--format", "json")  # mends what a dead run left
+        ledger = self.to[self.to.index("--ledger") + 1]
+        told = shell("ledger", ledger, "--format", "json")  # mends what a dead run left
         if told.returncode or json.loads(told.stdout)["releases"] != parameters["release"]:
             raise ValueError(f"out of step with release {parameters['release']}: {told.stdout}{told.stderr}")
         return int(parameters["release"])
@@ -86,7 +87,10 @@ def targets() -> dict[str, Target]:
     return {
         "directory": Target(("--out", "release"), ("release",)),
         "schema": Target(("--into", "ward"), ("ward", "--database", "hospital.duckdb")),
-        "ledger": Target((*LEDGER, "--out", "followed"), ("followed",)),
+        "directory and ledger": Target(("--ledger", "ward.ledger", *KEY, "--out", "followed"), ("followed",)),
+        "schema and ledger": Target(
+            ("--ledger", "schema.ledger", *KEY, "--into", "kept"), ("kept", "--database", "hospital.duckdb")
+        ),
     }
 
 
@@ -130,7 +134,7 @@ def kill_all(
     for name, target in places.items():
         target.run(shell)
         found[name]["milliseconds of a run"] = round(1000 * median(target.seconds))
-    return found, shell.left() - before - {"release", "followed", "ward.ledger"}
+    return found, shell.left() - before - {"release", "followed", "ward.ledger", "schema.ledger"}
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ import sqlglot
 
 from sqlanon.errors import TemplateError
 from sqlanon.methods import METHODS
+from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Check, Plan, Request, Source
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.templates import Sql
@@ -44,6 +45,33 @@ def test_templates_of_grouping_and_anatomy_travel(sql):
 def test_translations_parse_back(statement):
     sql, dialect = statement
     assert sqlglot.parse_one(translate(sql, dialect), read=dialect).key == "select"
+
+
+def followed_plans():
+    """Yield the plans of a first and a second release under a ledger, of every method that has them."""
+    robust = {"r": 3, "background": (), "background_from": (("age",),), "guarantee": "exact", "repair": 0}
+    own = {"anatomy": {"l": 3}, "robust": robust, "splu": {"gamma": 3}}
+    known = {f"known_{table}": Sql(f'"vault"."ward_{table}"') for table in ("person", "value")}
+    roles = Roles(("age", 'sex "at birth"'), ("disease",), ("ssn",))
+    for method in [one for one in METHODS.values() if one.followed]:
+        for following in (Following(1), Following(2, "keep", known)):
+            request = Request(Source(Sql('"patients"')), roles, identity="identifier", following=following)
+            yield method.plan(request, **own[method.name])
+
+
+def test_releases_under_a_ledger_run_on_every_engine():
+    statements = [one for plan in followed_plans() for one in (*plan.statements, *plan.outputs)]
+    assert len(statements) > 60
+    for statement, dialect in itertools.product(statements, ("spark", "postgres")):
+        assert sqlglot.parse_one(translate(statement.sql, dialect, run=True), read=dialect).key == "select"
+
+
+def test_texts_are_joined_where_they_are_texts():
+    said = "select concat_ws('/', substr(name, 1, 2), coalesce(cast(age as varchar), '')) as both from t"
+    assert "concat_ws" in translate(said, "postgres", run=True)
+    for part in ("age", "coalesce(age, 0)", "1.5", "cast(age as bigint)"):
+        with pytest.raises(TemplateError, match="not portable: concat_ws of what is not cast to text"):
+            translate(f"select concat_ws('/', {part}) as joined from t", "spark", run=True)
 
 
 @pytest.mark.parametrize(
