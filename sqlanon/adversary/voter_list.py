@@ -66,7 +66,7 @@ def box_presence_query(published: PublishedTables, voters: Source, types: Mappin
             covered = generalized.covered_values(published, one)
             lists.append((ends[0], covered, Sql(f"cast(voter.quasi_{one.number} as varchar)")))
     (sensitive,) = published.manifest["columns"]["sensitive"]
-    box = published.subquery("adversary/voter_list/box", boxed=boxed, sensitive=sensitive)
+    box = Sql(f"(\n{boxes_query(published, boxed, sensitive)}\n)")
     reading = [Sql(f"cast({ident(name)} as {one.type})") for one, name in zip(attributes, names, strict=True)]
     voter = published.subquery("adversary/voter_list/voter", {"voters": voters.relation}, voter_quasi=reading)
     sql = published.query(
@@ -77,6 +77,11 @@ def box_presence_query(published: PublishedTables, voters: Source, types: Mappin
         **_answer_names([one.name for one in attributes], "voters_in_box"),
     )
     return "presence", sql
+
+
+def boxes_query(published: PublishedTables, boxed: Sequence[str], sensitive: str) -> str:
+    """Write the query for a release's boxes: box (a number), shown_1 … (the columns `boxed`), row_count, confidence."""
+    return published.query("adversary/voter_list/box", {}, boxed=list(boxed), sensitive=sensitive)
 
 
 def presence_figures(frame: "pd.DataFrame") -> dict[str, Any]:

@@ -1,17 +1,34 @@
 """Run every attack that a form of release knows: promised beside reached."""
 
 import logging
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext, suppress
 from typing import Any
 
-from sqlanon.attacks import composition, exclusion, learning, order
+from sqlanon.attacks import composition, exclusion, learning, order, repeated_draws
+from sqlanon.attacks.box_view import BoxView
+from sqlanon.attacks.exact_views import GroupView, RandomizedView
 from sqlanon.attacks.findings import Attack, Finding
-from sqlanon.attacks.view import View, refuse_form
+from sqlanon.attacks.uncertain_view import UncertainView
+from sqlanon.attacks.view import View
 from sqlanon.errors import SqlanonError
+from sqlanon.methods import METHODS
+from sqlanon.plans.templates import Sql
 from sqlanon.releases.release import Release
 
 LEFT_OUT = "orders were not matched and nothing was learned from the release, which takes minutes: attack does both"
+NO_SOURCE = "no source was given: what learning reaches is the adversary's own confidence, which errs upwards"
+NO_PEOPLE = (
+    "no source was given, and boxes show nobody: orders, learning and composition need people whose quasi values are"
+    " known, from a source or, for composition, from a release of groups that is attacked together with this one"
+)
+VIEWS: Mapping[str, type[View]] = {
+    "qit_st": GroupView,
+    "class_qit_st": GroupView,
+    "randomized": RandomizedView,
+    "uncertain": UncertainView,
+    "generalized": BoxView,
+}
 log = logging.getLogger("sqlanon")
 
 
@@ -30,65 +47,67 @@ def attack_release(
     rows: order and learning. Raises UsageError and DataError.
     """
     manifest = release.manifest
-    refuse_form(manifest)
-    view = View(release.engine, release.tables, manifest)
-    try:
-        truth = view.truth(against, identifier) if against is not None and not quick else None
-        found, notes = (_attack_groups if view.is_grouped else _attack_randomized)(
-            view, truth, release, others, background, quick
-        )
-    finally:
-        with suppress(SqlanonError):
-            view.close()
+    view = VIEWS[METHODS[manifest["method"]].form](release.engine, release.tables, manifest)
+    # manifests name values by their texts, which were written in UTC
+    with release.engine.snapshot() if release.form.nested else nullcontext():
+        try:
+            wanted = against is not None and (not quick or (bool(others) and isinstance(view, BoxView)))
+            truth = view.read_source(against, identifier) if wanted else None
+            attack = _attack_randomized if isinstance(view, RandomizedView) else _attack_groups
+            found, notes = attack(view, truth, release, others, background, quick)
+        finally:
+            with suppress(SqlanonError):
+                view.close()
     if truth is None and not quick:
-        notes.append("no source was given: what learning reaches is the adversary's own confidence, which errs upwards")
+        notes.append(NO_PEOPLE if isinstance(view, BoxView) else NO_SOURCE)
     return Attack(tuple(found), tuple(notes), scored=truth is not None and not quick)
 
 
 def _attack_groups(
-    view: View, truth: Any, release: Release, others: Sequence[Release], background: object, quick: bool
+    view: View, truth: Sql | None, release: Release, others: Sequence[Release], background: object, quick: bool
 ) -> tuple[list[Finding], list[str]]:
-    parameters = view.manifest["parameters"]
-    promised = float(view.manifest["guarantee"].get("confidence", 1 / parameters["l"]))
+    promised = view.promise.plain
     log.info("excluding values")
-    found = exclusion.exclude_values(view, promised, int(parameters["l"]))
+    found = [*exclusion.exclude_values(view), *view.find_unpromised()]
     notes = [LEFT_OUT] if quick else []
+    notes += [f"promised: {view.promise.why}"] if view.promise.why else []
+    found += [] if view.even else [learning.read_groups(view, promised)]
     found += [] if quick else _guess_groups(view, truth, promised)
-    if others:
+    if others and (truth is not None or not isinstance(view, BoxView)):
         log.info("intersecting releases")
         fixed, told = composition.intersect_releases(view, others, promised)
         found, notes = found + fixed, notes + told
-    if background:
+    if background and type(view) is GroupView:
         found += [_known_distribution(one, promised) for one in release.verify(background=background).posterior]
-    return [*found, exclusion.find_presence(view)], notes
+    elif background:
+        notes.append("known distributions are looked at for releases of groups with certain values only")
+    return [*found, *view.find_presence()], notes
 
 
-def _guess_groups(view: View, truth: Any, promised: float) -> list[Finding]:
-    found: list[Finding] = []
+def _guess_groups(view: View, truth: Sql | None, promised: float | None) -> list[Finding]:
     links = None if truth is None else view.links(truth)
-    if links is not None:
-        log.info("matching orders")
-        found += order.match_orders(view, links, promised)
-    return found + learning.learn_groups(view, links, promised)
+    if links is None:
+        return learning.learn_groups(view, links, promised) if view.shows_people else []
+    log.info("matching orders")
+    return order.match_orders(view, links, promised) + learning.learn_groups(view, links, promised)
 
 
 def _attack_randomized(
-    view: View, truth: Any, release: Release, others: Sequence[Release], background: object, quick: bool
+    view: View, truth: Sql | None, release: Release, others: Sequence[Release], background: object, quick: bool
 ) -> tuple[list[Finding], list[str]]:
-    gamma = view.manifest["parameters"]["gamma"]
-    of_column = gamma[view.sensitive] if isinstance(gamma, dict) else gamma
-    found = learning.learn_randomized(view, None if quick else truth, 1 / of_column)
+    promised = view.promise.plain
+    found = learning.learn_randomized(view, truth, promised)
     notes = [LEFT_OUT] if quick else []
     if len(view.manifest["columns"]["sensitive"]) > 1:
         notes.append(f"only {view.sensitive} was attacked, the first of the sensitive columns")
     if others:
-        pooled, told = composition.pool_releases(view, others, None if quick else truth, 1 / of_column)
+        pooled, told = repeated_draws.pool_releases(view, others, truth, promised)
         found, notes = found + pooled, notes + told
     if background:
         notes.append("known distributions are looked at for releases of groups only")
-    return [*found, exclusion.find_presence(view)], notes
+    return [*found, *view.find_presence()], notes
 
 
-def _known_distribution(posterior: Any, promised: float) -> Finding:
+def _known_distribution(posterior: Any, promised: float | None) -> Finding:
     whom = f"{posterior['rows_above']:,} of {posterior['rows']:,} rows above the promise"
     return Finding("background knowledge", "a known distribution", posterior["largest_posterior"], promised, whom=whom)

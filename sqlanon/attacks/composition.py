@@ -1,39 +1,38 @@
-"""Several releases of the same people: what all of them leave possible, or publish most often."""
+"""Intersect releases of the same people: the values that each leaves possible."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Sequence
 
-from sqlanon.attacks import learning
+from sqlanon.attacks.box_lookup import Boxes
+from sqlanon.attacks.box_view import BoxView
 from sqlanon.attacks.findings import Finding
+from sqlanon.attacks.uncertain_view import UncertainView, read_sets
 from sqlanon.attacks.view import View
-from sqlanon.plans.templates import Sql
+from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.release import Release
+from sqlanon.verification.checks import PublishedTables
 
 LEAST_SHARED = 0.5  # of the people whom another release must hold to be about the same
 
 
-def intersect_releases(view: View, others: Sequence[Release], promised: float) -> tuple[list[Finding], list[str]]:
+def intersect_releases(
+    view: View, others: Sequence[Release], promised: float | None
+) -> tuple[list[Finding], list[str]]:
     """Return how many people are fixed to one value by all releases together, and notes on those left out."""
     notes: list[str] = []
-    candidates, used = _candidates(view, view.tables, view.manifest["columns"], "candidate"), 1
+    candidates, used = _candidates(view, view.published, "candidate"), 1
     for number, other in enumerate(others, start=2):
-        columns = other.manifest["columns"]
-        if "st" not in other.tables or not set(view.quasi) <= set(columns["quasi"]):
-            notes.append(f"release {number} has no groups over the same quasi columns; it is left out")
+        if reason := _unlike(view, other):
+            notes.append(f"release {number} {reason}; it is left out")
             continue
-        if columns["sensitive"][0] != view.sensitive:
-            notes.append(f"release {number} is about another sensitive column; it is left out")
-            continue
-        told = _candidates(view, other.tables, columns, f"told_{number}")
-        if words := _about_others(view, told, number):
+        told = _candidates(view, other.published_tables, f"told_{number}")
+        if words := tell_others(view, told, number, ["combination"]):
             notes.append(words)
             continue
-        given = {"candidate": candidates, "other": told}
-        candidates, used = view.keep(f"left_{number}", "intersection", given, quasi=view.names), used + 1
+        candidates = view.keep(f"left_{number}", "intersection", {"candidate": candidates, "other": told})
+        used += 1
     if used == 1:
         return [], notes
-    found = view.row("candidate_figures", {"candidate": candidates, "person": view.people()}, quasi=view.names)
+    found = view.row("candidate_figures", {"candidate": candidates, "combination": view.combinations()})
     if found["lost_people"]:
         notes.append(
             f"{found['lost_people']:,} people have no value that all releases allow: their values changed, or they are"
@@ -47,8 +46,9 @@ def intersect_releases(view: View, others: Sequence[Release], promised: float) -
     return [Finding("composition", f"{used} releases intersected", reached, promised, whom=whom, headline=True)], notes
 
 
-def _about_others(view: View, told: Sql, number: int) -> str:
-    met = view.row("met_figures", {"person": view.people(), "other": told}, quasi=view.names)
+def tell_others(view: View, told: Sql, number: int, keys: Sequence[str]) -> str:
+    """Say that another release is about others, as far as the columns `keys` tell; empty where it is not."""
+    met = view.row("met_figures", {"combination": view.combinations(), "other": told}, keys=list(keys))
     if met["met_people"] >= LEAST_SHARED * met["people"]:
         return ""
     return (
@@ -57,58 +57,43 @@ def _about_others(view: View, told: Sql, number: int) -> str:
     )
 
 
-def pool_releases(
-    view: View, others: Sequence[Release], truth: Sql | None, promised: float
-) -> tuple[list[Finding], list[str]]:
-    """Name for everybody the value that releases of randomized values publish most often; scored where truth is there.
-
-    Values that were drawn again and again show the own one more often than any other.
-    """
-    pooled, used, notes = _labelled(view, others)
-    if used == 1:
-        return [], notes
-    found = view.row("pooled_figures", {"pooled": pooled, "combination": view.combinations()})
-    notes.append(
-        f"{found['redrawn']:,} of {found['people']:,} people who are alone with their quasi values in several releases"
-        " publish several values: drawn again, or others with these quasi values"
-    )
-    if truth is None:
-        return [], notes
-    combinations = {"combination": view.combinations()}
-    best = view.keep("pooled_best", "best", {"weighed": pooled}, told_by="combination")
-    alone = view.keep("pooled_alone", "unique_best", combinations | {"best": best})
-    links = view.keep("unique_link", "unique_link", combinations | {"truth": truth})
-    attack = f"{used} releases, the value published most often"
-    judged = learning.judge(view, alone, links, "combination", attack, promised)[:1]
-    return [replace(one, family="composition") for one in judged], notes
+def _unlike(view: View, other: Release) -> str:
+    """Say why another release cannot be intersected with this one; empty where it can."""
+    columns = other.manifest["columns"]
+    boxed, grouped = "data" in other.tables and "k" in other.manifest["guarantee"], "st" in other.tables
+    if not (grouped or boxed) or not set(view.manifest["columns"]["quasi"]) <= set(columns["quasi"]):
+        return "has no groups over the same quasi columns"
+    if columns["sensitive"][0] != view.sensitive:
+        return "is about another sensitive column"
+    if boxed and isinstance(view, UncertainView):
+        return "has boxes, and what this one shows of uncertain cells lies in none"
+    return ""
 
 
-def _labelled(view: View, others: Sequence[Release]) -> tuple[Sql, int, list[str]]:
-    """Return what people publish in all releases that are about them, how many these are, and notes on the others."""
-    given = {"value": view.values(), "combination": view.combinations()}
-    pooled = view.keep("labelled", "labelled_pair", {**given, "coded_person": view.coded_people()}, codes=view.codes)
-    notes, used = list[str](), 1
-    for number, other in enumerate(others, start=2):
-        columns = other.manifest["columns"]
-        same = set(view.quasi) <= set(columns["quasi"]) and view.sensitive in columns["sensitive"]
-        if "data" not in other.tables or not same:
-            notes.append(f"release {number} has no randomized values over the same columns; it is left out")
-            continue
-        stored = {"stored_data": other.tables["data"]}
-        told = view.keep(
-            f"told_{number}", "published_person", stored, quasi=list(view.quasi.items()), sensitive=view.sensitive
-        )
-        if words := _about_others(view, told, number):
-            notes.append(words)
-            continue
-        added = {**given, "pooled": pooled, "other": told}
-        pooled, used = view.keep(f"pooled_{number}", "pooled_pair", added, quasi=view.names), used + 1
-    return pooled, used, notes
+def _candidates(view: View, published: PublishedTables, name: str) -> Sql:
+    """Return the values that a release leaves possible for each combination of quasi values of the view's people."""
+    columns = published.manifest["columns"]
+    if "st" not in published.tables:
+        if isinstance(view, BoxView) and published is view.published:
+            boxes = view.boxes
+        else:
+            boxes = Boxes(view, published, f"_of_{name}")
+        return view.keep(name, "boxed_candidate", {"fit": boxes.find_people(), "line": boxes.lines()})
+    if "values" in columns:
+        line = view.keep(f"{name}_line", "member_line", {"set_line": read_sets(published)})
+    else:
+        named = {"group_column": columns["group"], "sensitive": columns["sensitive"][0]}
+        line = view.keep(f"{name}_line", "plain_line", {"stored_st": published.tables["st"]}, **named)
+    given = {"combination": view.combinations(), "stored_qit": published.tables["qit"], "line": line}
+    known_by = _known_by(view, published)
+    return view.keep(name, "candidate", given, known_by=known_by, group_column=columns["group"])
 
 
-def _candidates(view: View, tables: Mapping[str, Sql], columns: Mapping[str, Any], name: str) -> Sql:
-    stored = {"stored_qit": tables["qit"], "stored_st": tables["st"]}
-    return view.keep(
-        name, "candidate", stored, quasi=list(view.quasi.items()), sensitive=columns["sensitive"][0],
-        group_column=columns["group"],
-    )  # fmt: skip
+def _known_by(view: View, published: PublishedTables) -> list[tuple[Sql, Sql]]:
+    """Return by what people are found in QIT: quasi values, as texts where one side shows more than plain values."""
+    asked = {name: ident(view.quasi[name]) for name in view.manifest["columns"]["quasi"]}
+    as_text = "values" in published.manifest["columns"] or isinstance(view, UncertainView)
+    text = "cast({} as varchar)" if as_text else "{}"
+    return [
+        (Sql(text.format(f"combination.{own}")), Sql(text.format(f"qit.{ident(name)}"))) for name, own in asked.items()
+    ]

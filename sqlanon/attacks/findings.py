@@ -61,12 +61,10 @@ class Attack:
         """Say promised beside reached, in one sentence."""
         best = self.best
         unscored = "" if self.scored else "; what learning reaches is not scored without the source"
-        if best is None or best.promised is None or best.reached is None:
+        if best is None or best.reached is None:
             return "nothing was promised that these attacks could be held against" + unscored
-        return (
-            f"promised {best.promised:.1%}, best attack {best.reached:.1%}: {best.attack} ({best.family}), {best.whom}"
-            f"{unscored}"
-        )
+        promised = "no confidence was promised" if best.promised is None else f"promised {best.promised:.1%}"
+        return f"{promised}, best attack {best.reached:.1%}: {best.attack} ({best.family}), {best.whom}{unscored}"
 
     def lines(self) -> list[list[Any]]:
         """Return the findings as lines of a table."""

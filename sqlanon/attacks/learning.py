@@ -18,21 +18,29 @@ from sqlanon.attacks.view import View
 from sqlanon.plans.templates import Sql
 
 log = logging.getLogger("sqlanon")
-TURNS = 15  # turns of expectation maximization; on Adult the share named right stays within .3 % from the tenth on
-
+TURNS = 10  # of expectation maximization; on Adult the share named right stays within .3 % from the seventh on
+DEALS = 2  # times that b_gv is set in a turn: with one alone, groups of people alike make the odds swing and collapse
 
 LIMITS = (0.5, 0.9)  # confidences that are looked at apart
 
 
-def learn_groups(view: View, links: Sql | None, promised: float) -> list[Finding]:
-    """Attack QIT and ST by learning; return the share named right, or without links the adversary's own confidence."""
+def learn_groups(view: View, links: Sql | None, promised: float | None) -> list[Finding]:
+    """Attack groups by learning; return the share named right, or without links the adversary's own confidence."""
     best = view.keep("best", "best", {"weighed": _learn(view)}, told_by="person_number")
-    findings = judge(view, best, links, "person_number", "naive Bayes, learned from the groups", promised)
+    scores = None if links is None else view.scores(links)
+    findings = judge(view, best, scores, "person_number", "naive Bayes, learned from the groups", promised)
     if links is not None:
         frequent = "the most frequent value, named for everybody"
         reached = view.value_figures["most_frequent"]
         findings.append(Finding("learning", frequent, reached, promised, whom="everybody"))
     return findings
+
+
+def read_groups(view: View, promised: float | None) -> Finding:
+    """Name each group's most frequent value for all in it; right are as many people as hold it, whoever they are."""
+    reached = float(view.value_figures["most_frequent_inside"])
+    named = "the most frequent value of each group, named for all in it"
+    return Finding("learning", named, reached, promised, whom="everybody", headline=True)
 
 
 def _learn(view: View) -> Sql:
@@ -42,7 +50,8 @@ def _learn(view: View) -> Sql:
     for turn in range(TURNS):
         log.info("learning, turn %d of %d", turn + 1, TURNS)
         factors = _learn_odds(view, weighed)
-        weighed = view.replace("weighed", "weighed", {"weighed": weighed}, factors=factors, codes=view.codes)
+        for _ in range(DEALS):
+            weighed = view.replace("weighed", "weighed", {"weighed": weighed}, factors=factors, codes=view.codes)
     return weighed
 
 
@@ -55,7 +64,7 @@ def _learn_odds(view: View, weighed: Sql) -> list[tuple[Sql, str]]:
     return found
 
 
-def learn_randomized(view: View, truth: Sql | None, promised: float) -> list[Finding]:
+def learn_randomized(view: View, truth: Sql | None, promised: float | None) -> list[Finding]:
     """Attack randomized values: take what is published, and classify by it; scored over people who are unique."""
     taken = "the published value is taken"
     if truth is None:
@@ -78,7 +87,7 @@ def learn_randomized(view: View, truth: Sql | None, promised: float) -> list[Fin
     return findings
 
 
-def judge(view: View, best: Sql, links: Sql | None, told_by: str, attack: str, promised: float) -> list[Finding]:
+def judge(view: View, best: Sql, links: Sql | None, told_by: str, attack: str, promised: float | None) -> list[Finding]:
     """Return what an attack reaches over everybody, and over those whom it is sure of."""
     named = [(limit, f"above_{n}", f"right_above_{n}") for n, limit in enumerate(LIMITS)]
     if links is None:

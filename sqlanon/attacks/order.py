@@ -1,66 +1,87 @@
 """Match rows and values by their order: what a publisher's database leaves behind where nobody sorts it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from sqlanon.attacks.findings import Finding, is_beyond_chance
 from sqlanon.attacks.view import View
 from sqlanon.plans.templates import Sql
 
-VALUE_ORDERS = {"as they lie": "line_number", "by value": "value_number", "by frequency": "total"}
+AS_THEY_LIE, BY_VALUE = {"as they lie": "line_number"}, {"by value": "value_number"}
+VALUE_ORDERS = {**AS_THEY_LIE, **BY_VALUE, "by frequency": "total"}
 
 
-def match_orders(view: View, links: Sql, promised: float) -> list[Finding]:
+@dataclass(frozen=True)
+class Match:
+    """One alignment of people and values: how many people it is right of, and how many without any order."""
+
+    how: str
+    right: float
+    usual: float
+
+    @property
+    def gain(self) -> float:
+        """Return how many people more are right than without."""
+        return self.right - self.usual
+
+
+def match_orders(view: View, links: Sql, promised: float | None) -> list[Finding]:
     """Take the value at a person's place in the group, people and values in several orders, forward and backward.
 
     The order in which rows lie leaks where it tells more than the same rows sorted by what they show, and a group's
     number where places shifted by it are right more often than by chance. The order of a quasi column tells what the
     column tells, which is no leak of the order, and an attack all the same.
     """
-    chance, people = float(view.value_figures["by_chance"]), int(view.people_figures["people"])
-    lying = _align(view, links, ["person_number"], VALUE_ORDERS)
-    shown = _align(view, links, view.codes, VALUE_ORDERS)
-    gained = {how: (right, max(shown[how] / people, chance)) for how, right in lying.items() if "shifted" not in how}
-    gained |= {how: (right, chance) for how, right in lying.items() if "shifted" in how}
-    how, (right, usual) = max(gained.items(), key=lambda one: one[1][0] / people - one[1][1])
-    leak = is_beyond_chance(right / people, usual, people)
-    findings = [
-        Finding(
-            "order",
-            f"people as they lie, values {how}",
-            right / people,
-            promised,
-            usual,
-            _of(right, people),
-            leak,
-            leak,
-        )
-    ]
-    return [*findings, _best_column(view, links, promised, people, chance)]
+    people = int(view.people_figures["people"])
+    best = max(_lying(view, links) if view.numbered else _lying_in_boxes(view, links), key=lambda one: one.gain)
+    leak = is_beyond_chance(best.right / people, best.usual / people, people)
+    whom, usual = _of(best.right, people), best.usual / people
+    found = Finding("order", best.how, best.right / people, promised, usual, whom, leak, leak)
+    return [found, _best_column(view, links, promised, people)]
 
 
-def _align(view: View, links: Sql, columns: list[str], values: Mapping[str, str]) -> dict[str, float]:
-    """Return how many people each alignment is right of."""
+def _lying(view: View, links: Sql) -> Iterator[Match]:
+    """Take people as they lie in QIT, beside people sorted by what they show."""
+    lying, chance = _align(view, links, ["person_number"], VALUE_ORDERS)
+    shown, _ = _align(view, links, view.codes, VALUE_ORDERS)
+    for how, right in lying.items():
+        usual = chance if "shifted" in how else max(shown[how], chance)
+        yield Match(f"people as they lie, values {how}", right, usual)
+
+
+def _lying_in_boxes(view: View, links: Sql) -> Iterator[Match]:
+    """Take values as they lie beside people as the source has them, and by each column, beside sorted values."""
+    orders = {"as the source has them": ["person_number"], **{f"by {name}": [own] for name, own in view.quasi.items()}}
+    for people, columns in orders.items():
+        lying, chance = _align(view, links, columns, AS_THEY_LIE)
+        shown, _ = _align(view, links, columns, BY_VALUE)
+        for how in ("forward", "backward"):
+            usual = max(shown[f"by value, {how}"], chance)
+            yield Match(f"people {people}, values as they lie, {how}", lying[f"as they lie, {how}"], usual)
+
+
+def _align(view: View, links: Sql, columns: list[str], values: Mapping[str, str]) -> tuple[dict[str, float], float]:
+    """Return how many people each alignment is right of, and how many chance is."""
     given = {"coded_person": view.coded_people()}
     placed = view.replace("placed_person", "placed_person", given, order_columns=columns)
     right: dict[str, float] = {}
+    chance = 0.0
     for name, column in values.items():
-        slots = view.keep(f"slot_{column}", "slot", {"holding": view.holdings()}, order_column=column)
-        found = view.row("aligned_figures", {"placed_person": placed, "slot": slots, "link": links})
+        found = view.row("aligned_figures", {"placed_person": placed, "slot": view.slots(column), "link": links})
+        chance = float(found.pop("by_chance"))
         right |= {f"{name}, {how}": float(count) for how, count in found.items()}
-    return right
+    return right, chance
 
 
-def _best_column(view: View, links: Sql, promised: float, people: int, chance: float) -> Finding:
-    by_value = {"by value": "value_number"}
-    right = {
-        f"people by {name}, values {how}": count
-        for name, code in zip(view.quasi, view.codes, strict=True)
-        for how, count in _align(view, links, [code], by_value).items()
-        if "shifted" not in how
-    }
-    best = max(right, key=lambda name: right[name])
-    reached = right[best] / people
-    return Finding("order", best, reached, promised, chance, _of(right[best], people), headline=True)
+def _best_column(view: View, links: Sql, promised: float | None, people: int) -> Finding:
+    matches = []
+    for name, code in zip(view.quasi, view.codes, strict=True):
+        right, chance = _align(view, links, [code], BY_VALUE)
+        told = ((how, count) for how, count in right.items() if "shifted" not in how)
+        matches += [Match(f"people by {name}, values {how}", count, chance) for how, count in told]
+    best = max(matches, key=lambda one: one.right)
+    whom, usual = _of(best.right, people), best.usual / people
+    return Finding("order", best.how, best.right / people, promised, usual, whom, headline=True)
 
 
 def _of(right: float, people: int) -> str:

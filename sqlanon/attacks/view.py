@@ -4,35 +4,54 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+from sqlanon.attacks.findings import Finding
+from sqlanon.attacks.promises import Promise, promise_of
 from sqlanon.engines.base import Engine
-from sqlanon.errors import DataError, UsageError
+from sqlanon.errors import DataError
 from sqlanon.estimation.temporary_tables import Workspace
-from sqlanon.methods import METHODS
 from sqlanon.plans.build import render_query
 from sqlanon.plans.manifest import Manifest
-from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql
+from sqlanon.verification.checks import PublishedTables
 from sqlanon.wording import option
 
 MOST_CODES = 50  # of one quasi column: more values than that are taken together
-LINK_TURNS = 8  # by then the sums are right within a thousandth
 LEAST_MET = 0.95  # of the people in the release whom the source must hold
 
 
 class View:
-    """The relations of one release as they are asked for; `close` drops them."""
+    """The relations of one release as they are asked for; `close` drops them. Each form says what lies there.
+
+    numbered: whether groups have published numbers, which may tell. even: whether a group's values are all as likely,
+    so that naming the most frequent one is no attack of its own. kept: what is known of a person beside quasi values.
+    shows_people: whether people lie in the release itself.
+    """
+
+    numbered = True
+    even = True
+    shows_people = True
+    kept = "group_id"
 
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Manifest) -> None:
         """Take the published tables and the manifest."""
         columns = manifest["columns"]
         self.engine, self.tables, self.manifest = engine, tables, manifest
+        self.published = PublishedTables(engine, tables, manifest)
         self.quasi = {name: f"quasi_{number}" for number, name in enumerate(columns["quasi"], start=1)}
-        self.names = list(self.quasi.values())
-        self.codes = [f"code_{number}" for number in range(1, len(self.quasi) + 1)]
         self.sensitive: str = columns["sensitive"][0]
         self.workspace = Workspace(engine, {}, {}, {})
-        self.kept: dict[str, Sql] = {}
+        self.relations: dict[str, Sql] = {}
         self.turn = 0
+
+    @property
+    def names(self) -> list[str]:
+        """Return the columns that people are known by."""
+        return list(self.quasi.values())
+
+    @property
+    def codes(self) -> list[str]:
+        """Return the columns of their codes."""
+        return [f"code_{number}" for number in range(1, len(self.names) + 1)]
 
     def close(self) -> None:
         """Drop what was made."""
@@ -40,67 +59,103 @@ class View:
 
     def keep(self, name: str, template: str, given: Mapping[str, Sql], /, **values: object) -> Sql:
         """Make a relation once; return it."""
-        if name not in self.kept:
-            self.kept[name] = self.workspace.keep(name, self.workspace.render(f"attacks/{template}", given, **values))
-        return self.kept[name]
+        if name not in self.relations:
+            sql = self.workspace.render(f"attacks/{template}", given, **values)
+            self.relations[name] = self.workspace.keep(name, sql)
+        return self.relations[name]
 
     def replace(self, name: str, template: str, given: Mapping[str, Sql], /, **values: object) -> Sql:
         """Make a relation anew; an older one of this name, which it may read, is dropped after."""
-        before, self.turn = self.kept.get(name), self.turn + 1
+        before, self.turn = self.relations.get(name), self.turn + 1
         sql = self.workspace.render(f"attacks/{template}", given, **values)
-        self.kept[name] = self.workspace.keep(f"{name}_{self.turn}", sql)
+        self.relations[name] = self.workspace.keep(f"{name}_{self.turn}", sql)
         if before is not None:
             self.workspace.forget([str(before)])
-        return self.kept[name]
+        return self.relations[name]
 
     def row(self, template: str, given: Mapping[str, Sql], /, **values: object) -> dict[str, Any]:
         """Return the one row of figures of a query."""
         (found,) = self.engine.rows(self.workspace.render(f"attacks/{template}", given, **values))
         return found
 
-    @property
-    def is_grouped(self) -> bool:
-        """Tell whether the release has groups (QIT and ST), or randomized values."""
-        return "st" in self.tables
+    # -- what a form of release says -----------------------------------------------------------
 
     def people(self) -> Sql:
-        """Return everybody as they lie in the release."""
-        named = list(self.quasi.items())
-        if self.is_grouped:
-            stored = {"stored_qit": self.engine.in_stored_order(self.tables["qit"])}
-            group = self.manifest["columns"]["group"]
-            return self.keep("person", "person", stored, quasi=named, group_column=group)
-        stored = {"stored_data": self.engine.in_stored_order(self.tables["data"])}
-        return self.keep("person", "published_person", stored, quasi=named, sensitive=self.sensitive)
+        """Return everybody: person_number, quasi_1 …, and what is `kept`."""
+        raise NotImplementedError
+
+    def lines(self) -> Sql:
+        """Return how much of every value a group holds: line_number, group_id, value, held."""
+        raise NotImplementedError
+
+    def read_source(self, against: object, identifier: tuple[str, ...]) -> Sql:
+        """Return what the source says of people.
+
+        Raises UsageError where it lacks a column, DataError where it is about others, or its identifier repeats.
+        """
+        raise NotImplementedError
+
+    def links(self, truth: Sql) -> Sql:
+        """Return how likely each value of somebody's group is to be their true one; the weights sum to 1."""
+        raise NotImplementedError
+
+    def find_unpromised(self) -> list[Finding]:
+        """Return how sure somebody is of people of whom the promise does not speak."""
+        return []
+
+    def find_presence(self) -> list[Finding]:
+        """Return the share of rows that nobody else's quasi values equal: who has these is surely in the table."""
+        found = self.people_figures
+        whom = f"{found['unique_people']:,} of {found['people']:,} rows are unique on the quasi columns"
+        reached = found["unique_people"] / found["people"] if found["people"] else None
+        return [Finding("presence", "quasi values are published exactly", reached, whom=whom)]
+
+    # -- what follows from it ------------------------------------------------------------------
+
+    def scores(self, links: Sql) -> Sql:
+        """Return the weights by which a named value is right: a line for each person and value."""
+        return links
+
+    def promised_holdings(self) -> Sql:
+        """Return what the groups hold that the promise speaks of."""
+        return self.holdings()
+
+    @cached_property
+    def promise(self) -> Promise:
+        """Return what the release promises, as confidences."""
+        if "k" not in self.manifest["guarantee"]:
+            return promise_of(self.manifest, None)
+        (found,) = self.engine.rows(f"select max(group_size) as largest from {self.promised_holdings()}")
+        return promise_of(self.manifest, None if found["largest"] is None else round(found["largest"]))
 
     def combinations(self) -> Sql:
         """Return what people are known by: combinations of quasi values with their rows."""
         return self.keep("combination", "combination", {"person": self.people()}, quasi=self.names)
 
-    def lines(self) -> Sql:
-        """Return the lines of ST as they lie."""
-        columns = self.manifest["columns"]
-        return self.keep(
-            "line", "line", {"stored_st": self.engine.in_stored_order(self.tables["st"])},
-            sensitive=self.sensitive, group_column=columns["group"], count_column=columns["count"],
-        )  # fmt: skip
-
     def values(self) -> Sql:
         """Return every published sensitive value with its number."""
-        if self.is_grouped:
-            return self.keep("value", "value", {"holding": self.lines()}, weight=Sql("held"))
-        return self.keep("value", "value", {"holding": self.people()}, weight=Sql("1"))
+        return self.keep("value", "value", {"holding": self.lines()}, weight=Sql("held"))
 
     def holdings(self) -> Sql:
-        """Return what every group holds."""
+        """Return what every group holds: a line for each group and value."""
         return self.keep("holding", "holding", {"line": self.lines(), "value": self.values()})
+
+    def slots(self, order_column: str) -> Sql:
+        """Return the places of the values in each group, in one order."""
+        return self.keep(f"slot_{order_column}", "slot", {"holding": self.holdings()}, order_column=order_column)
 
     def coded_people(self) -> Sql:
         """Return everybody with combination and codes."""
-        coded = [(self.code_table(name), name, code) for name, code in zip(self.names, self.codes, strict=True)]
         given = {"person": self.people(), "combination": self.combinations()}
-        kept = "group_id" if self.is_grouped else "value"
-        return self.keep("coded_person", "coded_person", given, quasi=self.names, codes=coded, kept=kept)
+        return self.keep("coded_person", "coded_person", given, quasi=self.names, codes=self._coded(), kept=self.kept)
+
+    def coded_combinations(self) -> Sql:
+        """Return the combinations with their codes."""
+        given = {"combination": self.combinations()}
+        return self.keep("coded_combination", "coded_combination", given, codes=self._coded())
+
+    def _coded(self) -> list[tuple[Sql, str, str]]:
+        return [(self.code_table(name), name, code) for name, code in zip(self.names, self.codes, strict=True)]
 
     @cached_property
     def people_figures(self) -> dict[str, Any]:
@@ -109,52 +164,22 @@ class View:
 
     @cached_property
     def value_figures(self) -> dict[str, Any]:
-        """Return what chance reaches in the groups: the most frequent value's share, and the mean share."""
+        """Return what chance reaches in the groups, the most frequent value's share, and that of each group's own."""
         return self.row("value_figures", {"value": self.values(), "holding": self.holdings()})
 
     def code_table(self, name: str) -> Sql:
         """Return the codes of one quasi column."""
         return self.keep(f"codes_of_{name}", "code", {"person": self.people()}, name=name, most=MOST_CODES)
 
-    def truth(self, against: object, identifier: tuple[str, ...]) -> Sql:
-        """Return the source's values of people by combination.
+    # -- the source ----------------------------------------------------------------------------
 
-        Raises UsageError where the source lacks a column, DataError where it is about other people, or its identifier
-        repeats.
-        """
-        source, types = self.engine.find_source(against)
-        own = resolve_names(list(types), [*self.quasi, self.sensitive])
-        kinds = self.engine.columns(f"select * from {self.tables['qit' if self.is_grouped else 'data']}")
-        selected = [
-            (Sql(f"cast({source.expression(name)} as {kinds[published]})"), ours)
-            for name, (published, ours) in zip(own, self.quasi.items(), strict=False)
-        ]
-        selected.append((source.expression(own[-1]), "value"))
-        self._refuse_repeated(source.relation, resolve_names(list(types), identifier))
-        rendered = render_query("shared/source", {"relation": source.relation, "selected": selected}, {})
-        microdata = self.workspace.keep("microdata", rendered)
-        met = self.row("met_figures", {"person": self.people(), "other": microdata}, quasi=self.names)
-        if met["met_people"] < LEAST_MET * met["people"]:
-            raise DataError(
-                f"the source holds {met['met_people']:,} of the release's {met['people']:,} people, as far as quasi"
-                " values tell: it is about others, and nothing is scored"
-            )
-        given = {"microdata": microdata, "combination": self.combinations(), "value": self.values()}
-        return self.keep("truth", "truth", given, quasi=self.names)
+    def refuse_others(self, microdata: Sql) -> None:
+        """Refuse a source that holds too few of the release's people."""
+        met = self.row("met_figures", {"combination": self.combinations(), "other": microdata}, keys=self.names)
+        refuse_unmet(met["met_people"], met["people"])
 
-    def links(self, truth: Sql) -> Sql:
-        """Return how likely each value is to be somebody's true one, as source and groups tell: weights sum to 1.
-
-        A release does not say whose row is whose. Who is known by quasi values of their own has one value; others share
-        what the source says of people like them, dealt out as the groups hold it (iterative proportional fitting).
-        """
-        given = {"coded_person": self.coded_people(), "holding": self.holdings(), "truth": truth}
-        found = self.replace("link", "link", given)
-        for _ in range(LINK_TURNS):
-            found = self.replace("link", "settled_link", {"link": found})
-        return found
-
-    def _refuse_repeated(self, relation: Sql, identifier: tuple[str, ...]) -> None:
+    def refuse_repeated(self, relation: Sql, identifier: tuple[str, ...]) -> None:
+        """Refuse an identifier that several rows share."""
         if not identifier:
             return
         sql = render_query("shared/persons", {"identifier_columns": identifier}, {"population": relation})
@@ -163,15 +188,10 @@ class View:
             raise DataError(f"{repeated:,} persons have several rows in the source: {option('id')} names no single row")
 
 
-def is_attacked(manifest: Manifest) -> str:
-    """Return '' for a release that attacks know, else the words for why not."""
-    method = manifest["method"]
-    if METHODS[method].form in ("qit_st", "class_qit_st", "randomized"):
-        return ""
-    return f"releases of {method} are not attacked yet; verify tells the largest confidence in a group"
-
-
-def refuse_form(manifest: Manifest) -> None:
-    """Raise UsageError for a release that no attack knows."""
-    if reason := is_attacked(manifest):
-        raise UsageError(reason)
+def refuse_unmet(met: int, people: int) -> None:
+    """Refuse a source that holds `met` of the release's people."""
+    if met < LEAST_MET * people:
+        raise DataError(
+            f"the source holds {met:,} of the release's {people:,} people, as far as quasi values tell: it is about"
+            " others, and nothing is scored"
+        )

@@ -11,12 +11,12 @@ from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.estimators.evidence import Array
 from sqlanon.plans.build import render_query
 from sqlanon.plans.templates import Sql
+from sqlanon.sql.ordered_types import is_ordered
 
 MOST_VALUES = 500  # sensitive values: a system of so many is solved for every table
 BINS = 10  # codes of a column of numbers or dates, and of all rare values of another
 MOST_CODES = 50  # values of one column that have codes of their own
 ROWS_PER_VALUE = 10  # rows of a code, per sensitive value: with fewer the release says nothing of it
-_ORDERED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "U", "FLOAT", "DOUBLE", "DECIMAL", "DATE", "TIME")
 
 
 class ModelRows(Workspace):
@@ -56,7 +56,7 @@ class ModelRows(Workspace):
         types = self.engine.columns(f"select * from {self.numbered}")
         codes, counts = [], []
         for name in self.quasi.values():
-            given, ordered = {"numbered": self.numbered}, types[name].startswith(_ORDERED)
+            given, ordered = {"numbered": self.numbered}, is_ordered(types[name])
             least = {"least": ROWS_PER_VALUE * value_count, "most": MOST_CODES, "bins": BINS, "is_ordered": ordered}
             codes.append(self.make(f"codes_of_{name}", "code", given, name=name, **least))
             sql = (

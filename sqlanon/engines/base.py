@@ -96,6 +96,9 @@ class Engine(Protocol):
     def contents(self, schema: str) -> list[tuple[str, str]] | None:
         """Return what a schema holds, kind (`table`, `view`, `macro` …) and name; None where there is none."""
 
+    def comments(self, schema: str) -> dict[tuple[str, str], str]:
+        """Return the comments on a schema's tables and their columns, by both names; '' for a table itself."""
+
     def qualified(self, schema: str) -> Sql:
         """Return the name of a schema as statements write it, with its database's where there are several."""
 

@@ -10,6 +10,7 @@ from sqlanon.interruption import hold_back
 from sqlanon.plans.manifest import Manifest, manifest_text, parse_manifest
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
+from sqlanon.releases.companions.schema_comments import write_comments
 from sqlanon.wording import option
 
 LONGEST_NAME = 200  # bytes: a recipient names it as a file or a directory is named, which end at 255
@@ -86,6 +87,10 @@ class SchemaTarget(_TableTarget):
         hold_back()
         table, text = f"{self._name}.{ident('manifest')}", literal(manifest_text(manifest))
         self.engine.create(Statement("manifest", f"select {text} as manifest", "table", table), lasting=True)
+        for (name, column), comment in write_comments(manifest).items():
+            commented = f"{self._name}.{ident(name)}" + (f".{ident(column)}" if column else "")
+            kind = "column" if column else "table"
+            self.engine.execute(f"comment on {kind} {commented} is {literal(comment)}")
         try:
             self.engine.commit()
         except SqlanonError as error:

@@ -6,6 +6,7 @@ from typing import Any
 from sqlanon.engines.base import Engine
 from sqlanon.plans.manifest import Manifest
 from sqlanon.releases.companions.registry import COMPANIONS
+from sqlanon.releases.companions.schema_comments import foreign_comments
 from sqlanon.releases.forms import form_of
 from sqlanon.releases.parquet_files import foreign_parts
 from sqlanon.releases.targets import MANIFEST, table_files
@@ -46,4 +47,5 @@ def foreign_entries(engine: Engine, schema: str, manifest: Manifest) -> dict[str
     found = {f"{kind} {name}": "not in the manifest" for kind, name in sorted(entries)}
     found |= {f"table {name}": "no table of the release" for name in sorted(named)}
     described = {name: set(entry) - {"rows"} for name, entry in manifest["files"].items()}
-    return found | {name: f"described by {', '.join(sorted(keys))}" for name, keys in described.items() if keys}
+    found |= {name: f"described by {', '.join(sorted(keys))}" for name, keys in described.items() if keys}
+    return found | foreign_comments(manifest, engine.comments(schema))

@@ -7,7 +7,6 @@ from typing import Any
 
 from sqlanon.attacks.attack_release import attack_release
 from sqlanon.attacks.findings import Attack
-from sqlanon.attacks.view import is_attacked
 from sqlanon.plans.manifest import Manifest
 from sqlanon.releases.companions.column_roles import describe_columns
 from sqlanon.releases.forms import form_of
@@ -25,9 +24,9 @@ log = logging.getLogger("sqlanon")
 class Facts:
     """What is known of a release.
 
-    name: that of its directory or schema, empty where it has none. summary: what it is, by topic, in words. unattacked:
-    why there is no attack. columns: table, column, type, what it is. compared: lines of a comparison of methods.
-    is_internal: whether anything here was computed from the source. others: how many releases were intersected with it.
+    name: that of its directory or schema, empty where it has none. summary: what it is, by topic, in words. columns:
+    table, column, type, what it is. compared: lines of a comparison of methods. is_internal: whether anything here was
+    computed from the source. others: how many releases were intersected with it.
     """
 
     name: str
@@ -35,8 +34,7 @@ class Facts:
     summary: Mapping[str, str]
     tables: Sequence[Table]
     verification: Report
-    attack: Attack | None
-    unattacked: str
+    attack: Attack
     frequencies: Sequence[Frequencies]
     sizes: Sizes
     columns: Sequence[tuple[str, str, str, str]]
@@ -57,8 +55,7 @@ def gather(
     manifest, name = release.manifest, release.directory.name if release.directory else release.place.schema or ""
     log.info("verifying the release")
     verification = release.verify(against)
-    reason = is_attacked(manifest)
-    if attack is None and not reason:
+    if attack is None:
         attack = attack_release(release, against, identifier, others, quick=manifest["rows"] > LARGE)
     log.info("counting values and groups")
     columns = {table: release.published_tables.columns(table) for table in release.tables}
@@ -70,11 +67,10 @@ def gather(
         tables=form.tables(manifest),
         verification=verification,
         attack=attack,
-        unattacked=reason,
         frequencies=count_values(release, against),
         sizes=count_sizes(release),
         columns=list(describe_columns(manifest, columns, lambda column: column)),
         compared=compared,
-        is_internal=against is not None or bool(compared) or (attack is not None and attack.scored),
+        is_internal=against is not None or bool(compared) or attack.scored,
         others=len(others),
     )

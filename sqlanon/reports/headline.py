@@ -6,23 +6,16 @@ from sqlanon.attacks.attack_release import LEFT_OUT
 from sqlanon.attacks.findings import CLEAR, Attack, Finding
 from sqlanon.plain_values import words
 from sqlanon.plans.manifest import Manifest
-from sqlanon.wording import spoken
 
 
-def tell_attack(manifest: Manifest, attack: Attack | None, reason: str) -> Iterator[str]:
-    """Say how far attacks get, promised beside reached; reason: why there was none."""
+def tell_attack(manifest: Manifest, attack: Attack) -> Iterator[str]:
+    """Say how far attacks get, promised beside reached."""
     column = words(manifest["columns"]["sensitive"])
-    if attack is None:
-        confidence = manifest["verified"].get("largest_confidence")
-        yield f"How far an adversary gets was not tried: {spoken(reason, 'command line')}."
-        if confidence is not None:
-            yield f"In the worst group one value of {column} is held by {confidence:.1%} of the rows."
-        return
     leaks = [f"{one.attack} ({one.family})" for one in attack.leaks]
     if leaks:
         yield f"The release gives away what its method should hide, by: {', '.join(leaks)}. Do not hand it on."
     best = attack.best
-    if best is None or best.promised is None or best.reached is None:
+    if best is None or best.reached is None:
         yield "Nothing was promised that the attacks tried here could be held against."
     else:
         yield _compare(best, column)
@@ -39,13 +32,15 @@ def tell_attack(manifest: Manifest, attack: Attack | None, reason: str) -> Itera
 
 
 def _compare(best: Finding, column: str) -> str:
-    assert best.promised is not None, "only what stands against a promise is compared"
-    reached, promised = _of_hundred(best.reached or 0.0), _of_hundred(best.promised)
+    reached = _of_hundred(best.reached or 0.0)
     told = {
         "composition": f"other releases of the same people leave {reached} with one possible {column}",
         "background knowledge": f"in the worst group, the best guess at {column} is right for {reached}",
     }.get(best.family, f"the best attack names {column} rightly for {reached}")
     told = told[0].upper() + told[1:]
+    if best.promised is None:
+        return f"{told}; no confidence was promised. Weigh it before the release is handed on."
+    promised = _of_hundred(best.promised)
     if (best.reached or 0.0) <= best.promised + CLEAR:
         further = "further" if (best.reached or 0.0) <= best.promised else "clearly further"
         return f"{told}; promised was no more than {promised}. No attack tried here gets {further} than the promise."

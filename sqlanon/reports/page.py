@@ -46,7 +46,7 @@ class Page:
         """Return what the release comes to, for whoever decides."""
         facts = self.facts
         promised = f"Promised: {spoken(facts.summary['promised'], 'command line')}."
-        return [promised, facts.verification.sentence, *tell_attack(facts.manifest, facts.attack, facts.unattacked)]
+        return [promised, facts.verification.sentence, *tell_attack(facts.manifest, facts.attack)]
 
     @cached_property
     def html(self) -> str:
@@ -91,8 +91,7 @@ class Page:
         tables = (write_paragraphs([title]) + _wide(write_table(heads, rows), title) + write_paragraphs(closing)
                   for title, heads, rows, closing in facts.tables)  # fmt: skip
         yield _section("What is promised", _wide(write_table([], told), "promise") + "".join(tables))
-        if facts.attack is not None:
-            yield _section("Promise and attacks", _wide(facts.attack.html_body(), "attacks"))
+        yield _section("Promise and attacks", _wide(facts.attack.html_body(), "attacks"))
         yield _section("What was verified", _wide(facts.verification.html_body(), "checks"))
         yield _section("Information loss", write_loss(facts))
         heads = ["table", "column", "type", "what it is"]
@@ -105,7 +104,7 @@ class Page:
         if not facts.others:
             yield spoken(_ALONE.format(option=option("others", "RELEASE", "--with")), "command line")
             return
-        found = [one for one in facts.attack.findings if one.family == "composition"] if facts.attack else []
+        found = [one for one in facts.attack.findings if one.family == "composition"]
         yield from (f"{one.attack}: {one.whom}." for one in found)
         if not found:
             yield "The releases named beside this one could not be intersected with it; the notes on attacks say why."

@@ -20,8 +20,9 @@ from sqlanon.risks.limits import Measure, judge, read_measures
 from sqlanon.risks.notes import note_risks
 from sqlanon.risks.profiles import profile_columns, suggested_command
 from sqlanon.risks.question import CheckQuestion
-from sqlanon.risks.relations import Classes, is_ordered, select_columns
+from sqlanon.risks.relations import Classes, select_columns
 from sqlanon.risks.sampling import estimate_population_uniqueness
+from sqlanon.sql.ordered_types import is_ordered
 
 log = logging.getLogger("sqlanon")
 USUAL_K = 5  # what risks are counted against where no k is required

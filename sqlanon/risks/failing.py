@@ -9,7 +9,8 @@ from sqlanon.errors import TargetError
 from sqlanon.plans.templates import Sql, literal
 from sqlanon.read_places import refuse_read
 from sqlanon.risks.limits import failing_condition
-from sqlanon.risks.relations import Classes, is_ordered
+from sqlanon.risks.relations import Classes
+from sqlanon.sql.ordered_types import is_ordered
 from sqlanon.wording import option
 
 

@@ -9,9 +9,6 @@ from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql
 from sqlanon.risks.question import CheckQuestion
 
-ORDERED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
-           "DOUBLE", "FLOAT", "DECIMAL", "DATE", "TIME", "TIMESTAMP")  # fmt: skip
-
 
 def internal_names(question: CheckQuestion) -> dict[str, str]:
     """Return published name → the name of ours under which it is read: no column of the user's meets one of ours."""
@@ -94,8 +91,3 @@ class Classes:
         """Return the one row of figures of a query."""
         (found,) = self.engine.rows(self.workspace.render(f"risks/{template}", given, **values))
         return found
-
-
-def is_ordered(type_name: str) -> bool:
-    """Tell whether values of a type have distances by order."""
-    return type_name.upper().startswith(ORDERED)

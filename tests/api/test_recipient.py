@@ -1,8 +1,11 @@
 """A release is proved and asked in one line."""
 
+import inspect
+
 import pytest
 
 import sqlanon
+from sqlanon.attacks.findings import Attack
 from sqlanon.errors import ReleaseError
 
 QUERY = "select count(*) as n from release where disease = 'd3'"
@@ -26,3 +29,19 @@ def test_changed_files_are_not_asked(ward):
         sqlanon.estimate(ward.directory, QUERY)
     with pytest.raises(ReleaseError, match="nowhere"):
         sqlanon.verify("nowhere")
+
+
+def test_a_verb_and_the_method_of_its_name_take_the_same(ward):
+    """What the verb adds says where the release is, or where the result goes."""
+    added = {"release", "query", "database", "con", "out", "overwrite"}
+    for name in ("verify", "estimate", "complete", "report"):
+        verb = inspect.signature(getattr(sqlanon, name)).parameters
+        method = inspect.signature(getattr(sqlanon.Release, name)).parameters
+        assert set(verb) - added == set(method) - added - {"self", "sql", "timeout"}, name
+        assert all(verb[one].default == method[one].default for one in set(verb) & set(method)), name
+
+
+def test_a_release_makes_its_own_page(ward):
+    attack = Attack((), scored=False)
+    mine, asked = ward.report(attack=attack), sqlanon.report(ward, attack=attack)
+    assert isinstance(mine, sqlanon.Page) and mine.html == asked.html

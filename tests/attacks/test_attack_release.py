@@ -8,7 +8,7 @@ import pytest
 
 import sqlanon
 from sqlanon.attacks import learning
-from sqlanon.attacks.view import View
+from sqlanon.attacks.exact_views import GroupView
 from sqlanon.errors import DataError, UsageError
 from sqlanon.plans.templates import ident
 from sqlanon.releases.release import Release
@@ -112,7 +112,7 @@ def test_the_learned_odds_are_those_of_a_literal_naive_bayes(con):
                 " (values (1, 'a', 'x'), (2, 'a', 'y'), (3, 'b', 'x'), (4, 'b', 'z'))"
                 " t(id, job, value)")  # fmt: skip
     release = sqlanon.anatomy(con, "people", quasi=["job"], sensitive="value", id="id", l=2, key=KEY)
-    view = View(release.engine, release.tables, release.manifest)
+    view = GroupView(release.engine, release.tables, release.manifest)
     pairs = con.execute(f"select q.rowid as person, q.job, s.group_id, s.value, s.count / 2 as weight from"
                         f" {release.tables['qit']} q join {release.tables['st']} s using (group_id)").df()  # fmt: skip
     held = view.holdings()

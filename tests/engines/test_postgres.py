@@ -6,6 +6,7 @@ import sqlanon
 from sqlanon.engines.connect import engine_of
 from sqlanon.errors import DataError, QueryError, ReleaseError, SourceError, TargetError, UsageError
 from sqlanon.plans.templates import ident
+from sqlanon.releases.companions.schema_comments import write_comments
 from tests.engines.hostile import (
     ASKED,
     BOX_QUERIES,
@@ -378,6 +379,7 @@ def test_of_two_runs_to_one_schema_of_postgres_the_second_is_refused(shop, postg
 def test_what_stands_in_a_schema_of_postgres_beside_the_release_is_named(postgres):
     release = sqlanon.anatomy(postgres, "patients", quasi="age", sensitive="disease", l=4, into="release")
     assert release.verify().holds
+    assert release.engine.comments("release") == write_comments(release.manifest)
     for sql in (
         "create table release.microdata as select * from patients",
         "create view release.people as select * from patients",
@@ -391,7 +393,14 @@ def test_what_stands_in_a_schema_of_postgres_beside_the_release_is_named(postgre
     check = sqlanon.open("release", con=postgres).verify().checks[0]
     assert check.holds is False
     assert set(check.found) == {
-        *("table microdata", "view people", "function told", "type names", "comment on st", "default of qit"),
+        *(
+            "table microdata",
+            "view people",
+            "function told",
+            "type names",
+            "comment on column st.disease",
+            "default of qit",
+        ),
         "comment on schema release",
     }
     postgres.execute("alter table release.st rename to hidden; create view release.st as select * from release.hidden")

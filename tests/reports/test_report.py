@@ -95,10 +95,10 @@ def test_every_method_has_a_page(hospital, method):
     release = sqlanon.publish(method, hospital, "patients", **ROLES, **METHODS[method])
     page = sqlanon.report(release, against="patients", id="ssn")
     assert page.holds and all(line["truth"] for line in page.facts.frequencies[0].lines)
-    assert (page.facts.attack is None) == (method == "mondrian")
+    assert page.facts.attack.scored and not page.facts.attack.leaks
     if method == "mondrian":
         told = read_safely(page.html).text
-        assert "In the worst group one value of disease is held by" in told and "boxes, by the rows in them" in told
+        assert "a row of somebody's own box is picked" in told and "boxes, by the rows in them" in told
     if method == "splu":
         low, high = ([line[end] for line in page.facts.frequencies[0].lines] for end in ("low", "high"))
         assert all(a < b for a, b in zip(low, high, strict=True))
@@ -114,7 +114,7 @@ def test_uncertain_rows_have_a_page(con):
         threshold=0.5, influence="learn",
     )  # fmt: skip
     page = sqlanon.report(release, against="survey")
-    assert "from certain to possible" in read_safely(page.html).text
+    assert "from certain to possible" in read_safely(page.html).text and page.facts.attack.scored
     lines = page.facts.frequencies[0].lines
     assert all(line["low"] <= line["value"] <= line["high"] for line in lines) and len(lines) == 4
 
@@ -216,8 +216,8 @@ def test_without_altair_one_line_says_what_to_type(anatomized, monkeypatch):
     assert "<table>" in shown and "svg" not in shown
 
 
-def found(family, reached, leak=None, scored=True):
-    return Attack((Finding(family, "one attack", reached, 0.25, leak=leak, headline=True),), scored=scored)
+def found(family, reached, leak=None, scored=True, promised=0.25):
+    return Attack((Finding(family, "one attack", reached, promised, leak=leak, headline=True),), scored=scored)
 
 
 @pytest.mark.parametrize(
@@ -232,12 +232,11 @@ def found(family, reached, leak=None, scored=True):
         (found("order", 1.0, leak=True), "gives away what its method should hide, by: one attack (order)"),
         (found("learning", 0.2, scored=False), "No guesses were scored"),
         (Attack(()), "Nothing was promised that the attacks tried here could be held against."),
-        (None, "was not tried: no.  In the worst group one value of disease is held by 60.0% of"),
+        (found("learning", 0.4, promised=None), "for 40 of 100 people; no confidence was promised."),
     ],
 )
 def test_a_sentence_says_what_it_comes_to(attack, wanted):
-    manifest = {"columns": {"sensitive": ["disease"]}, "verified": {"largest_confidence": 0.6}}
-    assert wanted in "  ".join(tell_attack(manifest, attack, "no"))
+    assert wanted in "  ".join(tell_attack({"columns": {"sensitive": ["disease"]}}, attack))
 
 
 def test_what_attack_found_is_taken_over(anatomized, tmp_path):

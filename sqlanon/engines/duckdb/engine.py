@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from sqlanon.engines.duckdb.contents import FIND_CONTENTS
+from sqlanon.engines.duckdb.contents import FIND_COMMENTS, FIND_CONTENTS
 from sqlanon.engines.duckdb.errors import translate_error
 from sqlanon.engines.duckdb.sources import escape_pattern, find_source
 from sqlanon.engines.statement_text import creation_text
@@ -192,6 +192,11 @@ class DuckDBEngine:
         if self.tables(schema) is None:
             return None
         return [(kind, name) for kind, name in self.execute(FIND_CONTENTS, [self.place[0], schema])]
+
+    def comments(self, schema: str) -> dict[tuple[str, str], str]:
+        """Return the comments on a schema's tables and columns."""
+        found = self.execute(FIND_COMMENTS, [self.place[0], schema])
+        return {(table, column): text for table, column, text in found}
 
     def qualified(self, schema: str) -> Sql:
         """Return a schema's name with its database's."""

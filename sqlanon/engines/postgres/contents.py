@@ -1,6 +1,7 @@
 """What a schema of PostgreSQL's holds: tables, and whatever else can carry a text or run."""
 
-# a release's tables are made of a SELECT and have nothing but themselves; parameter: the schema
+# a release's tables are made of a SELECT and have nothing of this; what comments say is looked at apart
+# parameter: the schema
 FIND_CONTENTS = """
 with home as (select oid, nspname from pg_namespace where nspname = %(schema)s),
 held as (select c.* from pg_class as c join home on c.relnamespace = home.oid)
@@ -21,9 +22,15 @@ select 'rule of', held.relname::text from pg_rewrite join held on ev_class = hel
 union
 select 'default of', held.relname::text from pg_attrdef join held on adrelid = held.oid
 union
-select 'comment on', held.relname::text from pg_description join held on objoid = held.oid
-    where classoid = 'pg_class'::regclass
-union
 select 'comment on schema', nspname::text from pg_description join home on objoid = home.oid
     where classoid = 'pg_namespace'::regclass
+"""
+
+FIND_COMMENTS = """
+select held.relname::text, coalesce(attname::text, ''), description
+from pg_description
+join pg_class as held on objoid = held.oid
+join pg_namespace as home on held.relnamespace = home.oid and nspname = %(schema)s
+left join pg_attribute on attrelid = held.oid and attnum = objsubid and objsubid > 0
+where classoid = 'pg_class'::regclass
 """

@@ -9,7 +9,7 @@ import psycopg
 from psycopg.rows import tuple_row
 
 from sqlanon.engines.postgres.connection import SETTINGS
-from sqlanon.engines.postgres.contents import FIND_CONTENTS
+from sqlanon.engines.postgres.contents import FIND_COMMENTS, FIND_CONTENTS
 from sqlanon.engines.postgres.errors import translated_errors
 from sqlanon.engines.postgres.types import FIND_TYPES, build_frame, type_names, whole_number
 from sqlanon.engines.statement_text import creation_text, translate_for_engine
@@ -164,6 +164,11 @@ class PostgresEngine:
         if self.tables(schema) is None:
             return None
         return [(kind, name) for kind, name in self._run(FIND_CONTENTS, {"schema": schema})[1]]
+
+    def comments(self, schema: str) -> dict[tuple[str, str], str]:
+        """Return the comments on a schema's tables and columns."""
+        found = self._run(FIND_COMMENTS, {"schema": schema})[1]
+        return {(table, column): text for table, column, text in found}
 
     def qualified(self, schema: str) -> Sql:
         """Return a schema's name: a session sees one database."""

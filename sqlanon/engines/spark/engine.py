@@ -179,6 +179,10 @@ class SparkEngine:
         """Refuse: there are no schemas here."""
         raise UsageError(f"no schema {schema!r}; spark knows directories")
 
+    def comments(self, schema: str) -> dict[tuple[str, str], str]:
+        """Refuse: there are no schemas here."""
+        raise UsageError(f"no schema {schema!r}; spark knows directories")
+
     def qualified(self, schema: str) -> Sql:
         """Refuse: there are no schemas here."""
         raise UsageError(f"no schema {schema!r}; spark knows directories")

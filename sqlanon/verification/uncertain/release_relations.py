@@ -2,12 +2,16 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from sqlanon.engines.runner import fresh_prefix
 from sqlanon.methods.uncertain.read_manifest import Described, described
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import PublishedTables
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NODE_TYPES = {"attribute": "int64", "name": "string", "parent": "string", "held": "int64", "held_below": "int64"}
 
@@ -26,15 +30,19 @@ def write_tree_nodes(published: PublishedTables, columns: Described) -> Sql:
     return published.subquery("verification/uncertain/node", nodes=columns.nodes)
 
 
+def frame_tree_nodes(columns: Described) -> "pd.DataFrame":
+    """Return the nodes of the hierarchies as a frame."""
+    import pandas as pd
+
+    # a release without hierarchies has no node, and an empty column no type of its own
+    return pd.DataFrame(columns.nodes, columns=list(NODE_TYPES)).astype(NODE_TYPES)
+
+
 @contextmanager
 def keep_tree_nodes(published: PublishedTables) -> Iterator[Sql]:
     """Keep the nodes of the hierarchies in a table while the block runs: a text of thousands of constants is slow."""
-    import pandas as pd
-
     relation = relation_name(fresh_prefix(), "tree_node")
-    frame = pd.DataFrame(described(published.manifest).nodes, columns=list(NODE_TYPES))
-    # a release without hierarchies has no node, and an empty column no type of its own
-    published.engine.keep_frame(relation, frame.astype(NODE_TYPES))
+    published.engine.keep_frame(relation, frame_tree_nodes(described(published.manifest)))
     try:
         yield relation
     finally:

@@ -1,0 +1,98 @@
+"""Releases of generalized rows: boxes with exact sensitive values; people come from the source."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlanon.attacks.box_lookup import Boxes
+from sqlanon.attacks.findings import Finding
+from sqlanon.attacks.view import View, refuse_unmet
+from sqlanon.engines.base import Engine
+from sqlanon.methods.mondrian.read_manifest import described
+from sqlanon.plans.build import render_query
+from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.roles import resolve_names
+from sqlanon.plans.templates import Sql, ident
+
+
+class BoxView(View):
+    """Boxes are groups without a number, and nobody's quasi values are published.
+
+    Who is attacked is somebody whose quasi values are known from elsewhere: the source says of whom. A box is then a
+    group of the people that it has room for; where boxes overlap, somebody is in several.
+    """
+
+    numbered = False
+    even = False
+    shows_people = False
+
+    def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Manifest) -> None:
+        """Take the published table and the manifest."""
+        super().__init__(engine, tables, manifest)
+        self.boxes = Boxes(self, self.published)
+        self._people: Sql | None = None
+
+    def people(self) -> Sql:
+        """Return the people of the source, as it has them."""
+        assert self._people is not None, "boxes show nobody before the source is read"
+        return self._people
+
+    def lines(self) -> Sql:
+        """Return how much of every value a box holds."""
+        return self.boxes.lines()
+
+    def slots(self, order_column: str) -> Sql:
+        """Return the places of the values in each box; those of single rows where they are taken as they lie."""
+        if order_column != "line_number":
+            return super().slots(order_column)
+        given = {"line": self.boxes.rows, "value": self.values()}
+        placed = {"holding": self.keep("row_holding", "holding", given)}
+        return self.keep("slot_line_number", "slot", placed, order_column=order_column)
+
+    def coded_people(self) -> Sql:
+        """Return everybody with combination and codes, once for each box that has room for them."""
+        known = {"coded_combination": self.coded_combinations(), "fit": self.boxes.find_people()}
+        given = {"person": self.people(), **known}
+        return self.keep("coded_person", "boxed_person", given, quasi=self.names, codes=self.codes)
+
+    def read_source(self, against: object, identifier: tuple[str, ...]) -> Sql:
+        """Read who there is, with their true values; people in no box are refused where they are many."""
+        source, types = self.engine.find_source(against)
+        own = resolve_names(list(types), [*self.quasi, self.sensitive])
+        kinds = {one.name: one.type for one in described(self.manifest)}
+        self.refuse_repeated(source.relation, resolve_names(list(types), identifier))
+        selected = [
+            (Sql(f"cast({source.expression(name)} as {kinds[published]})"), ours)
+            for name, (published, ours) in zip(own, self.quasi.items(), strict=False)
+        ]
+        selected += [(source.expression(own[-1]), "value"), (Sql("row_number() over ()"), "person_number")]
+        relation = source.relation
+        if self.manifest["parameters"].get("nulls") == "drop":  # who had no value was left out
+            relation = Sql(f"(select * from {relation} where {ident(own[-1])} is not null)")
+        rendered = render_query("shared/source", {"relation": relation, "selected": selected}, {})
+        self._people = self.workspace.keep("person", rendered)
+        given = {"combination": self.combinations(), "other": self.boxes.find_people()}
+        met = self.row("met_figures", given, keys=["combination"])
+        refuse_unmet(met["met_people"], met["people"])
+        return self._people
+
+    def links(self, truth: Sql) -> Sql:
+        """Return everybody's own value in each of their boxes that holds it, by its rows there."""
+        given = {"coded_person": self.coded_people(), "person": truth, "holding": self.holdings()}
+        return self.keep("link", "box_link", given)
+
+    def scores(self, links: Sql) -> Sql:
+        """Return everybody's own value, whatever their boxes."""
+        return self.keep("own_value", "own_value", {"link": links})
+
+    def find_presence(self) -> list[Finding]:
+        """Return how few rows may be somebody's, and how many rows lie in boxes that are no ranges at all."""
+        found: dict[str, Any] = self.boxes.figures()
+        k, rows = self.manifest["guarantee"]["k"], int(found["rows"])
+        picked, promised = 1 / found["smallest"], 1 / k
+        leak = picked > promised + 1e-9
+        whom = f"the smallest box has {found['smallest']:,} rows"
+        alone = f"{found['point_rows']:,} of {rows:,} rows lie in boxes that hold one combination of quasi values"
+        return [
+            Finding("presence", "a row of somebody's own box is picked", picked, promised, None, whom, leak),
+            Finding("presence", "boxes show quasi values exactly", found["point_rows"] / rows, whom=alone),
+        ]

@@ -1,0 +1,83 @@
+"""Releases that show quasi values as they are: in groups (QIT and ST), or beside randomized values."""
+
+from sqlanon.attacks.view import View
+from sqlanon.plans.build import render_query
+from sqlanon.plans.roles import resolve_names
+from sqlanon.plans.templates import Sql
+
+LINK_TURNS = 8  # by then the sums are right within a thousandth
+
+
+class ExactView(View):
+    """A release whose rows are people, known by their quasi values."""
+
+    table: str
+
+    def read_source(self, against: object, identifier: tuple[str, ...]) -> Sql:
+        """Return the source's values of people by combination."""
+        source, types = self.engine.find_source(against)
+        own = resolve_names(list(types), [*self.quasi, self.sensitive])
+        kinds = self.published.columns(self.table)
+        selected = [
+            (Sql(f"cast({source.expression(name)} as {kinds[published]})"), ours)
+            for name, (published, ours) in zip(own, self.quasi.items(), strict=False)
+        ]
+        selected.append((source.expression(own[-1]), "value"))
+        self.refuse_repeated(source.relation, resolve_names(list(types), identifier))
+        rendered = render_query("shared/source", {"relation": source.relation, "selected": selected}, {})
+        return self.meet(self.workspace.keep("microdata", rendered))
+
+    def meet(self, microdata: Sql) -> Sql:
+        """Return how many people of each combination have which value; refuse microdata of others."""
+        self.refuse_others(microdata)
+        given = {"microdata": microdata, "combination": self.combinations(), "value": self.values()}
+        return self.keep("truth", "truth", given, quasi=self.names)
+
+
+class GroupView(ExactView):
+    """QIT and ST."""
+
+    table = "qit"
+
+    def people(self) -> Sql:
+        """Return the rows of QIT as they lie."""
+        stored = {"stored_qit": self.engine.in_stored_order(self.tables["qit"])}
+        group = self.manifest["columns"]["group"]
+        return self.keep("person", "person", stored, quasi=list(self.quasi.items()), group_column=group)
+
+    def lines(self) -> Sql:
+        """Return the lines of ST as they lie."""
+        columns = self.manifest["columns"]
+        return self.keep(
+            "line", "line", {"stored_st": self.engine.in_stored_order(self.tables["st"])},
+            sensitive=self.sensitive, group_column=columns["group"], count_column=columns["count"],
+        )  # fmt: skip
+
+    def links(self, truth: Sql) -> Sql:
+        """Return how likely each value is to be somebody's true one, as source and groups tell: weights sum to 1.
+
+        A release does not say whose row is whose. Who is known by quasi values of their own has one value; others share
+        what the source says of people like them, dealt out as the groups hold it (iterative proportional fitting).
+        """
+        given = {"coded_person": self.coded_people(), "holding": self.holdings(), "truth": truth}
+        found = self.replace("link", "link", given)
+        for _ in range(LINK_TURNS):
+            found = self.replace("link", "settled_link", {"link": found})
+        return found
+
+
+class RandomizedView(ExactView):
+    """Rows with randomized values; of several sensitive columns the first."""
+
+    table = "data"
+    kept = "value"
+
+    def people(self) -> Sql:
+        """Return the published rows as they lie."""
+        stored = {"stored_data": self.engine.in_stored_order(self.tables["data"])}
+        named = list(self.quasi.items())
+        return self.keep("person", "published_person", stored, quasi=named, sensitive=self.sensitive)
+
+    def values(self) -> Sql:
+        """Return every published value with its number."""
+        return self.keep("value", "value", {"holding": self.people()}, weight=Sql("1"))

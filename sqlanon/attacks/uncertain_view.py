@@ -1,0 +1,126 @@
+"""Releases of uncertain data: what QIT shows of everybody, and sets of sensitive alternatives, all equally likely."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from sqlanon.attacks.exact_views import GroupView
+from sqlanon.attacks.findings import Finding
+from sqlanon.engines.base import Engine
+from sqlanon.methods.uncertain.read_manifest import described
+from sqlanon.plans.build import render_query
+from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.roles import resolve_names
+from sqlanon.plans.templates import Sql
+from sqlanon.verification.checks import PublishedTables
+from sqlanon.verification.uncertain.release_relations import frame_tree_nodes, unfold_marks
+from sqlanon.verification.uncertain.source_rows import read_source_rows
+
+
+class UncertainView(GroupView):
+    """QIT and ST of uncertain data. A value of a set of n alternatives is held by 1 / n of a row.
+
+    People whose quasi values are hidden have a line of their own among the findings; all others are attacked as the
+    rows of groups are, known by what is shown of them and by how many alternatives it stands for.
+    """
+
+    even = False
+
+    def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Manifest) -> None:
+        """Take the published tables and the manifest."""
+        super().__init__(engine, tables, manifest)
+        self.read = described(manifest)
+        self.quasi[manifest["columns"]["qiid"]] = f"quasi_{len(self.quasi) + 1}"
+
+    @property
+    def _kinds(self) -> list[Sql]:
+        """Return the type of each quasi column's values; a node of a hierarchy is a text."""
+        return [Sql("varchar" if n in self.read.hierarchies else self.read.types[n]) for n in self.read.quasi]
+
+    @cached_property
+    def _unfolded(self) -> Sql:
+        return self.workspace.keep("unfolded", f"select * from {unfold_marks(self.published, self.read)}")
+
+    def people(self) -> Sql:
+        """Return the rows of QIT that are not hidden, as they lie."""
+        given = {"unfolded": self._unfolded}
+        return self.keep("person", "shown_person", given, kinds=self._kinds, marks=self.names[-1])
+
+    @cached_property
+    def _sets(self) -> Sql:
+        return self.workspace.keep("read_set", f"select * from {read_sets(self.published)}")
+
+    def _set_lines(self) -> Sql:
+        return self.keep("set_line", "set_line", {"set_line": self._sets, "person": self.people()})
+
+    def _set_values(self) -> Sql:
+        return self.keep("set_value", "value", {"holding": self._set_lines()}, weight=Sql("held"))
+
+    def lines(self) -> Sql:
+        """Return how much of every value a group holds, alternatives by their share."""
+        return self.keep("line", "alternative_line", {"set_line": self._set_lines()})
+
+    def slots(self, order_column: str) -> Sql:
+        """Return the places of the sets in each group, in one order, with each of their alternatives."""
+        given = {"line": self._set_lines(), "value": self._set_values()}
+        placed = {"holding": self.keep("set_holding", "holding", given)}
+        slot = self.keep(f"set_slot_{order_column}", "slot", placed, order_column=order_column)
+        given = {"slot": slot, "set_value": self._set_values(), "value": self.values()}
+        return self.keep(f"slot_{order_column}", "member_slot", given)
+
+    def promised_holdings(self) -> Sql:
+        """Return what groups with a grave value hold: the promise speaks of these."""
+        given = {"holding": self.holdings(), "weighed_group": self._weighed}
+        return self.keep("promised", "grave_holding", given, threshold=self.manifest["parameters"]["threshold"])
+
+    @cached_property
+    def _weighed(self) -> Sql:
+        given, folder = {"set_line": self._sets}, "verification/uncertain"
+        return self.published.subquery(f"{folder}/weighed_group", given, weights=list(self.read.weights))
+
+    def find_unpromised(self) -> list[Finding]:
+        """Return how sure somebody is of whom the promise does not speak: in harmless groups, and among the hidden."""
+        given = {"holding": self.holdings(), "promised": self.promised_holdings()}
+        found = self.row("harmless_figures", given)
+        hidden = self.row("hidden_figures", {"set_line": self._sets, "person": self.people()})
+        findings = []
+        if found["people"]:
+            whom = f"in the worst of the groups without a grave value, {found['people']:,} rows in all"
+            findings.append(_unpromised("a harmless value is named", found["confidence"], whom))
+        if hidden["people"]:
+            whom = f"{hidden['people']:,} rows are hidden: who is in the table and not shown is one of them"
+            findings.append(_unpromised("who is not shown is among the hidden", hidden["confidence"], whom))
+        return findings
+
+    def read_source(self, against: object, identifier: tuple[str, ...]) -> Sql:
+        """Return the source's alternatives of people by combination, each by its share."""
+        source, types = self.engine.find_source(against)
+        self.refuse_repeated(source.relation, resolve_names(list(types), identifier))
+        original = read_source_rows(self.published, source, types)
+        nodes = self.workspace.keep_frame("tree_node", frame_tree_nodes(self.read))
+        given, folder = {"original": original.rows, "tree_node": nodes}, "verification/uncertain"
+        trees = [(n, self.published.subquery(f"{folder}/true_node", given, number=n)) for n in self.read.trees]
+        others = [n for n in range(1, len(self.read.quasi) + 1) if n not in self.read.trees]
+        # what stands in the place of the label is the set of sensitive alternatives
+        carried = {"labels": ["sensitive"], "trees": trees, "others": others}
+        rows = self.published.subquery(f"{folder}/true_row", given, **carried)
+        values = {"kinds": self._kinds, "marks": self.names[-1]}
+        sql = render_query("attacks/shown_microdata", values, {"true_row": rows})
+        return self.meet(self.workspace.keep("microdata", sql))
+
+    def meet(self, microdata: Sql) -> Sql:
+        """Return how many people of each combination have which alternative; refuse microdata of others."""
+        self.refuse_others(microdata)
+        given = {"microdata": microdata, "combination": self.combinations(), "value": self.values()}
+        return self.keep("truth", "set_truth", given, quasi=self.names)
+
+
+def read_sets(published: PublishedTables) -> Sql:
+    """Return the lines of ST with their alternatives in one list, to stand where a relation does."""
+    columns: Mapping[str, Any] = published.manifest["columns"]
+    named = {"values": columns["values"], "group_column": columns["group"], "count_column": columns["count"]}
+    return published.subquery("shared/set_line", **named)
+
+
+def _unpromised(attack: str, confidence: float, whom: str) -> Finding:
+    return Finding("background knowledge", attack, float(confidence), whom=whom, headline=True)

@@ -1,0 +1,74 @@
+"""Comments on the tables and columns of a release in a schema: what it is, for whoever finds it with a SQL tool.
+
+A comment is read off the manifest alone, so that anybody can make it again: `verify` takes no other text. Whoever
+changes a text adds a writer and keeps the one before, as for the texts beside files.
+"""
+
+from collections.abc import Callable, Mapping
+
+from sqlanon.methods import METHODS
+from sqlanon.plain_values import words
+from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.templates import ident
+from sqlanon.releases.companions.column_roles import describe_columns
+from sqlanon.releases.forms import form_of
+from sqlanon.wording import spoken
+
+Comments = Mapping[tuple[str, str], str]  # by table and column, '' for the table itself
+
+_MANIFEST = (
+    "The manifest of this release: one row of JSON that says how it was made, what is promised and what was verified."
+    " `sqlanon verify` proves it from the tables."
+)
+_JOIN = (
+    "Do not join qit and st and count: each person would come once with every value of their group, of which at most"
+    " one is true. Weigh each of these rows by the value's share of its group, {count} / sum({count}) over"
+    " (partition by {group}) in st: sums of the weights are counts. `sqlanon estimate` is nearer to the truth, and says"
+    " how far off it may be."
+)
+_WRONG = {
+    "qit_st": _JOIN,
+    "class_qit_st": _JOIN,
+    "randomized": "Do not count the values as they stand: a row keeps its own value with the probability that the"
+    " manifest says (1/gamma), and shows another otherwise. `sqlanon estimate` takes the mixing out.",
+    "uncertain": "Do not join qit and st and count: each person would come once with every value of their group, and"
+    " quasi values may stand for several, too. `sqlanon estimate` says how many rows are certain, possible, expected.",
+    "generalized": "Do not take a box for a person: ranges and sets say of nobody where in them they lie. `sqlanon"
+    " estimate` counts as if a box's rows lay evenly in it, and says between which counts the true one lies for sure.",
+}
+
+
+def write_comments(manifest: Manifest) -> Comments:
+    """Return the comments of a release's tables and columns."""
+    form, columns = form_of(manifest), manifest["columns"]
+    told = form.summary(manifest, "this schema")
+    names = {name: ident(columns[name]) for name in ("group", "count") if name in columns}
+    lines = ["An anonymized release, made with sqlanon from a table of people, for questions about many of them."]
+    promises = {name: told[name].replace(", as below", "") for name in ("promised", "not promised") if name in told}
+    lines += [f"{name.capitalize()}: {text}." for name, text in promises.items()]
+    lines.append(_WRONG[METHODS[manifest["method"]].form].format(**names))
+    whole = spoken(words(" ".join(lines)), "command line")
+    published = form.verification.published_columns(manifest)
+    types = {table: dict.fromkeys(listed, "") for table, listed in published.items()}
+    comments = {(table, ""): whole for table in types} | {("manifest", ""): _MANIFEST}
+    for table, column, _, role in describe_columns(manifest, types, words):
+        comments[table, column] = role
+    return comments
+
+
+WRITERS: tuple[Callable[[Manifest], Comments], ...] = (write_comments,)  # the newest first
+
+
+def foreign_comments(manifest: Manifest, found: Comments) -> dict[str, str]:
+    """Return the comments that no version writes for this release, with the word for it."""
+    written: list[Comments] = []
+    for write in WRITERS:
+        try:
+            written.append(write(manifest))
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+            continue  # a manifest without the figures that the text tells
+    return {
+        f"comment on column {table}.{column}" if column else f"comment on {table}": "not what the manifest gives"
+        for (table, column), text in sorted(found.items())
+        if not any(texts.get((table, column)) == text for texts in written)
+    }
