@@ -9,9 +9,9 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.estimators.evidence import Array
+from sqlanon.ordered_types import is_ordered
 from sqlanon.plans.build import render_query
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.ordered_types import is_ordered
 
 MOST_VALUES = 500  # sensitive values: a system of so many is solved for every table
 BINS = 10  # codes of a column of numbers or dates, and of all rare values of another

@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, SqlanonError, UsageError
+from sqlanon.ordered_types import is_ordered
 from sqlanon.plans.plan import Source
 from sqlanon.risks.check import Check
 from sqlanon.risks.failing import write_failing
@@ -22,7 +23,6 @@ from sqlanon.risks.profiles import profile_columns, suggested_command
 from sqlanon.risks.question import CheckQuestion
 from sqlanon.risks.relations import Classes, select_columns
 from sqlanon.risks.sampling import estimate_population_uniqueness
-from sqlanon.sql.ordered_types import is_ordered
 
 log = logging.getLogger("sqlanon")
 USUAL_K = 5  # what risks are counted against where no k is required

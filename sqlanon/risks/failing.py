@@ -6,11 +6,11 @@ from pathlib import Path
 
 from sqlanon.atomic_files import check_new_file, write_atomically
 from sqlanon.errors import TargetError
+from sqlanon.ordered_types import is_ordered
 from sqlanon.plans.templates import Sql, literal
 from sqlanon.read_places import refuse_read
 from sqlanon.risks.limits import failing_condition
 from sqlanon.risks.relations import Classes
-from sqlanon.sql.ordered_types import is_ordered
 from sqlanon.wording import option
 
 

@@ -1,6 +1,6 @@
 """Types by whether their values have an order that means something."""
 
-from sqlanon.sql.ordered_types import is_ordered
+from sqlanon.ordered_types import is_ordered
 
 
 def test_numbers_dates_and_times_are_ordered_and_nothing_else():
