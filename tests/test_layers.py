@@ -19,7 +19,7 @@ PACKAGE = ROOT / "sqlanon"
 LAYERS = (
     {"wording", "version"},
     {"errors", "renames"},
-    {"key", "atomic_files", "read_places", "interruption", "plain_values", "near_texts"},
+    {"key", "atomic_files", "read_places", "interruption", "plain_values", "near_texts", "ordered_types"},
     {"plans", "estimators", "html_tables"},
     {"sql", "charts"},
     {"engines", "methods"},
