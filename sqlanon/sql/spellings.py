@@ -13,7 +13,8 @@ class Spelling:
     any_order: the order of a window that asks for none; keeps_table: a column taken from a join is called
     `table.column` unless it is named. numbering: any unique number of a row, for `row_number() over ()`;
     stored: the window of `lag(…) over ()`, the row that lies before in a published table; pairs: a row is
-    compared with NULLs first, so that each value stands behind whether it is NULL.
+    compared with NULLs first, so that each value stands behind whether it is NULL. fences: a hash that is named in a
+    CTE is computed where it stands, once, not wherever the name is read.
     The text is upper case where sqlglot's is; `written` lowers both.
     """
 
@@ -28,6 +29,7 @@ class Spelling:
     numbering: str = ""
     stored: str = ""
     pairs: bool = False
+    fences: bool = False
 
 
 _SPARK = Spelling(
@@ -54,6 +56,7 @@ SPELLINGS = {
         same="ARRAY[{0}] = ARRAY[{1}]",  # NULL-safe as well, and can be hashed
         quotient="(CAST({0} AS DOUBLE PRECISION) / NULLIF({1}, 0))",
         stored="LAG({0}) OVER (ORDER BY CTID)",
+        fences=True,
     ),
     "snowflake": Spelling(
         sha256="SHA2({0}, 256)",
