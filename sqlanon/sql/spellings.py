@@ -20,7 +20,8 @@ class Spelling:
     are ordered by their bytes unless a collation says otherwise. character: the one of a number; least_character: the
     first that a text may hold. joined: texts {0} in the order of {1} with {2} between. tries: whether a cast can be
     tried. What is unnested in a SELECT: constants, of a text between separators, empty where a table takes their place;
-    texts, of a JSON text, none where that is no list; range, the whole numbers from one to another.
+    texts, of a JSON text, none where that is no list; range, the whole numbers from one to another. fences: a hash
+    that is named in a CTE is computed where it stands, once, not wherever the name is read.
     The text is upper case where sqlglot's is; `written` lowers both.
     """
 
@@ -45,6 +46,7 @@ class Spelling:
     numbering: str = ""
     stored: str = ""
     pairs: bool = False
+    fences: bool = False
 
 
 _TEXT = r'"([^"\\\u0001-\u001f]|\\["\\bfnrt]|\\u00[01][0-9A-F])*"'
@@ -87,6 +89,7 @@ SPELLINGS = {
         # no cast can be tried: what is written as such a list is read
         texts=("(JSON_ARRAY_ELEMENTS_TEXT(CASE WHEN {0} ~ '" + _TEXTS + '\' THEN CAST({0} AS JSON) END) COLLATE "C")'),
         stored="LAG({0}) OVER (ORDER BY CTID)",
+        fences=True,
     ),
     "snowflake": Spelling(
         sha256="SHA2({0}, 256)",

@@ -57,6 +57,8 @@ def _respell(node: exp.Expr, dialect: str) -> None:
     """Put the dialect's own text where sqlglot's would mean something else."""
     spelling = SPELLINGS[dialect]
     if isinstance(node, exp.SHA2):
+        if spelling.fences:
+            _fence(node.parent_select)
         _put(node, spelling.sha256, dialect, node.this)
     elif isinstance(node, exp.IntDiv):
         _put(node, spelling.divide, dialect, node.this, node.expression)
@@ -75,6 +77,12 @@ def _respell(node: exp.Expr, dialect: str) -> None:
     # ClickHouse calls a column of a join `table.column`, and statements after it find no `column`
     elif isinstance(node, exp.Column) and isinstance(node.parent, exp.Select) and node.table and spelling.keeps_table:
         node.replace(exp.alias_(node.copy(), node.name, quoted=True))
+
+
+def _fence(select: exp.Select | None) -> None:
+    """Keep what a CTE computes in it: PostgreSQL dissolves no query with an offset, and any other at every mention."""
+    if select is not None and isinstance(select.parent, exp.CTE):
+        select.set("offset", exp.Offset(expression=exp.Literal.number(0)))
 
 
 def _put(node: exp.Expr, spelling: str, dialect: str, *operands: exp.Expr) -> None:

@@ -237,7 +237,6 @@ with `row_key` as (
   select
     substring(to_hex(sha256(`key`.`secret` || 'anatomy/disease/row/')), 1, 40) as `secret`
   from `sqlanon_key` as `key`
-  limit 1
 ), `hashed` as (
   select
     `identified`.`quasi_1`,

@@ -168,7 +168,6 @@ group by "sensitive";
 with row_key as (
     select substr(sha256(key.secret || 'anatomy/disease/release 2/row/'), 1, 40) as secret
     from "sqlanon_key" as key
-    limit 1
 ),
 hashed as (
     select

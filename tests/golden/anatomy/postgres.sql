@@ -212,6 +212,7 @@ with "valued" as (
   cross join "sqlanon_key" as "key"
   where
     not "tally"."sensitive" is null or false
+  offset 0
 ), "total" as (
   select
     (cast(sum("row_count") as bigint) / 4) as "group_count"
@@ -257,7 +258,7 @@ with "row_key" as (
   select
     substring((encode(sha256(convert_to("key"."secret" || 'anatomy/disease/row/', 'UTF8')), 'hex') collate "C") from 1 for 40) as "secret"
   from "sqlanon_key" as "key"
-  limit 1
+  offset 0
 ), "hashed" as (
   select
     "identified"."quasi_1",
@@ -267,6 +268,7 @@ with "row_key" as (
     (encode(sha256(convert_to("row_key"."secret" || "identified"."identity", 'UTF8')), 'hex') collate "C") as "hash"
   from "sqlanon_coded" as "identified"
   cross join "row_key"
+  offset 0
 )
 select
   "quasi_1",
@@ -367,6 +369,7 @@ with "counted" as (
   inner join "sqlanon_frequency" as "frequency"
     on "counted"."code" = "frequency"."code"
   cross join "sqlanon_key" as "key"
+  offset 0
 )
 select
   "code",

@@ -127,7 +127,7 @@ with "row_key" as (
   select
     substring((encode(sha256(convert_to("key"."secret" || 'mondrian/disease/row/', 'UTF8')), 'hex') collate "C") from 1 for 40) as "secret"
   from "sqlanon_key" as "key"
-  limit 1
+  offset 0
 ), "hashed" as (
   select
     "identified"."quasi_1",
@@ -138,6 +138,7 @@ with "row_key" as (
     (encode(sha256(convert_to("row_key"."secret" || "identified"."identity", 'UTF8')), 'hex') collate "C") as "hash"
   from "sqlanon_identified" as "identified"
   cross join "row_key"
+  offset 0
 )
 select
   "quasi_1",

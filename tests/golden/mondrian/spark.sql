@@ -113,7 +113,6 @@ with `row_key` as (
   select
     substring(sha2(`key`.`secret` || 'mondrian/disease/row/', 256), 1, 40) as `secret`
   from `sqlanon_key` as `key`
-  limit 1
 ), `hashed` as (
   select
     `identified`.`quasi_1`,

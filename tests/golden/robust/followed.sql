@@ -335,7 +335,6 @@ inner join "sqlanon_frequency" as frequency
 with row_key as (
     select substr(sha256(key.secret || 'robust/disease/release 2/row/'), 1, 40) as secret
     from "sqlanon_key" as key
-    limit 1
 ),
 hashed as (
     select

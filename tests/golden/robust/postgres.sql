@@ -90,6 +90,7 @@ with "signed" as (
     (encode(sha256(convert_to("key"."secret" || 'robust/disease/class/' || "spelled"."signature_text", 'UTF8')), 'hex') collate "C") as "hash"
   from "spelled"
   cross join "sqlanon_key" as "key"
+  offset 0
 )
 select
   "quasi_2",
@@ -115,6 +116,7 @@ with "valued" as (
   cross join "sqlanon_key" as "key"
   where
     not "tally"."sensitive" is null or false
+  offset 0
 ), "placed" as (
   select
     "quasi_2",
@@ -461,7 +463,7 @@ with "row_key" as (
   select
     substring((encode(sha256(convert_to("key"."secret" || 'robust/disease/row/', 'UTF8')), 'hex') collate "C") from 1 for 40) as "secret"
   from "sqlanon_key" as "key"
-  limit 1
+  offset 0
 ), "hashed" as (
   select
     "identified"."quasi_1",
@@ -471,6 +473,7 @@ with "row_key" as (
     (encode(sha256(convert_to("row_key"."secret" || "identified"."identity", 'UTF8')), 'hex') collate "C") as "hash"
   from "sqlanon_coded" as "identified"
   cross join "row_key"
+  offset 0
 )
 select
   "quasi_1",
@@ -571,6 +574,7 @@ with "counted" as (
   inner join "sqlanon_frequency" as "frequency"
     on "counted"."code" = "frequency"."code"
   cross join "sqlanon_key" as "key"
+  offset 0
 )
 select
   "code",
@@ -616,6 +620,7 @@ with "hashed" as (
   cross join "sqlanon_key" as "key"
   where
     "numbered"."number" < "numbered"."block_groups"
+  offset 0
 ), "drawn" as (
   select
     "block",

@@ -161,7 +161,6 @@ where group_id is null and (sensitive is not null or true);
 with row_key as (
     select substr(sha256(key.secret || 'splu/disease/release 2/row/'), 1, 40) as secret
     from "sqlanon_key" as key
-    limit 1
 ),
 hashed as (
     select

@@ -207,7 +207,7 @@ with "row_key" as (
   select
     substring((encode(sha256(convert_to("key"."secret" || 'splu/disease/row/', 'UTF8')), 'hex') collate "C") from 1 for 40) as "secret"
   from "sqlanon_key" as "key"
-  limit 1
+  offset 0
 ), "hashed" as (
   select
     "identified"."quasi_1",
@@ -217,6 +217,7 @@ with "row_key" as (
     (encode(sha256(convert_to("row_key"."secret" || "identified"."identity", 'UTF8')), 'hex') collate "C") as "hash"
   from "sqlanon_identified" as "identified"
   cross join "row_key"
+  offset 0
 )
 select
   "quasi_1",
@@ -323,6 +324,7 @@ with "valued" as (
   cross join "sqlanon_key" as "key"
   where
     not "tally"."sensitive" is null or false
+  offset 0
 ), "total" as (
   select
     (cast(sum("row_count") as bigint) / 5) as "group_count"
@@ -456,6 +458,7 @@ with "counted" as (
   inner join "sqlanon_frequency" as "frequency"
     on "counted"."code" = "frequency"."code"
   cross join "sqlanon_key" as "key"
+  offset 0
 )
 select
   "code",

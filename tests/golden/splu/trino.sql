@@ -184,7 +184,6 @@ with "row_key" as (
   select
     substr(lower(to_hex(sha256(to_utf8("key"."secret" || 'splu/disease/row/')))), 1, 40) as "secret"
   from "sqlanon_key" as "key"
-  limit 1
 ), "hashed" as (
   select
     "identified"."quasi_1",

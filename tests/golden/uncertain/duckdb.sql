@@ -165,7 +165,6 @@ create temporary table "sqlanon_drawn" as
 with row_key as (
     select substr(sha256(key.secret || 'uncertain/disease/row/'), 1, 40) as secret
     from "sqlanon_key" as key
-    limit 1
 ),
 hashed as (
     select
