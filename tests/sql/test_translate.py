@@ -370,3 +370,10 @@ def test_round_is_half_away_from_zero_everywhere(dialect):
     for refused in ("round(round(x))", "round(x, y)", "round(x, -1)", "round(x, 99)"):
         with pytest.raises(TemplateError, match="not portable: round"):
             translate(f"select {refused} as x from t", dialect, run=True)
+
+
+def test_texts_are_put_together_alike_and_what_is_no_text_is_refused():
+    whole = "select concat_ws('/', substr(a, 1, 3), coalesce(cast(b as varchar), ''), 'c') as d from t"
+    assert all("concat_ws('/'" in translate(whole, dialect, run=True) for dialect in ("postgres", "spark"))
+    with pytest.raises(TemplateError, match="concat_ws of what is not cast to varchar"):
+        translate("select concat_ws('/', a, 'b') as d from t", "postgres", run=True)
