@@ -26,7 +26,7 @@ from sqlanon.plans.plan import Repeat, Request, Step
 from sqlanon.wording import option
 
 FOLDER = "methods/several_columns"
-ALIKE_TURNS = 3  # of exchanges between rows of one first value, which are found soonest
+ALIKE_TURNS = 2  # of exchanges between rows of one first value, which are found soonest
 TURNS = 24  # of exchanges with any rows, in one block after the other
 MOST_SUPPRESSED = 0.005  # of the rows
 NOT_FOLLOWED = (
@@ -132,7 +132,7 @@ def form_groups(design: Grouped) -> Steps:
     """Return the steps that end in `grouped`: every row that is published with its group."""
     if not isinstance(design, SeveralColumns):
         return grouping.form_groups(design)
-    codes = {"codes": design.codes}
+    codes, further = {"codes": design.codes}, {"further_codes": design.codes[1:]}
     coded = tuple(
         Step(
             f"{FOLDER}/coded",
@@ -150,7 +150,7 @@ def form_groups(design: Grouped) -> Steps:
         Step(f"{FOLDER}/seated", values=codes),
         _exchange(design, "exchange_alike", True, ALIKE_TURNS),
         _exchange(design, "exchange", False, TURNS),
-        Step(f"{FOLDER}/clashing", values=codes, suffix="_last"),
+        Step(f"{FOLDER}/clashing", values=further, suffix="_last"),
         Step(f"{FOLDER}/settled", values={**codes, "group_size": design.attribute.size}),
         Step(f"{FOLDER}/grouped", values=carried),
         *_shown(design),
@@ -159,14 +159,16 @@ def form_groups(design: Grouped) -> Steps:
 
 def _exchange(design: SeveralColumns, name: str, alike: bool, turns: int) -> Repeat:
     """Return the turns in which clashing rows change places."""
-    codes = {"codes": design.codes}
+    codes, further = {"codes": design.codes}, {"further_codes": design.codes[1:]}
+    # between rows of one first value nothing changes in the first column
+    checked = design.codes[1:] if alike else design.codes
     turn = (
-        Step(f"{FOLDER}/clashing", values=codes),
-        Step(f"{FOLDER}/proposed", values={**codes, "alike": alike}),
+        Step(f"{FOLDER}/clashing", values=further),
+        Step(f"{FOLDER}/proposed", values={**codes, "checked_codes": checked, "alike": alike}),
         Step(f"{FOLDER}/exchange"),
         Step(f"{FOLDER}/reseated", values=codes),
     )
-    return Repeat(name, "seated", turn, Step(f"{FOLDER}/left_over", "query", values=codes), turns)
+    return Repeat(name, "seated", turn, Step(f"{FOLDER}/left_over", "query", values=further), turns)
 
 
 def _shown(design: SeveralColumns) -> Steps:
