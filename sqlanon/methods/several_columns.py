@@ -27,7 +27,7 @@ from sqlanon.wording import option
 
 FOLDER = "methods/several_columns"
 ALIKE_TURNS = 2  # of exchanges between rows of one first value, which are found soonest
-TURNS = 24  # of exchanges with any rows, in one block after the other
+TURNS = 16  # of exchanges with any rows, in one block after the other
 MOST_SUPPRESSED = 0.005  # of the rows
 NOT_FOLLOWED = (
     option("ledger") + " keeps one sensitive column in step, {number} were given: {columns}; their groups would have to"
