@@ -183,7 +183,7 @@ def test_a_value_that_stands_twice_in_a_group_is_seen_in_any_column(published):
     forged = sqlanon.anatomy(con, "t", l=4, key=KEY, **asked)
     told = forged.tables["st_2"]
     con.execute(
-        "create or replace table forged as select group_id, case when group_id = 0 then 0 else \"in come\" end as"
+        'create or replace table forged as select group_id, case when group_id = 0 then 0 else "in come" end as'
         f' "in come", cast(sum("count") as bigint) as "count" from {told} group by all order by all'
     ).fetchall()
     forged.tables["st_2"] = Sql("forged")

@@ -102,27 +102,6 @@ coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast
         as identity
 from "sqlanon_population";
 
--- drawn
-with hashed as (
-    select
-        identified."quasi_1",
-        identified."quasi_2",
-        identified."sensitive_2",
-        identified."sensitive",
-        sha256(key.secret || 'anatomy/disease/row/' || identified.identity) as hash
-    from "sqlanon_identified" as identified
-    cross join "sqlanon_key" as key
-)
-select
-    "quasi_1",
-    "quasi_2",
-    "sensitive_2",
-    "sensitive",
-    "hash",
-    cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
-    cast('0x' || substr(hash, 16, 15) as bigint) as "swap_draw"
-from hashed;
-
 -- frequency_2
 with valued as (
     select
@@ -189,19 +168,56 @@ select
 from ordered
 cross join total;
 
+-- coded
+select
+    valued."quasi_1",
+    valued."quasi_2",
+    valued."sensitive_2",
+    valued."identity",
+    frequency.code
+from "sqlanon_identified" as valued
+inner join "sqlanon_frequency" as frequency
+    on valued.sensitive is not distinct from frequency.sensitive;
+
+-- drawn
+with row_key as (
+    select substr(sha256(key.secret || 'anatomy/disease/row/'), 1, 40) as secret
+    from "sqlanon_key" as key
+    limit 1
+),
+hashed as (
+    select
+        identified."quasi_1",
+        identified."quasi_2",
+        identified."sensitive_2",
+        identified."code",
+        sha256(row_key.secret || identified.identity) as hash
+    from "sqlanon_coded" as identified
+    cross join row_key
+)
+select
+    "quasi_1",
+    "quasi_2",
+    "sensitive_2",
+    "code",
+    cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
+    cast('0x' || substr(hash, 16, 15) as bigint) as "swap_draw",
+    cast('0x' || substr(hash, 31, 15) as bigint) as "tie"
+from hashed;
+
 -- shard
 with counted as (
     select
-        "sensitive",
-        draw % 16 as shard,
+        code,
+        draw // 72057594037927936 as shard,
         count(*) as row_count
     from "sqlanon_drawn"
-    group by "sensitive", draw % 16
+    group by code, draw // 72057594037927936
 )
 select
-    "sensitive",
-    shard,
-    cast(sum(row_count) over (partition by "sensitive" order by shard rows unbounded preceding) as bigint) - row_count as first_rank
+    cast(code * 16 + shard as integer) as cell,
+    code,
+    cast(sum(row_count) over (partition by code order by shard rows unbounded preceding) as bigint) - row_count as first_rank
 from counted;
 
 -- positioned
@@ -211,12 +227,11 @@ with ranked as (
         "quasi_2",
         "sensitive_2",
         "swap_draw",
-        "sensitive",
-        draw % 16 as shard,
+        cast(code * 16 + draw // 72057594037927936 as integer) as cell,
         row_number() over (
-            partition by "sensitive", draw % 16
-            order by draw, "hash"
-        ) - 1 as shard_rank
+            partition by cast(code * 16 + draw // 72057594037927936 as integer)
+            order by draw, "tie"
+        ) - 1 as cell_rank
     from "sqlanon_drawn"
 ),
 bucketed as (
@@ -226,16 +241,13 @@ bucketed as (
         ranked."sensitive_2",
         ranked."swap_draw",
         frequency.code,
-        frequency.group_count,
         frequency.block_count,
         frequency.first_block,
-        (frequency.first_position + shard.first_rank + ranked.shard_rank) % frequency.group_count as bucket
+        (frequency.first_position + shard.first_rank + ranked.cell_rank) % frequency.group_count as bucket
     from ranked
-    inner join "sqlanon_shard" as shard
-        on ranked."sensitive" is not distinct from shard."sensitive" and ranked.shard = shard.shard
-    inner join "sqlanon_frequency" as frequency
-        on ranked."sensitive" is not distinct from frequency."sensitive"
-    where shard.first_rank + ranked.shard_rank < frequency.kept_count
+    inner join "sqlanon_shard" as shard on ranked.cell = shard.cell
+    inner join "sqlanon_frequency" as frequency on shard.code = frequency.code
+    where shard.first_rank + ranked.cell_rank < frequency.kept_count
 )
 select
     "quasi_1",
