@@ -8,21 +8,9 @@ from sqlanon.plain_values import words
 from sqlanon.plans.manifest import Manifest
 
 
-<<<<<<< HEAD
 def tell_attack(manifest: Manifest, attack: Attack) -> Iterator[str]:
     """Say how far attacks get, promised beside reached."""
-    column = words(manifest["columns"]["sensitive"])
-=======
-def tell_attack(manifest: Manifest, attack: Attack | None, reason: str) -> Iterator[str]:
-    """Say how far attacks get, promised beside reached; reason: why there was none."""
     column = " or ".join(words(name) for name in manifest["columns"]["sensitive"])
-    if attack is None:
-        confidence = manifest["verified"].get("largest_confidence")
-        yield f"How far an adversary gets was not tried: {spoken(reason, 'command line')}."
-        if confidence is not None:
-            yield f"In the worst group one value of {column} is held by {confidence:.1%} of the rows."
-        return
->>>>>>> 0505323 (Several sensitive columns: attacks column by column)
     leaks = [f"{one.attack} ({one.family})" for one in attack.leaks]
     if leaks:
         yield f"The release gives away what its method should hide, by: {', '.join(leaks)}. Do not hand it on."
