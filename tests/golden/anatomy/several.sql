@@ -183,7 +183,6 @@ inner join "sqlanon_frequency" as frequency
 with row_key as (
     select substr(sha256(key.secret || 'anatomy/disease/row/'), 1, 40) as secret
     from "sqlanon_key" as key
-    limit 1
 ),
 hashed as (
     select
