@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import sqlanon
+from sqlanon.attacks.attack_release import attack_release
 from sqlanon.plans.build import render_query
 from sqlanon.plans.templates import Sql, ident, literal
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
@@ -146,3 +147,17 @@ def read_sets(engine) -> list[tuple[str, str | None]]:
     listed = " union all ".join(f"select {literal(text)} as shown" for text in SETS)
     sql = render_query("verification/generalized/covered_set", {}, {"published": Sql(f"({listed})")})
     return sorted(((row["shown"], row["name"]) for row in engine.rows(sql)), key=repr)
+
+
+def same_attack(release, expected, against="hostile", quick=True):
+    """Compare what attacks reach in boxes: whom they hold, what they show, what a release leaves beside itself."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sqlanon.attacks.learning.TURNS", 1)
+        found, wanted = (
+            attack_release(one, table, others=[one], quick=quick)
+            for one, table in ((release, against), (expected, "hostile"))
+        )
+    told, sought = ([(one.attack, one.reached) for one in each.findings] for each in (found, wanted))
+    assert [name for name, _ in told] == [name for name, _ in sought] and found.notes == wanted.notes
+    assert [share for _, share in told] == pytest.approx([share for _, share in sought], abs=0.02)
+    assert "2 releases intersected" not in dict(told) or dict(told)["2 releases intersected"] < 1

@@ -26,6 +26,7 @@ from tests.engines.hostile import (
     refused,
     rows_of,
     same_answer,
+    same_attack,
     same_page,
     same_posteriors,
     same_voters,
@@ -194,6 +195,7 @@ def test_postgres_cuts_the_boxes_that_duckdb_cuts(postgres, boxes):
     report, wanted = (one.verify(against="hostile", voters="hostile") for one in (release, boxes))
     assert report.holds and report.checks[1:] == wanted.checks[1:]
     same_voters(report, wanted)
+    same_attack(release, boxes)
     for query in BOX_QUERIES:
         same_answer(release.estimate(query), boxes.estimate(query))
 
