@@ -103,8 +103,21 @@ def test_a_release_under_a_ledger_is_the_golden_one(method):
     assert text == path.read_text(encoding="utf-8"), "read the difference; if it is meant, UPDATE_GOLDEN=1"
 
 
+def test_several_sensitive_columns_are_the_golden_statements():
+    roles = Roles(("age", "sex"), ("disease", "income"), ("ssn",))
+    request = Request(Source(Sql('"patients"')), roles, identity="identifier")
+    plan = METHODS["anatomy"].plan(request, l=4)
+    text = "".join(f"-- {one.name}\n{one.sql};\n\n" for one in plan.statements)
+    path = GOLDEN / "anatomy" / "several.sql"
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8"), "read the difference; if it is meant, UPDATE_GOLDEN=1"
+    for dialect in DIALECTS:
+        assert write_script(plan, dialect, METHODS["anatomy"].paper).count("clashing_last")
+
+
 def test_no_golden_file_is_left_over():
     found = {path.relative_to(GOLDEN).as_posix() for path in GOLDEN.rglob("*.sql")}
     assert found == {f"{method}/{dialect}.sql" for method, dialect in SAID} | {
         f"{one}/followed.sql" for one in FOLLOWED
-    }
+    } | {"anatomy/several.sql"}

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
+from dataclasses import replace
 from typing import Any
 
 from sqlanon.attacks import composition, exclusion, learning, order, repeated_draws
@@ -13,6 +14,8 @@ from sqlanon.attacks.uncertain_view import UncertainView
 from sqlanon.attacks.view import View
 from sqlanon.errors import SqlanonError
 from sqlanon.methods import METHODS
+from sqlanon.methods.published_forms import SEVERAL, form_name, one_column
+from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.templates import Sql
 from sqlanon.releases.release import Release
 
@@ -46,8 +49,33 @@ def attack_release(
     same people. background: distributions that the adversary knows. quick: leave out what takes minutes on millions of
     rows: order and learning. Raises UsageError and DataError.
     """
-    manifest = release.manifest
-    view = VIEWS[METHODS[manifest["method"]].form](release.engine, release.tables, manifest)
+    if form_name(release.manifest) != SEVERAL:
+        return _attack(release, release.tables, release.manifest, against, identifier, others, background, quick)
+    found: list[Finding] = []
+    notes: list[str] = []
+    scored = False
+    # by its own ST each column is a release; who is in the table is the same for all
+    for column in release.manifest["columns"]["sensitive"]:
+        tables, manifest = one_column(release.tables, release.manifest, column)
+        one = _attack(release, tables, manifest, against, identifier, others, background, quick)
+        shared = [finding for finding in one.findings if finding.family == "presence"]
+        own = [replace(each, attack=f"{column}: {each.attack}") for each in one.findings if each not in shared]
+        found = [*(each for each in found if each.family != "presence"), *own, *shared]
+        notes, scored = [*notes, *one.notes], one.scored
+    return Attack(tuple(found), tuple(dict.fromkeys(notes)), scored)
+
+
+def _attack(
+    release: Release,
+    tables: Mapping[str, Sql],
+    manifest: Manifest,
+    against: object,
+    identifier: tuple[str, ...],
+    others: Sequence[Release],
+    background: object,
+    quick: bool,
+) -> Attack:
+    view = VIEWS[METHODS[manifest["method"]].form](release.engine, tables, manifest)
     # manifests name values by their texts, which were written in UTC
     with release.engine.snapshot() if release.form.nested else nullcontext():
         try:

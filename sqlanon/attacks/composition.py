@@ -7,6 +7,7 @@ from sqlanon.attacks.box_view import BoxView
 from sqlanon.attacks.findings import Finding
 from sqlanon.attacks.uncertain_view import UncertainView, read_sets
 from sqlanon.attacks.view import View
+from sqlanon.methods.published_forms import one_column
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.release import Release
 from sqlanon.verification.checks import PublishedTables
@@ -24,7 +25,10 @@ def intersect_releases(
         if reason := _unlike(view, other):
             notes.append(f"release {number} {reason}; it is left out")
             continue
-        told = _candidates(view, other.published_tables, f"told_{number}")
+        tables = other.published_tables
+        if "st" in other.tables and "values" not in other.manifest["columns"]:
+            tables = PublishedTables(other.engine, *one_column(other.tables, other.manifest, view.sensitive))
+        told = _candidates(view, tables, f"told_{number}")
         if words := tell_others(view, told, number, ["combination"]):
             notes.append(words)
             continue
@@ -63,7 +67,7 @@ def _unlike(view: View, other: Release) -> str:
     boxed, grouped = "data" in other.tables and "k" in other.manifest["guarantee"], "st" in other.tables
     if not (grouped or boxed) or not set(view.manifest["columns"]["quasi"]) <= set(columns["quasi"]):
         return "has no groups over the same quasi columns"
-    if columns["sensitive"][0] != view.sensitive:
+    if view.sensitive not in columns["sensitive"]:
         return "is about another sensitive column"
     if boxed and isinstance(view, UncertainView):
         return "has boxes, and what this one shows of uncertain cells lies in none"

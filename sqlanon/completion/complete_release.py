@@ -13,7 +13,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.estimation.sound_tables import load_sound
 from sqlanon.estimation.temporary_tables import Workspace
-from sqlanon.methods import METHODS
+from sqlanon.methods.published_forms import SEVERAL, form_name
 from sqlanon.plans.manifest import Manifest, follows
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.statement import Statement
@@ -58,7 +58,7 @@ def complete_release(
 
 def _open(engine: Engine, tables: Mapping[str, Sql], manifest: Manifest, seed: int) -> Dealing | Recovering:
     """Read a release's rows; raise ReleaseError where QIT and ST do not fit each other."""
-    if METHODS[manifest["method"]].form == "randomized":
+    if form_name(manifest) == "randomized":
         return Recovering(engine, tables, manifest, seed)
     columns, opened = manifest["columns"], list[Dealing]()
     names = {"group_column": columns["group"], "count_column": columns["count"]}
@@ -85,7 +85,12 @@ def _keep(space: ModelRows, number: int, dealt: list[tuple[str, Sql, Sql]]) -> S
 
 
 def _check(engine: Engine, manifest: Manifest, count: int, seed: int | None) -> None:
-    form, method = METHODS[manifest["method"]].form, manifest["method"]
+    form, method = form_name(manifest), manifest["method"]
+    if form == SEVERAL:
+        raise UsageError(
+            "a release of groups with several sensitive columns is not completed: which of their values belong to one"
+            " person is published nowhere, and completed rows would show some"
+        )
     if form not in FORMS:
         raise UsageError(f"releases of {method} are not completed: exact rows in groups are, and randomized rows")
     if follows(manifest):

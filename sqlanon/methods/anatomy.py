@@ -5,27 +5,33 @@ with their counts. No value fills more than 1/l of a group, so that from QIT and
 person's value with confidence above 1/l.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Required
 
-from sqlanon.methods import macro_steps, qit_st, republication
+from sqlanon.methods import macro_steps, qit_st, republication, several_columns
 from sqlanon.methods.base import Method
 from sqlanon.methods.grouping import (
     BLOCK,
     Blocks,
     check_persons,
-    check_values,
-    code_rows,
     draw_coded,
-    form_groups,
     identify_rows,
-    order_values,
     seat_coded,
     select_rows,
 )
-from sqlanon.methods.kinds import Whole
+from sqlanon.methods.kinds import Share, Whole
 from sqlanon.methods.parameters import Parameter, Range
-from sqlanon.methods.qit_st import Grouped, publish_qit, publish_st
-from sqlanon.methods.request_options import SENSITIVE, RequestOptions
+from sqlanon.methods.qit_st import Grouped, publish_qit
+from sqlanon.methods.request_options import SEVERAL_SENSITIVE, Names, RequestOptions
+from sqlanon.methods.several_columns import (
+    check_suppressed,
+    check_values,
+    code_rows,
+    form_groups,
+    order_values,
+    publish_st,
+)
 from sqlanon.methods.uniqueness import check_quasi
 from sqlanon.plans.plan import Request, Step
 from sqlanon.plans.templates import Sql
@@ -38,7 +44,7 @@ TOO_SMALL = "l = {value} protects nobody; l is a whole number of at least 2"
 class AnatomyOptions(RequestOptions, total=False):
     """What `anatomy` takes."""
 
-    sensitive: Required[Annotated[str, SENSITIVE]]
+    sensitive: Required[Annotated[Names, SEVERAL_SENSITIVE]]
     l: Required[
         Annotated[
             int,
@@ -50,15 +56,39 @@ class AnatomyOptions(RequestOptions, total=False):
             ),
         ]
     ]
+    max_suppressed: Annotated[
+        float,
+        Parameter(
+            Share(),
+            "Share of the rows that may be left out, e.g. 0.01 or 1%, so that several sensitive columns differ in every"
+            " group; one column leaves none out.",
+            several_columns.MOST_SUPPRESSED,
+            within=Range(
+                "{option} {value:g} is no share of the rows; give a number from 0 to below 1", least=0, below=1
+            ),
+        ),
+    ]
     block: Annotated[Blocks, BLOCK]
 
 
-def design(request: Request, l: int, block: int | None) -> Grouped:
-    """Decide on groups of at least l rows with l different values."""
+@dataclass(frozen=True, kw_only=True)
+class OneColumn(Grouped):
+    """A design whose groups are diverse in one column: they leave no row out."""
+
+    @property
+    def recorded(self) -> Mapping[str, Mapping[str, object]]:
+        """Return nothing for the share of rows that might be left out."""
+        return {"max_suppressed": {}}
+
+
+def design(request: Request, l: int, max_suppressed: float, block: int | None) -> Grouped:
+    """Decide on groups of at least l rows with l different values, in every sensitive column."""
+    if len(request.roles.sensitive) > 1:
+        return several_columns.design(request, NAME, l, block, max_suppressed)
     attribute = qit_st.attribute(NAME, request, "l", l, block)
     if request.following is not None:
         attribute = republication.carried_attribute(attribute, request.following)
-    return Grouped(request=request, attribute=attribute, promise={"l": l, "confidence": 1 / l})
+    return OneColumn(request=request, attribute=attribute, promise={"l": l, "confidence": 1 / l})
 
 
 _SMALL = (
@@ -114,6 +144,7 @@ ANATOMY = Method(
         draw_coded,
         seat_coded,
         form_groups,
+        check_suppressed,
     ),
     outputs=(publish_qit, publish_st),
     followed=(

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from sqlanon.adversary import voter_list
 from sqlanon.engines.base import Engine
-from sqlanon.methods import METHODS
+from sqlanon.methods.published_forms import SEVERAL, form_name
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql
 from sqlanon.releases import summaries
 from sqlanon.releases.summaries import Summary, Table
-from sqlanon.releases.suppression_summary import tell_left_out
+from sqlanon.releases.suppression_summary import tell_clashes, tell_left_out
 from sqlanon.verification import class_qit_st, generalized, qit_st, randomized, rank_alignment
 from sqlanon.verification.checks import Check, PublishedTables, Report
+from sqlanon.verification.several_qit_st import SeveralTables
 from sqlanon.verification.uncertain import release_checks, true_counts
 
 if TYPE_CHECKING:
@@ -91,6 +92,12 @@ def _groups_session(engine: Engine, tables: Mapping[str, Sql], manifest: Manifes
     return cast(Session, Opened(engine, tables, manifest))
 
 
+def _several_session(engine: Engine, tables: Mapping[str, Sql], manifest: Manifest) -> Session:
+    from sqlanon.estimation.qit_st.several_session import SeveralSession
+
+    return cast(Session, SeveralSession(engine, tables, manifest))
+
+
 def _randomized_session(engine: Engine, tables: Mapping[str, Sql], manifest: Manifest) -> Session:
     from sqlanon.estimation.randomized.session import Session as Opened
 
@@ -153,5 +160,9 @@ FORMS: dict[str, Form] = {
 
 
 def form_of(manifest: Mapping[str, Any]) -> Form:
-    """Return the form of a release, by the method that its manifest names."""
-    return FORMS[METHODS[manifest["method"]].form]
+    """Return the form of a release, by the method that its manifest names and the columns that it publishes."""
+    name = form_name(manifest)
+    if name != SEVERAL:
+        return FORMS[name]
+    tables = SeveralTables(len(manifest["columns"]["sensitive"]))
+    return Form(cast(Verification, tables), _several_session, tell_clashes(summaries.summarize_groups))

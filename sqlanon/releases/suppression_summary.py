@@ -1,5 +1,6 @@
 """What a release gives away of the persons whom it leaves out: a line's end in its publisher's summary."""
 
+from sqlanon.plain_values import words
 from sqlanon.releases.summaries import Manifest, Summary
 from sqlanon.wording import option
 
@@ -20,6 +21,31 @@ def tell_left_out(summary: Summary) -> Summary:
             least = "up to " if manifest["parameters"]["nulls"] == "drop" else "the "
             number = f"{least}{dropped:,} person{'s' if dropped > 1 else ''}"
             lines["promised"] += GIVEN_AWAY.format(number=number, are="are" if dropped > 1 else "is")
+        return lines
+
+    return told
+
+
+# the rows left out share frequent values: see the guide of anatomy
+CLASHING = (
+    "; not so {number} who {are} left out: whoever knows that they were in the table knows that their values are among"
+    " the frequent ones that go together (" + option("max_suppressed", "0") + " leaves out nobody, or refuses)"
+)
+
+
+def tell_clashes(summary: Summary) -> Summary:
+    """Return a summary of groups with several columns: each by itself is promised, and whom the promise leaves out."""
+
+    def told(manifest: Manifest, where: str) -> dict[str, str]:
+        lines, dropped = summary(manifest, where), manifest["dropped_rows"]
+        columns = words(manifest["columns"]["sensitive"])
+        lines["promised"] = lines["promised"].replace("infers a person's", "infers any one of a person's", 1)
+        lines["not promised"] += f"; which values of {columns} belong to one person is published nowhere, and may be"
+        lines["not promised"] += " guessed where they go together in everybody"
+        if dropped:
+            least = "up to " if manifest["parameters"]["nulls"] == "drop" else "the "
+            number = f"{least}{dropped:,} person{'s' if dropped > 1 else ''}"
+            lines["promised"] += CLASHING.format(number=number, are="are" if dropped > 1 else "is")
         return lines
 
     return told

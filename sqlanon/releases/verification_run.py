@@ -114,5 +114,7 @@ def _require_groups(published: PublishedTables, form: Form, purpose: str) -> Non
             f"a release that follows others has groups whose members have left: their quasi values are not known, and"
             f" nothing whole is there to {purpose}; take the first release of its ledger"
         )
+    if len(published.manifest["columns"]["sensitive"]) > 1 and "group" in published.manifest["columns"]:
+        raise UsageError(f"a release of groups with several sensitive columns cannot be used to {purpose} yet")
     if not form.groups:
         raise UsageError(f"a release of {published.manifest['method']} has no groups of exact values to {purpose}")

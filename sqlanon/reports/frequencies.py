@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import AnswerWarning
-from sqlanon.methods import METHODS
+from sqlanon.methods.published_forms import form_name
 from sqlanon.plain_values import plain
 from sqlanon.plans.build import render_query
 from sqlanon.plans.roles import free_name, resolve_names
@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 MOST_SHOWN = 15  # values or combinations
 MOST_TRUE = 2000  # combinations of the source among which those shown are looked up
 MOST_SPLIT = 50  # different values of a quasi column by which people are told apart
-SPLIT_FORMS = ("qit_st", "class_qit_st", "randomized")  # where quasi columns are published with their own values
+SPLIT_FORMS = (
+    "qit_st",
+    "class_qit_st",
+    "several_qit_st",
+    "randomized",
+)  # where quasi columns are published with their own values
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,7 @@ def count_values(release: Release, against: object) -> list[Frequencies]:
 
 def _splitting_column(release: Release) -> str | None:
     manifest = release.manifest
-    if METHODS[manifest["method"]].form not in SPLIT_FORMS:
+    if form_name(manifest) not in SPLIT_FORMS:
         return None
     named = [(column, f"quasi_{number}") for number, column in enumerate(manifest["columns"]["quasi"], start=1)]
     published = release.tables["qit" if "qit" in release.tables else "data"]

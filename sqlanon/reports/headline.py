@@ -10,7 +10,7 @@ from sqlanon.plans.manifest import Manifest
 
 def tell_attack(manifest: Manifest, attack: Attack) -> Iterator[str]:
     """Say how far attacks get, promised beside reached."""
-    column = words(manifest["columns"]["sensitive"])
+    column = " or ".join(words(name) for name in manifest["columns"]["sensitive"])
     leaks = [f"{one.attack} ({one.family})" for one in attack.leaks]
     if leaks:
         yield f"The release gives away what its method should hide, by: {', '.join(leaks)}. Do not hand it on."

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sqlanon.methods import METHODS
+from sqlanon.methods.published_forms import form_name
 from sqlanon.plans.build import render_query
 from sqlanon.releases.release import Release
 
@@ -28,7 +28,7 @@ def count_sizes(release: Release) -> Sizes:
 
 def _grouping(release: Release) -> tuple[str, str, list[str]]:
     manifest = release.manifest
-    form, columns = METHODS[manifest["method"]].form, manifest["columns"]
+    form, columns = form_name(manifest), manifest["columns"]
     if form == "randomized":
         return "crowds with equal quasi values", "data", list(columns["quasi"])
     if form == "generalized":

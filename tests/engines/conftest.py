@@ -75,6 +75,15 @@ def randomized(source):
 
 
 @pytest.fixture(scope="session")
+def several(source):
+    """Publish groups with DuckDB that differ in two sensitive columns, whose rows change places until they do."""
+    name = NASTY_NAMES[0]
+    quasi = [column for column in QUASI if column != name]
+    asked = {**RANDOMIZED, "quasi": quasi, "sensitive": [SENSITIVE, name], "l": 5, "block": 4, "max_suppressed": 0.2}
+    return asked, sqlanon.anatomy(source[0], "hostile", **asked)
+
+
+@pytest.fixture(scope="session")
 def classes(source):
     """Publish class by class with DuckDB: two backgrounds, and one with repair."""
     known = {**RANDOMIZED, "quasi": QUASI, "sensitive": SENSITIVE, "r": 2, "max_suppressed": 0.9}

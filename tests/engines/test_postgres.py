@@ -142,6 +142,16 @@ def test_postgres_randomizes_as_duckdb_does(postgres, randomized):
         same_answer(release.estimate(QUERIES[0]), expected.estimate(QUERIES[0]))
 
 
+def test_postgres_changes_the_places_that_duckdb_changes(postgres, several):
+    asked, expected = several
+    release = sqlanon.anatomy(postgres, "hostile", into="release", **asked)
+    assert rows_of(release) == rows_of(expected)
+    assert release.manifest["dropped_rows"] == expected.manifest["dropped_rows"]
+    assert release.verify(against="hostile").holds
+    sql = f"SELECT COUNT(*) FROM release WHERE age >= 40 AND {ident(asked['sensitive'][1])} IS NOT NULL"
+    same_answer(release.estimate(sql), expected.estimate(sql))
+
+
 def test_postgres_groups_class_by_class_as_duckdb_does(postgres, classes):
     for asked, expected in classes:
         release = sqlanon.robust(postgres, "hostile", **asked)

@@ -163,6 +163,14 @@ def test_spark_randomizes_as_duckdb_does(spark, source, randomized, tmp_path):
     assert release.manifest["dropped_rows"] == expected.manifest["dropped_rows"]
 
 
+def test_spark_changes_the_places_that_duckdb_changes(spark, source, several, tmp_path):
+    asked, expected = several
+    release = sqlanon.anatomy(spark, str(source[1]), out=tmp_path / "release", **asked)
+    assert rows_of(sqlanon.open(tmp_path / "release")) == rows_of(expected)
+    assert sqlanon.open(tmp_path / "release").verify().holds
+    assert release.manifest["dropped_rows"] == expected.manifest["dropped_rows"]
+
+
 def test_spark_groups_class_by_class_as_duckdb_does(spark, source, classes, tmp_path):
     asked, expected = classes[1]
     sqlanon.robust(spark, str(source[1]), out=tmp_path / "release", **asked)

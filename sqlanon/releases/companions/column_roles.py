@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator
 
-from sqlanon.methods import METHODS
 from sqlanon.methods.mondrian.read_manifest import described
+from sqlanon.methods.published_forms import form_name
 from sqlanon.plans.manifest import Manifest
 from sqlanon.releases.companions.column_types import TableTypes
 
@@ -17,6 +17,7 @@ _ROLES = {
 }
 _SENSITIVE = {
     "qit_st": "sensitive, listed for a group and for nobody in it",
+    "several_qit_st": "sensitive, listed for a group and for nobody in it",
     "class_qit_st": "sensitive, listed for a group and for nobody in it",
     "randomized": "sensitive, randomized: a row's value may not be its own",
     "uncertain": "sensitive, listed for a group and for nobody in it",
@@ -38,7 +39,7 @@ def describe_columns(
     """Yield table, column, type and role of every published column; write_name: how a column is named in a role."""
     roles = {name: told for role, told in _ROLES.items() for name in _listed(manifest["columns"].get(role, []))}
     roles |= _describe_boxes(manifest, write_name)
-    form = METHODS[manifest["method"]].form
+    form = form_name(manifest)
     if form == "uncertain":
         roles |= dict.fromkeys(manifest["columns"]["quasi"], _DOUBTFUL)
     sensitive = _SENSITIVE[form]
@@ -49,7 +50,7 @@ def describe_columns(
 
 def _describe_boxes(manifest: Manifest, write_name: Callable[[str], str]) -> dict[str, str]:
     """Return what the columns of generalized rows are, none of other releases."""
-    if METHODS[manifest["method"]].form != "generalized":
+    if form_name(manifest) != "generalized":
         return {}
     return {
         name: _PARTS[part].format(name=write_name(attribute.name))

@@ -1,6 +1,6 @@
 """estimate.sql: a release's estimate for whoever has DuckDB and no Python, as a view whose weights are summed."""
 
-from sqlanon.methods import METHODS
+from sqlanon.methods.published_forms import SEVERAL, form_name, sensitive_tables
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.roles import free_name
 from sqlanon.plans.templates import Sql, ident, literal, render
@@ -26,36 +26,68 @@ _RANDOMIZED_HEAD = """\
 -- bias, and a small sum may be far off, or below 0; sqlanon estimate says how far. {views}
 -- In another engine, load the file as the table data, and run the statements after the first there.
 """
+_SEVERAL_HEAD = """\
+-- Counts from this release in plain SQL. In the release's directory, in DuckDB's shell (or: duckdb < estimate.sql):
+--     .read estimate.sql
+--     select sum({weight}) from {view} where …
+-- Each sensitive column has its view, in which each person stands with each of the column's values in their group. The
+-- weight is the value's share of the group, so that sums of weights are counts: the estimate of the paper, in which
+-- inside a group every row is as likely as any other to own each value. Which values of two columns belong to one
+-- person is published nowhere: no sum of weights tells of both.
+{views}
+-- In another engine, load the files as the tables {tables}, and run the statements after them there.
+"""
 _ONE = "What no condition names is counted in data."
 _SEVERAL = "Each sensitive column has its view:\n{listed}\n-- (several of them in one question: sqlanon estimate)."
 
 
 def write_estimate_script(manifest: Manifest, types: TableTypes) -> str | None:
     """Return the script that makes views of weights; None for a form whose answers are no sum of weights."""
-    form = METHODS[manifest["method"]].form
+    form = form_name(manifest)
     if form == "randomized":
         return _write_randomized(manifest)
+    if form == SEVERAL:
+        return _write_several(manifest)
     return write_weights_of_groups(manifest, types)
 
 
 def write_weights_of_groups(manifest: Manifest, types: TableTypes) -> str | None:
     """Return the script that makes the view `weighted` of a release with groups, None for others."""
-    if METHODS[manifest["method"]].form not in ("qit_st", "class_qit_st"):
+    if form_name(manifest) not in ("qit_st", "class_qit_st"):
         return None
-    columns, weight = manifest["columns"], weight_name(manifest)
-    weighted = render(
+    head = _HEAD.format(weight=_in_one_line(weight_name(manifest)))
+    views = "".join(f"{_view(table, _files(manifest, table))};\n\n" for table in ("qit", "st"))
+    return f"{head}{views}{_view(VIEW, _weigh(manifest, 'st', manifest['columns']['sensitive'][0]))};\n"
+
+
+def _weigh(manifest: Manifest, table: str, column: str) -> str:
+    """Return the query that has each person of QIT with each value of one column in their group."""
+    columns = manifest["columns"]
+    return render(
         "releases/companions/estimate_script/weighted",
         qit=Sql("qit"),
-        st=Sql("st"),
+        st=Sql(table),
         quasi_columns=columns["quasi"],
-        sensitive_column=columns["sensitive"][0],
+        sensitive_column=column,
         group_column=columns["group"],
         count_column=columns["count"],
-        weight_column=weight,
+        weight_column=weight_name(manifest),
     )
-    head = _HEAD.format(weight=_in_one_line(weight))
-    views = "".join(f"{_view(table, _files(manifest, table))};\n\n" for table in ("qit", "st"))
-    return f"{head}{views}{_view(VIEW, weighted)};\n"
+
+
+def _write_several(manifest: Manifest) -> str:
+    """Return the script with a view for each sensitive column of groups."""
+    named = {f"{VIEW}_{number}": one for number, one in enumerate(sensitive_tables(manifest).items(), start=1)}
+    tables = ["qit", *(table for _, table in named.values())]
+    head = _SEVERAL_HEAD.format(
+        weight=_in_one_line(weight_name(manifest)),
+        view=next(iter(named)),
+        views="\n".join(f"--     {view}: {_in_one_line(column)}" for view, (column, _) in named.items()),
+        tables=", ".join(tables),
+    )
+    views = [_view(table, _files(manifest, table)) for table in tables]
+    views += [_view(view, _weigh(manifest, table, column)) for view, (column, table) in named.items()]
+    return head + "\n\n".join(f"{view};" for view in views) + "\n"
 
 
 def _write_randomized(manifest: Manifest) -> str:

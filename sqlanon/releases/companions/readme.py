@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterator
 from textwrap import indent
 
-from sqlanon.methods import METHODS
+from sqlanon.methods.published_forms import SEVERAL, form_name
 from sqlanon.plain_values import words
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.templates import ident
@@ -36,6 +36,26 @@ averages by the sensitive column describe the groups instead of the people who h
 
 Each of these rows has to be weighed by the value's share of its group; sums of these weights are counts. The view
 `weighted` of `estimate.sql` has them. In this directory run `.read estimate.sql` in DuckDB's shell, and then
+
+{right}
+
+(For an average of a column x divide `sum({weight} * x)` by `sum({weight})`.) These are the estimates of the paper,
+in which every row of a group is as likely as any other to own each value: what depends on the value is pulled
+towards the average of everybody. `sqlanon estimate` learns from all groups together, is nearer to the truth, and says
+how far off it may be.
+"""
+_JOIN_SEVERAL = """\
+## Do not join the tables and count
+
+The tables have the group in common, and who joins two of them by it gets each person once with **every** value of their
+group: several rows for one person, of which at most one is true. Who joins the tables of two sensitive columns gets
+pairs of values of which hardly any belongs to one person: which do is published nowhere. This is wrong:
+
+{wrong}
+
+Each of these rows has to be weighed by the value's share of its group; sums of these weights are counts. The views of
+`estimate.sql`, one for each sensitive column, have them. In this directory run `.read estimate.sql` in DuckDB's shell,
+and then
 
 {right}
 
@@ -84,6 +104,7 @@ as if a box's rows lay evenly in it, and says between which counts the true one 
 _WARNINGS = {
     "qit_st": _JOIN,
     "class_qit_st": _JOIN,
+    SEVERAL: _JOIN_SEVERAL,
     "randomized": _RANDOMIZED,
     "uncertain": _UNCERTAIN,
     "generalized": _GENERALIZED,
@@ -97,7 +118,7 @@ def write_readme(manifest: Manifest, types: TableTypes) -> str:
 
 def write_first_readme(manifest: Manifest, types: TableTypes) -> str:
     """Return what releases said of themselves before estimate.sql came to those of randomized values."""
-    randomized = METHODS[manifest["method"]].form == "randomized"
+    randomized = form_name(manifest) == "randomized"
     return _write(manifest, types, _FIRST_RANDOMIZED if randomized else _warn(manifest))
 
 
@@ -136,19 +157,19 @@ def _describe_asking(manifest: Manifest) -> str:
 
 
 def _warn(manifest: Manifest) -> str:
-    form, columns = METHODS[manifest["method"]].form, manifest["columns"]
+    form, columns = form_name(manifest), manifest["columns"]
     value, weight = ident(columns["sensitive"][0]), ident(weight_name(manifest))
     if form == "randomized":
         view = VIEW if len(columns["sensitive"]) == 1 else f"{VIEW}_1"
         wrong = f"SELECT {value}, count(*)\nFROM data\nWHERE …\nGROUP BY {value}"
         right = f"SELECT {value}, sum({weight})\nFROM {view}\nWHERE …\nGROUP BY {value}"
         return _RANDOMIZED.format(wrong=_block(wrong), right=_block(right), view=view, weight=weight_name(manifest))
-    if _WARNINGS[form] is not _JOIN:
+    if "{wrong}" not in _WARNINGS[form]:
         return _WARNINGS[form]
     group = ident(columns["group"])
     wrong = f"SELECT {value}, count(*)\nFROM qit JOIN st USING ({group})\nGROUP BY {value}"
-    right = f"SELECT {value}, sum({weight})\nFROM {VIEW}\nGROUP BY {value}"
-    return _JOIN.format(wrong=_block(wrong), right=_block(right), weight=weight_name(manifest))
+    right = f"SELECT {value}, sum({weight})\nFROM {VIEW if form != SEVERAL else VIEW + '_1'}\nGROUP BY {value}"
+    return _WARNINGS[form].format(wrong=_block(wrong), right=_block(right), weight=weight_name(manifest))
 
 
 def _block(text: str) -> str:
