@@ -160,11 +160,12 @@ def form_groups(design: Grouped) -> Steps:
 def _exchange(design: SeveralColumns, name: str, alike: bool, turns: int) -> Repeat:
     """Return the turns in which clashing rows change places."""
     codes, further = {"codes": design.codes}, {"further_codes": design.codes[1:]}
+    named = [(code, f"partner_{code}") for code in design.codes]
     # between rows of one first value nothing changes in the first column
-    checked = design.codes[1:] if alike else design.codes
+    checked = named[1:] if alike else named
     turn = (
         Step(f"{FOLDER}/clashing", values=further),
-        Step(f"{FOLDER}/proposed", values={**codes, "checked_codes": checked, "alike": alike}),
+        Step(f"{FOLDER}/proposed", values={"codes": named, "checked_codes": checked, "alike": alike}),
         Step(f"{FOLDER}/exchange"),
         Step(f"{FOLDER}/reseated", values=codes),
     )
