@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlanon.comparison.comparison import ORDER
-from sqlanon.comparison.files import FILES
+from sqlanon.comparison.files import TABLES
 from sqlanon.comparison.question import COMPARED
 from sqlanon.errors import SourceError
 from sqlanon.plain_values import records
@@ -24,7 +24,7 @@ def read_comparison(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
     """
     import pandas as pd
 
-    path = Path(folder) / FILES[0]
+    path = Path(folder) / f"{TABLES[0]}.csv"
     refused = f"no comparison in {str(folder)!r}; `compare` writes one with its {option('out')}"
     try:
         frame = pd.read_csv(path, nrows=MOST_LINES)

@@ -148,6 +148,7 @@ def _difference(node: exp.Expr) -> str:
     # a backslash escapes in PostgreSQL and Spark, and is a letter in DuckDB
     if isinstance(node, exp.Like) and not _is_plain_pattern(node.expression):
         return "LIKE with a backslash, or without a fixed pattern,"
+    # an engine writes numbers and truth values in its own way where they become text unasked
     if isinstance(node, exp.ConcatWs) and not all(map(_is_text, node.expressions)):
         return "concat_ws of what is not cast to varchar"
     if isinstance(node, exp.Round) and not _is_plain_digits(node.args.get("decimals")):
@@ -157,9 +158,6 @@ def _difference(node: exp.Expr) -> str:
     # at a negative place DuckDB counts from the end, PostgreSQL from before the text
     if isinstance(node, exp.Substring) and not isinstance(node.args.get("start"), exp.Literal):
         return "a part of a text that does not begin at a fixed place"
-    # an engine writes numbers and truth values in its own way where they become text unasked
-    if isinstance(node, exp.ConcatWs) and not all(map(_is_text, node.expressions)):
-        return "concat_ws of what is not cast to text"
     # templates divide and cast counts, which no engine rounds in its own way; recipients' pieces hold no aggregate
     ours = node.find(exp.AggFunc, exp.Window) is not None
     theirs = not ours and any(_INTERNAL_NAME.fullmatch(column.name) for column in node.find_all(exp.Column))

@@ -14,6 +14,7 @@ import pytest
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import TargetError
 from sqlanon.plans.statement import Statement
+from sqlanon.releases import database_targets
 from sqlanon.releases.database_targets import SchemaTarget
 from tests.conftest import NASTY_NAMES
 
@@ -229,7 +230,6 @@ def test_l_below_two(shell, l):
             ["--quasi", "age", "--sensitive", "disease", "--id", "AGE"],
             ["'age' stands in --quasi and in --id"],
         ),
-        (["--quasi", "age", "--sensitive", "disease,sex"], ["one sensitive column, 2 were given"]),
         (["--quasi", "age,,sex", "--sensitive", "disease"], ["empty column name"]),
         (["--quasi", "", "--sensitive", "disease"], ["empty column name"]),
     ],
@@ -616,11 +616,12 @@ def test_of_two_runs_to_one_absent_target_one_publishes(shell):
     assert shell.left() == {"tmp", "patients.parquet", "hospital.duckdb", "release"}
 
 
-def test_of_two_transactions_to_one_schema_one_publishes(patients):
+def test_of_two_transactions_to_one_schema_one_publishes(patients, monkeypatch):
     """One process may have several connections to one file: the second's schema must have been absent, too."""
     first = DuckDBEngine(patients.cursor())
     second = DuckDBEngine(patients.cursor())
     statement = Statement("st", "select 1 as one")
+    monkeypatch.setattr(database_targets, "write_comments", lambda manifest: {})  # of a manifest that says nothing
     targets = [SchemaTarget(engine, "ward", False) for engine in (first, second)]
     with targets[1], pytest.raises(TargetError, match="has written there meanwhile"), targets[0]:
         pass

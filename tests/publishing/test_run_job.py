@@ -252,7 +252,7 @@ MISTAKES = [
     (JOB.replace("l: 4", "l: 4.5"), 8, "l is a whole number, not a number"),
     (JOB.replace("l: 4", "l: true"), 8, "l is a whole number, not true or false"),
     (JOB.replace("l: 4", "l: all"), 8, "l is a whole number, not text"),
-    (JOB.replace("l: 4", "k: 4"), 8, "unknown key 'k' in parameters; there are l, block, nulls, draws"),
+    (JOB.replace("l: 4", "k: 4"), 8, "unknown key 'k' in parameters; there are l, max_suppressed, block, nulls, draws"),
     (JOB.replace("l: 4", "block: 4"), 8, "parameters lacks l"),
     (JOB.replace("l: 4", "l: 4\n  nulls: keep"), 9, "nulls is one of refuse, value, drop, not 'keep'"),
     (JOB.replace("l: 4", "l: 4\n  key: abc"), 9, "unknown key 'key'"),

@@ -70,7 +70,7 @@ def test_texts_are_joined_where_they_are_texts():
     said = "select concat_ws('/', substr(name, 1, 2), coalesce(cast(age as varchar), '')) as both from t"
     assert "concat_ws" in translate(said, "postgres", run=True)
     for part in ("age", "coalesce(age, 0)", "1.5", "cast(age as bigint)"):
-        with pytest.raises(TemplateError, match="not portable: concat_ws of what is not cast to text"):
+        with pytest.raises(TemplateError, match="not portable: concat_ws of what is not cast to varchar"):
             translate(f"select concat_ws('/', {part}) as joined from t", "spark", run=True)
 
 
