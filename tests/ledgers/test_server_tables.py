@@ -5,7 +5,6 @@ import json
 import pytest
 
 import sqlanon
-from sqlanon.engines.postgres import PostgresEngine
 from sqlanon.errors import DataError, SourceError, SqlanonError, TargetError, UsageError
 from sqlanon.ledgers.server_tables import split_name
 
@@ -46,6 +45,8 @@ def release(con, source="people", into="ward", **options):
 
 def standing(con):
     """Return the numbers of the release and of the ledger that stand, None for what is not there."""
+    from sqlanon.engines.postgres import PostgresEngine
+
     engine = PostgresEngine(con)
     ledger = engine.rows("select * from vault.book") if "book" in engine.tables("vault") else []
     told = engine.rows("select * from ward.manifest") if engine.tables("ward") else []
@@ -76,6 +77,8 @@ def test_nobody_but_the_owner_reads_a_ledger(con, hospital):
 
 
 def test_release_and_ledger_appear_together_or_not_at_all(con, hospital, monkeypatch):
+    from sqlanon.engines.postgres import PostgresEngine
+
     import psycopg
 
     with pytest.raises(DataError):
