@@ -77,9 +77,9 @@ def test_nobody_but_the_owner_reads_a_ledger(con, hospital):
 
 
 def test_release_and_ledger_appear_together_or_not_at_all(con, hospital, monkeypatch):
-    from sqlanon.engines.postgres import PostgresEngine
-
     import psycopg
+
+    from sqlanon.engines.postgres import PostgresEngine
 
     with pytest.raises(DataError):
         release(con, require="rows >= 500")
