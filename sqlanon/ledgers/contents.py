@@ -10,6 +10,7 @@ from sqlanon.errors import SourceError
 from sqlanon.plans.templates import Sql
 
 FORMAT = 1
+DESCRIPTION = "description"  # the table of a database that says what the ledger is, and its one column
 COLUMNS = {
     "person": {"person", "group_id", "code", "entered", "standing", "mark", "class_mark", "published"},
     "value": {"code", "sensitive"},

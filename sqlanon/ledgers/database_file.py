@@ -9,32 +9,20 @@ from typing import Any
 from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_duckdb
 from sqlanon.errors import SourceError, SqlanonError, TargetError
-from sqlanon.ledgers.contents import COLUMNS, Contents, history_text, parse_history
-from sqlanon.ledgers.ledger_file import LedgerFile
+from sqlanon.ledgers.contents import COLUMNS, DESCRIPTION, Contents, history_text, parse_history
+from sqlanon.ledgers.file_store import FileStore
 from sqlanon.plans.templates import Sql, ident, literal
 
-DESCRIPTION = "description"
 TABLES = {DESCRIPTION: {DESCRIPTION}, **COLUMNS}
 STORAGE = "v1.4.0"  # what clients of DuckDB 1.4 and later read
 
 
-class DatabaseFile:
+class DatabaseFile(FileStore):
     """One run's hold on a ledger that is a DuckDB file."""
 
     def __init__(self, engine: Engine, path: Path) -> None:
-        """Mend what a dead run left, and keep other runs away; raise TargetError where a living one has the ledger."""
-        self.named, self._engine = str(path), engine
-        self._file = LedgerFile(path, engine)
-        self.undo, self.close = self._file.undo, self._file.close
-
-    @contextmanager
-    def reading(self) -> Iterator[Contents | None]:
-        """Attach the ledger for the block."""
-        if not self._file.present:
-            yield None
-            return
-        with attached(self._engine, self._file.path) as found:
-            yield found
+        """Take the ledger's place; raise TargetError where a living run has it."""
+        super().__init__(engine, path, attached)
 
     def write_rows(self, made: Mapping[str, Sql]) -> None:
         """Write a new file in the run's own folder."""
@@ -53,10 +41,6 @@ class DatabaseFile:
                 pass
         except SqlanonError as error:
             raise _unwritten(error) from None
-
-    def appear(self, release: Mapping[str, Any]) -> None:
-        """Let the new file take the ledger's place."""
-        self._file.appear(release)
 
 
 @contextmanager

@@ -8,30 +8,19 @@ from typing import Any
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SourceError, SqlanonError, TargetError
 from sqlanon.ledgers.contents import COLUMNS, Contents, history_text, parse_history
-from sqlanon.ledgers.ledger_file import LedgerFile
+from sqlanon.ledgers.file_store import FileStore
 from sqlanon.plans.templates import Sql
 from sqlanon.releases.targets import table_files
 
 HISTORY = "ledger.json"
 
 
-class ParquetDirectory:
+class ParquetDirectory(FileStore):
     """One run's hold on a ledger that is a directory."""
 
     def __init__(self, engine: Engine, path: Path) -> None:
-        """Mend what a dead run left, and keep other runs away; raise TargetError where a living one has the ledger."""
-        self.named, self._engine = str(path), engine
-        self._file = LedgerFile(path, engine, is_directory=True)
-        self.undo, self.close = self._file.undo, self._file.close
-
-    @contextmanager
-    def reading(self) -> Iterator[Contents | None]:
-        """Read the directory for the block."""
-        if not self._file.present:
-            yield None
-            return
-        with opened(self._engine, self._file.path) as found:
-            yield found
+        """Take the ledger's place; raise TargetError where a living run has it."""
+        super().__init__(engine, path, opened, is_directory=True)
 
     def write_rows(self, made: Mapping[str, Sql]) -> None:
         """Write a new directory in the run's own folder."""
@@ -48,10 +37,6 @@ class ParquetDirectory:
             (self._file.new / HISTORY).write_text(history_text(description, releases), encoding="utf-8")
         except OSError as error:
             raise TargetError(f"cannot write the ledger: {error.strerror}") from None
-
-    def appear(self, release: Mapping[str, Any]) -> None:
-        """Let the new directory take the ledger's place."""
-        self._file.appear(release)
 
 
 @contextmanager

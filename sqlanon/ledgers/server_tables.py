@@ -6,14 +6,13 @@ from typing import Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SourceError, SqlanonError, TargetError, UsageError
-from sqlanon.ledgers.contents import COLUMNS, Contents, history_text, parse_history
+from sqlanon.ledgers.contents import COLUMNS, DESCRIPTION, Contents, history_text, parse_history
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.releases.database_targets import RESERVED_SCHEMAS
 from sqlanon.wording import option
 
 LONGEST = 63  # bytes of a name; PostgreSQL cuts longer ones, and two could become one
-DESCRIPTION = "description"
 FOREIGN = {"policy of", "rule of", "trigger of"}  # a stranger's functions that reading or writing would run
 
 

@@ -60,19 +60,18 @@ def alignment_queries(published: PublishedTables, source: Source, types: Mapping
     queries = []
     for how, order in ORDERS.items():
         ranked = Sql(order.format(value=_VALUE))
-        person = published.query(f"{_FOLDER}/person", given, **named, ranked=ranked)
-        blocked = _write_blocks(published, Sql(f"({person})"))
-        sql = published.query(f"{_FOLDER}/alignment", {"blocked_person": Sql(f"({blocked})")}, **compared)
+        person = published.subquery(f"{_FOLDER}/person", given, **named, ranked=ranked)
+        sql = published.query(f"{_FOLDER}/alignment", {"blocked_person": _block(published, person)}, **compared)
         queries.append((f"alignment, values {how}", sql))
     return queries
 
 
-def _write_blocks(published: PublishedTables, person: Sql) -> str:
-    """Write persons with their half and block."""
+def _block(published: PublishedTables, person: Sql) -> Sql:
+    """Return the persons with their half and block."""
     if _times(published) == 1:
-        return published.query(f"{_FOLDER}/one_block", {"person": person})
+        return published.subquery(f"{_FOLDER}/one_block", {"person": person})
     blocks = min(_BLOCKS * _times(published), _MOST_BLOCKS)
-    return published.query(f"{_FOLDER}/blocks", {"person": person}, blocks=blocks)
+    return published.subquery(f"{_FOLDER}/blocks", {"person": person}, blocks=blocks)
 
 
 def check_alignment(published: PublishedTables, source: Source, types: Mapping[str, str]) -> Check:

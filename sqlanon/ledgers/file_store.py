@@ -1,0 +1,35 @@
+"""What a ledger that is a file and one that is a directory have in common: both take the place of the one before."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlanon.engines.base import Engine
+from sqlanon.ledgers.contents import Contents
+from sqlanon.ledgers.ledger_file import LedgerFile
+
+Opener = Callable[[Engine, Path], AbstractContextManager[Contents]]
+
+
+class FileStore:
+    """One run's hold on a ledger in the file system."""
+
+    def __init__(self, engine: Engine, path: Path, open_contents: Opener, is_directory: bool = False) -> None:
+        """Mend what a dead run left, and keep other runs away; raise TargetError where a living one has the ledger."""
+        self.named, self._engine, self._open_contents = str(path), engine, open_contents
+        self._file = LedgerFile(path, engine, is_directory)
+        self.undo, self.close = self._file.undo, self._file.close
+
+    @contextmanager
+    def reading(self) -> Iterator[Contents | None]:
+        """Hold what is there open for the block."""
+        if not self._file.present:
+            yield None
+            return
+        with self._open_contents(self._engine, self._file.path) as found:
+            yield found
+
+    def appear(self, release: Mapping[str, Any]) -> None:
+        """Let the new ledger take the place of the one before."""
+        self._file.appear(release)
