@@ -12,6 +12,7 @@ from sqlanon.methods.internal_names import (
     identifier_names,
     identity_names,
     quasi_names,
+    rows_to_draw_for,
     sensitive_names,
     tie_names,
 )
@@ -198,7 +199,7 @@ def order_values_of(design: Grouping, tally: str) -> Steps:
 def code_rows(design: Grouping) -> Steps:
     """Return the step that gives rows the code of their value, before they are drawn for."""
     request = design.request
-    rows = "identified" if identity_names(request) == ("identity",) else "population"
+    rows = rows_to_draw_for(request)
     return code_rows_of(design, rows, (*design.attribute.carried, *identity_names(request)))
 
 

@@ -13,7 +13,7 @@ from sqlanon.errors import UsageError
 from sqlanon.methods import grouping
 from sqlanon.methods.base import Design, Steps
 from sqlanon.methods.grouping import ONE_BLOCK, Attribute
-from sqlanon.methods.internal_names import identity_names, quasi_names, sensitive_names
+from sqlanon.methods.internal_names import identity_names, quasi_names, rows_to_draw_for, sensitive_names
 from sqlanon.methods.qit_st import Grouped
 from sqlanon.methods.several_limits import (
     Limits,
@@ -122,7 +122,7 @@ def code_rows(design: Grouped) -> Steps:
     if not isinstance(design, SeveralColumns):
         return grouping.code_rows(design)
     request, attribute = design.request, design.attribute
-    rows = "identified" if identity_names(request) == ("identity",) else "population"
+    rows = rows_to_draw_for(request)
     # the draws of an exchange are made with the others
     columns = tuple(name for name in attribute.carried if name not in attribute.draws)
     return grouping.code_rows_of(design, rows, (*columns, *identity_names(request)))

@@ -15,12 +15,9 @@ def tell_left_out(summary: Summary) -> Summary:
     """Return a summary whose promise says what leaving rows out gives away, and of how many persons."""
 
     def told(manifest: Manifest, where: str) -> dict[str, str]:
-        lines, dropped = summary(manifest, where), manifest["dropped_rows"]
-        if dropped:
-            # rows without a value were left out as well, and only their sum is published
-            least = "up to " if manifest["parameters"]["nulls"] == "drop" else "the "
-            number = f"{least}{dropped:,} person{'s' if dropped > 1 else ''}"
-            lines["promised"] += GIVEN_AWAY.format(number=number, are="are" if dropped > 1 else "is")
+        lines = summary(manifest, where)
+        if manifest["dropped_rows"]:
+            lines["promised"] += _count(GIVEN_AWAY, manifest)
         return lines
 
     return told
@@ -37,15 +34,22 @@ def tell_clashes(summary: Summary) -> Summary:
     """Return a summary of groups with several columns: each by itself is promised, and whom the promise leaves out."""
 
     def told(manifest: Manifest, where: str) -> dict[str, str]:
-        lines, dropped = summary(manifest, where), manifest["dropped_rows"]
+        lines = summary(manifest, where)
         columns = words(manifest["columns"]["sensitive"])
         lines["promised"] = lines["promised"].replace("infers a person's", "infers any one of a person's", 1)
         lines["not promised"] += f"; which values of {columns} belong to one person is published nowhere, and may be"
         lines["not promised"] += " guessed where they go together in everybody"
-        if dropped:
-            least = "up to " if manifest["parameters"]["nulls"] == "drop" else "the "
-            number = f"{least}{dropped:,} person{'s' if dropped > 1 else ''}"
-            lines["promised"] += CLASHING.format(number=number, are="are" if dropped > 1 else "is")
+        if manifest["dropped_rows"]:
+            lines["promised"] += _count(CLASHING, manifest)
         return lines
 
     return told
+
+
+def _count(text: str, manifest: Manifest) -> str:
+    """Say a sentence of so many persons as were left out."""
+    dropped = manifest["dropped_rows"]
+    # rows without a value were left out as well, and only their sum is published
+    least = "up to " if manifest["parameters"]["nulls"] == "drop" else "the "
+    number = f"{least}{dropped:,} person{'s' if dropped > 1 else ''}"
+    return text.format(number=number, are="are" if dropped > 1 else "is")

@@ -19,7 +19,7 @@ from sqlanon.methods.grouping import (
     order_values_of,
     seat_rows_of,
 )
-from sqlanon.methods.internal_names import identity_names, quasi_names, sensitive_names, tie_names
+from sqlanon.methods.internal_names import identity_names, quasi_names, rows_to_draw_for, sensitive_names, tie_names
 from sqlanon.plans.plan import Request, Row, Step
 from sqlanon.plans.roles import resolve_names
 from sqlanon.wording import option
@@ -247,5 +247,5 @@ def kept_columns(one: Randomization) -> tuple[str, ...]:
 
 def _hand_on(design: Randomization, number: int) -> Steps:
     """Let the next attribute read what this one made as its population."""
-    name = "identified" if identity_names(design.request) == ("identity",) else "population"
+    name = rows_to_draw_for(design.request)
     return (Step("methods/splu/next_population", "view", yields=name, suffix=f"_{number + 2}"),)
