@@ -18,10 +18,11 @@ from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun, in
 from sqlanon.estimation.randomized.tables import LARGEST_MATRIX, Randomized
 from sqlanon.estimators import choose_estimator
 from sqlanon.estimators.evidence import Array, Estimate, Evidence
-from sqlanon.estimators.inference_randomized import Recovery, states
 from sqlanon.estimators.iterative import MAX_ITERATIONS, TOLERANCE, check, iterate
 from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues, bound_answer
 from sqlanon.estimators.propagation import Pair
+from sqlanon.estimators.randomized.recovery import Recovery
+from sqlanon.estimators.randomized.states import states
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Query

@@ -1,0 +1,1 @@
+"""What the published figures of a randomized release tell of the true ones."""

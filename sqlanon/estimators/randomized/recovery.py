@@ -1,0 +1,165 @@
+"""From the published figures of a randomized release to evidence. Arrays only, no engine.
+
+Every aggregate is a sum of w_v x_v, or the ratio of two; axes as in `sums`.
+"""
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sqlanon.estimators.channel import Array, Joint, Weighted
+from sqlanon.estimators.empirical_bayes.answers import Shrunk, shrunk
+from sqlanon.estimators.empirical_bayes.whole import Whole
+from sqlanon.estimators.evidence import NORMAL_QUANTILE, Evidence
+from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues, bound_answer, is_empty
+from sqlanon.estimators.propagation import Pair, correlate
+from sqlanon.estimators.randomized.sums import Sums, ratio
+from sqlanon.estimators.randomized.variance import Variance
+
+MUCH_BIAS = 0.5  # standard errors of systematic part from which on the matrix answers by default
+
+
+class Recovery:
+    """Turn the published moments of one query into evidence, aggregate by aggregate."""
+
+    def __init__(
+        self,
+        moments: Moments,
+        asked: SelectedValues,
+        counts: Sequence[Array],
+        closed: Joint,
+        matrix: Joint | None,
+        repeated: tuple[Sequence[Joint], float],
+        unseen: float,
+        whole: Whole | None = None,
+        departed: float = 0.0,
+    ) -> None:
+        """Take moments (published figures under `uniform`), asked values, and the channels of the columns read.
+
+        counts: f' of each column's values. repeated: the matrix's channels as single orders of the values in their
+        blocks would have them, and the factor of their variance. unseen: the count up to which a value may well have
+        gone unpublished. whole: the release's own figures that shrinkage weighs a condition against; None: it has none.
+        departed: the share of the decoy groups' rows that have left.
+        """
+        self.moments, self.asked, self.counts, self.closed, self.matrix = moments, asked, counts, closed, matrix
+        self.unseen, self.whole = unseen, whole
+        self.sums = Sums(moments, asked, counts)
+        self.variance = Variance(self.sums, closed, repeated, departed)
+
+    def narrow(self, chosen: NDArray[np.bool_]) -> "Recovery":
+        """Return the same figures for some of the asked values (n)."""
+        if chosen.all():
+            return self
+        narrowed = copy(self)
+        narrowed.asked = self.asked.narrow(chosen)
+        narrowed.sums = self.sums.of(narrowed.asked)
+        narrowed.variance = self.variance.of(narrowed.sums)
+        return narrowed
+
+    def correlate(self, pair: Pair, other: "Recovery") -> Array | None:
+        """Return the correlation of the errors of a pair of sums, C x J, as the draws of the rows make it.
+
+        None where it is not followed: between cases.
+        """
+        if self.sums.case_count > 1 or not self.counts:
+            return None
+        weighted = [
+            recovery.sums.weighted(one.degree, one.weights) for recovery, one in ((self, pair.one), (other, pair.other))
+        ]
+        pulled = [self.closed.pulled(one.weights[0]) for one in weighted]
+        terms = []
+        for turn, (first, second) in enumerate([(0, 1), (0, 0), (1, 1)]):
+            published = self.moments.columns[pair.turned(turn).product_column("uniform")][:, 0]
+            terms.append(self.closed.solved(published) @ self.closed.spread(pulled[first], pulled[second]).T)
+        return correlate(*terms)
+
+    # -- evidence ------------------------------------------------------------------------------
+
+    def evidence(self, measured: LinearAggregate, estimator: str) -> Evidence:
+        """Return what is known of one aggregate, C x J; the unbiased estimate is the estimator's own."""
+        least, most = bound_answer(self.moments, self.asked, measured)
+        parts = [self.sums.weighted(degree, weights) for degree, weights in measured.parts()]
+        plain = ratio([self.sums.summed(part, measured, None) for part in parts])
+        closed = ratio([self.sums.summed(part, measured, self.closed) for part in parts])
+        variance, growth, jump = self.variance.of_draws(parts, measured, closed)
+        variance = variance + self.variance.of_departures(parts, measured, closed)
+        orders = self.variance.of_orders(parts[0], measured) if len(parts) == self.sums.case_count == 1 else 0.0
+        unbiased, error = self._corrected(parts, measured, closed, variance, orders, estimator)
+        found = Evidence(plain, unbiased, error, least, most, np.zeros(plain.shape, dtype=bool), growth, jump=jump)
+        if estimator == "shrinkage" and self.whole is not None and len(parts) == 1:
+            found = self._weighed(found, shrunk(self.whole, self.moments, measured, parts[0]), parts[0], measured)
+        return self._bounded(found, measured)
+
+    def _weighed(self, found: Evidence, posterior: Shrunk, part: Weighted, measured: LinearAggregate) -> Evidence:
+        """Add the answer weighed against the margins; of several columns, its interval takes the unbiased one's place.
+
+        The prior's variance of a count grows with the count, and so does that of the interval.
+        """
+        found = replace(found, shrunk=posterior.value)
+        if len(self.counts) < 2 or np.isnan(posterior.variance).any():
+            return found
+        error, growth = np.sqrt(posterior.variance), np.zeros_like(posterior.variance)
+        if measured.function == "count":
+            most_asked = part.base[0] > 0
+            smaller = np.where(most_asked, self.sums.rows[:, :1] - posterior.wide, posterior.wide)
+            rate = np.divide(posterior.variance, np.maximum(smaller, error), out=growth, where=error > 0)
+            growth = np.where(most_asked, -rate, rate)
+        return replace(found, unbiased=posterior.wide, std_error=error, growth=growth, jump=0.0)
+
+    def _bounded(self, found: Evidence, measured: LinearAggregate) -> Evidence:
+        """Leave room for values never published, and NULL where no row is counted."""
+        least, most, error = self._unseen(measured, found.plain, found.least, found.most, found.std_error)
+        gone = is_empty(self.moments, self.asked, measured) & (measured.function != "count")
+        if measured.function != "count":
+            gone |= np.isnan(found.plain)
+        plain, unbiased, error, least, most = (
+            np.where(gone, np.nan, array) for array in (found.plain, found.unbiased, error, least, most)
+        )
+        exact = np.full(plain.shape, not self.counts) & ~gone
+        value = None if found.shrunk is None else np.where(gone, np.nan, found.shrunk)
+        return Evidence(plain, unbiased, error, least, most, exact, found.growth, jump=found.jump, shrunk=value)
+
+    def highest(self, measured: LinearAggregate) -> Array | None:
+        """Return the largest value that a count should take, J: the published count f' of what is asked."""
+        if measured.function != "count" or len(self.counts) != 1 or self.sums.case_count > 1:
+            return None
+        found = np.zeros(self.asked.set_count)
+        np.add.at(found, self.asked.set, self.counts[0][self.asked.code])
+        return found
+
+    def _corrected(
+        self,
+        parts: Sequence[Weighted],
+        measured: LinearAggregate,
+        closed: Array,
+        variance: Array,
+        orders: Array | float,
+        estimator: str,
+    ) -> tuple[Array, Array]:
+        """Choose between closed form and matrix; b = closed - matrix is the closed form's systematic part.
+
+        variance: of the rows' draws. orders: of the orders that values stand in, which no estimator sees.
+        """
+        if self.matrix is None or not self.counts:
+            return closed, np.sqrt(variance)
+        solved = ratio([self.sums.summed(part, measured, self.matrix) for part in parts])
+        if estimator == "matrix":
+            return solved, np.sqrt(variance + orders)
+        bias = np.nan_to_num(closed - solved)
+        if estimator == "shrinkage":
+            closed = np.where(np.abs(bias) > MUCH_BIAS * np.sqrt(variance), solved, closed)
+        return closed, np.sqrt(variance + orders + bias**2)
+
+    def _unseen(
+        self, measured: LinearAggregate, plain: Array, least: Array, most: Array, error: Array
+    ) -> tuple[Array, Array, Array]:
+        """Leave room in counts for values that were never published: about 3 rows."""
+        if measured.function != "count" or not self.counts:
+            return least, most, error
+        hits = np.minimum(self.sums.rows.max(axis=1), self.unseen)[:, None]
+        most = np.maximum(most, np.where(plain > 0, 0, hits))
+        least = np.maximum(0, np.where(least > 0, least - hits, least))
+        return least, most, np.where(error == 0, hits / NORMAL_QUANTILE, error)
