@@ -34,12 +34,12 @@ def shrunk(whole: Whole, moments: Moments, measured: LinearAggregate, part: Weig
     """
     cells, cases, values = moments.columns["uniform"].shape
     sets = len(part.weights[0])
+    if not cells or not sets:
+        none = np.zeros((cells, sets))
+        return Shrunk(none, none, none)
     step = max(1, NUMBERS_AT_ONCE // max(cases * values * TABLES, sets * max(whole.spectra.shape)))
     found = [_Batch(whole, moments, measured, slice(start, start + step)) for start in range(0, cells, step)]
     done = [_answered(batch, part) for batch in found]
-    if not done:
-        none = np.zeros((0, sets))
-        return Shrunk(none, none, none)
     return Shrunk(*(np.concatenate([getattr(one, name) for one in done]) for name in ("value", "wide", "variance")))
 
 

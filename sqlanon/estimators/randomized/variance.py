@@ -99,7 +99,7 @@ class Variance:
         if len(channels) < 2:
             return np.zeros((len(published), self._sums.set_count))
         total = np.abs(published).sum(axis=1, keepdims=True)
-        figures = np.clip(self._closed.solved(published), -total * (published.min() < 0), total)
+        figures = np.clip(self._closed.solved(published), -total * (published.min(initial=0.0) < 0), total)
         figures = figures * np.divide(published.sum(axis=1, keepdims=True), figures.sum(axis=1, keepdims=True) + 1e-300)
         pulled = self._closed.pulled(part.weights[0])
         means = np.stack([figures @ channel.expected(pulled).T for channel in channels])
