@@ -5,6 +5,7 @@ dark pages, notebooks and paper.
 """
 
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,14 +27,23 @@ _LINES = 16  # pixels of a line of a chart
 
 
 def is_installed() -> bool:
-    """Tell whether charts can be drawn here."""
-    return find_spec("altair") is not None and find_spec("vl_convert") is not None
+    """Tell whether charts can be drawn here: what is there and cannot be loaded is as good as absent."""
+    if find_spec("altair") is None or find_spec("vl_convert") is None:
+        return False
+    try:
+        import_module("altair")
+        import_module("vl_convert")
+    except (ImportError, OSError, ValueError):  # files that cannot be read, or versions that do not go together
+        return False
+    return True
 
 
 def require() -> None:
     """Raise UsageError where what draws charts is not installed."""
     if not is_installed():
-        raise UsageError("charts need altair, which is not installed here; type: pip install 'sqlanon[plot]'")
+        raise UsageError(
+            "charts need altair, which is not installed here, or cannot be loaded; type: pip install 'sqlanon[plot]'"
+        )
 
 
 def label(value: object) -> str:

@@ -208,8 +208,14 @@ def _strangers(con):
     return "strangers"
 
 
-def test_without_altair_one_line_says_what_to_type(anatomized, monkeypatch):
-    monkeypatch.setattr("sqlanon.charts.drawing.find_spec", lambda name: None)
+def _fail_to_load(name):
+    raise ValueError("Invalid version: 'None'")
+
+
+@pytest.mark.parametrize("looked_for", [{"find_spec": lambda name: None}, {"import_module": _fail_to_load}])
+def test_without_altair_one_line_says_what_to_type(anatomized, monkeypatch, looked_for):
+    for name, found in looked_for.items():
+        monkeypatch.setattr(f"sqlanon.charts.drawing.{name}", found)
     with pytest.raises(UsageError, match=r"pip install 'sqlanon\[plot\]'"):
         sqlanon.report(anatomized)
     shown = sqlanon.attack(anatomized)._repr_html_()
