@@ -21,6 +21,14 @@ def match_class_members(design: ClassGrouping) -> Steps:
     )
 
 
+def make_room(design: ClassGrouping) -> Steps:
+    """Return the step that lets a class have as many groups as there are new persons for, where others move to them."""
+    if not republication.following(design).mover_columns:
+        return ()
+    values = {**design.signed, **design.size}
+    return (Step("methods/robust/followed/capacity", suffix="_of_new", values=values),)
+
+
 def check_first_surplus(design: ClassGrouping) -> Steps:
     """Return the steps that refuse a first release that leaves too many rows over; later ones let rows wait."""
     if not republication.following(design).is_first:
