@@ -20,21 +20,21 @@ from collections.abc import Callable, Mapping
 
 from sqlanon.errors import DataError
 from sqlanon.methods.base import Steps
-from sqlanon.methods.feasibility import Size
-from sqlanon.methods.feasibility import refuse_infeasible as refuse_size
 from sqlanon.methods.grouping import Grouping
 from sqlanon.plans.plan import Row, Step
 from sqlanon.wording import option
 
-RESERVED = f"with {option('changed', 'move')} groups hold {{reserve}} values more than are promised: {{error}}"
+RESERVED = (
+    f"with {option('changed', 'move')} groups hold {{reserve}} values more than are promised, and what follows counts"
+    " these: {error}"
+)
 MOVED = "of those who have another value {moved:,} moved to another group"
 LOOKING = "{waiting:,} look for one again next time"
 SPENT = "{spent:,} are not shown any more, for of their group as many have moved as its values allow"
 
 
-def refuse_infeasible(size: Size, reserve: int) -> Callable[[Row], None]:
-    """Return what raises DataError where groups of this size cannot be found for all; it tells of a reserve."""
-    refuse = refuse_size(size)
+def tell_reserve(refuse: Callable[[Row], None], reserve: int) -> Callable[[Row], None]:
+    """Return a check of what groups need whose message tells of their reserve, if there is one."""
 
     def refuse_reserved(row: Row) -> None:
         try:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from sqlanon.errors import DataError
 from sqlanon.methods import moves
 from sqlanon.methods.base import Design, Steps
-from sqlanon.methods.feasibility import Size, refuse_missing
+from sqlanon.methods.feasibility import Size, refuse_infeasible, refuse_missing
 from sqlanon.methods.grouping import (
     Attribute,
     Grouping,
@@ -158,7 +158,7 @@ def group_arrivals(design: Grouping) -> Steps:
     feasible = Step(
         "shared/feasibility",
         "query",
-        refuse=moves.refuse_infeasible(size, release.reserve),
+        refuse=moves.tell_reserve(refuse_infeasible(size), release.reserve),
         values={"nulls_are_values": takes, "group_size": attribute.size},
     )
     frequency = Step(

@@ -343,7 +343,7 @@ def test_who_changes_moves_where_the_ledger_began_so(ward, tmp_path):
 
 def test_moves_that_cannot_be_are_refused(ward, tmp_path):
     con, _ = ward
-    with pytest.raises(DataError, match="groups hold 2 values more than are promised: l = 9 is not possible"):
+    with pytest.raises(DataError, match="and what follows counts these: l = 9 is not possible"):
         release(con, tmp_path, "first", l=7, changed="move")
     given = {**ROLES, "gamma": 3, "key": KEY, "ledger": tmp_path / "l", "out": tmp_path / "o"}
     with pytest.raises(UsageError, match="a second draw of one person"):
