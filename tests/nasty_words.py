@@ -76,7 +76,7 @@ MEANT: dict[str, list[str]] = {
     "--into": ["ward", "ward 2", *NEW[2:]],
     "--database": ["hospital.duckdb"],
     "--ledger": ["ledger.duckdb", "new.ledger"],
-    "--changed": ["leave", "keep"],
+    "--changed": ["leave", "keep", "move"],
     "--since": ["followed", "release"],
     "--background": ["background.parquet", "background.csv"],
     "--background-from": ["sex", "age", "zipcode"],

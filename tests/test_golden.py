@@ -75,6 +75,9 @@ def mondrian() -> Plan:
 
 PLANS = {"anatomy": anatomy, "splu": splu, "robust": robust, "uncertain": uncertain, "mondrian": mondrian}
 FOLLOWED = {"anatomy": {"l": 4}, "splu": {"gamma": 4}, "robust": {"r": 2.5, "background_from": [("sex",)]}}
+FOLLOWINGS = {(method, "leave"): "followed.sql" for method in FOLLOWED} | {
+    (method, "move"): "moved.sql" for method in ("anatomy", "robust")
+}
 SAID = [(method, dialect) for method in PLANS for dialect in (METHODS[method].dialects or DIALECTS)]
 
 
@@ -89,15 +92,15 @@ def test_the_script_is_the_golden_one(method, dialect):
     assert text == path.read_text(encoding="utf-8"), "read the difference; if it is meant, UPDATE_GOLDEN=1"
 
 
-@pytest.mark.parametrize("method", FOLLOWED)
-def test_a_release_under_a_ledger_is_the_golden_one(method):
+@pytest.mark.parametrize(("method", "changed"), FOLLOWINGS)
+def test_a_release_under_a_ledger_is_the_golden_one(method, changed):
     roles = Roles(("age", "sex", "zipcode"), ("disease",), ("ssn",))
     known = {f"known_{table}": Sql(f"ledger.main.{table}") for table in ("person", "value")}
-    following = Following(2, "leave", known)
+    following = Following(2, changed, known, reserve=2 if changed == "move" else 0)
     request = Request(Source(Sql('"patients"')), roles, identity="identifier", following=following)
     plan = METHODS[method].plan(request, **FOLLOWED[method])
     text = "".join(f"-- {one.name}\n{one.sql};\n\n" for one in plan.statements)
-    path = GOLDEN / method / "followed.sql"
+    path = GOLDEN / method / FOLLOWINGS[method, changed]
     if os.environ.get("UPDATE_GOLDEN"):
         path.write_text(text, encoding="utf-8")
     assert text == path.read_text(encoding="utf-8"), "read the difference; if it is meant, UPDATE_GOLDEN=1"
@@ -119,5 +122,5 @@ def test_several_sensitive_columns_are_the_golden_statements():
 def test_no_golden_file_is_left_over():
     found = {path.relative_to(GOLDEN).as_posix() for path in GOLDEN.rglob("*.sql")}
     assert found == {f"{method}/{dialect}.sql" for method, dialect in SAID} | {
-        f"{one}/followed.sql" for one in FOLLOWED
+        f"{method}/{name}" for (method, _), name in FOLLOWINGS.items()
     } | {"anatomy/several.sql"}

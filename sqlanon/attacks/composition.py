@@ -12,6 +12,10 @@ from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.release import Release
 from sqlanon.verification.checks import PublishedTables
 
+MOVED = (
+    "release {number} and this one show people who moved to another group because their value changed: their two groups"
+    " need not share a value, and what looks fixed of them is not"
+)
 LEAST_SHARED = 0.5  # of the people whom another release must hold to be about the same
 
 
@@ -25,6 +29,8 @@ def intersect_releases(
         if reason := _unlike(view, other):
             notes.append(f"release {number} {reason}; it is left out")
             continue
+        if "move" in (view.manifest["parameters"].get("changed"), other.manifest["parameters"].get("changed")):
+            notes.append(MOVED.format(number=number))
         tables = other.published_tables
         if "st" in other.tables and "values" not in other.manifest["columns"]:
             tables = PublishedTables(other.engine, *one_column(other.tables, other.manifest, view.sensitive))

@@ -9,10 +9,10 @@ from typing import Any, Protocol
 from sqlanon.errors import SourceError
 from sqlanon.plans.templates import Sql
 
-FORMAT = 1
+FORMAT = 2  # 2: moves, and the reserve that they need
 DESCRIPTION = "description"  # the table of a database that says what the ledger is, and its one column
 COLUMNS = {
-    "person": {"person", "group_id", "code", "entered", "standing", "mark", "class_mark", "published"},
+    "person": {"person", "group_id", "code", "entered", "standing", "mark", "class_mark", "published", "moves"},
     "value": {"code", "sensitive"},
 }
 
@@ -77,6 +77,7 @@ def parse_history(text: object, named: str) -> tuple[dict[str, Any], tuple[Mappi
         raise SourceError(f"{named!r} is no ledger")
     if description.get("format") != FORMAT:
         raise SourceError(
-            f"{named!r} has format {description.get('format')}; this sqlanon reads format {FORMAT}: install a newer one"
+            f"{named!r} has format {description.get('format')}; this sqlanon reads format {FORMAT}: publish with one"
+            " that reads it, or begin another ledger, whose releases intersect with those of this one"
         )
     return description, tuple(description.pop("releases"))

@@ -64,12 +64,16 @@ def _read(engine: Engine, named: str, name: Sql) -> Contents:
         found: dict[str, set[str]] = {}
         for row in engine.rows(_columns_of(name)):
             found.setdefault(row["table_name"], set()).add(row["column_name"])
-        if found != TABLES:
+        if found.get(DESCRIPTION) != {DESCRIPTION}:
             raise SourceError("other tables")
         (described,) = engine.rows(f"select description from {relations.pop(DESCRIPTION)}")
     except (SqlanonError, ValueError):
         raise SourceError(f"{named!r} is a database, and no ledger") from None
-    return Contents(*parse_history(described[DESCRIPTION], named), relations)
+    # another format may have other columns: it is told first
+    history = parse_history(described[DESCRIPTION], named)
+    if found != TABLES:
+        raise SourceError(f"{named!r} is a database, and no ledger")
+    return Contents(*history, relations)
 
 
 def _columns_of(name: Sql) -> str:

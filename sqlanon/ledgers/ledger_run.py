@@ -12,7 +12,7 @@ from sqlanon.ledgers import refusals
 from sqlanon.ledgers.contents import Contents, Store
 from sqlanon.ledgers.request import Destination, LedgerRequest
 from sqlanon.ledgers.stores import open_store
-from sqlanon.plans.following import Following
+from sqlanon.plans.following import RESERVE, Following
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Plan
 from sqlanon.plans.roles import resolve_names, split_columns
@@ -22,7 +22,7 @@ from sqlanon.wording import option
 # what the releases' history says of each, by the report that counts it
 FIGURES = {
     "turnover": ("left_source", "stayed", "returned", "arrived", "changed"),
-    "outcome": ("row_count", "shown", "waiting", "withheld"),
+    "outcome": ("row_count", "shown", "waiting", "withheld", "moved"),
 }
 
 
@@ -48,10 +48,16 @@ class LedgerRun:
         """Return what the plan has to know."""
         asked, before = self.asked, self.before
         if before is None:
-            return Following(1, asked.changed)
+            return Following(1, asked.changed, reserve=RESERVE if asked.changed == "move" else 0)
         known = {f"known_{name}": before.relations[name] for name in ("person", "value")}
+        told = before.description
         return Following(
-            before.last["number"] + 1, asked.changed, known, asked.expect_departures, tuple(before.description["quasi"])
+            before.last["number"] + 1,
+            asked.changed,
+            known,
+            asked.expect_departures,
+            tuple(told["quasi"]),
+            told["reserve"],
         )
 
     def check(self, plan: Plan, identifier: Sequence[str], types: Mapping[str, str], place: Destination) -> None:
@@ -61,6 +67,7 @@ class LedgerRun:
         """
         names = resolve_names(list(types), split_columns(identifier, list(types)))
         named, now = self.store.named, refusals.describe(plan.method, plan.publication, names, types, self.key)
+        now["reserve"] = self.following.reserve
         if self.before is not None:
             refusals.refuse_other_request(named, self.before, now)
             new = refusals.refuse_new_quasi(self.before, now, self.asked.new_quasi)
@@ -111,12 +118,11 @@ def open_ledger(
     request: what else was asked for: identifier, draws, many_rows_per_person. Raises UsageError and TargetError.
     """
     key = _required_key(key, request)
-    if asked.changed == "move":
-        raise UsageError(MOVE)
     with closing(open_store(asked.path, engine, place)) as store, store.reading() as before:
         if before is not None:
             # under another key everybody would be taken for new
             refusals.refuse_other_key(store.named, before, key)
+            refusals.refuse_moves(store.named, before, asked.changed)
         yield LedgerRun(asked, store, engine, key, before)
 
 
@@ -134,10 +140,3 @@ def _required_key(key: Key | None, request: Mapping[str, Any]) -> Key:
     if request["draws"] != "keyed":
         raise UsageError(f"a ledger needs keyed draws; leave {option('draws', 'random')} away")
     return key
-
-
-MOVE = (
-    f"{option('changed', 'move')} is not offered: that somebody moved tells that the old and the new group do not agree"
-    f" in this person's value, and over many releases no bound on what groups tell together is proved; say"
-    f" {option('changed', 'leave')} or {option('changed', 'keep')}"
-)

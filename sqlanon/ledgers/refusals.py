@@ -8,6 +8,7 @@ from typing import Any
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.ledgers.contents import FORMAT, Contents
+from sqlanon.plans.following import RESERVE
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Publication
 from sqlanon.wording import option
@@ -53,6 +54,18 @@ def refuse_other_key(named: str, before: Contents, key: Key) -> None:
     if before.description.get("check") != check_value(key):
         raise UsageError(
             f"{named!r} was made with another key: under this one it knows nobody. Publish with the ledger's own key"
+        )
+
+
+def refuse_moves(named: str, before: Contents, changed: str) -> None:
+    """Raise UsageError for moves under a ledger whose groups hold no more values than are promised."""
+    if changed == "move" and not before.description["reserve"]:
+        raise UsageError(
+            f"groups of {named!r} hold as many values as are promised, and {option('changed', 'move')} needs"
+            f" {RESERVE} more: that somebody moved tells that the old and the new group differ in this person's value."
+            f" A ledger keeps them from its first release on if that says {option('changed', 'move')}; say"
+            f" {option('changed', 'leave')} or {option('changed', 'keep')} here",
+            about=["changed"],
         )
 
 

@@ -98,8 +98,11 @@ def read_tables(engine: Engine, named: str) -> Contents | None:
     if not {("table", name) for name in names} <= {*kinds} or {kind for kind, _ in kinds} & FOREIGN:
         raise SourceError(f"{named!r} is no ledger: other things have the names of its tables")
     described = relations.pop(DESCRIPTION)
-    found = {name: set(engine.columns(f"select * from {relation}")) for name, relation in relations.items()}
-    if found != COLUMNS or set(engine.columns(f"select * from {described}")) != {DESCRIPTION}:
+    if set(engine.columns(f"select * from {described}")) != {DESCRIPTION}:
         raise SourceError(f"{named!r} is a table, and no ledger")
     rows = engine.rows(f"select * from {described}")
-    return Contents(*parse_history(rows[0][DESCRIPTION] if len(rows) == 1 else None, named), relations)
+    # another format may have other columns: it is told first
+    history = parse_history(rows[0][DESCRIPTION] if len(rows) == 1 else None, named)
+    if {name: set(engine.columns(f"select * from {relation}")) for name, relation in relations.items()} != COLUMNS:
+        raise SourceError(f"{named!r} is a table, and no ledger")
+    return Contents(*history, relations)

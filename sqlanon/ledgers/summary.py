@@ -18,7 +18,7 @@ from sqlanon.plans.build import render_query
 if TYPE_CHECKING:
     import pandas as pd
 
-HISTORY = ("shown", "stayed", "left_source", "returned", "arrived", "changed", "waiting", "withheld")
+HISTORY = ("shown", "stayed", "left_source", "returned", "arrived", "changed", "moved", "waiting", "withheld")
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,6 @@ def _told(engine: Engine, found: Contents) -> Ledger:
         {"release": one["number"], "created": one["created"], **{name: one["figures"][name] for name in HISTORY}}
         for one in found.releases
     )
-    standing = {**standing, "waiting": history[-1]["waiting"], "moved": 0}
+    standing = {**standing, "waiting": history[-1]["waiting"], "moved": sum(one["moved"] for one in history)}
     told = found.description
     return Ledger(told["method"], told["parameters"], tuple(told["quasi"]), standing, history)

@@ -77,8 +77,10 @@ class OneColumn(Grouped):
 
     @property
     def recorded(self) -> Mapping[str, Mapping[str, object]]:
-        """Return nothing for the share of rows that might be left out."""
-        return {"max_suppressed": {}}
+        """Return nothing for the share of rows that might be left out; how many values more than l groups have."""
+        known = self.request.following
+        reserve = {"reserve": known.reserve} if known is not None and known.reserve else {}
+        return {"max_suppressed": reserve}
 
 
 def design(request: Request, l: int, max_suppressed: float, block: int | None) -> Grouped:
@@ -148,11 +150,7 @@ ANATOMY = Method(
     ),
     outputs=(publish_qit, publish_st),
     followed=(
-        republication.select_rows,
-        republication.know_ledger,
-        republication.check_names,
-        check_persons,
-        check_quasi,
+        *republication.BEGINNING,
         republication.match_persons,
         republication.group_arrivals,
         republication.settle_rows,

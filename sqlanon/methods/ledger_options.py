@@ -60,7 +60,7 @@ class LedgerOptions(TypedDict, total=False):
         Literal["leave", "keep", "move"],
         Parameter(
             Choice(("leave", "keep", "move")),
-            "With a ledger, persons whose sensitive value changed: leave the release, or keep the old value in it.",
+            "With a ledger, whoever has another value now leaves, keeps the old value, or takes another group.",
             "leave",
             compiled=False,
         ),

@@ -10,11 +10,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from sqlanon.errors import DataError
+from sqlanon.methods import moves
 from sqlanon.methods.base import Design, Steps
 from sqlanon.methods.feasibility import Size, refuse_infeasible, refuse_missing
 from sqlanon.methods.grouping import (
     Attribute,
     Grouping,
+    check_persons,
     draw_from,
     form_groups,
     identify_rows,
@@ -22,6 +24,7 @@ from sqlanon.methods.grouping import (
 )
 from sqlanon.methods.grouping import select_rows as select_known
 from sqlanon.methods.internal_names import identifier_names, quasi_names
+from sqlanon.methods.uniqueness import check_quasi
 from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Row, Step
 from sqlanon.wording import option
@@ -37,6 +40,7 @@ WAITING = (
     "{count} rows wait for others to form a group with, and try again next time; who knows that somebody waits learns"
     " that the value is frequent among those who came new"
 )
+STAY = {"leave": "are not shown", "keep": "stay with the old one", "move": "look for another group"}
 NOBODY = "nobody of the source can be shown: {waiting} of {row_count} rows wait for others to form a group with"
 
 
@@ -50,7 +54,8 @@ def following(design: Design) -> Following:
 def carried_attribute(attribute: Attribute, release: Following) -> Attribute:
     """Return the attribute with what the ledger needs of each row, and draws of this release alone."""
     purpose = attribute.purpose if release.is_first else f"{attribute.purpose}/release {release.number}"
-    return replace(attribute, carried=(*attribute.carried, "person", "mark", "class_mark"), purpose=purpose)
+    carried = (*attribute.carried, "person", "mark", "class_mark", *release.mover_columns)
+    return replace(attribute, carried=carried, purpose=purpose, size=attribute.size + release.reserve)
 
 
 def select_rows(design: Design) -> Steps:
@@ -80,6 +85,10 @@ def _refuse_nameless(row: Row) -> None:
         raise DataError(NAMELESS.format(**row), about=["id"])
 
 
+# what every method does first, whoever comes
+BEGINNING = (select_rows, know_ledger, check_names, check_persons, check_quasi)
+
+
 def match_persons(design: Grouping) -> Steps:
     """Return the steps from `identified` to `matched`, with a check of who left, and `arrived`: who comes new."""
     return match_members(design, ())
@@ -88,21 +97,19 @@ def match_persons(design: Grouping) -> Steps:
 def match_members(design: Grouping, signature: tuple[str, ...]) -> Steps:
     """Return `match_persons` for groups whose members have the values of these quasi columns in common."""
     named: dict[str, object] = {"quasi_names": quasi_names(design.request)}
+    release, takes = following(design), {"takes_nulls": design.request.nulls != "drop"}
+    arrived = Step("methods/republication/arrived", "view", values={**named, **takes})
     return (
         *identify_rows(design),
         Step("methods/republication/met", "view", values={**named, "class_names": signature, "person_purpose": PERSON}),
-        Step("methods/republication/matched", values=named),
+        Step("methods/republication/matched", values={**named, "mover_columns": release.mover_columns}),
         Step(
             "methods/republication/turnover",
             "query",
             refuse=_refuse_turnover(design),
-            note=None if following(design).is_first else _describe_turnover(design),
+            note=None if release.is_first else _describe_turnover(design),
         ),
-        Step(
-            "methods/republication/arrived",
-            "view",
-            values={**named, "takes_nulls": design.request.nulls != "drop"},
-        ),
+        *(moves.meet_movers(design, named, takes) if release.mover_columns else (arrived,)),
     )
 
 
@@ -128,7 +135,7 @@ def _describe_turnover(design: Design) -> Callable[[Row], str]:
         parts = [f"{row['stayed']:,} stayed", f"{row['left_source']:,} left", f"{row['arrived']:,} came new"]
         parts += [f"{row['returned']:,} returned with the value they had"] if row["returned"] else []
         changed = f"{row['changed']:,} have another value than the published one, and "
-        stay = "stay with the old one" if release.changed == "keep" else "are not shown"
+        stay = STAY[release.changed]
         parts += [changed + stay] if row["changed"] else []
         moved = f"{row['reclassed']:,} have another signature than their group, and are not shown"
         parts += [moved] if row["reclassed"] else []
@@ -144,13 +151,14 @@ def group_arrivals(design: Grouping) -> Steps:
     refuses, only = request.nulls == "refuse", len(request.roles.sensitive) == 1
     size = Size(attribute.column, attribute.parameter, attribute.size, refuses, request.show_values, only)
     takes = request.nulls != "drop"
+    release = following(design)
     tally = Step(
         "methods/grouping/tally", values={"sensitive_column": attribute.internal}, reads={"population": "arrived"}
     )
     feasible = Step(
         "shared/feasibility",
         "query",
-        refuse=refuse_infeasible(size),
+        refuse=moves.tell_reserve(refuse_infeasible(size), release.reserve),
         values={"nulls_are_values": takes, "group_size": attribute.size},
     )
     frequency = Step(
@@ -160,23 +168,27 @@ def group_arrivals(design: Grouping) -> Steps:
             "value_purpose": f"{attribute.purpose}/value/",
             "group_size": attribute.size,
             "groups_per_block": attribute.groups_per_block,
+            "mover_columns": release.mover_columns,
         },
     )
     # the first release finds a group for everybody, or says what would; later ones let rows wait
-    checks = (feasible,) if following(design).is_first else ()
+    counted = (tally, feasible) if release.is_first else (moves.tally_movers() if release.mover_columns else tally,)
     drawn = draw_from(design, "sensitive", "arrived")
-    return (tally, *checks, *drawn, frequency, *seat_rows(design), *form_groups(design))
+    return (*counted, *drawn, frequency, *seat_rows(design), *form_groups(design))
 
 
 def settle_rows(design: Grouping) -> Steps:
     """Return the steps that end in `settled`, who is shown with which group, and `next_person`, the ledger after."""
     named: dict[str, object] = {"quasi_names": quasi_names(design.request)}
-    keeps = {"keeps_changed": following(design).changed == "keep"}
+    release = following(design)
+    keeps = {"keeps_changed": release.changed == "keep"}
     return (
+        *(moves.keep_apart(design) if release.mover_columns else ()),
         Step("methods/republication/next_value"),
-        Step("methods/republication/entered", values=named),
+        Step("methods/republication/entered", values={**named, "mover_columns": release.mover_columns}),
         Step("methods/republication/settled", values={**named, **keeps}),
         *close_ledger(design),
+        *(moves.account(design) if release.mover_columns else ()),
         Step("methods/republication/line"),
     )
 
@@ -187,7 +199,11 @@ def close_ledger(design: Design, waiting: str = WAITING) -> Steps:
     waiting: what to tell of rows that wait, {count} of them.
     """
     release = following(design)
-    values = {"keeps_changed": release.changed == "keep", "release_number": release.number}
+    values: dict[str, object] = {
+        "keeps_changed": release.changed == "keep",
+        "release_number": release.number,
+        "mover_columns": release.mover_columns,
+    }
     return (
         Step("methods/republication/standing", yields="next_person", values=values),
         Step(

@@ -6,6 +6,7 @@ from typing import Literal
 
 from sqlanon.plans.templates import Sql
 
+RESERVE = 2  # values of a group more than are promised, where members may move
 Changed = Literal["leave", "keep", "move"]
 
 
@@ -15,7 +16,8 @@ class Following:
 
     number: of the release, from 1. changed: what becomes of persons whose sensitive value changed. relations: the
     tables of the ledger by the names that steps read them under, none for the first release. losses: whether nearly
-    everybody may have left. quasi: the columns of the release before.
+    everybody may have left. quasi: the columns of the release before. reserve: how many values more than promised the
+    groups of this ledger have, each of which pays for one move from the group.
     """
 
     number: int
@@ -23,8 +25,14 @@ class Following:
     relations: Mapping[str, Sql] = field(default_factory=dict)
     losses: bool = False
     quasi: tuple[str, ...] = ()
+    reserve: int = 0
 
     @property
     def is_first(self) -> bool:
         """Return whether there is no release before."""
         return self.number == 1
+
+    @property
+    def mover_columns(self) -> tuple[str, ...]:
+        """Return the column that tells who moves from those who are new; none where nobody moves."""
+        return ("moves",) if self.changed == "move" and not self.is_first else ()

@@ -39,6 +39,9 @@ def check_manifest(manifest: Manifest, where: str) -> None:
     number = manifest["parameters"].get("release", 1)
     if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number < 2**62:
         raise ReleaseError(f"the manifest of {where} does not say which release of its ledger it is")
+    reserve = manifest["parameters"].get("reserve", 0)
+    if not isinstance(reserve, int) or isinstance(reserve, bool) or not 0 <= reserve < 2**62:
+        raise ReleaseError(f"the manifest of {where} does not say how many values more than l its groups have")
 
 
 def published_columns(manifest: Manifest) -> dict[str, list[str]]:
@@ -87,6 +90,7 @@ def verify(published: PublishedTables) -> Report:
     """Check a release from its tables alone: order, sizes, diversity, confidence."""
     answers = {name: published.engine.rows(sql)[0] for name, sql in queries(published)}
     l = published.manifest["parameters"]["l"]
+    least = l + published.manifest["parameters"].get("reserve", 0)
     groups = answers["groups"]
     rows = {name: answers[f"order of {name}"]["row_count"] for name in TABLES}
     faults = {name: int(answers["sizes"][name]) for name in ("unequal_groups", "wrong_counts")}
@@ -94,7 +98,7 @@ def verify(published: PublishedTables) -> Report:
     checks = (
         order_check(answers, TABLES, "sorted by the published columns, every value once in a group"),
         Check("sizes", EQUAL if not follows(published.manifest) else AT_MOST, faults, not any(faults.values())),
-        Check("diversity", f">= {l}", groups["least_distinct"], distinct >= l),
+        Check("diversity", f">= {least}", groups["least_distinct"], distinct >= least),
         # whoever knows a person's group infers a value with probability c_v / n, its share of the group's n rows
         Check(
             "confidence",

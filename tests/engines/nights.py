@@ -24,21 +24,27 @@ def people_of(night):
     return rows
 
 
-def publish_nights(con, ledger, place, method, sources=NIGHTS, **options):
+def publish_nights(con, ledger, place, method, sources=NIGHTS, changed=CHANGED, **options):
     """Publish the nights one after the other; place: what is said of where each goes, from 0. Return the releases."""
     # the names are another test's: a plan of few columns is made sooner
     known = {name: value for name, value in ASKED.items() if name != "l"}
     asked = {**known, "quasi": [QUASI[0], "age"], "id": [*IDENTIFIERS], "key": KEY, "ledger": ledger, **options}
     return [
-        sqlanon.publish(method, con, source, changed=CHANGED[night], **asked, **place(night))
+        sqlanon.publish(method, con, source, changed=changed[night], **asked, **place(night))
         for night, source in enumerate(sources)
     ]
 
 
 ASKED_NIGHTS = (
     {"method": "anatomy", "l": 3},
-    # class by class, where some change class on the third night
-    {"method": "robust", "r": 3, "background_from": [[QUASI[0]]], "max_suppressed": 0.9},
+    # class by class, where some change class on the third night; and who changes moves
+    {
+        "method": "robust",
+        "changed": ("move", "move", "keep"),
+        "r": 2,
+        "background_from": [[QUASI[0]]],
+        "max_suppressed": 0.9,
+    },
     # decoys among those who come, with rows that wait
     {"method": "splu", "gamma": 3},
 )

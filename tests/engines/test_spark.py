@@ -123,6 +123,15 @@ def test_spark_follows_a_ledger_as_duckdb_does(spark, spark_nights, nights):
     assert check_since(later, earlier).holds
 
 
+@pytest.mark.parametrize("number", [1, 2])
+def test_spark_follows_other_methods_as_duckdb_does(spark, spark_nights, nights, number):
+    folder, asked = spark_nights[0], ASKED_NIGHTS[number]
+    places = [{"out": folder / f"{asked['method']} night {night}"} for night in range(2)]
+    files = [f"{folder}/people_{night}.parquet" for night in range(2)]
+    publish_nights(spark, folder / f"{asked['method']} night ledger", places.__getitem__, sources=files, **asked)
+    assert tables_of([sqlanon.open(place["out"]) for place in places]) == nights[number][0][:2]
+
+
 def _views_of_files(spark):
     return {table.name for table in spark.catalog.listTables() if table.name.startswith("sqlanon_files")}
 

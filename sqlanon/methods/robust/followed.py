@@ -4,7 +4,9 @@ A group of one signature has posterior 1/n for its members whatever the distribu
 it while its lines in ST stay. Whose signature changed cannot stay: the group would mix classes.
 """
 
-from sqlanon.methods import republication
+from dataclasses import replace
+
+from sqlanon.methods import moves, republication
 from sqlanon.methods.base import Steps
 from sqlanon.methods.robust.class_grouping import ClassGrouping, check_surplus, look_ahead
 from sqlanon.plans.plan import Step
@@ -21,8 +23,19 @@ def match_class_members(design: ClassGrouping) -> Steps:
     )
 
 
+def make_room(design: ClassGrouping) -> Steps:
+    """Return the step that lets a class have as many groups as there are new persons for, where others move to them."""
+    if not republication.following(design).mover_columns:
+        return ()
+    values = {**design.signed, **design.size}
+    return (Step("methods/robust/followed/capacity", suffix="_of_new", values=values),)
+
+
 def check_first_surplus(design: ClassGrouping) -> Steps:
     """Return the steps that refuse a first release that leaves too many rows over; later ones let rows wait."""
-    if not republication.following(design).is_first:
+    release = republication.following(design)
+    if not release.is_first:
         return ()
-    return (*look_ahead(design), *check_surplus(design))
+    (check,) = check_surplus(design)
+    assert isinstance(check, Step) and check.refuse is not None, "a check refuses"
+    return (*look_ahead(design), replace(check, refuse=moves.tell_reserve(check.refuse, release.reserve)))

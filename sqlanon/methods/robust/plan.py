@@ -32,7 +32,7 @@ from sqlanon.methods.robust.class_grouping import (
 )
 from sqlanon.methods.robust.class_merging import code_merged_rows, count_merged_classes, merge_classes
 from sqlanon.methods.robust.design import GUARANTEES, MOST_SUPPRESSED, MOST_TURNS, NAME, Robustness, design
-from sqlanon.methods.robust.followed import check_first_surplus, match_class_members
+from sqlanon.methods.robust.followed import check_first_surplus, make_room, match_class_members
 from sqlanon.methods.robust.repair import repair_groups
 from sqlanon.methods.uniqueness import check_quasi
 
@@ -156,14 +156,11 @@ ROBUST: Method[Robustness] = Method(
     compile_example="patients --quasi age,sex --sensitive disease --id ssn -r 3 --background-from sex --dialect spark",
     saved="save_background",
     followed=(
-        republication.select_rows,
-        republication.know_ledger,
-        republication.check_names,
-        check_persons,
-        check_quasi,
+        *republication.BEGINNING,
         match_class_members,
         number_classes,
         count_classes,
+        make_room,
         check_first_surplus,
         order_class_values,
         code_rows,

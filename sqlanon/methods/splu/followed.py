@@ -35,6 +35,11 @@ from sqlanon.wording import option
 
 MUCH_DRIFT = 0.1  # of the values of those who come new
 RESIDUE = "{count} rows beyond a multiple of gamma, drawn evenly, wait for others to draw decoys among"
+MOVE = (
+    f"{option('changed', 'move')} would publish a second draw of one person, of another value: two draws tell of both"
+    f" values what one tells of each, and that they differ, for which decoy groups keep no reserve; say"
+    f" {option('changed', 'leave')} or {option('changed', 'keep')}"
+)
 WAITING = (
     "{count} rows wait for others to draw decoys among, and try again next time; who knows that somebody waits learns"
     " that the value may be frequent among those who came new"
@@ -46,12 +51,14 @@ def design(request: Request, **given: Any) -> Randomization:
     made, release = randomization.design(request, **given), request.following
     if release is None:
         return made
-    _refuse_unfollowed(request, made.drops)
+    _refuse_unfollowed(request, release, made.drops)
     attribute = _followed_attribute(made.attribute, release)
     return replace(made, attribute=attribute, attributes=(attribute,))
 
 
-def _refuse_unfollowed(request: Request, drops: bool) -> None:
+def _refuse_unfollowed(request: Request, release: Following, drops: bool) -> None:
+    if release.changed == "move":
+        raise UsageError(MOVE, about=["changed"])
     if len(request.roles.sensitive) > 1:
         raise UsageError(f"a ledger is for one sensitive column, and {option('sensitive')} names several")
     if not drops:
@@ -97,6 +104,7 @@ def _fit(design: Randomization) -> Steps:
             "value_purpose": f"{attribute.purpose}/value/",
             "group_size": attribute.size,
             "groups_per_block": attribute.groups_per_block,
+            "mover_columns": (),
         },
     )
     drift = Step("methods/splu/drift", "query", note=_describe_drift)

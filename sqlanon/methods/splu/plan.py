@@ -140,11 +140,7 @@ SPLU: Method[Randomization] = Method(
     macros=MACROS,
     plans_promises="gamma",
     followed=(
-        republication.select_rows,
-        republication.know_ledger,
-        republication.check_names,
-        check_persons,
-        check_quasi,
+        *republication.BEGINNING,
         republication.match_persons,
         randomize_arrivals,
         settle_rows,

@@ -87,28 +87,34 @@ select
 from hashed;
 
 -- matched
+with last_known as (
+    select *
+    from ledger.main.person
+    where standing <> 'moved'
+)
 select
     met."quasi_1",
     met."quasi_2",
     met."quasi_3",
     met.sensitive,
-    case when known_person.person is null then met.identity end as identity,
-    coalesce(met.person, known_person.person) as person,
+    case when last_known.person is null then met.identity end as identity,
+    coalesce(met.person, last_known.person) as person,
     met.mark,
     met.class_mark,
-    known_person.mark as known_mark,
-    known_person.group_id,
-    known_person.published,
-    known_person.code,
-    known_person.entered,
-    known_person.class_mark as known_class,
+    last_known.mark as known_mark,
+    last_known.group_id,
+    last_known.published,
+    last_known.code,
+    last_known.entered,
+    last_known.class_mark as known_class,
+    last_known.moves as known_moves,
     met.person is not null as is_here,
-    known_person.standing as before,
+    last_known.standing as before,
     met.sensitive is not distinct from known_value.sensitive as same_value,
-    met.class_mark is not distinct from known_person.class_mark as same_class
+    met.class_mark is not distinct from last_known.class_mark as same_class
 from "sqlanon_met" as met
-full join ledger.main.person as known_person on known_person.person = met.person
-left join ledger.main.value as known_value on known_value.code = known_person.code;
+full join last_known on last_known.person = met.person
+left join ledger.main.value as known_value on known_value.code = last_known.code;
 
 -- turnover
 with today as (
@@ -568,7 +574,8 @@ select
     grouped.class_mark,
     grouped.group_id + taken.first_group as group_id,
     next_value.code,
-    cast(null as bigint) as published
+    cast(null as bigint) as published,
+    cast(0 as bigint) as moves
 from "sqlanon_grouped" as grouped
 inner join "sqlanon_frequency" as frequency on frequency.code = grouped.code
 inner join "sqlanon_next_value" as next_value on next_value.sensitive is not distinct from frequency.sensitive
@@ -599,23 +606,42 @@ select
 from shown;
 
 -- next_person
-with registered as (
+with mover as (
+    select person
+    from "sqlanon_entered"
+    where moves > 0
+),
+registered as (
+    select
+        matched.person,
+        matched.group_id,
+        matched.code,
+        matched.entered,
+        case
+            when not matched.is_here then 'departed'
+            when matched.same_class and matched.same_value then 'present'
+            when matched.same_class and false then 'stale'
+            else 'changed'
+        end as standing,
+        coalesce(matched.mark, matched.known_mark) as mark,
+        matched.known_class as class_mark,
+        matched.published,
+        matched.known_moves as moves
+    from "sqlanon_matched" as matched
+    where matched.group_id is not null
+    union all
     select
         person,
         group_id,
         code,
         entered,
-        case
-            when not is_here then 'departed'
-            when same_class and same_value then 'present'
-            when same_class and false then 'stale'
-            else 'changed'
-        end as standing,
-        coalesce(mark, known_mark) as mark,
-        known_class as class_mark,
-        published
-    from "sqlanon_matched"
-    where group_id is not null
+        standing,
+        mark,
+        class_mark,
+        published,
+        moves
+    from ledger.main.person
+    where standing = 'moved'
     union all
     select
         person,
@@ -625,7 +651,8 @@ with registered as (
         'present' as standing,
         mark,
         class_mark,
-        published
+        published,
+        moves
     from "sqlanon_entered"
 )
 select
@@ -636,7 +663,8 @@ select
     standing,
     mark,
     class_mark,
-    published
+    published,
+    moves
 from registered;
 
 -- outcome
@@ -645,6 +673,7 @@ select
     (select count(*) from "sqlanon_settled") as shown,
     (select count(*) from "sqlanon_arrived") - (select count(*) from "sqlanon_entered") as waiting,
     (select count(*) from "sqlanon_matched" where is_here) - (select count(*) from "sqlanon_settled") as withheld,
+    (select count(*) from "sqlanon_entered" where moves > 0) as moved,
     (select count(*) from "sqlanon_next_person") - (select count(*) from "sqlanon_settled") as departed;
 
 -- line
