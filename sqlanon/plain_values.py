@@ -45,8 +45,8 @@ def plain(value: Any) -> Any:
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
-    # numpy's numbers and pandas' timestamps; anything else is told as its text
-    return plain(value.item()) if hasattr(value, "item") else str(value)
+    # numpy's numbers and its arrays, which stand for lists; anything else is told as its text
+    return plain(value.tolist()) if hasattr(value, "tolist") else str(value)
 
 
 def words(value: object) -> str:

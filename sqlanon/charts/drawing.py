@@ -48,7 +48,7 @@ def require() -> None:
 
 def label(value: object) -> str:
     """Write a value as a chart's label: what is there to see of it, and not too much."""
-    text = " ".join(visible("NULL" if value is None else str(value)).split())
+    text = " ".join(visible("NULL" if value is None else str(value)).split()) or "(blank)"
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 

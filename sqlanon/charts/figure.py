@@ -16,14 +16,20 @@ def write_figure(
     """
     if not is_installed():
         return ""
-    # what the chart says stands in its name and in the table; its marks are decoration for a screen reader
-    svg = write_svg(draw()).replace("<svg ", '<svg aria-hidden="true" ', 1)
-    figures = (
-        f"<details><summary>The chart's figures</summary>{write_table(heads, lines, caption)}</details>"
-        if heads
-        else ""
-    )
+    figures = ""
+    if heads:
+        # a long word of a stranger's is broken: a figure is as narrow as a phone
+        told = write_table(heads, lines, caption)
+        opened = '<details style="overflow-wrap:anywhere">'
+        figures = f"{opened}<summary>The chart's figures</summary>{told}</details>"
     return (
-        f'<figure style="margin:1em 0;max-width:360px"><div role="img" aria-label="{write_text(caption)}">{svg}</div>'
+        f'<figure style="margin:1em 0;max-width:360px">{write_image(draw(), caption)}'
         f"<figcaption>{write_text(caption)}</figcaption>{figures}</figure>"
     )
+
+
+def write_image(chart: Any, name: str) -> str:
+    """Return a chart as a picture; name: what it shows, for who cannot see it."""
+    # what the chart says stands in its name; its marks are decoration for a screen reader
+    svg = write_svg(chart).replace("<svg ", '<svg aria-hidden="true" ', 1)
+    return f'<div role="img" aria-label="{write_text(name)}">{svg}</div>'

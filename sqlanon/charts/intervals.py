@@ -8,7 +8,7 @@ from sqlanon.charts.drawing import RELEASE, SOURCE, WIDTH, data_of, heights, lab
 if TYPE_CHECKING:
     import altair as alt
 
-ESTIMATED, TRUE = "estimated from the release, 95 %", "in the source"
+ESTIMATED, TRUE = "as the release tells it", "in the source"
 
 
 def draw_intervals(

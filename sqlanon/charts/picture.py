@@ -1,25 +1,27 @@
 """A chart in hand: shown as a still picture without network, saved as a file, changed as altair's own."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from sqlanon.atomic_files import check_new_file, write_atomically
-from sqlanon.charts.drawing import FORMATS, paint, save, write_svg
+from sqlanon.charts.drawing import FORMATS, paint, save
+from sqlanon.charts.figure import write_image
 from sqlanon.wording import option
 
 
 class Picture:
     """Charts below one another; `chart` is altair's object, to change or to show in its own way."""
 
-    def __init__(self, charts: list[Any]) -> None:
-        """Take charts as the modules beside this one draw them."""
+    def __init__(self, charts: Mapping[str, Any]) -> None:
+        """Take charts as the modules beside this one draw them, each by what it shows, in words."""
         self._charts = charts
 
     @property
     def chart(self) -> Any:
         """Return the charts as one of altair's; shown by altair itself, it fetches scripts from the network."""
-        return paint(self._charts)
+        return paint(list(self._charts.values()))
 
     def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Write a .png or .svg file, on white, whole or not at all; raise TargetError where that cannot be."""
@@ -32,4 +34,4 @@ class Picture:
 
     def _repr_html_(self) -> str:
         """Show it in a notebook, in the colours of its page."""
-        return "".join(f"<div>{write_svg(chart)}</div>" for chart in self._charts)
+        return "".join(write_image(chart, name) for name, chart in self._charts.items())

@@ -37,3 +37,8 @@ def draw_errors(lines: Sequence[Mapping[str, Any]], bands: Sequence[str], chosen
         .properties(width=WIDTH, height=200)
     )
     return chart
+
+
+def describe_errors(workload: str) -> str:
+    """Return in words what a chart of a workload's errors shows."""
+    return f"Median relative error of {workload} queries by how many rows meet them, for each method compared"

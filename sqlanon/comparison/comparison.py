@@ -3,11 +3,13 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.charts.drawing import require
+from sqlanon.charts.figure import write_figure
 from sqlanon.charts.picture import Picture
-from sqlanon.charts.selectivity import draw_errors
+from sqlanon.charts.selectivity import describe_errors, draw_errors
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import records
 
@@ -59,8 +61,10 @@ class Comparison:
         Raises UsageError where what draws charts is not installed.
         """
         require()
-        strongest = f"{self.strongest[0]}, {self.strongest[1]}" if self.strongest else ""
-        return Picture([draw_errors(*self._drawn(workload), strongest) for workload in self._workloads()])
+        return Picture({describe_errors(workload): self._draw(workload) for workload in self._workloads()})
+
+    def _draw(self, workload: str) -> Any:
+        return draw_errors(*self._drawn(workload), ", ".join(self.strongest or ()))
 
     def _workloads(self) -> list[str]:
         return list(dict.fromkeys(line["workload"] for line in self.lines))
@@ -97,4 +101,5 @@ class Comparison:
     def _repr_html_(self) -> str:
         """Show it in a notebook; names and values are escaped."""
         heads, lines = self.shown()
-        return write_table(heads, lines) + write_paragraphs((self.summary, *self.notes))
+        figures = "".join(write_figure(partial(self._draw, one), describe_errors(one)) for one in self._workloads())
+        return write_paragraphs([self.summary]) + figures + write_table(heads, lines) + write_paragraphs(self.notes)

@@ -164,9 +164,11 @@ def _summary(overall: Sequence[Mapping[str, Any]]) -> str:
     if not published:
         return f"{first}. These are rivals: there is no release among them."
     strongest = max(published, key=_strength)
+    # groups too few or too alike tell no intervals
+    covers = f"its 95 % intervals hold {strongest['coverage']:.0%} of the true answers"
     return (
         f"{first}. The strongest promise compared, {_named(strongest['candidate'])}, costs {strongest['median']:.1%},"
-        f" and its 95 % intervals hold {strongest['coverage']:.0%} of the true answers."
+        f" and {'it tells no intervals' if math.isnan(strongest['coverage']) else covers}."
     )
 
 

@@ -37,7 +37,11 @@ class Answer(pd.DataFrame):
             )
         taken = {column for sides in figures.values() for column in sides} | {f"{name}_std_error" for name in figures}
         keys = [column for column in self.columns if column not in taken]
-        return Picture([draw_intervals(self._lines(keys, sides), name) for name, sides in figures.items()])
+        by = f" by {', '.join(map(str, keys))}" if keys else ""
+        return Picture({
+            f"{name}{by}, as the release tells it": draw_intervals(self._lines(keys, sides), name)
+            for name, sides in figures.items()
+        })  # fmt: skip
 
     def _figures(self) -> dict[str, tuple[str, ...]]:
         """Return the columns of value, low and high of every figure."""

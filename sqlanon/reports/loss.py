@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sqlanon.charts.bars import draw_sizes
 from sqlanon.charts.figure import write_figure
 from sqlanon.charts.intervals import draw_intervals
-from sqlanon.charts.selectivity import draw_errors
+from sqlanon.charts.selectivity import describe_errors, draw_errors
 from sqlanon.comparison.comparison import ORDER
 from sqlanon.html_tables import write_paragraphs
 from sqlanon.methods import METHODS
@@ -13,6 +13,13 @@ from sqlanon.reports.compared_lines import by_workload, candidate_of
 from sqlanon.reports.facts import Facts
 from sqlanon.reports.frequencies import Frequencies
 from sqlanon.reports.sizes import Sizes
+
+# the forms whose intervals are no matter of chance
+_BARS = {
+    "uncertain": "reach from what is certain to what is possible",
+    "generalized": "are bounds that hold the true count for sure",
+}
+_INTERVALS = {"uncertain": " from certain to possible", "generalized": " with bounds that hold for sure"}
 
 
 def write_loss(facts: Facts) -> str:
@@ -22,7 +29,8 @@ def write_loss(facts: Facts) -> str:
         *(_draw_frequencies(one, METHODS[facts.manifest["method"]].form) for one in facts.frequencies),
         _draw_sizes(facts.sizes),
     ]
-    told = ["How near answers from the release come to the truth; bars are 95 % intervals."]
+    bars = _BARS.get(METHODS[facts.manifest["method"]].form, "are 95 % intervals")
+    told = [f"How near answers from the release come to the truth; bars {bars}."]
     if not facts.is_internal:
         told.append("This view holds no figure of the source; whoever owns it can set true values beside these.")
     return write_paragraphs(told) + f'<div class="figures">{"".join(figures)}</div>'
@@ -33,11 +41,10 @@ def _draw_errors(facts: Facts) -> Iterator[str]:
     for workload, lines in by_workload(facts.compared).items():
         own = chosen if any(line["candidate"] == chosen for line in lines) else ""
         bands = [name for name in ORDER if any(line["band"] == name for line in lines)]
-        caption = f"Median relative error of {workload} queries by how many rows meet them, for each method compared"
         told = [[line["candidate"], line["band"], f"{line['error']:.1%}"] for line in lines]
         yield write_figure(
             lambda drawn=lines, bands=bands, own=own: draw_errors(drawn, bands, own),  # type: ignore[misc]
-            caption,
+            describe_errors(workload),
             ["candidate", "rows", "median error"],
             told,
         )
@@ -47,7 +54,7 @@ def _draw_frequencies(found: Frequencies, form: str) -> str:
     what = " and ".join(found.columns)
     has_truth = any(line["truth"] is not None for line in found.lines)
     caption = f"People by {what}: {'the most frequent, ' if found.is_cut else ''}as the release tells them"
-    caption += " from certain to possible" if form == "uncertain" else " with 95 % intervals"
+    caption += _INTERVALS.get(form, " with 95 % intervals")
     caption += ", beside the source" if has_truth else ""
     heads = [what, "estimated", "low", "high", *(["in the source"] if has_truth else [])]
     lines = [[line[key] for key in ("name", "value", "low", "high", *(["truth"] if has_truth else []))]

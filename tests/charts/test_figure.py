@@ -40,6 +40,6 @@ def test_intervals_without_true_values_name_none():
 
 
 def test_labels_are_short_visible_and_told_apart():
-    assert label(None) == "NULL" and label("a\u202e\nb") == "a\\u202e b"
+    assert label(None) == "NULL" and label(" ") == "(blank)" and label("a\u202e\nb") == "a\\u202e b"
     long = "x" * 100
     assert labels([long, f"{long}y", "z"]) == [f"{'x' * (LONGEST - 1)}…", f"{'x' * (LONGEST - 1)}… (2)", "z"]

@@ -280,3 +280,12 @@ def test_rivals_answer_counts_of_a_file_alone(tmp_path):
     assert sampled["query"].tolist() == [1, 1, 3]
     assert sampled["error"].max() < 0.1
     assert "sums and averages are not asked of rivals: they answer counts alone" in found.notes
+
+
+def test_releases_without_intervals_are_told_in_words():
+    con = duckdb.connect()
+    con.execute("create table people as select i as ssn, i % 5 as age, 'd' || i % 2 as disease from range(40) r(i)")
+    # every group has both values, and tells them apart nowhere
+    found = sqlanon.compare(con, "people", quasi="age", sensitive="disease", methods="anatomy", l=2, queries=6)
+    assert found.summary.endswith("and it tells no intervals.")
+    assert found._repr_html_().count("<figure") == len(set(found.df()["workload"]))

@@ -117,6 +117,8 @@ def test_uncertain_rows_have_a_page(con):
     assert "from certain to possible" in read_safely(page.html).text and page.facts.attack.scored
     lines = page.facts.frequencies[0].lines
     assert all(line["low"] <= line["value"] <= line["high"] for line in lines) and len(lines) == 4
+    assert "reach from what is certain to what is possible" in page.html
+    assert "alternatives" in release._repr_html_()  # a column of lists, most of them empty
 
 
 def test_nothing_of_a_stranger_acts_in_a_page(con, tmp_path):
