@@ -18,7 +18,8 @@ from sqlanon.verification.checks import PublishedTables
 if TYPE_CHECKING:
     from sqlanon.adversary.exposure import Exposure
 
-ROWS_AT_ONCE = 2_000_000  # of a release, held in memory as numbers; a quarter of it where they are fetched as objects
+ROWS_AT_ONCE = 250_000  # of a release, held in memory as numbers
+FETCHED_AT_ONCE = 500_000  # from engines of other processes, where each question costs more than its rows
 log = logging.getLogger("sqlanon")
 
 
@@ -118,7 +119,8 @@ def _measure_exposure(
     published: PublishedTables, prefix: str, number: int, known: MatchedBackground, r: float, rows: int
 ) -> "Exposure":
     """Let one background meet the groups, a portion of them at a time."""
-    from sqlanon.adversary.exposure import Exposure, Holding, Priors  # numpy and scipy are slow to import
+    from sqlanon.adversary.exposure import Exposure, Holding  # numpy and scipy are slow to import
+    from sqlanon.adversary.priors import Priors
 
     engine, portions = published.engine, _portions(published, rows)
     texts = _priors_queries(published, prefix, number, known)
@@ -166,6 +168,6 @@ def _relations(prefix: str, number: int) -> dict[str, Sql]:
 
 
 def _portions(published: PublishedTables, rows: int) -> int:
-    """Return in how many portions the groups are looked at; engines of other processes hand over objects."""
-    most = ROWS_AT_ONCE if published.engine.in_process else ROWS_AT_ONCE // 4
+    """Return in how many portions the groups are looked at."""
+    most = ROWS_AT_ONCE if published.engine.in_process else FETCHED_AT_ONCE
     return 1 + rows // most

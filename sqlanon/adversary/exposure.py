@@ -8,6 +8,7 @@ import numpy as np
 
 from sqlanon.adversary.posterior import Array, Mask, Whole, is_exact, posteriors
 from sqlanon.adversary.posterior_bounds import bounds, meets_delta
+from sqlanon.adversary.priors import Priors, whole_numbers
 from sqlanon.verification.checks import ROUNDING
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 POSTERIOR_METHODS = ("one signature", "exact", "bound")
 _AT_ONCE = 2**22  # priors of groups looked up together
+_SAMPLE = 2**10  # groups by which it is told whether any are alike
 
 
 @dataclass(frozen=True)
@@ -28,44 +30,12 @@ class Holding:
     @classmethod
     def from_frame(cls, frame: "pd.DataFrame") -> "Holding":
         """Take a frame with the columns group_id, item and row_count."""
-        return cls(*(_whole_numbers(frame[name]) for name in ("group_id", "item", "row_count")))
+        return cls(*(whole_numbers(frame[name]) for name in ("group_id", "item", "row_count")))
 
     def sorted(self) -> "Holding":
         """Return the lines by group, and in a group by falling count and item: equal groups look alike."""
         order = np.lexsort((self.item, -self.count, self.group))
         return Holding(self.group[order], self.item[order], self.count[order])
-
-
-class Priors:
-    """Look up p(s : x) by the numbers of signature and value."""
-
-    def __init__(self, signature: Whole, value: Whole, probability: Array, share: Array, totals: Whole) -> None:
-        """Take the listed priors, and for the others each signature's share and each value's rows."""
-        keys = signature * len(totals) + value
-        order = np.argsort(keys)
-        self._keys, self._listed = keys[order], probability[order]
-        self._share, self._totals = share, totals
-
-    @classmethod
-    def from_frames(cls, listed: "pd.DataFrame", share: "pd.DataFrame", tally: "pd.DataFrame") -> "Priors":
-        """Take the priors that a background lists, each signature's share, and each value's rows, in any order."""
-        return cls(
-            _whole_numbers(listed["signature_number"]),
-            _whole_numbers(listed["value_number"]),
-            listed["probability"].to_numpy(dtype=float),
-            share["share"].to_numpy(dtype=float)[np.argsort(_whole_numbers(share["signature_number"]))],
-            _whole_numbers(tally["row_count"])[np.argsort(_whole_numbers(tally["value_number"]))],
-        )
-
-    def of(self, signatures: Whole, values: Whole) -> Array:
-        """Return the priors G × s × k of groups that hold these signatures (G × s) and values (G × k)."""
-        keys = signatures[:, :, None] * len(self._totals) + values[:, None, :]
-        # what a signature's listed priors leave over is shared out among the other values as they occur in the release
-        rest = self._share[signatures][:, :, None] * self._totals[values][:, None, :]
-        if not len(self._keys):
-            return rest
-        place = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-        return np.where(self._keys[place] == keys, self._listed[place], rest)
 
 
 @dataclass
@@ -82,7 +52,7 @@ class Exposure:
         """Add groups; both holdings hold the same groups, each with as many rows as values."""
         # groups that look alike have the same posteriors: they are computed once and counted `often` times
         for held, given in _group_by_shape(signatures.sorted(), values.sorted()):
-            group, often = np.unique(np.concatenate((*held, *given), axis=1), axis=0, return_counts=True)
+            group, often = _count_alike(np.concatenate((*held, *given), axis=1))
             wide, many = held[0].shape[1], given[0].shape[1]
             most = max(1, _AT_ONCE // (wide * many))
             for start in range(0, len(group), most):
@@ -147,8 +117,19 @@ def _group_by_shape(signatures: Holding, values: Holding) -> Iterator[tuple[tupl
 
 
 def _starts(held: Holding) -> tuple[Whole, Whole]:
-    _, start, length = np.unique(held.group, return_index=True, return_counts=True)
-    return start, length
+    # the lines lie group by group
+    start = np.flatnonzero(np.diff(held.group, prepend=held.group[:1] - 1))
+    return start, np.diff(start, append=len(held.group))
+
+
+def _count_alike(lines: Whole) -> tuple[Whole, Whole]:
+    """Return lines and how often each counts: every different one once, unless hardly any is like another."""
+    # sorting many groups of which no two are alike takes as long as their posteriors
+    sample = lines[:: max(1, len(lines) // _SAMPLE)][:_SAMPLE]
+    if len(lines) > _SAMPLE == len(np.unique(sample, axis=0)):
+        return lines, np.ones(len(lines), dtype=np.int64)
+    group, often = np.unique(lines, axis=0, return_counts=True)
+    return group, often
 
 
 def _largest_posteriors(priors: Array, rows: Whole, counts: Whole) -> tuple[Array, Mask, Whole]:
@@ -174,10 +155,7 @@ def _largest_posteriors(priors: Array, rows: Whole, counts: Whole) -> tuple[Arra
 
 def _of_one_shape(shapes: Whole) -> list[Whole]:
     """Return the places of equal lines, a list for each different line."""
+    if (shapes == shapes[:1]).all():
+        return [np.arange(len(shapes))]
     _, which, length = np.unique(shapes, axis=0, return_inverse=True, return_counts=True)
     return np.split(np.argsort(which.ravel(), kind="stable"), np.cumsum(length)[:-1])
-
-
-def _whole_numbers(column: "pd.Series[Any]") -> Whole:
-    # engines hand numbers over as objects or floats where their own type is wider
-    return column.to_numpy(dtype=np.int64)

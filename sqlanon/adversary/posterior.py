@@ -25,6 +25,7 @@ LARGEST_STATES, FEW_STATES = 2**18, 2**23  # of one group, and of all groups of 
 MOST_ROWS = 100  # products of so many scaled priors stay within a double's range
 _SCALINGS = 8
 _SMALL = 1e-280  # weights below this are taken again with a wider range, where the machine has one
+_LARGE = 1e-120  # a world's weight from which on sums of worlds are as exact as any
 _AT_ONCE = 2**19  # states of groups computed together: what fits into a cache
 
 
@@ -140,6 +141,9 @@ def _transitions(rows: tuple[int, ...]) -> list[list[tuple[Whole, Whole]]]:
 
 def _scaled(priors: Array, rows: tuple[int, ...], counts: tuple[int, ...]) -> Array:
     """Divide lines and columns by their sums in turn: no posterior changes, and no product leaves a double's range."""
+    # no product of so many priors is small
+    if priors.min(initial=1, where=priors > 0) ** sum(rows) > _LARGE:
+        return priors
     # a factor for a whole line or column is in the weight of every world alike: it cancels in p(t : x)
     scaled = priors
     for _ in range(_SCALINGS):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon.adversary import background_knowledge
+from sqlanon.adversary import background_knowledge, exposure, priors
 from sqlanon.adversary.posterior_table import posterior_table
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import DataError, SqlanonError, UsageError
@@ -115,9 +115,15 @@ def releases(draw):
     return groups, signatures, entries
 
 
-@given(drawn=releases(), r=st.sampled_from([1.5, 2, 3]), at_once=st.sampled_from([1, 3, 10**6]))
+@given(
+    drawn=releases(),
+    r=st.sampled_from([1.5, 2, 3]),
+    at_once=st.sampled_from([1, 3, 10**6]),
+    table=st.sampled_from([0, 10**6]),
+    sample=st.sampled_from([1, 1000]),
+)
 @examples(30)
-def test_what_is_found_equals_every_world(session, drawn, r, at_once):
+def test_what_is_found_equals_every_world(session, drawn, r, at_once, table, sample):
     groups, signatures, entries = drawn
     totals = {}
     for _, values in groups:
@@ -147,6 +153,9 @@ def test_what_is_found_equals_every_world(session, drawn, r, at_once):
     largest, above = max(rows), sum(row > 1 / r + 1e-12 for row in rows)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(background_knowledge, "ROWS_AT_ONCE", at_once)
+        # priors laid out as a table or searched for, equal groups counted together or each by itself
+        patch.setattr(priors, "_LARGEST_TABLE", table)
+        patch.setattr(exposure, "_SAMPLE", sample)
         report = release.verify(background="known", r=r)
     (told,) = report.posterior
     assert told["largest_posterior"] == pytest.approx(float(largest), rel=1e-9)

@@ -21,7 +21,7 @@ from sqlanon.plans.templates import Sql
 LARGEST_SYSTEM = 5_000  # sensitive values for which S (V x V) is solved
 MOST_REMEMBERED = 5_000_000  # numbers that the remembered spreads may hold
 DIRECTIONS = 16  # vectors per spread query
-LARGEST_HELD = 20_000_000  # rows of a release whose ST is also held in memory, 12 bytes a line
+LARGEST_HELD = 10_000_000  # rows of a release whose ST is also held in memory: 12 bytes a line, 40 while it is read
 TABLES = {
     "value": "estimation/qit_st/value",
     "place": "shared/place",
