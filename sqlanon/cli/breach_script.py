@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sqlanon.cli.options import Dialect
-from sqlanon.cli.verbs.breach import Model, ModelOption
+from sqlanon.cli.options import Dialect, Model, ModelOption
 
 EPILOG = (
     "Example: sqlanon compile breach patients --view 'SELECT name, age FROM patients'"

@@ -89,6 +89,18 @@ BackgroundOption = Annotated[
 ]
 
 
+class Model(StrEnum):
+    """What the adversary knows beside the views."""
+
+    unrestricted = "unrestricted"
+    restricted = "restricted"
+
+
+ModelOption = Annotated[
+    Model, typer.Option("--model", help="restricted: the adversary knows that an id has one property.")
+]
+
+
 def open_engine(
     engine: EngineName,
     database: str | None,

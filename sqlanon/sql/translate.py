@@ -64,6 +64,8 @@ def _respell(node: exp.Expr, dialect: str) -> None:
         _put(node, spelling.divide, dialect, node.this, node.expression)
     elif isinstance(node, tuple(_RESPELLED)):
         _RESPELLED[type(node)](node, dialect)
+    elif isinstance(node, exp.Count) and spelling.signed and not isinstance(node.parent, exp.Window | exp.Cast):
+        _put(node, spelling.signed, dialect, node.copy())
     elif isinstance(node, exp.Rand):
         _put(node, spelling.random, dialect)
     elif isinstance(node, exp.NullSafeEQ) and node.find_ancestor(exp.Join):

@@ -62,6 +62,7 @@ def fault_of(rows, expected) -> str:
     return ""
 
 
+@pytest.mark.script_run("breach", "duckdb")
 def test_the_script_makes_what_the_analysis_finds(people, expected):
     before = people.execute("select count(*) from duckdb_tables()").fetchone()
     for asked, there in zip(ASKED, expected, strict=True):
@@ -83,6 +84,7 @@ def test_the_head_says_what_the_script_does_not():
     assert "does not look for duplicate rows" in script_of(ASKED[0])
 
 
+@pytest.mark.script_run("breach", "postgres")
 def test_postgres_runs_the_scripts(expected, server):
     import psycopg
 
@@ -99,6 +101,7 @@ def pieces(text: str) -> list[str]:
     return [piece for piece in text.split(";\n") if any(line[:2] not in ("", "--") for line in piece.splitlines())]
 
 
+@pytest.mark.script_run("breach", "spark")
 def test_spark_runs_a_script(expected, spark):
     frame = spark.createDataFrame(PEOPLE, "ssn int, age int, disease string, w int, sex string")
     frame.createOrReplaceTempView("people")
@@ -110,6 +113,7 @@ def test_spark_runs_a_script(expected, spark):
         spark.sql("drop table if exists sqlanon_breach")
 
 
+@pytest.mark.script_run("breach", "clickhouse")
 def test_clickhouse_runs_the_scripts(people, expected, tmp_path):
     chdb = pytest.importorskip("chdb.session", reason="needs ClickHouse's library: pip install chdb")
     people.execute(f"copy people to '{tmp_path}/people.parquet'").fetchall()
