@@ -20,6 +20,7 @@ from sqlanon.sql.spellings import DIALECTS
 from tests import documents
 from tests.command import Shell
 from tests.documents import DOCUMENTS, GUIDES, Command, blocks, commands, text_of
+from tests.engine_tables import ENGINES
 
 NAMED_FILE = re.compile(r"# (\w+\.\w+)\n")  # the first line of a block that is a file
 TRUE = re.compile(r"^(\S.*\S)  # True$", re.MULTILINE)
@@ -160,3 +161,15 @@ def test_readme_lists_every_guide():
     listed = re.findall(r"\]\((sqlanon/[^)#]+\.md)\)", text)
     assert {(DOCUMENTS["README"].parent / path) for path in listed} == set(GUIDES.values())
     assert all(f"[`{topic}`]" in text for topic in GUIDES)
+
+
+def test_the_guide_says_what_each_method_can_do_where():
+    """Read off what methods declare; that the engines do it is what their own tests show."""
+    cells = [line.strip("| ").split(" | ") for line in text_of("engines").splitlines() if line.startswith("| `")]
+    told = {line[0].strip("`"): line[1:] for line in cells}
+    assert set(told) >= {*METHODS, "breach", "check"}
+    for name, method in METHODS.items():
+        ran = ["yes" if not method.dialects or engine in method.dialects else "no" for engine in ENGINES]
+        script = ", ".join(f"`{one}`" for one in method.dialects) or "every dialect"
+        macros = ", ".join(f"`{macro.name}`" for macro in method.macros) or "no"
+        assert told[name] == [*ran, script, macros, "yes" if method.followed else "no"], name

@@ -2,7 +2,7 @@
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack
 
@@ -24,6 +24,7 @@ from sqlanon.wording import spoken
 if TYPE_CHECKING:
     import pandas as pd
 
+    from sqlanon.breaches.statement_layout import Model
     from sqlanon.ledgers.summary import Ledger
 
 P = ParamSpec("P")
@@ -197,15 +198,18 @@ def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = Non
     """Return a method's script for an engine's own shell, as `sqlanon compile` prints it.
 
     source: the table as that engine names it. dialect: whose SQL. con: an open connection that has the source too, for
-    a method whose script depends on the columns' types. options: as for the method's own function. Raises UsageError.
+    a method whose script depends on the columns' types. options: as for the method's own function. With the method
+    "breach": views, secret, model, as for `breach`. Raises UsageError.
     """
     from sqlanon.publishing.plan_text import compiled
     from sqlanon.publishing.release_request import request_of
     from sqlanon.sql.spellings import DIALECTS
 
-    declared = _method(method)
     if dialect not in DIALECTS:
         raise UsageError(f"no dialect {dialect!r}; there are {', '.join(DIALECTS)}")
+    if method == "breach":
+        return _compile_breach(source, dialect, **options)
+    declared = _method(method)
     if declared.reads_source and con is None:
         raise UsageError(f"a script of {method} depends on the columns' types: hand over con, which has the source too")
     known = {name: one for name, one in declared.arguments.items() if one.compiled}
@@ -214,6 +218,15 @@ def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = Non
     # a script of names alone opens nothing
     engine = engine_of(con) if declared.reads_source else None
     return compiled(request_of(arguments, method, source), dialect, engine, **own)
+
+
+def _compile_breach(
+    source: str, dialect: str, *, views: str | Iterable[str], secret: str, model: "Model" = "unrestricted"
+) -> str:
+    from sqlanon.publishing.plan_text import compiled_breach
+
+    texts = (views,) if isinstance(views, str) else tuple(views)
+    return compiled_breach(source, texts, secret, model, dialect)
 
 
 def _method(name: str) -> Method[Any]:

@@ -66,7 +66,8 @@ def _lay_out_degrees(layout: StatementLayout, tree: JoinTree) -> None:
         layout.add(f"{FOLDER}/ways", yields=f"ways_{part}_{to}", **values)
     for part in layout.numbers:
         given = [(end, layout.relations[f"ways_{end}_{part}"], own) for end, own in tree.neighbours(part)]
-        layout.add(f"{FOLDER}/degree", yields=f"degree_{part}", node=layout.node(part), neighbours=given)
+        values = {"node": layout.node(part), "columns": tree.parts[part - 1], "neighbours": given}
+        layout.add(f"{FOLDER}/degree", yields=f"degree_{part}", **values)
 
 
 def _lay_out_neighbourhood(layout: StatementLayout, tree: JoinTree, part: int) -> None:

@@ -7,7 +7,6 @@ from sqlanon.breaches.enumeration import LARGEST_JOIN, Enumeration, join_candida
 from sqlanon.breaches.statement_layout import StatementLayout
 from sqlanon.breaches.statements import ALONE
 from sqlanon.engines.base import Engine
-from sqlanon.errors import UsageError
 
 
 def filled_relations(layout: StatementLayout) -> list[str]:
@@ -41,8 +40,6 @@ def weigh_components(layout: StatementLayout, engine: Engine) -> list[tuple[str,
 
 def enumerate_associations(layout: StatementLayout, engine: Engine) -> list[tuple[str, pd.DataFrame]]:
     """Write the worlds down one by one, where they are few: what they tell of every association, by its number."""
-    if engine.dialect != "duckdb":
-        raise UsageError(f"views that share different columns pairwise are analysed on DuckDB, not on {engine.name}")
     names = layout.graph.column_names
     parts = [tuple(names[column] for column in part.columns) for part in layout.graph.parts]
     rows = engine.rows(f"select * from {layout.relations['line']}")

@@ -39,7 +39,13 @@ def lay_out_enumeration(layout: StatementLayout, limit: int) -> None:
     columns = list(dict.fromkeys(names[column] for part in graph.parts for column in part.columns))
     matches = [join_conditions(part.conditions, names) for part in graph.parts]
     layout.add("line", columns=columns, matches=matches, most=limit)
-    layout.add("numbered", conditions=[condition.over(names) for condition in graph.conditions])
+    lay_out_numbers(layout)
+
+
+def lay_out_numbers(layout: StatementLayout) -> None:
+    """Write the associations by number."""
+    names = layout.graph.column_names
+    layout.add("numbered", conditions=[condition.over(names) for condition in layout.graph.conditions])
 
 
 def lay_out_rows(layout: StatementLayout) -> None:

@@ -47,6 +47,13 @@ Estimator = Enum("Estimator", {name: name for name in ESTIMATOR_NAMES}, type=str
 SourceArgument = Annotated[
     str, typer.Argument(help="Parquet, CSV or JSON path or glob; with --database a table or view.")
 ]
+OptionalSource = Annotated[
+    str | None,
+    typer.Argument(metavar="SOURCE", help="Parquet, CSV or JSON path or glob; with --database a table or view."),
+]
+QueryOption = Annotated[
+    str | None, typer.Option("--query", help="In place of SOURCE: SELECT columns FROM tables or files [WHERE …].")
+]
 QuasiOption = Annotated[
     list[str], typer.Option("--quasi", help="Columns that others may know; commas between, or repeat.")
 ]
@@ -86,6 +93,18 @@ BackgroundOption = Annotated[
         help="What the adversary knows: a table (any SOURCE) with quasi columns, the sensitive column and probability;"
         " repeatable.",
     ),
+]
+
+
+class Model(StrEnum):
+    """What the adversary knows beside the views."""
+
+    unrestricted = "unrestricted"
+    restricted = "restricted"
+
+
+ModelOption = Annotated[
+    Model, typer.Option("--model", help="restricted: the adversary knows that an id has one property.")
 ]
 
 

@@ -3,6 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+from sqlanon.breaches.analysis import BreachQuestion
+from sqlanon.breaches.script import compile_analysis
+from sqlanon.breaches.statement_layout import Model
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
 from sqlanon.methods import METHODS
@@ -69,6 +72,12 @@ def compiled(asked: ReleaseRequest, dialect: str, engine: Engine | None = None, 
         unique_quasi=asked.unique_quasi,
     )
     return write_script(method.plan(request, prefix=PREFIX, **parameters), dialect, method.paper)
+
+
+def compiled_breach(source: str, views: tuple[str, ...], secret: str, model: Model, dialect: str) -> str:
+    """Return the script of a breach analysis; columns are taken as the definitions name them."""
+    question = BreachQuestion(source, views, secret, model)
+    return compile_analysis(question, Source(_table_elsewhere(source, dialect)), dialect)
 
 
 def _table_elsewhere(text: str, dialect: str) -> Sql:

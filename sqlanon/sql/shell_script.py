@@ -1,10 +1,11 @@
 """Write a plan as one script that an engine's own shell runs as it is: no Python, no driver."""
 
+from collections.abc import Sequence
 from textwrap import indent
 
 from sqlanon.errors import TemplateError
 from sqlanon.plans.plan import Guard, Loop, Plan, Report
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.statement import Kind, Statement
 from sqlanon.plans.templates import literal, template_header
 from sqlanon.sql.shells import SHELLS
 from sqlanon.sql.translate import quote_relation, translate
@@ -20,16 +21,36 @@ def write_script(plan: Plan, dialect: str, paper: str = "") -> str:
     if dialect not in SHELLS:
         raise TemplateError(f"no dialect {dialect!r}; there are {', '.join(SHELLS)}")
     shell = SHELLS[dialect]
-    # an empty part is what this shell does not need
     parts = [_write_head(plan, dialect, paper), shell.before, *_write_key(plan, dialect)]
     for step in plan.steps:
         parts += _write_step(step, dialect)
     for output in plan.outputs:
         parts += _create(output, shell.output, dialect)
     parts += [_drop_relations(plan, dialect), shell.after]
+    return _join_parts(parts, shell.key.count("${"))
+
+
+def write_statements(statements: Sequence[Statement], head: Sequence[str], dialect: str) -> str:
+    """Return a script that makes what the last statement yields, without a key and without checks.
+
+    head: lines of comment; none may hold what a user said. Raises TemplateError as `write_script` does.
+    """
+    if dialect not in SHELLS:
+        raise TemplateError(f"no dialect {dialect!r}; there are {', '.join(SHELLS)}")
+    shell, (*steps, output) = SHELLS[dialect], statements
+    parts = ["\n".join(map(_comment, head)), shell.before]
+    for step in steps:
+        parts += _create(step, shell.keeping[step.kind], dialect)
+    parts += _create(output, shell.output, dialect)
+    made = [(step.kind, step.relation) for step in steps]
+    return _join_parts([*parts, "-- the rest goes\n" + _drop_made(made, dialect), shell.after], 0)
+
+
+def _join_parts(parts: Sequence[str], variables: int) -> str:
+    """Join the parts of a script, in which so many variables are ours; a shell does not need what is empty."""
     text = "\n\n".join(part for part in parts if part) + "\n"
     # Spark's shell, and Databricks', substitute ${…} wherever it stands, in names and literals as well
-    if text.count("${") > shell.key.count("${"):
+    if text.count("${") > variables:
         raise TemplateError("a name holds ${, where some shells put a variable")
     return text
 
@@ -121,11 +142,14 @@ def _drop_relations(plan: Plan, dialect: str) -> str:
     shell = SHELLS[dialect]
     made = [(shell.key_kind, str(plan.key))]
     made += [(step.kind, step.relation) for step in plan.steps if isinstance(step, Statement) and step.relation]
-    lines = []
-    for kind, relation in reversed(made):
-        word = "view" if " view " in shell.keeping[kind] else "table"
-        lines.append(_drop(relation, word, dialect))
-    return "-- the rest is microdata and the key: forget it\n" + "\n".join(lines)
+    return "-- the rest is microdata and the key: forget it\n" + _drop_made(made, dialect)
+
+
+def _drop_made(made: Sequence[tuple[Kind, str]], dialect: str) -> str:
+    keeping = SHELLS[dialect].keeping
+    return "\n".join(
+        _drop(relation, "view" if " view " in keeping[kind] else "table", dialect) for kind, relation in reversed(made)
+    )
 
 
 def _describe(statement: Statement) -> str:

@@ -21,7 +21,8 @@ class Spelling:
     first that a text may hold. joined: texts {0} in the order of {1} with {2} between. tries: whether a cast can be
     tried. What is unnested in a SELECT: constants, of a text between separators, empty where a table takes their place;
     texts, of a JSON text, none where that is no list; range, the whole numbers from one to another. fences: a hash
-    that is named in a CTE is computed where it stands, once, not wherever the name is read.
+    that is named in a CTE is computed where it stands, once, not wherever the name is read. signed: a count, where
+    it would be of a type that meets no other whole number.
     The text is upper case where sqlglot's is; `written` lowers both.
     """
 
@@ -47,6 +48,7 @@ class Spelling:
     stored: str = ""
     pairs: bool = False
     fences: bool = False
+    signed: str = ""
 
 
 _TEXT = r'"([^"\\\u0001-\u001f]|\\["\\bfnrt]|\\u00[01][0-9A-F])*"'
@@ -123,6 +125,7 @@ SPELLINGS = {
         quotient="(CAST({0} AS Nullable(Float64)) / {1})",
         seconds="(toUnixTimestamp64Micro(toDateTime64({0}, 6, 'UTC')) / 1000000)",
         character="CHAR({0})",
+        signed="toInt64({0})",
         joined="arrayStringConcat(arrayMap(pair -> pair.2, arraySort(groupArray(({1}, assumeNotNull({0}))))), {2})",
     ),
 }

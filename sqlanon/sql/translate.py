@@ -64,6 +64,8 @@ def _respell(node: exp.Expr, dialect: str) -> None:
         _put(node, spelling.divide, dialect, node.this, node.expression)
     elif isinstance(node, tuple(_RESPELLED)):
         _RESPELLED[type(node)](node, dialect)
+    elif isinstance(node, exp.Count) and spelling.signed and not isinstance(node.parent, exp.Window | exp.Cast):
+        _put(node, spelling.signed, dialect, node.copy())
     elif isinstance(node, exp.Rand):
         _put(node, spelling.random, dialect)
     elif isinstance(node, exp.NullSafeEQ) and node.find_ancestor(exp.Join):
@@ -75,8 +77,14 @@ def _respell(node: exp.Expr, dialect: str) -> None:
     elif isinstance(node, exp.Greatest | exp.Least):
         node.set("ignore_nulls", None)  # templates compare numbers that are never NULL
     # ClickHouse calls a column of a join `table.column`, and statements after it find no `column`
-    elif isinstance(node, exp.Column) and isinstance(node.parent, exp.Select) and node.table and spelling.keeps_table:
+    elif _is_selected(node) and spelling.keeps_table:
         node.replace(exp.alias_(node.copy(), node.name, quoted=True))
+
+
+def _is_selected(node: exp.Expr) -> bool:
+    """Tell whether a node is one column of a relation that is named, as it stands in a SELECT."""
+    is_column = isinstance(node, exp.Column) and isinstance(node.parent, exp.Select) and bool(node.table)
+    return is_column and not isinstance(node.this, exp.Star)
 
 
 def _fence(select: exp.Select | None) -> None:
@@ -130,8 +138,9 @@ def _respell_join(node: exp.GroupConcat, dialect: str) -> None:
     order = node.this
     if not isinstance(order, exp.Order):
         return
-    if SPELLINGS[dialect].joined and len(order.expressions) == 1:
-        _put(node, SPELLINGS[dialect].joined, dialect, order.this, order.expressions[0].this, node.args["separator"])
+    if SPELLINGS[dialect].joined:
+        keys = exp.Anonymous(this="tuple", expressions=[one.this for one in order.expressions])
+        _put(node, SPELLINGS[dialect].joined, dialect, order.this, keys, node.args["separator"])
     else:
         _leave_nulls(order, dialect)
 

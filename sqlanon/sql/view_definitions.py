@@ -101,6 +101,17 @@ def read_secret(sql: str, base: Base) -> Secret:
     return Secret(columns[0], columns[1], tuple(_condition(part, base, qualifiers, words) for part in parts))
 
 
+def name_columns(definitions: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that definitions name, as the first one spells each: all that is known without a database."""
+    words = Wording("a definition", "is not allowed in a definition", f"{VIEW}; {SECRET}")
+    trees = [_select(sql, words, {"expressions", "from_", "distinct", "where"}) for sql in definitions]
+    named: dict[str, str] = {}
+    for column in (node for tree in trees for node in tree.find_all(exp.Column)):
+        if isinstance(column.this, exp.Identifier):
+            named.setdefault(column.name.lower(), column.name)
+    return tuple(named.values())
+
+
 def _select(sql: str, words: Wording, clauses: Collection[str]) -> exp.Select:
     try:
         return parse_select(sql, words, clauses)

@@ -75,6 +75,7 @@ def schemas(shop) -> set[str]:
         return {name for (name,) in names}
 
 
+@pytest.mark.same_release("anatomy", "postgres")
 def test_postgres_publishes_what_duckdb_publishes(postgres, expected):
     release = sqlanon.anatomy(postgres, "public.hostile", id=IDENTIFIERS, key=KEY, into="release", **ASKED)
     assert rows_of(release) == rows_of(expected)
@@ -135,6 +136,7 @@ def test_postgres_follows_a_ledger_as_duckdb_does(vault, nights):
         vault.execute("drop schema release cascade")
 
 
+@pytest.mark.same_release("splu", "postgres")
 def test_postgres_randomizes_as_duckdb_does(postgres, randomized):
     for asked, expected in randomized:
         release = sqlanon.splu(postgres, "hostile", **asked)
@@ -144,6 +146,7 @@ def test_postgres_randomizes_as_duckdb_does(postgres, randomized):
         same_answer(release.estimate(QUERIES[0]), expected.estimate(QUERIES[0]))
 
 
+@pytest.mark.same_release("anatomy", "postgres")
 def test_postgres_changes_the_places_that_duckdb_changes(postgres, several):
     asked, expected = several
     release = sqlanon.anatomy(postgres, "hostile", into="release", **asked)
@@ -154,6 +157,7 @@ def test_postgres_changes_the_places_that_duckdb_changes(postgres, several):
     same_answer(release.estimate(sql), expected.estimate(sql))
 
 
+@pytest.mark.same_release("robust", "postgres")
 def test_postgres_groups_class_by_class_as_duckdb_does(postgres, classes):
     for asked, expected in classes:
         release = sqlanon.robust(postgres, "hostile", **asked)
@@ -165,6 +169,7 @@ def test_postgres_groups_class_by_class_as_duckdb_does(postgres, classes):
             same_answer(release.estimate(query), expected.estimate(query))
 
 
+@pytest.mark.same_release("robust", "postgres")
 def test_postgres_merges_the_classes_that_duckdb_merges(postgres, source):
     asked = {"quasi": "ward", "sensitive": "s", "id": "i", "r": 3, "max_suppressed": 0.9, "key": KEY}
     tables = {
@@ -184,6 +189,7 @@ def test_postgres_merges_the_classes_that_duckdb_merges(postgres, source):
     same_answer(ours.estimate(query), theirs.estimate(query))
 
 
+@pytest.mark.same_release("mondrian", "postgres")
 def test_postgres_cuts_the_boxes_that_duckdb_cuts(postgres, boxes):
     postgres.execute("create temporary table tree (child text, parent text)")
     with postgres.cursor() as cursor, cursor.copy("copy tree from stdin") as copy:

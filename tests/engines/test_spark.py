@@ -58,6 +58,7 @@ def spark_release(spark, source, fetched, tmp_path_factory):
     return out, list(fetched)
 
 
+@pytest.mark.same_release("anatomy", "spark")
 def test_spark_publishes_what_duckdb_publishes(spark_release, expected):
     release = sqlanon.open(spark_release[0])
     assert rows_of(release) == rows_of(expected)
@@ -164,6 +165,7 @@ def test_a_ledger_of_spark_is_its_owners_directory(spark, spark_nights, source):
     }  # fmt: skip
 
 
+@pytest.mark.same_release("splu", "spark")
 def test_spark_randomizes_as_duckdb_does(spark, source, randomized, tmp_path):
     asked, expected = randomized[1]
     release = sqlanon.splu(spark, str(source[1]), out=tmp_path / "release", **asked)
@@ -172,6 +174,7 @@ def test_spark_randomizes_as_duckdb_does(spark, source, randomized, tmp_path):
     assert release.manifest["dropped_rows"] == expected.manifest["dropped_rows"]
 
 
+@pytest.mark.same_release("anatomy", "spark")
 def test_spark_changes_the_places_that_duckdb_changes(spark, source, several, tmp_path):
     asked, expected = several
     release = sqlanon.anatomy(spark, str(source[1]), out=tmp_path / "release", **asked)
@@ -180,6 +183,7 @@ def test_spark_changes_the_places_that_duckdb_changes(spark, source, several, tm
     assert release.manifest["dropped_rows"] == expected.manifest["dropped_rows"]
 
 
+@pytest.mark.same_release("robust", "spark")
 def test_spark_groups_class_by_class_as_duckdb_does(spark, source, classes, tmp_path):
     asked, expected = classes[1]
     sqlanon.robust(spark, str(source[1]), out=tmp_path / "release", **asked)
@@ -189,6 +193,7 @@ def test_spark_groups_class_by_class_as_duckdb_does(spark, source, classes, tmp_
     same_answer(opened_there.estimate(QUERIES[1]), expected.estimate(QUERIES[1]))
 
 
+@pytest.mark.same_release("mondrian", "spark")
 def test_spark_cuts_the_boxes_that_duckdb_cuts(spark, source, boxes, tmp_path):
     table, tree = str(source[1]), str(source[1].parent / "tree.parquet")
     sqlanon.mondrian(spark, table, hierarchy={"price": tree}, out=tmp_path / "release", **BOXED)
@@ -204,6 +209,7 @@ def test_spark_reads_sets_and_nothing_else(spark):
     assert read_sets(engine_of(spark)) == LISTED
 
 
+@pytest.mark.same_release("robust", "spark")
 def test_spark_merges_the_classes_that_duckdb_merges(spark, tmp_path):
     con, crowd, near = duckdb.connect(), tmp_path / "crowd.parquet", tmp_path / "near.parquet"
     con.execute(

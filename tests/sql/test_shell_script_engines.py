@@ -22,11 +22,14 @@ QUASI = tuple(NASTY_NAMES)
 SENSITIVE, IDENTIFIER = "sens'it\"ive", 'my "" `id` \\'
 
 
-def a_plan(nulls="value", size=4, identifier=(IDENTIFIER, "born")) -> Plan:
+def a_request(nulls="value", identifier=(IDENTIFIER, "born")) -> Request:
     roles = Roles(QUASI, (SENSITIVE,), identifier)
     identity = "identifier" if identifier else "row"
-    request = Request(Source(Sql('"hostile"')), roles, nulls=nulls, identity=identity)
-    return METHODS["anatomy"].plan(request, l=size)
+    return Request(Source(Sql('"hostile"')), roles, nulls=nulls, identity=identity)
+
+
+def a_plan(size=4, **asked) -> Plan:
+    return METHODS["anatomy"].plan(a_request(**asked), l=size)
 
 
 GIVEN = {
@@ -34,7 +37,12 @@ GIVEN = {
     "whole row": a_plan(identifier=()),
     "without NULL": a_plan(nulls="drop"),
     "many blocks": a_plan(size=2),
+    "randomized": METHODS["splu"].plan(a_request(), gamma=4),
+    "class by class": METHODS["robust"].plan(
+        a_request(), r=2, background_from=[QUASI[:1]], max_suppressed=0.9, block=4
+    ),
 }
+OUTPUTS = sorted({output.relation for plan in GIVEN.values() for output in plan.outputs})
 REFUSED = {"NULL": a_plan(nulls="refuse"), "l": a_plan(size=301), "value": a_plan(size=13)}
 
 
@@ -110,7 +118,8 @@ class Postgres:
         return self.con.execute(f"select * from {relation}").fetchall()
 
     def forget(self) -> None:
-        self.con.execute("drop table if exists sqlanon_qit; drop table if exists sqlanon_st")
+        for output in OUTPUTS:
+            self.con.execute(f"drop table if exists {output}")
 
     def close(self) -> None:
         self.con.close()
@@ -207,6 +216,7 @@ def clean(engine):
     engine.forget()
 
 
+@pytest.mark.script_run
 @pytest.mark.parametrize("plan", GIVEN.values(), ids=GIVEN)
 def test_the_same_key_gives_the_same_release(engine, source, plan):
     engine.run(write_script(plan, engine.dialect), KEY.upper())

@@ -1,17 +1,13 @@
 """The verb of whoever wants to publish views: breach."""
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sqlanon.cli.app import app
-from sqlanon.cli.options import (
-    Format,
-    say,
-)
+from sqlanon.cli.options import Format, Model, ModelOption, say
 from sqlanon.cli.session_options import SessionOptions, with_session
 
 if TYPE_CHECKING:
@@ -20,16 +16,6 @@ if TYPE_CHECKING:
     from sqlanon.engines.base import Engine
 
 
-class Model(StrEnum):
-    """What the adversary knows beside the views."""
-
-    unrestricted = "unrestricted"
-    restricted = "restricted"
-
-
-ModelOption = Annotated[
-    Model, typer.Option("--model", help="restricted: the adversary knows that an id has one property.")
-]
 Explained = Annotated[
     tuple[str, str] | None,
     typer.Option("--explain", help="An id and a property: show nodes, edges and worlds of this association."),

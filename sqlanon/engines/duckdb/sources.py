@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sqlanon.errors import SourceError, SqlanonError
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql, ident, literal
+from sqlanon.sql.source_select import SourceSelect
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ _NESTED = ("LIST", "STRUCT", "MAP", "UNION", "ARRAY", "VARIANT")
 def find_source(engine: "DuckDBEngine", text: object, as_text: bool = False) -> tuple[Source, Mapping[str, str]]:
     """Find a source; return its SQL and its columns with their types, in order.
 
-    text: a name, path or glob, or an object that DuckDB can read. as_text: a CSV's values as they are written.
+    text: a name, path or glob, a query, or an object that DuckDB can read. as_text: a CSV's values as they are written.
     Raises SourceError where there is none, or none that can be read.
     """
     relation, numbering = _find_relation(engine, text, as_text)
@@ -88,6 +89,9 @@ def find_source(engine: "DuckDBEngine", text: object, as_text: bool = False) -> 
 
 def _find_relation(engine: "DuckDBEngine", text: object, as_text: bool) -> tuple[str, str]:
     """Return SQL that reads a source, and an expression that numbers its rows."""
+    if isinstance(text, SourceSelect):
+        # the engine looks no name up, for a macro could answer
+        return text.write(lambda table: _find_relation(engine, table, as_text=False)[0]), _COUNTED
     if not isinstance(text, str):
         return engine.register(text), _COUNTED
     place = _find_table(engine, text)
@@ -165,7 +169,9 @@ def _find_files(text: str, as_text: bool) -> tuple[str, str] | None:
     if reader == "read_parquet":
         numbering = "cast(file_index as bigint) * 1099511627776 + file_row_number"  # below 2^40 rows a file
     written = ", all_varchar = true, header = true" if as_text and reader == "read_csv" else ""
-    return f"{reader}({literal(pattern)}{written})", numbering
+    # files of one pattern may have been written at different times, with columns added or in another order
+    several = "" if is_file or not any(letter in text for letter in "*?[") else ", union_by_name = true"
+    return f"{reader}({literal(pattern)}{written}{several})", numbering
 
 
 def escape_pattern(path: str) -> str:
@@ -190,4 +196,5 @@ def _find_in_scope(name: str) -> object | None:
 
 
 def _name_source(text: object) -> str:
-    return repr(text) if isinstance(text, str) else f"the {type(text).__name__}"
+    told = "query" if isinstance(text, SourceSelect) else type(text).__name__
+    return repr(text) if isinstance(text, str) else f"the {told}"

@@ -99,14 +99,17 @@ class PostgresEngine:
         self._run(f"insert into {relation} values (%s)", [key.text])
 
     def keep_frame(self, relation: Sql, frame: "pd.DataFrame") -> None:
-        """Put a small table of numbers of the driver's into a temporary table."""
-        kinds = ["bigint" if kind.kind in "iu" else "double precision" for kind in frame.dtypes]
+        """Put a small table of numbers and texts of the driver's into a temporary table."""
+        named = {"i": "bigint", "u": "bigint", "f": "double precision"}
+        kinds = [named.get(kind.kind, "varchar") for kind in frame.dtypes]
         columns = ", ".join(f"{ident(str(name))} {kind}" for name, kind in zip(frame.columns, kinds, strict=True))
         self.drop([str(relation)])
         self._run(f"create temporary table {relation} ({columns})")
         with translated_errors(), self.connection.transaction(), self.connection.cursor() as cursor:  # noqa: SIM117
             with cursor.copy(f"copy {relation} from stdin") as copy:
-                for row in frame.astype(object).itertuples(index=False, name=None):
+                held = frame.astype(object)
+                texts = [kind == "varchar" for kind in kinds]
+                for row in held.mask(held.isna() & texts, None).itertuples(index=False, name=None):
                     copy.write_row(row)
         self._run(f"analyze {relation}")
 

@@ -22,7 +22,7 @@ from (
       end as "refusal"
     from (
       select
-        count(*) as "key_count",
+        toInt64(count(*)) as "key_count",
         coalesce(max(char_length("secret")), 0) as "key_length"
       from "sqlanon_key"
     ) as "looked_at"
@@ -48,7 +48,7 @@ from "sqlanon_source";
 create temporary table "sqlanon_tally" as
 select
   "sensitive" as "sensitive",
-  count(*) as "row_count"
+  toInt64(count(*)) as "row_count"
 from "sqlanon_population"
 group by
   "sensitive";
@@ -76,7 +76,7 @@ from (
         from "sqlanon_tally"
       ), "placed" as (
         select
-          "counted".* as "*",
+          "counted".*,
           row_number() over (order by "kept_count" desc) - 1 as "place",
           cast(sum("kept_count") over () as Nullable(Int64)) as "kept_rows",
           cast(sum("kept_count") over (order by "kept_count" desc rows between unbounded preceding and current row) as Nullable(Int64)) - "kept_count" as "larger_rows"
@@ -132,14 +132,14 @@ from (
     from (
       with "person" as (
         select
-          count(*) as "row_count"
+          toInt64(count(*)) as "row_count"
         from "sqlanon_population"
         group by
           "identifier_1"
       )
       select
         coalesce(cast(sum("row_count") as Nullable(Int64)), 0) as "row_count",
-        count(*) as "person_count",
+        toInt64(count(*)) as "person_count",
         coalesce(sum(case when "row_count" > 1 then 1 else 0 end), 0) as "repeating_persons"
       from "person"
     ) as "looked_at"
@@ -163,7 +163,7 @@ from (
           "quasi_1",
           "quasi_2",
           "quasi_3",
-          count(*) as "row_count"
+          toInt64(count(*)) as "row_count"
         from "sqlanon_population"
         group by
           "quasi_1",
@@ -176,17 +176,17 @@ from (
           cast(sum(case when "quasi_1" is null then 0 else "row_count" end) as Nullable(Int64)),
           0
         ) as "known_1",
-        count(distinct "quasi_1") as "distinct_1",
+        toInt64(count(distinct "quasi_1")) as "distinct_1",
         coalesce(
           cast(sum(case when "quasi_2" is null then 0 else "row_count" end) as Nullable(Int64)),
           0
         ) as "known_2",
-        count(distinct "quasi_2") as "distinct_2",
+        toInt64(count(distinct "quasi_2")) as "distinct_2",
         coalesce(
           cast(sum(case when "quasi_3" is null then 0 else "row_count" end) as Nullable(Int64)),
           0
         ) as "known_3",
-        count(distinct "quasi_3") as "distinct_3",
+        toInt64(count(distinct "quasi_3")) as "distinct_3",
         coalesce(cast(sum(case when "row_count" = 1 then 1 else 0 end) as Nullable(Int64)), 0) as "unique_rows"
       from "combination"
     ) as "looked_at"
@@ -287,7 +287,7 @@ with "counted" as (
   select
     "code",
     intDiv("draw", 72057594037927936) as "shard",
-    count(*) as "row_count"
+    toInt64(count(*)) as "row_count"
   from "sqlanon_drawn"
   group by
     "code",
@@ -350,7 +350,7 @@ with "counted" as (
   select
     "code",
     "block",
-    count(*) as "row_count"
+    toInt64(count(*)) as "row_count"
   from "sqlanon_positioned"
   group by
     "code",

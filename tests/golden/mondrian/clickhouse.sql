@@ -22,7 +22,7 @@ from (
       end as "refusal"
     from (
       select
-        count(*) as "key_count",
+        toInt64(count(*)) as "key_count",
         coalesce(max(char_length("secret")), 0) as "key_length"
       from "sqlanon_key"
     ) as "looked_at"
@@ -65,9 +65,13 @@ from (
         coalesce(cast(sum(case when "quasi_2" is null then 1 else 0 end) as Nullable(Int64)), 0) as "unknown_2",
         coalesce(cast(sum(case when "quasi_3" is null then 1 else 0 end) as Nullable(Int64)), 0) as "unknown_3",
         coalesce(cast(sum(case when "quasi_4" is null then 1 else 0 end) as Nullable(Int64)), 0) as "unknown_4",
-        count(*) as "row_count",
-        count(*) - count("sensitive") as "null_count",
-        count(distinct "sensitive") + case when count(*) > count("sensitive") and false then 1 else 0 end as "value_count"
+        toInt64(count(*)) as "row_count",
+        toInt64(count(*)) - toInt64(count("sensitive")) as "null_count",
+        toInt64(count(distinct "sensitive")) + case
+          when toInt64(count(*)) > toInt64(count("sensitive")) and false
+          then 1
+          else 0
+        end as "value_count"
       from "sqlanon_population"
     ) as "looked_at"
 ) as checked;
@@ -83,14 +87,14 @@ from (
     from (
       with "person" as (
         select
-          count(*) as "row_count"
+          toInt64(count(*)) as "row_count"
         from "sqlanon_population"
         group by
           "identifier_1"
       )
       select
         coalesce(cast(sum("row_count") as Nullable(Int64)), 0) as "row_count",
-        count(*) as "person_count",
+        toInt64(count(*)) as "person_count",
         coalesce(sum(case when "row_count" > 1 then 1 else 0 end), 0) as "repeating_persons"
       from "person"
     ) as "looked_at"
@@ -460,14 +464,14 @@ with "extent" as (
     min("code_4") as "least_4",
     max("code_4") as "largest_4",
     max("attempts") as "attempts",
-    count(*) as "row_count"
+    toInt64(count(*)) as "row_count"
   from "sqlanon_splitting"
   where
     "open" = 1
   group by
     "partition"
   having
-    count(*) >= 2 * 10
+    toInt64(count(*)) >= 2 * 10
 ), "width" as (
   select
     "extent"."partition" as "partition",
@@ -571,7 +575,7 @@ with "read" as (
     "partition",
     "code",
     "sensitive_code",
-    count(*) as "row_count"
+    toInt64(count(*)) as "row_count"
   from "read"
   group by
     "partition",
@@ -775,14 +779,14 @@ with "extent" as (
     min("code_4") as "least_4",
     max("code_4") as "largest_4",
     max("attempts") as "attempts",
-    count(*) as "row_count"
+    toInt64(count(*)) as "row_count"
   from "sqlanon_reopened"
   where
     "open" = 1
   group by
     "partition"
   having
-    count(*) >= 2 * 10
+    toInt64(count(*)) >= 2 * 10
 ), "width" as (
   select
     "extent"."partition" as "partition",
@@ -921,8 +925,8 @@ with "counted" as (
   select
     "partition",
     "side",
-    count(*) as "row_count",
-    count(distinct "sensitive_code") as "value_count"
+    toInt64(count(*)) as "row_count",
+    toInt64(count(distinct "sensitive_code")) as "value_count"
   from "sqlanon_half"
   where
     "side" > 0
@@ -1018,7 +1022,7 @@ with "held" as (
 )
 select
   "held"."partition" as "partition",
-  '[' || arrayStringConcat(arrayMap(pair -> pair.2, arraySort(groupArray(("held"."code", assumeNotNull("dictionary"."shown"))))), ',') || ']' as "value_set"
+  '[' || arrayStringConcat(arrayMap(pair -> pair.2, arraySort(groupArray((tuple("held"."code"), assumeNotNull("dictionary"."shown"))))), ',') || ']' as "value_set"
 from "held"
 inner join "sqlanon_dictionary_4" as "dictionary"
   on "held"."code" = "dictionary"."code"
@@ -1080,7 +1084,7 @@ inner join "sqlanon_value_set_4" as "value_set_4"
 create table "sqlanon_data" engine = MergeTree order by tuple() as
 with "ordered" as (
   select
-    "box".* as "*",
+    "box".*,
     dense_rank() over (
       order by case when "node_1" is null then 1 else 0 end, "node_1", case when "low_2" is null then 1 else 0 end, "low_2", case when "high_2" is null then 1 else 0 end, "high_2", case when "unknown_2" is null then 1 else 0 end, "unknown_2", case when "low_3" is null then 1 else 0 end, "low_3", case when "high_3" is null then 1 else 0 end, "high_3", case when "unknown_3" is null then 1 else 0 end, "unknown_3", case when "set_4" is null then 1 else 0 end, "set_4"
     ) as "place"

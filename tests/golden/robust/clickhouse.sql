@@ -22,7 +22,7 @@ from (
       end as "refusal"
     from (
       select
-        count(*) as "key_count",
+        toInt64(count(*)) as "key_count",
         coalesce(max(char_length("secret")), 0) as "key_length"
       from "sqlanon_key"
     ) as "looked_at"
@@ -50,7 +50,7 @@ select
   "quasi_2",
   "quasi_3",
   "sensitive",
-  count(*) as "row_count"
+  toInt64(count(*)) as "row_count"
 from "sqlanon_population"
 group by
   "quasi_2",
@@ -150,7 +150,7 @@ with "candidate" as (
   select
     "ranked"."class" as "class",
     "candidate"."size" as "size",
-    count(*) as "value_count",
+    toInt64(count(*)) as "value_count",
     min(intDiv("ranked"."tail", ("candidate"."size" - "ranked"."place"))) as "group_count"
   from "sqlanon_ranked" as "ranked"
   inner join "candidate"
@@ -200,7 +200,7 @@ with "left_over" as (
     "surplus" > 0
 )
 select
-  count(*) as "class_count",
+  toInt64(count(*)) as "class_count",
   max(case when "place" = 1 then "signature_text" end) as "worst_1",
   max(case when "place" = 2 then "signature_text" end) as "worst_2",
   max(case when "place" = 3 then "signature_text" end) as "worst_3",
@@ -305,14 +305,14 @@ from (
     from (
       with "person" as (
         select
-          count(*) as "row_count"
+          toInt64(count(*)) as "row_count"
         from "sqlanon_population"
         group by
           "identifier_1"
       )
       select
         coalesce(cast(sum("row_count") as Nullable(Int64)), 0) as "row_count",
-        count(*) as "person_count",
+        toInt64(count(*)) as "person_count",
         coalesce(sum(case when "row_count" > 1 then 1 else 0 end), 0) as "repeating_persons"
       from "person"
     ) as "looked_at"
@@ -336,7 +336,7 @@ from (
           "quasi_1",
           "quasi_2",
           "quasi_3",
-          count(*) as "row_count"
+          toInt64(count(*)) as "row_count"
         from "sqlanon_population"
         group by
           "quasi_1",
@@ -349,17 +349,17 @@ from (
           cast(sum(case when "quasi_1" is null then 0 else "row_count" end) as Nullable(Int64)),
           0
         ) as "known_1",
-        count(distinct "quasi_1") as "distinct_1",
+        toInt64(count(distinct "quasi_1")) as "distinct_1",
         coalesce(
           cast(sum(case when "quasi_2" is null then 0 else "row_count" end) as Nullable(Int64)),
           0
         ) as "known_2",
-        count(distinct "quasi_2") as "distinct_2",
+        toInt64(count(distinct "quasi_2")) as "distinct_2",
         coalesce(
           cast(sum(case when "quasi_3" is null then 0 else "row_count" end) as Nullable(Int64)),
           0
         ) as "known_3",
-        count(distinct "quasi_3") as "distinct_3",
+        toInt64(count(distinct "quasi_3")) as "distinct_3",
         coalesce(cast(sum(case when "row_count" = 1 then 1 else 0 end) as Nullable(Int64)), 0) as "unique_rows"
       from "combination"
     ) as "looked_at"
@@ -474,7 +474,7 @@ with "counted" as (
   select
     "code",
     intDiv("draw", 72057594037927936) as "shard",
-    count(*) as "row_count"
+    toInt64(count(*)) as "row_count"
   from "sqlanon_drawn"
   group by
     "code",
@@ -537,7 +537,7 @@ with "counted" as (
   select
     "code",
     "block",
-    count(*) as "row_count"
+    toInt64(count(*)) as "row_count"
   from "sqlanon_positioned"
   group by
     "code",
@@ -609,7 +609,7 @@ with "hashed" as (
 ), "counted" as (
   select
     intDiv("draw", 18014398509481984) as "shard",
-    count(*) as "group_count"
+    toInt64(count(*)) as "group_count"
   from "drawn"
   group by
     intDiv("draw", 18014398509481984)
@@ -648,16 +648,16 @@ from (
     from (
       with "everyone" as (
         select
-          count(*) as "row_count"
+          toInt64(count(*)) as "everyone_count"
         from "sqlanon_population"
       ), "published" as (
         select
-          count(*) as "row_count"
+          toInt64(count(*)) as "published_count"
         from "sqlanon_grouped"
       )
       select
-        "everyone"."row_count" - "published"."row_count" as "dropped_rows",
-        "outlook".* as "*"
+        "everyone"."everyone_count" - "published"."published_count" as "dropped_rows",
+        "outlook".*
       from "sqlanon_outlook" as "outlook"
       cross join "everyone"
       cross join "published"

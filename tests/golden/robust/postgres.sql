@@ -672,15 +672,15 @@ declare refusal text := (
     from (
       with "everyone" as (
         select
-          count(*) as "row_count"
+          count(*) as "everyone_count"
         from "sqlanon_population"
       ), "published" as (
         select
-          count(*) as "row_count"
+          count(*) as "published_count"
         from "sqlanon_grouped"
       )
       select
-        "everyone"."row_count" - "published"."row_count" as "dropped_rows",
+        "everyone"."everyone_count" - "published"."published_count" as "dropped_rows",
         "outlook".*
       from "sqlanon_outlook" as "outlook"
       cross join "everyone"

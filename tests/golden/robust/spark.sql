@@ -631,18 +631,18 @@ select case when refusal is not null then raise_error(refusal) end as checked
 from (
     with `everyone` as (
       select
-        count(*) as `row_count`
+        count(*) as `everyone_count`
       from `sqlanon_population`
     ), `published` as (
       select
-        count(*) as `row_count`
+        count(*) as `published_count`
       from `sqlanon_grouped`
     )
     select
       case when `dropped_rows` = `row_count` then 'the source has no rows to publish' end as `refusal`
     from (
       select
-        `everyone`.`row_count` - `published`.`row_count` as `dropped_rows`,
+        `everyone`.`everyone_count` - `published`.`published_count` as `dropped_rows`,
         `outlook`.*
       from `sqlanon_outlook` as `outlook`
       cross join `everyone`

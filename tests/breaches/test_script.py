@@ -1,0 +1,194 @@
+"""Scripts of breach analyses: what they make is what the analysis finds, on each engine whose shell can be had."""
+
+from fractions import Fraction
+from itertools import product
+from types import SimpleNamespace
+
+import duckdb
+import pytest
+import sqlglot
+
+import sqlanon
+from sqlanon.breaches.shape_chances import lay_out_chances
+from sqlanon.breaches.statement_layout import StatementLayout
+from sqlanon.breaches.world_counts import count_worlds, count_worlds_without
+from sqlanon.plans.plan import Source
+from sqlanon.plans.templates import Sql, ident
+from sqlanon.sql.spellings import DIALECTS
+from tests.breaches.test_analysis import ALL_SECRETS, CHAIN, ELSEWHERE, PEOPLE, found
+from tests.conftest import NASTY_NAMES, NASTY_VALUES
+
+SIMPLE = ["SELECT ssn, age, w FROM base", "SELECT age, w, disease FROM base"]
+COLUMNS = "ssn integer, age integer, disease varchar, w integer, sex varchar"
+ASKED = [
+    (SIMPLE, ALL_SECRETS, "unrestricted"),
+    (SIMPLE, ALL_SECRETS, "restricted"),
+    *((views, secret, "unrestricted") for views, secret in ELSEWHERE),
+    (CHAIN, ALL_SECRETS, "unrestricted"),
+]
+
+
+@pytest.fixture(scope="module")
+def people():
+    con = duckdb.connect()
+    con.execute(f"create table people ({COLUMNS})")
+    con.executemany("insert into people values (?, ?, ?, ?, ?)", PEOPLE)
+    yield con
+    con.close()
+
+
+@pytest.fixture(scope="module")
+def expected(people):
+    return [found(people, "people", *asked)[0] for asked in ASKED]
+
+
+def script_of(asked, dialect="duckdb") -> str:
+    views, secret, model = asked
+    return sqlanon.compile("breach", "people", views=views, secret=secret, model=model, dialect=dialect)
+
+
+def fault_of(rows, expected) -> str:
+    """Say where a script's table is not what the analysis found; nothing where it is."""
+    by_pair = {(row[0], row[1]): row for row in rows}
+    if len(rows) != len(expected) or by_pair.keys() != expected.keys():
+        return "other associations"
+    for pair, there in expected.items():
+        _, _, m, n, cover, probability, error, note = by_pair[pair]
+        sizes = [[int(size) for size in (text or "").split(",") if size] for text in (m, n)]
+        if (*sizes, cover, note) != (there["m"], there["n"], there["cover"], there["note"]):
+            return f"{by_pair[pair]} instead of {there}"
+        if abs(probability - there["probability"]) > 1e-13 or abs(error - there["error_bound"]) > 1e-12:
+            return f"{by_pair[pair]} instead of {there}"
+    return ""
+
+
+@pytest.mark.script_run("breach", "duckdb")
+def test_the_script_makes_what_the_analysis_finds(people, expected):
+    before = people.execute("select count(*) from duckdb_tables()").fetchone()
+    for asked, there in zip(ASKED, expected, strict=True):
+        people.execute(script_of(asked))
+        assert not fault_of(people.execute("from sqlanon_breach").fetchall(), there)
+        people.execute("drop table sqlanon_breach")
+    assert people.execute("select count(*) from duckdb_tables()").fetchone() == before
+
+
+def test_every_dialect_says_it():
+    for asked, dialect in product((ASKED[1], ASKED[-1]), DIALECTS):
+        text = script_of(asked, dialect)
+        made = [piece for piece in sqlglot.parse(text, read=dialect) if isinstance(piece, sqlglot.exp.Create)]
+        assert made[-1].this.name == "sqlanon_breach"
+
+
+def test_the_head_says_what_the_script_does_not():
+    assert "counts no worlds" in script_of(ASKED[-1]) and "counts no worlds" not in script_of(ASKED[0])
+    assert "does not look for duplicate rows" in script_of(ASKED[0])
+
+
+@pytest.mark.script_run("breach", "postgres")
+def test_postgres_runs_the_scripts(expected, server):
+    import psycopg
+
+    with psycopg.connect(server.new_database("scripts_of_views"), autocommit=True) as con:
+        con.execute(f"create table people ({COLUMNS})")
+        con.cursor().executemany("insert into people values (%s, %s, %s, %s, %s)", PEOPLE)
+        for asked, there in zip(ASKED, expected, strict=True):
+            con.execute(script_of(asked, "postgres"))
+            assert not fault_of(con.execute("select * from sqlanon_breach").fetchall(), there)
+            con.execute("drop table sqlanon_breach")
+
+
+def pieces(text: str) -> list[str]:
+    return [piece for piece in text.split(";\n") if any(line[:2] not in ("", "--") for line in piece.splitlines())]
+
+
+@pytest.mark.script_run("breach", "spark")
+def test_spark_runs_a_script(expected, spark):
+    frame = spark.createDataFrame(PEOPLE, "ssn int, age int, disease string, w int, sex string")
+    frame.createOrReplaceTempView("people")
+    try:
+        for piece in pieces(script_of(ASKED[0], "spark")):
+            spark.sql(piece)
+        assert not fault_of([tuple(row) for row in spark.table("sqlanon_breach").collect()], expected[0])
+    finally:
+        spark.sql("drop table if exists sqlanon_breach")
+
+
+@pytest.mark.script_run("breach", "clickhouse")
+def test_clickhouse_runs_the_scripts(people, expected, tmp_path):
+    chdb = pytest.importorskip("chdb.session", reason="needs ClickHouse's library: pip install chdb")
+    people.execute(f"copy people to '{tmp_path}/people.parquet'").fetchall()
+    session = chdb.Session(str(tmp_path / "clickhouse"))
+    try:
+        session.query(
+            f"create table people engine = Memory as from file('{tmp_path}/people.parquet', Parquet) select *"
+        )
+        for asked, there in zip(ASKED, expected, strict=True):
+            for piece in pieces(script_of(asked, "clickhouse")):
+                session.query(piece)
+            session.query(f"select * from sqlanon_breach into outfile '{tmp_path}/out.parquet' truncate format Parquet")
+            assert not fault_of(duckdb.execute(f"from '{tmp_path}/out.parquet'").fetchall(), there)
+            session.query("drop table sqlanon_breach")
+    finally:
+        session.close()
+
+
+def chances_in_sql(con, shapes):
+    """Run the statements of `chance` over shapes m, a, n, b; return {shape: (absence, error_bound)}."""
+
+    con.execute("create or replace table meeting (size_1 bigint, match_1 bigint, size_2 bigint, match_2 bigint)")
+    con.executemany("insert into meeting values (?, ?, ?, ?)", shapes)
+    graph = SimpleNamespace(is_simple=False, parts=(1, 2))
+    layout = StatementLayout(graph, Source(Sql("nothing")), "x_", "unrestricted")
+    layout.relations["meeting"] = Sql("meeting")
+    lay_out_chances(layout)
+    for statement in layout.statements:
+        con.execute(f"create or replace temporary table {statement.relation} as {statement.sql}")
+    return {row[:4]: row[4:] for row in con.execute(f"from {layout.relations['chance']}").fetchall()}
+
+
+def test_shares_in_sql_are_the_shares_of_counted_worlds(con):
+    sizes = (1, 2, 3, 4, 7, 12)
+    shapes = [
+        (m, a, n, b) for m, n in product(sizes, sizes) for a in {1, (m + 1) // 2, m} for b in {1, (n + 1) // 2, n}
+    ]
+    shapes += [(1, 1, 100_000, 1), (40, 3, 35, 30), (1000, 30, 2, 1)]
+    measured = chances_in_sql(con, shapes)
+    assert len(measured) == len(set(shapes))
+    for (m, a, n, b), (absence, error) in measured.items():
+        truth = Fraction(count_worlds_without((m, n), (a, b)), count_worlds((m, n)))
+        assert abs(Fraction(absence) - truth) <= Fraction(error), (m, a, n, b)
+        assert error <= 1e-13
+
+
+def test_what_sql_cannot_answer_is_refused():
+    shown = ["SELECT ssn, disease, age FROM people"]
+    for asked, reason in (
+        ((*ELSEWHERE[1], "restricted"), "weighed in Python"),
+        ((CHAIN, ALL_SECRETS, "restricted"), "has no bounds"),
+        ((shown, ALL_SECRETS, "unrestricted"), "is certain"),
+        ((["SELECT ssn FROM people; drop table people"], ALL_SECRETS, "unrestricted"), "2 statements"),
+        ((["SELECT ssn, age FROM elsewhere"], ALL_SECRETS, "unrestricted"), "there is one table to read"),
+        ((SIMPLE, ALL_SECRETS, "open"), "no model"),
+        (([], ALL_SECRETS, "unrestricted"), "name the published views"),
+    ):
+        with pytest.raises(sqlanon.UsageError, match=reason):
+            script_of(asked)
+    with pytest.raises(sqlanon.UsageError, match="no script for postgres"):
+        script_of(
+            (SIMPLE, "SELECT ssn, disease FROM people WHERE regexp_matches(disease, 'd')", "unrestricted"), "postgres"
+        )
+
+
+def test_names_and_values_of_a_script_are_quoted(con):
+    for name, value in zip(NASTY_NAMES[::5], NASTY_VALUES[::2], strict=False):
+        others = [other for other in ("ssn", "age") if other != name.lower()]
+        rows = [(i, 20 + i % 3, value if i % 2 else "d") for i in range(12)]
+        con.execute(f"create or replace table people ({others[0]} integer, {others[1]} integer, {ident(name)} varchar)")
+        con.executemany("insert into people values (?, ?, ?)", rows)
+        views = ["SELECT ssn, age FROM people", f"SELECT age, {ident(name)} FROM people"]
+        literal = value.replace("'", "''")
+        secret = f"SELECT ssn, {ident(name)} FROM people WHERE {ident(name)} = '{literal}'"
+        there = found(con, "people", views, secret)[0]
+        con.execute(script_of((views, secret, "unrestricted")))
+        assert not fault_of(con.execute("from sqlanon_breach").fetchall(), there)
+        con.execute("drop table sqlanon_breach")

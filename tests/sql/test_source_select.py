@@ -1,0 +1,130 @@
+"""A query as a source: what it may say, how it is written again, and that nothing else of it comes through."""
+
+import contextlib
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon.errors import QueryError
+from sqlanon.plans.templates import ident
+from sqlanon.sql.source_select import read_source_select
+from tests.conftest import NASTY_NAMES
+
+REFUSED = [
+    "SELECT a FROM read_csv('/etc/passwd')",
+    "SELECT a FROM (SELECT a FROM t)",
+    "SELECT a FROM t, u",
+    "SELECT a FROM t JOIN u USING (a)",
+    "SELECT a FROM t CROSS JOIN u",
+    "SELECT a FROM t RIGHT JOIN u ON t.a = u.a",
+    "SELECT a FROM t JOIN LATERAL (SELECT 1) AS u ON true",
+    "SELECT a FROM t JOIN u ON EXISTS (SELECT 1 FROM v)",
+    "SELECT a FROM t WHERE a IN (SELECT b FROM u)",
+    "SELECT a FROM t TABLESAMPLE 10%",
+    "SELECT a FROM t AS u(b)",
+    "SELECT * EXCLUDE (a) FROM t",
+    "SELECT DISTINCT ON (a) a FROM t",
+    "SELECT count(*) AS n FROM t",
+    "SELECT a, row_number() OVER () AS n FROM t",
+    "SELECT a FROM t GROUP BY a",
+    "SELECT a FROM t ORDER BY a",
+    "SELECT a FROM t LIMIT 1",
+    "SELECT a FROM t UNION SELECT a FROM u",
+    "WITH t AS (SELECT 1 AS a) SELECT a FROM t",
+    "SELECT random() AS a FROM t",
+    "SELECT getenv('HOME') AS a FROM t",
+    "SELECT my_macro(a) AS b FROM t",
+    "SELECT a + 1 FROM t",
+    "SELECT a, b AS A FROM t",
+    "SELECT 1 AS a",
+    "SELECT a FROM t; DROP TABLE t",
+    "DROP TABLE t",
+    "",
+]
+
+
+def test_what_is_no_query_of_a_source_is_refused():
+    passed = []
+    for sql in REFUSED:
+        with contextlib.suppress(QueryError):
+            read_source_select(sql)
+            passed.append(sql)
+    assert not passed
+
+
+def test_it_reads_what_duckdb_reads(con):
+    con.execute("create table t as select i as a, i % 3 as b, 'x' || i as c from range(20) r(i)")
+    con.execute("create table u as select i as a, i * i as d from range(0, 20, 2) r(i)")
+    for sql in (
+        "SELECT * FROM t",
+        "SELECT a, b + 1 AS e, upper(c) AS c FROM t WHERE a > 3 AND c LIKE 'x1%'",
+        "SELECT DISTINCT b FROM main.t",
+        "SELECT t.a, v.d FROM t JOIN u AS v ON t.a = v.a",
+        "SELECT t.a, CASE WHEN d IS NULL THEN -1 ELSE d END AS d FROM t LEFT JOIN u ON t.a = u.a AND u.d < 50",
+    ):
+        select = read_source_select(sql)
+        written = select.write(lambda name: ".".join(ident(part) for part in name.split(".")))
+        assert sorted(con.execute(f"from {written}").fetchall()) == sorted(con.execute(sql).fetchall())
+    assert select.tables == ("t", "u")
+
+
+def test_names_are_quoted(con):
+    for name in NASTY_NAMES:
+        con.execute(f"create or replace table {ident(name)} as select 1 as {ident(name)}")
+        sql = f"SELECT {ident(name)}, 2 AS {ident(name + '_')} FROM {ident(name)} WHERE {ident(name)} = 1"
+        assert con.execute(f"from {read_source_select(sql).write(ident)}").fetchall() == [(1, 2)]
+
+
+QUERY = (
+    "SELECT p.ssn, age, upper(sex) AS gender, disease FROM patients AS p"
+    " JOIN 'secret_places.csv' AS z ON p.ssn = z.ssn WHERE zip > 10001 AND age <> 4242"
+)
+ROLES = ["--sensitive", "disease", "--id", "ssn", "-l", 4]
+
+
+def test_a_query_is_published_and_not_repeated(shell):
+    with duckdb.connect(str(shell.folder / "hospital.duckdb")) as con:
+        con.execute("create macro upper(text) as 'false'")
+        con.execute(f"copy (select ssn, 10000 + ssn % 5 as zip from patients) to '{shell.folder}/secret_places.csv'")
+        expected = con.execute("select count(*) from patients where 10000 + ssn % 5 > 10001 and age <> 4242").fetchone()
+    asked = ["publish", "anatomy", "--database", "hospital.duckdb", "--quasi", "age,gender", *ROLES]
+    done = shell(*asked, "--query", QUERY, "--out", "out")
+    assert done.returncode == 0, done.stderr
+    qit = duckdb.execute(f"select gender, count(*) from '{shell.folder}/out/qit.parquet' group by all").fetchall()
+    assert {gender for gender, _ in qit} == {"F", "M"} and (sum(count for _, count in qit),) == expected
+    held = b"".join(path.read_bytes() for path in (shell.folder / "out").iterdir())
+    assert b"secret_places" not in held and b"4242" not in held and b"upper" not in held
+    assert sqlanon.open(shell.folder / "out").verify().holds
+    assert '"secret_places.csv"' not in done.stdout
+    for wrong, reason in (
+        ([], "say what is published"),
+        (["patients", "--query", QUERY], "not both"),
+        (["--query", "SELECT ssn FROM read_csv('x.csv')"], "is not allowed in the query of a source"),
+        (["--query", "SELECT ssn FROM nothing"], "no table, view or file 'nothing'"),
+        (["--query", "SELECT nothing FROM patients"], "cannot read the query"),
+        (["--query", QUERY.replace("p.ssn, age", "z.zip AS ssn, age")], "more than one row"),
+    ):
+        done = shell(*asked, *wrong, "--out", "other")
+        assert done.returncode in (2, 3) and reason in done.stderr, done.stderr
+        assert not (shell.folder / "other").exists()
+    done = shell(*asked, "--engine", "postgres", "--query", QUERY, "--into", "other")
+    assert done.returncode == 2 and "make a view of it" in done.stderr
+
+
+def test_a_query_reads_no_file_that_is_written(shell):
+    asked = ["publish", "anatomy", "--quasi", "age", *ROLES]
+    query = "SELECT ssn, age, disease FROM '*/*.parquet'"
+    (shell.folder / "data").mkdir()
+    (shell.folder / "patients.parquet").rename(shell.folder / "data" / "patients.parquet")
+    done = shell(*asked, "--query", query, "--out", "out")
+    assert done.returncode == 2 and "would be what this run reads" in done.stderr
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_columns_of_several_files_are_matched_by_name(con, tmp_path, form):
+    con.execute(f"copy (select i as ssn, i % 4 as d from range(40) r(i)) to '{tmp_path}/1.{form}'")
+    con.execute(f"copy (select i % 4 as d, i as ssn, 'x' as more from range(40, 80) r(i)) to '{tmp_path}/2.{form}'")
+    sqlanon.anatomy(con, f"{tmp_path}/*.{form}", quasi="more", sensitive="d", id="ssn", l=2, out=tmp_path / "out")
+    found = con.execute(f"select more, count(*) from '{tmp_path}/out/qit.parquet' group by all order by all").fetchall()
+    assert found == [("x", 40), (None, 40)]
