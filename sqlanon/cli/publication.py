@@ -119,7 +119,7 @@ def _source_of(given: Mapping[str, Any]) -> tuple[object, tuple[str, ...]]:
         return source, ()
     if given["engine"] is not EngineName.duckdb:
         raise UsageError(f"--query runs on DuckDB; on {given['engine'].value} make a view of it, and name that")
-    from sqlanon.sql.source_select import read_source_select
+    from sqlanon.sql.sources.source_select import read_source_select
 
     select = read_source_select(query)
     return select, select.tables

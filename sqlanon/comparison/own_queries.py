@@ -9,7 +9,7 @@ from sqlanon.errors import DataError, QueryError, SourceError
 from sqlanon.estimation.plain_counts import read_plain_counts
 from sqlanon.sql.query_file import split_queries
 from sqlanon.sql.query_reader import parse_query
-from sqlanon.sql.source_query import SourceQuery, write_over_source
+from sqlanon.sql.sources.source_query import SourceQuery, write_over_source
 
 if TYPE_CHECKING:
     import pandas as pd

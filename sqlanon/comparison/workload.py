@@ -10,7 +10,7 @@ from sqlanon.estimation.coded_rows import WORD, CodedRows, Condition
 from sqlanon.estimation.made_ahead import cut, make_ahead
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.plans.templates import Sql, ident, literal
-from sqlanon.sql.source_query import SourceQuery
+from sqlanon.sql.sources.source_query import SourceQuery
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sqlanon.errors import SourceError, SqlanonError
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql, ident, literal
-from sqlanon.sql.source_select import SourceSelect
+from sqlanon.sql.sources.source_select import SourceSelect
 from sqlanon.wording import option
 
 if TYPE_CHECKING:

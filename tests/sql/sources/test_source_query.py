@@ -4,7 +4,7 @@ import duckdb
 import pytest
 
 from sqlanon.errors import QueryError
-from sqlanon.sql.source_query import write_over_source
+from sqlanon.sql.sources.source_query import write_over_source
 
 QUASI, SENSITIVE = ["age", "Se x"], ["disease"]
 

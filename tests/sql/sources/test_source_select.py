@@ -8,7 +8,7 @@ import pytest
 import sqlanon
 from sqlanon.errors import QueryError
 from sqlanon.plans.templates import ident
-from sqlanon.sql.source_select import read_source_select
+from sqlanon.sql.sources.source_select import read_source_select
 from tests.conftest import NASTY_NAMES
 
 REFUSED = [

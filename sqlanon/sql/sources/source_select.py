@@ -108,4 +108,5 @@ def _write_item(item: exp.Expr) -> str:
 
 
 def _name(table: exp.Expr) -> str:
+    assert isinstance(table, exp.Table), "nothing else passes the check"
     return ".".join(part.name for part in table.parts)
