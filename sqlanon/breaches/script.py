@@ -29,7 +29,7 @@ _BOUNDED = (
     "It counts no worlds: each probability is the middle of certified bounds, error_bound half of their distance,"
     " where sqlanon breach counts the worlds of few rows one by one."
 )
-_EXACT = "Its probabilities are those of sqlanon breach; error_bound holds every rounding."
+_EXACT = "Its probabilities are those of sqlanon breach, and error_bound holds every rounding."
 _SILENT = "It does not look for duplicate rows of a view, nor for ids with several properties, of which breach tells."
 
 
@@ -46,7 +46,7 @@ def compile_analysis(question: BreachQuestion, source: Source, dialect: str) -> 
     head = [
         f"sqlanon breach for {dialect}: model = {question.model}",
         PAPER,
-        'It makes "sqlanon_breach", a row for each association; it names ids and properties: keep it secret.',
+        'It makes "sqlanon_breach", a row for each association. It names ids and properties: keep it secret.',
         _BOUNDED if bounded else _EXACT,
         _SILENT,
     ]
