@@ -103,7 +103,9 @@ def _known_by(view: View, published: PublishedTables) -> list[tuple[Sql, Sql]]:
     """Return by what people are found in QIT: quasi values, as texts where one side shows more than plain values."""
     asked = {name: ident(view.quasi[name]) for name in view.manifest["columns"]["quasi"]}
     as_text = "values" in published.manifest["columns"] or isinstance(view, UncertainView)
-    text = "cast({} as varchar)" if as_text else "{}"
+    kinds = published.columns("qit")
+    texts = {name: "cast({} as varchar)" if as_text or kinds.get(name) == "VARCHAR" else "{}" for name in asked}
     return [
-        (Sql(text.format(f"combination.{own}")), Sql(text.format(f"qit.{ident(name)}"))) for name, own in asked.items()
+        (Sql(texts[name].format(f"combination.{own}")), Sql(texts[name].format(f"qit.{ident(name)}")))
+        for name, own in asked.items()
     ]

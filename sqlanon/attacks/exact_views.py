@@ -1,11 +1,24 @@
 """Releases that show quasi values as they are: in groups (QIT and ST), or beside randomized values."""
 
+from collections.abc import Mapping
+
 from sqlanon.attacks.view import View
 from sqlanon.plans.build import render_query
 from sqlanon.plans.roles import resolve_names
-from sqlanon.plans.templates import Sql
+from sqlanon.plans.templates import Sql, ident
+from sqlanon.verification.checks import PublishedTables
 
 LINK_TURNS = 8  # by then the sums are right within a thousandth
+
+
+def shown_quasi(published: PublishedTables, table: str, quasi: Mapping[str, str]) -> list[tuple[Sql, str]]:
+    """Return published quasi columns, each with the name that it has in attacks."""
+    kinds = published.columns(table)
+    # an engine may have two types of text, and compare them not: a cast leaves one
+    return [
+        (Sql(f"cast({ident(name)} as varchar)") if kinds[name] == "VARCHAR" else ident(name), ours)
+        for name, ours in quasi.items()
+    ]
 
 
 class ExactView(View):
@@ -43,7 +56,9 @@ class GroupView(ExactView):
         """Return the rows of QIT as they lie."""
         stored = {"stored_qit": self.engine.in_stored_order(self.tables["qit"])}
         group = self.manifest["columns"]["group"]
-        return self.keep("person", "person", stored, quasi=list(self.quasi.items()), group_column=group)
+        return self.keep(
+            "person", "person", stored, quasi=shown_quasi(self.published, self.table, self.quasi), group_column=group
+        )
 
     def lines(self) -> Sql:
         """Return the lines of ST as they lie."""
@@ -75,8 +90,13 @@ class RandomizedView(ExactView):
     def people(self) -> Sql:
         """Return the published rows as they lie."""
         stored = {"stored_data": self.engine.in_stored_order(self.tables["data"])}
-        named = list(self.quasi.items())
-        return self.keep("person", "published_person", stored, quasi=named, sensitive=self.sensitive)
+        return self.keep(
+            "person",
+            "published_person",
+            stored,
+            quasi=shown_quasi(self.published, self.table, self.quasi),
+            sensitive=self.sensitive,
+        )
 
     def values(self) -> Sql:
         """Return every published value with its number."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from sqlanon.attacks import learning
 from sqlanon.attacks.composition import tell_others
+from sqlanon.attacks.exact_views import shown_quasi
 from sqlanon.attacks.findings import Finding
 from sqlanon.attacks.view import View
 from sqlanon.plans.templates import Sql
@@ -49,9 +50,8 @@ def _labelled(view: View, others: Sequence[Release]) -> tuple[Sql, int, list[str
             notes.append(f"release {number} has no randomized values over the same columns; it is left out")
             continue
         stored = {"stored_data": other.tables["data"]}
-        told = view.keep(
-            f"told_{number}", "published_person", stored, quasi=list(view.quasi.items()), sensitive=view.sensitive
-        )
+        quasi = shown_quasi(other.published_tables, "data", view.quasi)
+        told = view.keep(f"told_{number}", "published_person", stored, quasi=quasi, sensitive=view.sensitive)
         if words := tell_others(view, told, number, view.names):
             notes.append(words)
             continue

@@ -150,7 +150,7 @@ def read_sets(engine) -> list[tuple[str, str | None]]:
 
 
 def same_attack(release, expected, against="hostile", quick=True):
-    """Compare what attacks reach in boxes: whom they hold, what they show, what a release leaves beside itself."""
+    """Compare what attacks reach: all of them, or where quick, those that neither match orders nor learn."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sqlanon.attacks.learning.TURNS", 1)
         found, wanted = (

@@ -102,6 +102,7 @@ def test_postgres_proves_and_estimates_as_duckdb_does(postgres, expected):
         same_answer(release.estimate(query), expected.estimate(query))
         same_answer(release.estimate(query, "ridge"), expected.estimate(query, "ridge"))
     same_page(release, expected)
+    same_attack(release, expected, quick=False)
 
 
 @pytest.fixture
