@@ -384,6 +384,7 @@ def test_postgres_finds_the_same(people, server):
 
 
 def test_spark_finds_the_same(people, spark, tmp_path):
+    spark = spark.newSession()  # other tests look at what stays in theirs
     for name in ("people", "few"):
         people.execute(f"copy {name} to '{tmp_path / name}.parquet'").fetchall()
         spark.read.parquet(str(tmp_path / f"{name}.parquet")).createOrReplaceTempView(name)

@@ -103,6 +103,7 @@ def pieces(text: str) -> list[str]:
 
 @pytest.mark.script_run("breach", "spark")
 def test_spark_runs_a_script(expected, spark):
+    spark = spark.newSession()  # other tests look at what stays in theirs
     frame = spark.createDataFrame(PEOPLE, "ssn int, age int, disease string, w int, sex string")
     frame.createOrReplaceTempView("people")
     try:
