@@ -21,6 +21,10 @@ from sqlanon.releases.release import Release
 
 LEFT_OUT = "orders were not matched and nothing was learned from the release, which takes minutes: attack does both"
 NO_SOURCE = "no source was given: what learning reaches is the adversary's own confidence, which errs upwards"
+NOBODY_ALONE = (
+    "nobody is alone with their quasi values, so that nobody can be looked up: what is reached was not scored, it is"
+    " what taking a published value promises"
+)
 NO_PEOPLE = (
     "no source was given, and boxes show nobody: orders, learning and composition need people whose quasi values are"
     " known, from a source or, for composition, from a release of groups that is attacked together with this one"
@@ -126,6 +130,8 @@ def _attack_randomized(
     promised = view.promise.plain
     found = learning.learn_randomized(view, truth, promised)
     notes = [LEFT_OUT] if quick else []
+    if truth is not None and not found:
+        found, notes = [learning.take_published(promised)], [*notes, NOBODY_ALONE]
     if len(view.manifest["columns"]["sensitive"]) > 1:
         notes.append(f"only {view.sensitive} was attacked, the first of the sensitive columns")
     if others:

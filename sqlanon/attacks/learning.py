@@ -21,6 +21,7 @@ log = logging.getLogger("sqlanon")
 TURNS = 10  # of expectation maximization; on Adult the share named right stays within .3 % from the seventh on
 DEALS = 2  # times that b_gv is set in a turn: with one alone, groups of people alike make the odds swing and collapse
 
+TAKEN = "the published value is taken"
 LIMITS = (0.5, 0.9)  # confidences that are looked at apart
 
 
@@ -66,9 +67,8 @@ def _learn_odds(view: View, weighed: Sql) -> list[tuple[Sql, str]]:
 
 def learn_randomized(view: View, truth: Sql | None, promised: float | None) -> list[Finding]:
     """Attack randomized values: take what is published, and classify by it; scored over people who are unique."""
-    taken = "the published value is taken"
     if truth is None:
-        return [Finding("learning", taken, promised, promised, whom="everybody", headline=True)]
+        return [take_published(promised)]
     values = {"value": view.values()}
     given = values | {"coded_person": view.coded_people()}
     labelled = view.keep("labelled", "labelled_pair", given, codes=view.codes)
@@ -78,13 +78,18 @@ def learn_randomized(view: View, truth: Sql | None, promised: float | None) -> l
     links = view.keep("unique_link", "unique_link", combinations | {"truth": truth})
     findings = []
     for name, weighed, attack in (
-        ("published", labelled, taken),
+        ("published", labelled, TAKEN),
         ("learned", classified, "naive Bayes, learned from the published values"),
     ):
         pooled = view.keep(f"{name}_pooled", "best", {"weighed": weighed}, told_by="combination")
         best = view.keep(f"{name}_best", "unique_best", combinations | {"best": pooled})
         findings += judge(view, best, links, "combination", attack, promised)[:1]
     return findings
+
+
+def take_published(promised: float | None) -> Finding:
+    """Return what taking the published value reaches by the promise, where it is not scored."""
+    return Finding("learning", TAKEN, promised, promised, whom="everybody", headline=True)
 
 
 def judge(view: View, best: Sql, links: Sql | None, told_by: str, attack: str, promised: float | None) -> list[Finding]:

@@ -193,6 +193,14 @@ def test_randomized_values_are_attacked_by_what_is_published_and_by_classifying(
     assert finding(result, "learning", "naive Bayes").reached > 0.8
 
 
+def test_randomized_values_of_people_of_whom_nobody_is_alone_are_not_scored(con):
+    con.execute("create table people as select i as id, i % 3 as job, 'v' || (i % 6) as value from range(60) t(i)")
+    release = sqlanon.splu(con, "people", quasi="job", sensitive="value", id="id", gamma=3, key=KEY)
+    result = sqlanon.attack(release, against="people", id="id")
+    assert finding(result, "learning", "published value is taken").reached == pytest.approx(1 / 3)
+    assert any("nobody is alone" in note for note in result.notes)
+
+
 def test_what_cannot_be_attacked(con):
     people(con)
     release = grouped(con)
