@@ -128,10 +128,10 @@ def _attack_randomized(
     view: View, truth: Sql | None, release: Release, others: Sequence[Release], background: object, quick: bool
 ) -> tuple[list[Finding], list[str]]:
     promised = view.promise.plain
-    found = learning.learn_randomized(view, truth, promised)
+    scored = [] if truth is None else learning.learn_randomized(view, truth, promised)
+    found = scored or [learning.take_published(promised)]
     notes = [LEFT_OUT] if quick else []
-    if truth is not None and not found:
-        found, notes = [learning.take_published(promised)], [*notes, NOBODY_ALONE]
+    notes += [NOBODY_ALONE] if truth is not None and not scored else []
     if len(view.manifest["columns"]["sensitive"]) > 1:
         notes.append(f"only {view.sensitive} was attacked, the first of the sensitive columns")
     if others:

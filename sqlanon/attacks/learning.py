@@ -65,10 +65,8 @@ def _learn_odds(view: View, weighed: Sql) -> list[tuple[Sql, str]]:
     return found
 
 
-def learn_randomized(view: View, truth: Sql | None, promised: float | None) -> list[Finding]:
+def learn_randomized(view: View, truth: Sql, promised: float | None) -> list[Finding]:
     """Attack randomized values: take what is published, and classify by it; scored over people who are unique."""
-    if truth is None:
-        return [take_published(promised)]
     values = {"value": view.values()}
     given = values | {"coded_person": view.coded_people()}
     labelled = view.keep("labelled", "labelled_pair", given, codes=view.codes)

@@ -6,7 +6,7 @@ shapes of components come out, to be given their probabilities (`world_counts.py
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -109,14 +109,9 @@ def render_analysis(question: BreachQuestion, engine: Engine) -> str:
 
 def prepare(question: BreachQuestion, engine: Engine, prefix: str = "") -> tuple[tuple[View, ...], StatementLayout]:
     """Read the definitions against the base and lay out the connectivity graph."""
-    if question.model not in MODELS:
-        raise UsageError(f"no model {question.model!r}; there are {', '.join(MODELS)}")
-    if not question.views:
-        raise UsageError('name the published views, each with --view "SELECT columns FROM base"')
+    check_question(question)
     source, types = engine.find_source(question.base)
-    base = Base.of(list(types), question.base)
-    views = tuple(read_view(sql, base, number) for number, sql in enumerate(question.views, start=1))
-    graph = connect_views(views, read_secret(question.secret, base))
+    views, graph = connect_question(question, list(types))
     _refuse_nested(graph, types)
     layout = StatementLayout(graph, source, prefix or fresh_prefix(), question.model)
     if graph.chained:
@@ -129,6 +124,21 @@ def prepare(question: BreachQuestion, engine: Engine, prefix: str = "") -> tuple
     if layout.is_weighted:
         lay_out_rivals(layout)
     return views, layout
+
+
+def check_question(question: BreachQuestion) -> None:
+    """Raise UsageError for a model that there is not, and where no view is named."""
+    if question.model not in MODELS:
+        raise UsageError(f"no model {question.model!r}; there are {', '.join(MODELS)}")
+    if not question.views:
+        raise UsageError('name the published views, each with --view "SELECT columns FROM base"')
+
+
+def connect_question(question: BreachQuestion, columns: Sequence[str]) -> tuple[tuple[View, ...], Graph]:
+    """Read the definitions against the base's columns; return the views and their connectivity graph."""
+    base = Base.of(columns, question.base)
+    views = tuple(read_view(sql, base, number) for number, sql in enumerate(question.views, start=1))
+    return views, connect_views(views, read_secret(question.secret, base))
 
 
 def create_new(layout: StatementLayout, engine: Engine) -> None:

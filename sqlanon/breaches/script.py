@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlanon.breaches.analysis import MODELS, BreachQuestion
+from sqlanon.breaches.analysis import BreachQuestion, check_question, connect_question
 from sqlanon.breaches.chain_bounds import lay_out_bounds
-from sqlanon.breaches.connectivity import Graph, connect_views
 from sqlanon.breaches.shape_chances import lay_out_chances
 from sqlanon.breaches.statement_layout import StatementLayout
 from sqlanon.breaches.statements import (
@@ -20,7 +19,7 @@ from sqlanon.errors import TemplateError, UsageError
 from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
 from sqlanon.sql.shell_script import write_statements
-from sqlanon.sql.view_definitions import Base, name_columns, read_secret, read_view
+from sqlanon.sql.view_definitions import name_columns
 from sqlanon.wording import option
 
 PREFIX = "sqlanon_"
@@ -39,7 +38,8 @@ def compile_analysis(question: BreachQuestion, source: Source, dialect: str) -> 
     source: the base, as the other engine reads it. Raises UsageError for what SQL alone cannot answer, QueryError for a
     definition.
     """
-    graph = _connect(question)
+    check_question(question)
+    _, graph = connect_question(question, name_columns((*question.views, question.secret)))
     layout = StatementLayout(graph, source, PREFIX, question.model)
     bounded = graph.chained or len(graph.parts) > 2
     (_lay_out_bounded if bounded else _lay_out_counted)(layout)
@@ -54,16 +54,6 @@ def compile_analysis(question: BreachQuestion, source: Source, dialect: str) -> 
         return write_statements(_end_in_table(layout.statements), head, dialect)
     except TemplateError as error:
         raise UsageError(f"no script for {dialect}: {error}") from None
-
-
-def _connect(question: BreachQuestion) -> Graph:
-    if question.model not in MODELS:
-        raise UsageError(f"no model {question.model!r}; there are {', '.join(MODELS)}")
-    if not question.views:
-        raise UsageError('name the published views, each with --view "SELECT columns FROM base"')
-    base = Base.of(name_columns((*question.views, question.secret)), question.base)
-    views = tuple(read_view(sql, base, number) for number, sql in enumerate(question.views, start=1))
-    return connect_views(views, read_secret(question.secret, base))
 
 
 def _lay_out_counted(layout: StatementLayout) -> None:

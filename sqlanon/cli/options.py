@@ -44,13 +44,9 @@ class Transition(StrEnum):
 Dialect = Enum("Dialect", {name: name for name in DIALECTS}, type=str)  # type: ignore[misc]
 Estimator = Enum("Estimator", {name: name for name in ESTIMATOR_NAMES}, type=str)  # type: ignore[misc]
 
-SourceArgument = Annotated[
-    str, typer.Argument(help="Parquet, CSV or JSON path or glob; with --database a table or view.")
-]
-OptionalSource = Annotated[
-    str | None,
-    typer.Argument(metavar="SOURCE", help="Parquet, CSV or JSON path or glob; with --database a table or view."),
-]
+_SOURCE = typer.Argument(metavar="SOURCE", help="Parquet, CSV or JSON path or glob; with --database a table or view.")
+SourceArgument = Annotated[str, _SOURCE]
+OptionalSource = Annotated[str | None, _SOURCE]
 QueryOption = Annotated[
     str | None, typer.Option("--query", help="In place of SOURCE: SELECT columns FROM tables or files [WHERE …].")
 ]

@@ -7,7 +7,7 @@ from sqlanon.errors import TemplateError
 from sqlanon.plans.plan import Guard, Loop, Plan, Report
 from sqlanon.plans.statement import Kind, Statement
 from sqlanon.plans.templates import literal, template_header
-from sqlanon.sql.shells import SHELLS
+from sqlanon.sql.shells import SHELLS, Shell
 from sqlanon.sql.translate import quote_relation, translate
 from sqlanon.wording import spoken
 
@@ -18,9 +18,7 @@ def write_script(plan: Plan, dialect: str, paper: str = "") -> str:
     The script holds no key: it reads one from the session and fails where there is none.
     Raises TemplateError where the plan's SQL cannot be said in `dialect`.
     """
-    if dialect not in SHELLS:
-        raise TemplateError(f"no dialect {dialect!r}; there are {', '.join(SHELLS)}")
-    shell = SHELLS[dialect]
+    shell = _shell(dialect)
     parts = [_write_head(plan, dialect, paper), shell.before, *_write_key(plan, dialect)]
     for step in plan.steps:
         parts += _write_step(step, dialect)
@@ -35,15 +33,19 @@ def write_statements(statements: Sequence[Statement], head: Sequence[str], diale
 
     head: lines of comment; none may hold what a user said. Raises TemplateError as `write_script` does.
     """
-    if dialect not in SHELLS:
-        raise TemplateError(f"no dialect {dialect!r}; there are {', '.join(SHELLS)}")
-    shell, (*steps, output) = SHELLS[dialect], statements
+    shell, (*steps, output) = _shell(dialect), statements
     parts = ["\n".join(map(_comment, head)), shell.before]
     for step in steps:
         parts += _create(step, shell.keeping[step.kind], dialect)
     parts += _create(output, shell.output, dialect)
     made = [(step.kind, step.relation) for step in steps]
     return _join_parts([*parts, "-- the rest goes\n" + _drop_made(made, dialect), shell.after], 0)
+
+
+def _shell(dialect: str) -> Shell:
+    if dialect not in SHELLS:
+        raise TemplateError(f"no dialect {dialect!r}; there are {', '.join(SHELLS)}")
+    return SHELLS[dialect]
 
 
 def _join_parts(parts: Sequence[str], variables: int) -> str:

@@ -29,18 +29,23 @@ WHOLE_NUMBER_TYPES = (
 )
 
 
+def is_whole(value: object, least: int) -> bool:
+    """Tell whether a manifest says a whole number, from the least to the largest that engines count with."""
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value < 2**62
+
+
 def check_manifest(manifest: Manifest, where: str) -> None:
     """Refuse a manifest that does not describe a QIT and an ST with an l that protects anybody."""
     columns, l = manifest["columns"], manifest["parameters"].get("l")
     if len(columns["sensitive"]) != 1 or not {"group", "count"} <= set(columns):
         raise ReleaseError(f"the manifest of {where} does not describe a QIT and an ST")
-    if not isinstance(l, int) or isinstance(l, bool) or not 2 <= l < 2**62:
+    if not is_whole(l, 2):
         raise ReleaseError(f"the manifest of {where} does not say an l of at least 2")
     number = manifest["parameters"].get("release", 1)
-    if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number < 2**62:
+    if not is_whole(number, 1):
         raise ReleaseError(f"the manifest of {where} does not say which release of its ledger it is")
     reserve = manifest["parameters"].get("reserve", 0)
-    if not isinstance(reserve, int) or isinstance(reserve, bool) or not 0 <= reserve < 2**62:
+    if not is_whole(reserve, 0):
         raise ReleaseError(f"the manifest of {where} does not say how many values more than l its groups have")
 
 

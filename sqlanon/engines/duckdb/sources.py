@@ -162,7 +162,8 @@ def _find_files(text: str, as_text: bool) -> tuple[str, str] | None:
     is_file = path.is_file()
     if is_file and not os.access(path, os.R_OK):
         raise SourceError(f"no right to read {text!r}")
-    if not is_file and not any(letter in text for letter in "*?[") and "://" not in text:
+    is_pattern = not is_file and any(letter in text for letter in "*?[")
+    if not is_file and not is_pattern and "://" not in text:
         raise SourceError(f"no file {text!r}")
     pattern = escape_pattern(text) if is_file else text
     numbering = _COUNTED
@@ -170,7 +171,7 @@ def _find_files(text: str, as_text: bool) -> tuple[str, str] | None:
         numbering = "cast(file_index as bigint) * 1099511627776 + file_row_number"  # below 2^40 rows a file
     written = ", all_varchar = true, header = true" if as_text and reader == "read_csv" else ""
     # files of one pattern may have been written at different times, with columns added or in another order
-    several = "" if is_file or not any(letter in text for letter in "*?[") else ", union_by_name = true"
+    several = ", union_by_name = true" if is_pattern else ""
     return f"{reader}({literal(pattern)}{written}{several})", numbering
 
 
