@@ -16,7 +16,7 @@ from sqlanon.estimation.derived_figures import DerivedFigures
 from sqlanon.estimation.finite_numbers import require_finite_weights, require_numeric
 from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.query_failures import explain_failure
-from sqlanon.estimation.temporary_tables import Workspace
+from sqlanon.estimation.temporary_tables import Workspace, inline
 from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence
 from sqlanon.estimators.moments import LinearAggregate, SelectedValues
 from sqlanon.plans.plan import relation_name
@@ -302,8 +302,3 @@ class QueryRun:
 def weigh_choice(chosen: Piece) -> Piece:
     """Return a condition on sensitive values as a weight: 1 where it holds."""
     return Piece(chosen.role, Sql(f"(case when {chosen.sql} then 1 end)"), chosen.other)
-
-
-def inline(sql: str) -> Sql:
-    """Put a query in brackets, to stand where a relation does."""
-    return Sql(f"(\n{sql}\n)")

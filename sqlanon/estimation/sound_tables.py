@@ -13,7 +13,7 @@ def load_sound(space: Workspace, load: Callable[[], None], kind: str) -> None:
     """
 
     def load_checked() -> None:
-        _check_soundness(space)
+        require_soundness(space, render_soundness(space))
         load()
 
     load_readable(load_checked, kind)
@@ -39,8 +39,9 @@ def render_soundness(space: Workspace) -> str:
     return space.render(template, space.relations)
 
 
-def _check_soundness(space: Workspace) -> None:
-    (row,) = space.engine.frame(render_soundness(space)).to_dict("records")
+def require_soundness(space: Workspace, sql: str) -> None:
+    """Run such a query; raise ReleaseError where QIT and ST do not fit each other."""
+    (row,) = space.engine.rows(sql)
     if not row["line_count"] or row["unequal_groups"] or row["faulty_lines"]:
         raise ReleaseError(
             f"the release is damaged: {int(row['unequal_groups'])} groups are not as large in QIT as in ST,"

@@ -83,3 +83,8 @@ class Workspace:
             (kind,) = self.engine.columns(f"select {expression} as argument from {relation}").values()
             self._types[key] = kind
         return self._types[key]
+
+
+def inline(sql: str) -> Sql:
+    """Put a query in brackets, to stand where a relation does."""
+    return Sql(f"(\n{sql}\n)")

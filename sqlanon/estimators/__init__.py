@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from sqlanon.errors import UsageError
@@ -30,7 +31,7 @@ def choose_estimator(form: str, method: str, name: str | None) -> "tuple[str, Ca
     chosen = names[0] if name is None else name
     if chosen not in names:
         raise UsageError(f"no estimator {chosen!r} for a release of {method}; choose one of {', '.join(names)}")
-    return chosen, _bound_errors(load_estimators()[chosen])
+    return chosen, _bound_errors(load_estimator(chosen))
 
 
 def _bound_errors(estimate: "Callable[[Evidence], Estimate]") -> "Callable[[Evidence], Estimate]":
@@ -51,9 +52,7 @@ def _bound_errors(estimate: "Callable[[Evidence], Estimate]") -> "Callable[[Evid
     return bounded
 
 
-def load_estimators() -> "dict[str, Callable[[Evidence], Estimate]]":
-    """Import every estimator and return them by name; numpy and scipy come with them."""
-    from sqlanon.estimators import closed_form, iterative, least_squares, matrix, ridge, shrinkage, uniform
-
-    modules = (closed_form, iterative, least_squares, matrix, ridge, shrinkage, uniform)
-    return {module.__name__.rpartition(".")[2]: module.estimate for module in modules}
+def load_estimator(name: str) -> "Callable[[Evidence], Estimate]":
+    """Import one estimator; numpy comes with it, and scipy where it needs that."""
+    found: Callable[[Evidence], Estimate] = import_module(f"sqlanon.estimators.{name}").estimate
+    return found

@@ -1,7 +1,6 @@
 """How far rows that a release leaves out may move an answer: which values they have is known, how many each is not."""
 
 import numpy as np
-from scipy.special import betaincinv
 
 from sqlanon.estimators.class_systems import TOLERANCE
 from sqlanon.estimators.evidence import Array
@@ -20,6 +19,8 @@ def bound_left_out(each: Array, share: Array, rows: float) -> tuple[Array, Array
     most of what it leaves out); the range is the middle 95 % of the beta distribution with the same range, mean and
     variance.
     """
+    from scipy.special import betaincinv  # slow to load, and few answers need it
+
     least, most = each.min(axis=1), each.max(axis=1)
     low, high = least, most
     if len(share) > FEW_VALUES:

@@ -474,6 +474,10 @@ def test_statements_are_what_runs(census, monkeypatch, in_memory):
             ran.append(text)
             return super().frame(text)
 
+        def rows(self, text):
+            ran.append(text)
+            return super().rows(text)
+
     fresh.loaded.engine = Recording(census.con)
     sql = "select area, income, count(*) from release where age > 30 group by all order by 3"
     listed = fresh.statements(sql)

@@ -16,7 +16,7 @@ from sqlanon.estimation.generalized.places import places_of
 from sqlanon.estimation.generalized.tables import BoxTables
 from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.plain_counts import PlainCount
-from sqlanon.estimation.query_run import inline
+from sqlanon.estimation.temporary_tables import inline
 from sqlanon.estimation.uncertain.count_run import DIGITS
 from sqlanon.estimators.evidence import Array, BoolArray, IntArray
 from sqlanon.plans.templates import Sql

@@ -145,6 +145,8 @@ class ClassTables:
 
     def _make_tables(self) -> None:
         if not self._made:
+            if self.signature or not self.loaded.in_memory:
+                self.loaded.keep_rows()
             for name, sql in self.loading_statements():
                 self.loaded.keep(name, sql)
             self._made = True

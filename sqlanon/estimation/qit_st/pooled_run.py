@@ -3,7 +3,7 @@
 import numpy as np
 
 from sqlanon.estimation.qit_st.uniform_run import UniformRun
-from sqlanon.estimation.query_run import inline
+from sqlanon.estimation.temporary_tables import inline
 from sqlanon.estimators.evidence import Array
 from sqlanon.estimators.inference import Inference
 from sqlanon.estimators.inference_pooled import PooledInference

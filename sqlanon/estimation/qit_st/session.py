@@ -35,6 +35,7 @@ class Session:
         self.loaded = GroupTables(engine, tables, manifest)
         self.classes = ClassTables(self.loaded, manifest)
         self.method: str = manifest.get("method", METHOD)
+        self._asked = False  # a release that is asked once is not worth a copy of its rows
         self._parse = lru_cache(maxsize=256)(lambda sql: parse_query(sql, self.loaded.quasi, self.loaded.sensitive))
 
     def answer(self, sql: str, estimator: str | None = None) -> pd.DataFrame:
@@ -47,6 +48,11 @@ class Session:
         name, estimate = choose_estimator(METHODS[self.method].form, self.method, estimator)
         run = self._start(sql, name)
         self.loaded.load_totals()
+        if run.counts_in_memory and not (self._asked or self.loaded.rows_kept or self.classes.signature):
+            run.read_in_place()
+        else:
+            self.loaded.keep_rows()
+        self._asked = True
         answer = run.answer(estimate)
         tell_blank_cells(answer, name)
         return answer
@@ -67,6 +73,7 @@ class Session:
     def statements(self, sql: str, estimator: str | None = None) -> list[tuple[str, str]]:
         """Return the names and texts of the statements that `answer` runs, in order; run nothing.
 
+        (The first plain count of an open session reads `line` and `person` in place, and does not keep them.)
         `spread` (large releases only) stands once for as many runs as the value sets need; it reads the relation
         `direction`, which is filled from Python, as `answer` reads `figure`.
         """
@@ -84,5 +91,6 @@ class Session:
 
     def close(self) -> None:
         """Drop the temporary tables of this release."""
+        self._asked = False
         self.classes.close()
         self.loaded.close()

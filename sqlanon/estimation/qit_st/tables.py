@@ -8,13 +8,10 @@ import pandas as pd
 from scipy import sparse
 
 from sqlanon.engines.base import Engine
-from sqlanon.errors import UsageError
 from sqlanon.estimation.coded_rows import MOST_CODES, CodedRows
-from sqlanon.estimation.sound_tables import load_sound, render_soundness
-from sqlanon.estimation.temporary_tables import Workspace
+from sqlanon.estimation.qit_st.row_tables import RowTables
 from sqlanon.estimators.evidence import Array, IntArray
 from sqlanon.estimators.least_squares import NormalEquations, prepare_equations, solve_directions
-from sqlanon.plans.manifest import follows
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
 
@@ -22,67 +19,27 @@ LARGEST_SYSTEM = 5_000  # sensitive values for which S (V x V) is solved
 MOST_REMEMBERED = 5_000_000  # numbers that the remembered spreads may hold
 DIRECTIONS = 16  # vectors per spread query
 LARGEST_HELD = 10_000_000  # rows of a release whose ST is also held in memory: 12 bytes a line, 40 while it is read
-TABLES = {
-    "value": "estimation/qit_st/value",
-    "place": "shared/place",
-    "line": "estimation/qit_st/line",
-    "person": "estimation/qit_st/person",
-}
 PairKey = tuple[bytes, bytes]
 
 
-class GroupTables(Workspace):
+class GroupTables(RowTables):
     """Hold a release's tables and what depends on them only; each is made when it is first needed."""
 
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
         """Take the published tables (`qit`, `st`) of a release; nothing runs before the first query."""
-        columns = manifest["columns"]
-        if not {"qit", "st"} <= set(tables):
-            raise UsageError(f"a {manifest.get('method')} release has no QIT and ST; estimates are made from these")
-        if len(columns["sensitive"]) != 1:
-            raise UsageError(f"estimates need one sensitive column; the release has {len(columns['sensitive'])}")
-        self.quasi: list[str] = list(columns["quasi"])
-        (self.sensitive,) = columns["sensitive"]
-        values = {
-            "quasi": self.quasi,
-            "sensitive": self.sensitive,
-            "group_column": columns["group"],
-            "count_column": columns["count"],
-        }
-        names = {f"quasi_{n}": name for n, name in enumerate(self.quasi, start=1)} | {"sensitive": self.sensitive}
-        super().__init__(engine, tables, values, names)
-        self.may_depart = follows(manifest)
-        self.relations |= {name: relation_name(self.prefix, name) for name in TABLES}
+        super().__init__(engine, tables, manifest)
         self.in_memory: bool = engine.in_process and manifest.get("rows", 0) <= LARGEST_HELD
         self._occurrences: sparse.csr_array | None = None
         self._rows: CodedRows | None = None
-        self._totals: Array | None = None
         self._equations: NormalEquations | None = None
         self._spreads: dict[PairKey, Array] = {}
 
     # -- what is read once -----------------------------------------------------------------------
 
-    def load_totals(self) -> Array:
-        """Load the release at the first call; return the values' totals f in the order of their codes.
-
-        Raises ReleaseError where its tables are no QIT and ST that fit each other.
-        """
-        if self._totals is None:
-            load_sound(self, self._keep_tables, "a QIT and an ST")
-            frame = self.engine.frame(f"select code, row_count from {self.relations['value']}")
-            totals = np.zeros(len(frame))
-            totals[frame["code"].to_numpy()] = frame["row_count"]
-            self._totals = totals
-        return self._totals
-
-    def _keep_tables(self) -> None:
-        for name, sql in self._render_tables():
-            self.keep(name, sql)
-
     def load_occurrences(self) -> sparse.csr_array:
         """Return ST as a sparse matrix of groups x values, s_g(v)."""
         if self._occurrences is None:
-            totals, frame = self.load_totals(), self.engine.frame(self._render_held())
+            totals, frame = self.load_totals(), self.engine.frame(self._render_held(self.rows_kept))
             group, code = frame["group_id"].to_numpy(), frame["code"].to_numpy()
             shape = (int(group.max(initial=-1)) + 1, len(totals))
             self._occurrences = sparse.csr_array((frame["occurrences"].to_numpy(), (group, code)), shape=shape)
@@ -104,6 +61,7 @@ class GroupTables(Workspace):
         if totals.sum() * (len(self.quasi) + 1) > MOST_CODES:
             return None
         if self._rows is None:
+            self.keep_rows()
             columns = [f"quasi_{number}" for number in range(1, len(self.quasi) + 1)]
             self._rows = CodedRows(self, "coded_person", self.relations["person"], columns, Sql("group_id"))
             self._rows.load()
@@ -117,6 +75,7 @@ class GroupTables(Workspace):
                 occurrences = self.load_occurrences()
                 normal = (occurrences.T @ occurrences).toarray()
             else:
+                self.keep_rows()
                 frame = self.engine.frame(self._render_normal())
                 one, two = frame["code"].to_numpy(), frame["other_code"].to_numpy()
                 # S is symmetric; the query sums each pair of values once.
@@ -167,21 +126,14 @@ class GroupTables(Workspace):
 
     # -- the statements ------------------------------------------------------------------------
 
-    def loading_statements(self) -> list[tuple[str, str]]:
-        """Return the names and texts of what the first query runs: a check, and the tables that it makes."""
-        return [("soundness", render_soundness(self)), *self._render_tables()]
-
     def solving_statements(self) -> list[tuple[str, str]]:
         """Return the names and texts of the queries behind S and the spreads; in memory ST is read once."""
         if self.in_memory:
             return [("held", self._render_held())]
         return [("normal", self._render_normal()), ("spread", self._render_spread(1, [(1, 1)]))]
 
-    def _render_tables(self) -> list[tuple[str, str]]:
-        return [(name, self.render(template, self.relations)) for name, template in TABLES.items()]
-
-    def _render_held(self) -> str:
-        return self.render("estimation/qit_st/held", self.relations)
+    def _render_held(self, kept: bool = True) -> str:
+        return self.render("estimation/qit_st/held", self.relations | ({} if kept else self.rows_in_place()))
 
     def _render_normal(self) -> str:
         return self.render("estimation/qit_st/normal", {**self.relations, "group_class": Sql("")}, by_class=[])
@@ -195,4 +147,4 @@ class GroupTables(Workspace):
     def close(self) -> None:
         """Drop the temporary tables; they are made again where they are needed again."""
         super().close()
-        self._totals = self._equations = self._occurrences = self._rows = None
+        self._equations = self._occurrences = self._rows = None

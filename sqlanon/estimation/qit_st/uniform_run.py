@@ -7,7 +7,8 @@ from sqlanon.errors import AnswerError
 from sqlanon.estimation.finite_numbers import require_finite_measures
 from sqlanon.estimation.qit_st.class_tables import ClassTables
 from sqlanon.estimation.qit_st.tables import LARGEST_SYSTEM, GroupTables
-from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun, inline
+from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun
+from sqlanon.estimation.temporary_tables import inline
 from sqlanon.estimators.evidence import BoolArray, Estimate, IntArray
 from sqlanon.estimators.inference import Inference
 from sqlanon.estimators.moments import Moments, SelectedValues
@@ -34,6 +35,7 @@ class UniformRun(QueryRun):
         # One cell, one case, nothing measured: the common query, counted without a join.
         plain = not (self.quasi_keys or query.parts or self.measures)
         self.counts_in_memory = plain and self.solves and loaded.in_memory
+        self._shown = loaded.relations["person"]  # whose quasi columns tell which values are published
         self._place_relations()
 
     def _place_relations(self) -> None:
@@ -42,7 +44,7 @@ class UniformRun(QueryRun):
         self.relations |= self.classes.relations
         self.relations["asked"] = named["asked"] if self.keeps_asked else inline(self.render_asked())
         self.relations["figure"] = named["figure"]
-        self.people = self.loaded.relations["person"]
+        self.people = self.relations["person"]
         if self.query.parts:
             self.people = self._render_people("possible")
         self.relations["hit"] = named["hit"] if self.quasi_keys else inline(self.render_hit())
@@ -50,6 +52,12 @@ class UniformRun(QueryRun):
     def keep_everything(self) -> None:
         """Let each relation stand under its name, and moments be the database's: a script has no memory of Python's."""
         self.keeps_asked, self.counts_in_memory = True, False
+        self._place_relations()
+
+    def read_in_place(self) -> None:
+        """Read the rows of QIT and ST where they are published, which is cheaper once than keeping them."""
+        self.relations |= self.loaded.rows_in_place()
+        self._shown = self.loaded.shown_in_place()
         self._place_relations()
 
     # -- the statements ------------------------------------------------------------------------
@@ -100,6 +108,10 @@ class UniformRun(QueryRun):
         return self.loaded.render("estimation/qit_st/moment", self.relations, measures=self.measures, by_class=[])
 
     # -- running -------------------------------------------------------------------------------
+
+    def domain(self, column: str) -> Sql:
+        """Return the relation of the published values of a column, by its internal name."""
+        return super().domain(column) if column == "sensitive" else self._shown
 
     def estimate_aggregates(self, estimate: Estimator) -> tuple[list[Estimate], BoolArray]:
         """Read the moments, weigh the evidence, and estimate."""

@@ -14,8 +14,9 @@ from sqlanon.errors import AnswerError, QueryError
 from sqlanon.estimation.blank_cells import tell_blank_cells
 from sqlanon.estimation.finite_numbers import require_finite_measures
 from sqlanon.estimation.printed_script import MOMENTS, write_script
-from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun, inline
+from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun
 from sqlanon.estimation.randomized.tables import LARGEST_MATRIX, Randomized
+from sqlanon.estimation.temporary_tables import inline
 from sqlanon.estimators import choose_estimator
 from sqlanon.estimators.evidence import Array, Estimate, Evidence
 from sqlanon.estimators.iterative import MAX_ITERATIONS, TOLERANCE, check, iterate

@@ -6,7 +6,7 @@ combinations of signatures, which are few.
 
 from collections.abc import Mapping, Sequence
 
-from sqlanon.estimation.query_run import inline
+from sqlanon.estimation.temporary_tables import inline
 from sqlanon.estimation.uncertain.cell_tables import CellTables
 from sqlanon.estimation.uncertain.query_parts import Component, QueryParts
 from sqlanon.plans.templates import Sql

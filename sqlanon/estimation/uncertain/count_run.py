@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from sqlanon.errors import AnswerError, QueryError
-from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun, inline
+from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun
+from sqlanon.estimation.temporary_tables import inline
 from sqlanon.estimation.uncertain.cell_tables import CellTables
 from sqlanon.estimation.uncertain.component_statements import ComponentStatements
 from sqlanon.estimation.uncertain.query_parts import QUASI, split_query

@@ -415,8 +415,8 @@ def test_a_release_without_qit_is_refused():
 
 
 LISTED = {
-    True: ["soundness", "value", "place", "line", "person", "asked", "hit_row", "held", "answer"],
-    False: ["soundness", "value", "place", "line", "person", "asked", "moment", "normal", "spread", "answer"],
+    True: ["place", "soundness", "value", "line", "person", "asked", "hit_row", "held", "answer"],
+    False: ["place", "soundness", "value", "line", "person", "asked", "moment", "normal", "spread", "answer"],
 }
 
 
@@ -435,14 +435,31 @@ def test_statements_are_what_runs_and_hold_no_value_of_the_data(hospital, monkey
             ran.append(text)
             return super().frame(text)
 
+        def rows(self, text):
+            ran.append(text)
+            return super().rows(text)
+
     fresh = Session(Recording(hospital.con), hospital.loaded.tables, {"columns": _columns(hospital)})
     listed = fresh.statements(sql)
     assert ran == []
     assert [name for name, _ in listed] == LISTED[in_memory]
+    fresh.loaded.keep_rows()  # a first plain count reads them in place
     fresh.answer(sql)
     for name, text in listed:
         assert name == "spread" or text in ran
         assert "pneumonia" not in text
+    fresh.close()
+
+
+def test_a_first_count_keeps_no_rows_and_says_the_same(hospital):
+    kept = "select table_name from duckdb_tables() where table_name like '%\\_person' escape '\\'"
+    fresh = Session(DuckDBEngine(hospital.con), hospital.loaded.tables, {"columns": _columns(hospital)})
+    sql = "select count(*) as n, count(*) / 2 as half from release where sex = 'M' and disease = 'flu' and age < 62"
+    before = hospital.con.execute(kept).fetchall()
+    first = fresh.answer(sql)
+    assert hospital.con.execute(kept).fetchall() == before
+    pd.testing.assert_frame_equal(fresh.answer(sql), first)
+    assert len(hospital.con.execute(kept).fetchall()) == len(before) + 1
     fresh.close()
 
 
