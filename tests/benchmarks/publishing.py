@@ -26,9 +26,9 @@ SHUFFLE = """
 import sys, time, duckdb
 source, target, limit = sys.argv[1:]
 con = duckdb.connect(config={"memory_limit": limit, "temp_directory": target + ".spill"})
-start = time.monotonic()
+start, worked = time.monotonic(), time.process_time()
 con.execute(f"copy (select * from '{source}' order by random()) to '{target}' (format parquet)").fetchall()
-print(time.monotonic() - start)
+print(time.monotonic() - start, time.process_time() - worked)
 """
 
 
@@ -44,15 +44,16 @@ def made(folder: Path, generator: Path, rows: int) -> Path:
     return path
 
 
-def shuffled(source: Path, folder: Path, limit: str) -> float:
-    """Return the seconds of a plain shuffle."""
+def shuffled(source: Path, folder: Path, limit: str) -> tuple[float, float]:
+    """Return the seconds of a plain shuffle, by the clock and of the processors."""
     command = [sys.executable, "-c", SHUFFLE, str(source), str(folder / "shuffled.parquet"), limit]
-    # the last line: DuckDB draws its progress before it
-    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[-1])
+    # the last words: DuckDB draws its progress before them
+    clock, processors = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[-2:]
+    return float(clock), float(processors)
 
 
-def published(source: Path, folder: Path, limit: str) -> tuple[float, float]:
-    """Return the seconds of the whole command and its peak resident memory in GB."""
+def published(source: Path, folder: Path, limit: str) -> tuple[float, float, float]:
+    """Return the seconds of the whole command, by the clock and of the processors, and its peak memory in GB."""
     out = folder / "release"
     shutil.rmtree(out, ignore_errors=True)
     command = [sys.executable, "-m", "sqlanon", "publish", "anatomy", str(source), "--quasi", QUASI]
@@ -63,7 +64,7 @@ def published(source: Path, folder: Path, limit: str) -> tuple[float, float]:
     _, status, usage = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(f"publish failed with status {status}")
-    return time.monotonic() - start, usage.ru_maxrss / 1024**2
+    return time.monotonic() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024**2
 
 
 def main() -> None:
@@ -85,14 +86,15 @@ def main() -> None:
             source = made(folder, asked.generator, rows)
             shuffled(source, folder, asked.memory_limit)  # warm-up: the file is in the cache
             pairs = [
-                (shuffled(source, folder, asked.memory_limit), *published(source, folder, asked.memory_limit))
+                (*shuffled(source, folder, asked.memory_limit), *published(source, folder, asked.memory_limit))
                 for _ in range(asked.repeat)
             ]
-            plain, whole, memory = (statistics.median(column) for column in zip(*pairs, strict=True))
-            ratios = sorted(pair[1] / pair[0] for pair in pairs)
+            plain, plain_work, whole, work, memory = (statistics.median(one) for one in zip(*pairs, strict=True))
+            ratios = sorted(pair[2] / pair[0] for pair in pairs)
             print(
                 f"{rows:>11,} rows: shuffle {plain:.2f} s, publish {whole:.2f} s ({whole / rows * 1e6:.2f} µs a row),"
-                f" ratio {statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f}), peak {memory:.2f} GB"
+                f" ratio {statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f}), peak {memory:.2f} GB;"
+                f" of the processors {plain_work:.1f} and {work:.1f} s, ratio {work / plain_work:.2f}"
             )
             source.unlink()
 
