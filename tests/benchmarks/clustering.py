@@ -27,7 +27,7 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.runner import run_plan
 from sqlanon.key import Key
 from sqlanon.methods.uncertain.hierarchy import read_hierarchy
-from sqlanon.plans.plan import Beside, Check, Loop, Plan, Publication
+from sqlanon.plans.plan import Beside, Check, Plan, Publication, Report
 from sqlanon.publishing.release_request import ReleaseRequest, prepare
 from tests.oracles.k_member import Attribute, distances, greedy, merged, objective
 from tests.workloads import uncertain
@@ -149,7 +149,7 @@ def lines(path: Path) -> list[dict[str, str]]:
 
 def taken(made: Plan, engine: DuckDBEngine, last: str) -> tuple[float, float]:
     """Run a plan's steps up to the relation `last`; return seconds by the clock and by the processors."""
-    names = [step.name if isinstance(step, Loop) else _name(step) for step in made.steps]
+    names = [_name(step) for step in made.steps]
     steps = made.steps[: names.index(last) + 1]
     wall, used = time.perf_counter(), time.process_time()
     with run_plan(Plan(made.method, steps, Publication(()), key=made.key), engine, Key.fresh()):
@@ -157,7 +157,7 @@ def taken(made: Plan, engine: DuckDBEngine, last: str) -> tuple[float, float]:
 
 
 def _name(step: Any) -> str:
-    return str(step.statement.name if isinstance(step, Check) else step.name)
+    return str(getattr(step.statement if isinstance(step, Check | Report) else step, "name", ""))
 
 
 def timing(generator: Path, size: int, repeat: int) -> None:

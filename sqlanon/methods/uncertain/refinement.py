@@ -9,7 +9,7 @@ from sqlanon.methods.uncertain import dimensions as attributes
 from sqlanon.methods.uncertain.dimensions import Dimension
 from sqlanon.plans.plan import Repeat, Step
 
-REACH = 3  # clusters on either side
+REACH = 1  # clusters on either side: a turn among three costs as much as three turns, and gains less
 LEAST_GAIN = 1e-9  # of |e| * diameter: below it rounding could swap two rows for ever
 
 

@@ -15,6 +15,7 @@ from sqlanon.errors import DataError
 from sqlanon.key import Key
 from sqlanon.methods.uncertain.clustering import Clustering, steps
 from sqlanon.methods.uncertain.dimensions import Dimension
+from sqlanon.methods.uncertain.refinement import REACH
 from sqlanon.plans.build import build
 from sqlanon.plans.plan import Plan, Publication
 from sqlanon.plans.statement import Statement
@@ -277,7 +278,7 @@ def swaps(between, clusters):
         return len(cluster) * between[np.ix_(cluster, cluster)].max()
 
     for place, cluster in enumerate(clusters):
-        for other in clusters[max(0, place - 3) : place + 4]:
+        for other in clusters[max(0, place - REACH) : place + REACH + 1]:
             for leaver in cluster:
                 rest = [row for row in cluster if row != leaver]
                 if other is cluster or cost(rest) / len(rest) >= cost(cluster) / len(cluster):
