@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.engines.connect import engine_of
 from sqlanon.methods.named_kinds import check_names, named_place
 from sqlanon.releases.release import Release
+from sqlanon.sql.sources.queried_source import read_files
+from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -22,8 +24,9 @@ if TYPE_CHECKING:
 
 def check(
     con: Any,
-    source: object,
+    source: object = None,
     *,
+    query: str | None = None,
     quasi: str | Iterable[str] = (),
     sensitive: str | Iterable[str] = (),
     id: str | Iterable[str] = (),
@@ -35,8 +38,8 @@ def check(
 ) -> "Check":
     """Tell what a table risks: whom its quasi columns single out, what the sensitive values of its classes give away.
 
-    con, source: as for `anatomy`. Without quasi columns: a line per column with a role that it may have. Rows with
-    equal quasi values are a class; NULL is a value. required: what every class must reach: k, l, entropy_l,
+    con, source, query: as for `anatomy`. Without quasi columns: a line per column with a role that it may have. Rows
+    with equal quasi values are a class; NULL is a value. required: what every class must reach: k, l, entropy_l,
     recursive=(c, l), alpha, t, beta, delta. population: a table with the quasi columns that the source is a part of;
     sampled: the share of the population that it is. failing: a Parquet file for the rows of failing classes.
     Returns the Check; its `holds` says whether all that is required is reached. Raises UsageError, DataError and
@@ -47,8 +50,9 @@ def check(
     from sqlanon.risks.limits import limits_of
     from sqlanon.risks.question import CheckQuestion
 
+    engine = engine_of(con)
     question = CheckQuestion(
-        source=named_place(source),
+        source=choose_source(named_place(source), query, engine.dialect, NO_SOURCE),
         quasi=check_names(quasi),
         sensitive=check_names(sensitive),
         identifier=check_names(id),
@@ -56,14 +60,17 @@ def check(
         population=None if population is None else named_place(population),
         sampled=sampled,
     )
-    target = None if failing is None else check_path(failing, overwrite, (question.source, question.population))
-    return assessment.check(question, engine_of(con), target)
+    target = (
+        None if failing is None else check_path(failing, overwrite, (*read_files(question.source), question.population))
+    )
+    return assessment.check(question, engine, target)
 
 
 def compare(
     con: Any,
-    source: object,
+    source: object = None,
     *,
+    query: str | None = None,
     quasi: str | Iterable[str],
     sensitive: str | Iterable[str],
     id: str | Iterable[str] = (),
@@ -82,27 +89,29 @@ def compare(
 ) -> "Comparison":
     """Tell what each method and parameter costs in accuracy on this data: relative errors of the same queries.
 
-    con: an open DuckDB connection; what is published for the comparison is dropped again. source, quasi, sensitive, id,
-    nulls, unique_quasi: as for `anatomy`. l: of anatomy and mondrian (k = 10), and r of robust, whose adversary
-    knows how the sensitive values depend on the quasi column with the fewest values. epsilon: of laplace (noise on
-    true counts), share: of sampling; these two and dbr are rivals, which cannot be published. queries: how many to
-    draw (half set predicates of Anatomy's paper, half conjunctions of SPLU-Gen's; seed: another number draws others),
-    or a file of SQL queries FROM release. target_error: the largest median relative error to accept. out: a folder for
-    the table and every answer.
+    con: an open DuckDB connection; what is published for the comparison is dropped again. source, query, quasi,
+    sensitive, id, nulls, unique_quasi: as for `anatomy`. l: of anatomy and mondrian (k = 10), and r of robust, whose
+    adversary knows how the sensitive values depend on the quasi column with the fewest values. epsilon: of laplace
+    (noise on true counts), share: of sampling; these two and dbr are rivals, which cannot be published. queries: how
+    many to draw (half set predicates of Anatomy's paper, half conjunctions of SPLU-Gen's; seed: another number draws
+    others), or a file of SQL queries FROM release. target_error: the largest median relative error to accept. out: a
+    folder for the table and every answer.
     Returns the Comparison. Raises UsageError, DataError where this data allows no candidate, and TargetError.
     """
     from sqlanon.comparison.compare import compare as compare_methods
     from sqlanon.comparison.files import check_folder, write_comparison
     from sqlanon.comparison.question import read_question
 
+    engine = engine_of(con)
+    chosen = choose_source(named_place(source), query, engine.dialect, NO_SOURCE)
     question = read_question(
-        named_place(source), check_names(quasi), check_names(sensitive), check_names(id), methods=methods, l=l,
+        chosen, check_names(quasi), check_names(sensitive), check_names(id), methods=methods, l=l,
         gamma=gamma, epsilon=epsilon, share=share, seed=seed,
         queries=queries if isinstance(queries, int) else Path(queries), target_error=target_error, nulls=nulls,
         unique_quasi=unique_quasi,
     )  # fmt: skip
     target = None if out is None else check_folder(out, overwrite, question.read)
-    found = compare_methods(question, engine_of(con))
+    found = compare_methods(question, engine)
     if target is not None:
         write_comparison(found, target)
     return found
@@ -128,19 +137,22 @@ def attack(
     release: Release,
     *,
     against: object = None,
+    query: str | None = None,
     id: str | Iterable[str] = (),
     others: Iterable[Release] = (),
     background: object = (),
 ) -> "Attack":
     """Tell what an adversary gets out of a release, promised beside reached: order, learning, composition, presence.
 
-    against: the source, as for `anatomy`; it scores guesses. id: columns that tell its rows apart. others: releases of
-    the same people, opened in the same session (`sqlanon.open(path, con=con)`). background: tables of distributions, as
-    for `Release.verify`. Returns the Attack. Raises UsageError, and DataError for a source that is about others.
+    against: the source, as for `anatomy`; it scores guesses. query: in its place. id: columns that tell its rows apart.
+    others: releases of the same people, opened in the same session (`sqlanon.open(path, con=con)`). background: tables
+    of distributions, as for `Release.verify`. Returns the Attack. Raises UsageError, and DataError for a source that is
+    about others.
     """
     from sqlanon.attacks.attack_release import attack_release
 
-    return attack_release(release, named_place(against), check_names(id), tuple(others), background)
+    source = choose_source(named_place(against), query, release.engine.dialect)
+    return attack_release(release, source, check_names(id), tuple(others), background)
 
 
 def report(
@@ -148,6 +160,7 @@ def report(
     out: str | os.PathLike[str] | None = None,
     *,
     against: object = None,
+    query: str | None = None,
     id: str | Iterable[str] = (),
     others: Iterable[Release] = (),
     comparison: str | os.PathLike[str] | None = None,
@@ -156,10 +169,11 @@ def report(
 ) -> "Page":
     """Tell about a release on one page of HTML: promise beside attacks, what was verified, what is lost, columns.
 
-    out: the .html file to write. against, id, others: as for `attack`; with the source the page holds figures of it and
-    is internal, without it what anybody can compute who has the release. comparison: a folder that `compare` wrote, for
-    errors by selectivity, which are figures of the source. attack: an Attack found before, or a file of `attack`'s
-    JSON; without it the release is attacked here, above 200,000 rows without order and learning, which take minutes.
+    out: the .html file to write. against, query, id, others: as for `attack`; with the source the page holds figures of
+    it and is internal, without it what anybody can compute who has the release. comparison: a folder that `compare`
+    wrote, for errors by selectivity, which are figures of the source. attack: an Attack found before, or a file of
+    `attack`'s JSON; without it the release is attacked here, above 200,000 rows without order and learning, which take
+    minutes.
     Returns the Page, whose `html` is the file's text.
     Raises UsageError, also where altair is not installed, DataError for a source about others, and TargetError.
     """
@@ -167,10 +181,10 @@ def report(
     from sqlanon.reports.page import ENDINGS
     from sqlanon.reports.report import make_page
 
-    source, beside = named_place(against), tuple(others)
+    source, beside = choose_source(named_place(against), query, release.engine.dialect), tuple(others)
     if out is not None:
         directories = [one.directory for one in (release, *beside)]
-        check_beside(out, ENDINGS, option("out"), overwrite, directories, (source, attack))
+        check_beside(out, ENDINGS, option("out"), overwrite, directories, (*read_files(source), attack))
     page = make_page(release, source, check_names(id), beside, comparison, attack)
     if out is not None:
         page.write(out, overwrite)

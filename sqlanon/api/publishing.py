@@ -19,6 +19,7 @@ from sqlanon.methods.splu.plan import SpluOptions
 from sqlanon.methods.uncertain.plan import UncertainOptions
 from sqlanon.plain_values import refuse_broken_text
 from sqlanon.releases.release import Release
+from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
 from sqlanon.wording import spoken
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def _described(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
             inspect.Parameter(argument, keyword, default=_default(known), annotation=method.types[argument])
             for argument, known in method.arguments.items()
         ]
-        shared = list(inspect.signature(function).parameters.values())[:2]
+        shared = list(inspect.signature(function).parameters.values())[:3]
         function.__signature__ = inspect.Signature([*shared, *own], return_annotation="Release")  # type: ignore[attr-defined]
         lines = [f"    {argument}: {_sentence(known)}" for argument, known in method.arguments.items()]
         function.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}\n\nParameters:\n" + "\n".join(lines)
@@ -60,62 +61,66 @@ def _sentence(known: Parameter) -> str:
 
 
 @_described("anatomy")
-def anatomy(con: Any, source: object, **options: Unpack[AnatomyOptions]) -> Release:
+def anatomy(con: Any, source: object = None, *, query: str | None = None, **options: Unpack[AnatomyOptions]) -> Release:
     """Publish a relation with Anatomy: QIT and ST of an l-diverse partition, verified before it appears.
 
-    con: an open DuckDB connection, a Spark session or a psycopg connection; it stays as it is.
-    source: a table, view, path or glob; for DuckDB a pandas or Arrow object (or its name in the caller's
-    scope), for Spark a DataFrame, for PostgreSQL tables and views only. With neither `out` nor `into` the release lives
-    in the session (DuckDB, PostgreSQL). Returns the Release. Raises UsageError for what no data could meet, DataError
-    for what this data cannot.
+    con: an open DuckDB connection, a Spark session or a psycopg connection; it stays as it is. source: a table, view,
+    path or glob; for DuckDB a pandas or Arrow object (or its name in the caller's scope), for Spark a DataFrame, for
+    PostgreSQL tables and views only. query: in its place, a SELECT in the engine's SQL. With neither `out` nor `into`
+    the release lives in the session (DuckDB, PostgreSQL). Returns the Release. Raises UsageError for what no data could
+    meet, DataError for what this data cannot.
     """
-    return publish("anatomy", con, source, **options)
+    return publish("anatomy", con, source, query=query, **options)
 
 
 @_described("robust")
-def robust(con: Any, source: object, **options: Unpack[RobustOptions]) -> Release:
+def robust(con: Any, source: object = None, *, query: str | None = None, **options: Unpack[RobustOptions]) -> Release:
     """Publish a relation so that an adversary who knows distributions of the sensitive values infers none above 1/r.
 
-    con, source: as for `anatomy`. Backgrounds are tables p(s : x): the columns of one set of quasi columns, the
+    con, source, query: as for `anatomy`. Backgrounds are tables p(s : x): the columns of one set of quasi columns, the
     sensitive column, and `probability`, a row per signature and value; or they are learned.
     Returns the Release (QIT and ST). Raises UsageError and DataError as `anatomy` does.
     """
-    return publish("robust", con, source, **options)
+    return publish("robust", con, source, query=query, **options)
 
 
 @_described("splu")
-def splu(con: Any, source: object, **options: Unpack[SpluOptions]) -> Release:
+def splu(con: Any, source: object = None, *, query: str | None = None, **options: Unpack[SpluOptions]) -> Release:
     """Publish a relation with SPLU-Gen: exact quasi values, sensitive values drawn from decoy groups.
 
-    con, source: as for `anatomy`. Returns the Release. Raises UsageError and DataError as `anatomy` does.
+    con, source, query: as for `anatomy`. Returns the Release. Raises UsageError and DataError as `anatomy` does.
     """
-    return publish("splu", con, source, **options)
+    return publish("splu", con, source, query=query, **options)
 
 
 @_described("uncertain")
-def uncertain(con: Any, source: object, **options: Unpack[UncertainOptions]) -> Release:
+def uncertain(
+    con: Any, source: object = None, *, query: str | None = None, **options: Unpack[UncertainOptions]
+) -> Release:
     """Publish a relation whose cells hold several alternatives (UDAK-anonymity): QIT and ST of groups of K rows.
 
-    con, source: as for `anatomy`; DuckDB only. With influence="learn" `release.learned` has the matrix.
+    con, source, query: as for `anatomy`; DuckDB only. With influence="learn" `release.learned` has the matrix.
     Returns the Release. Raises UsageError and DataError as `anatomy` does.
     """
-    return publish("uncertain", con, source, **options)
+    return publish("uncertain", con, source, query=query, **options)
 
 
 @_described("mondrian")
-def mondrian(con: Any, source: object, **options: Unpack[MondrianOptions]) -> Release:
+def mondrian(
+    con: Any, source: object = None, *, query: str | None = None, **options: Unpack[MondrianOptions]
+) -> Release:
     """Publish a relation as boxes of at least k rows (Mondrian): bounds, nodes or sets of quasi values, exact others.
 
-    con, source: as for `anatomy`. Returns the Release (one table, `data`). Raises UsageError and DataError as
+    con, source, query: as for `anatomy`. Returns the Release (one table, `data`). Raises UsageError and DataError as
     `anatomy` does.
     """
-    return publish("mondrian", con, source, **options)
+    return publish("mondrian", con, source, query=query, **options)
 
 
-def publish(method: str, con: Any, source: object, **options: Any) -> Release:
+def publish(method: str, con: Any, source: object = None, *, query: str | None = None, **options: Any) -> Release:
     """Publish a relation with a method that is named; the functions called as the methods are say what each takes.
 
-    con, source, options: as for the method's own function. Returns the Release. Raises UsageError and DataError.
+    con, source, query, options: as for the method's own function. Returns the Release. Raises UsageError and DataError.
     """
     from sqlanon.publishing import publish as publishing
     from sqlanon.publishing.release_request import request_of
@@ -124,11 +129,13 @@ def publish(method: str, con: Any, source: object, **options: Any) -> Release:
     declared = _method(method)
     refuse_broken_text((source, options.get("out"), options.get("into")))
     arguments = checked(declared.arguments, options)
-    request = request_of(arguments, method, named_place(source))
+    engine = engine_of(con)
+    chosen = choose_source(named_place(source), query, engine.dialect, NO_SOURCE)
+    request = request_of(arguments, method, chosen)
     own = {name: arguments[name] for name in declared.parameters}
     target = arguments["out"], arguments["into"], arguments["overwrite"]
     accept = require(map(threshold_of, arguments["require"]))
-    return publishing.publish(request, engine_of(con), *target, accept=accept, **own)
+    return publishing.publish(request, engine, *target, accept=accept, **own)
 
 
 def adopt(

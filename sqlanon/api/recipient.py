@@ -67,6 +67,7 @@ def verify(
     background: object = (),
     r: float | None = None,
     since: "str | Path | None" = None,
+    query: str | None = None,
     database: str | None = None,
     con: Any = None,
 ) -> "Report":
@@ -74,7 +75,7 @@ def verify(
 
     Returns the Report. Raises ReleaseError where there is no release, and as `Release.verify` does.
     """
-    return open(release, database, con).verify(against, voters, background, r, since)
+    return open(release, database, con).verify(against, voters, background, r, since, query)
 
 
 def estimate(

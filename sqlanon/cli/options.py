@@ -50,6 +50,9 @@ OptionalSource = Annotated[str | None, _SOURCE]
 QueryOption = Annotated[
     str | None, typer.Option("--query", help="In place of SOURCE: SELECT columns FROM tables or files [WHERE …].")
 ]
+AgainstQuery = Annotated[
+    str | None, typer.Option("--query", help="In place of --against: the query that was published.")
+]
 QuasiOption = Annotated[
     list[str], typer.Option("--quasi", help="Columns that others may know; commas between, or repeat.")
 ]

@@ -59,6 +59,7 @@ def publish_release(method: Method[Any], given: Mapping[str, Any]) -> None:
     from sqlanon.publishing.publish import publish
     from sqlanon.publishing.release_request import request_of
     from sqlanon.publishing.thresholds import require, threshold_of
+    from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
 
     # said before an engine is opened, which may take long or fail for a reason of its own
     method.refuse_dialect(given["engine"].value)
@@ -70,8 +71,8 @@ def publish_release(method: Method[Any], given: Mapping[str, Any]) -> None:
         _refuse_place(out, into, given)
     # SQLANON_KEY and --key-file are the command line's own ways to hand a key over
     arguments["key"] = chosen_key(arguments["key"], given["key_file"])
-    source, read = _source_of(given)
-    files = (*read, *(str(file) for file in (given["database"], given["key_file"]) if file is not None))
+    source = choose_source(given["source"], given["query"], given["engine"].value, NO_SOURCE)
+    files = tuple(str(file) for file in (given["database"], given["key_file"]) if file is not None)
     request = request_of(arguments, method.name, source, files)
     own = {name: arguments[name] for name in method.parameters}
     session = SessionOptions(**{one.name: given[one.name] for one in fields(SessionOptions)})
@@ -108,21 +109,6 @@ def _refuse_missing(method: Method[Any], given: Mapping[str, Any]) -> None:
     name = method.plans_promises
     if name and not given[name] and not given["plan"]:
         raise UsageError(f"say --{name}; --plan prints what several values of it promise, and publishes nothing")
-
-
-def _source_of(given: Mapping[str, Any]) -> tuple[object, tuple[str, ...]]:
-    """Return the source, named or as a query, and what a query reads."""
-    source, query = given["source"], given["query"]
-    if (source is None) == (query is None):
-        raise UsageError('say what is published: a SOURCE, or --query "SELECT columns FROM table", not both')
-    if query is None:
-        return source, ()
-    if given["engine"] is not EngineName.duckdb:
-        raise UsageError(f"--query runs on DuckDB; on {given['engine'].value} make a view of it, and name that")
-    from sqlanon.sql.sources.source_select import read_source_select
-
-    select = read_source_select(query)
-    return select, select.tables
 
 
 def _refuse_place(out: object, into: str | None, given: Mapping[str, Any]) -> None:

@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,8 @@ def compare(question: CompareQuestion, engine: Engine) -> Comparison:
         relation = workspace.keep("microdata", rows)
         name = f"{workspace.prefix}microdata"
         data = Microdata(workspace, relation, name, roles.quasi, roles.sensitive, {one: types[one] for one in names})
-        return _compare(question, roles, data)
+        found = _compare(question, roles, data)
+        return replace(found, notes=(*found.notes, *source.note_lacking(roles.all)))
     finally:
         with suppress(SqlanonError):
             workspace.close()

@@ -12,6 +12,7 @@ from sqlanon.comparison.rivals import Rival
 from sqlanon.comparison.workload import AskedQuery, pair_figures
 from sqlanon.errors import DataError
 from sqlanon.plans.roles import Roles
+from sqlanon.sql.sources.queried_source import source_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -182,8 +183,7 @@ def _nearest(overall: Sequence[Mapping[str, Any]], target: float) -> str:
 
 def _command(question: CompareQuestion, roles: Roles, candidate: Candidate) -> str:
     """Return the command that publishes a candidate; a source that is no text is called SOURCE."""
-    named = question.source if isinstance(question.source, str) else "SOURCE"
-    words = ["sqlanon", "publish", candidate.method, named]
+    words = ["sqlanon", "publish", candidate.method, *source_words(question.source)]
     for flag, names in (("--quasi", roles.quasi), ("--sensitive", roles.sensitive), ("--id", roles.identifier)):
         # a name with a comma in it is read as one column where it stands alone
         joined = [",".join(names)] if names and not any("," in name for name in names) else names

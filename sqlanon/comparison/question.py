@@ -9,6 +9,7 @@ from sqlanon.comparison.rivals import RIVALS, Rival, read_rivals
 from sqlanon.errors import UsageError
 from sqlanon.estimators import ESTIMATORS
 from sqlanon.methods import METHODS
+from sqlanon.sql.sources.queried_source import read_files
 from sqlanon.wording import option
 
 COMPARED = {
@@ -122,7 +123,7 @@ class CompareQuestion:
     @property
     def read(self) -> tuple[object, ...]:
         """Return what is read, as it was named."""
-        return (self.source, *([] if isinstance(self.queries, int) else [str(self.queries)]))
+        return (*read_files(self.source), *([] if isinstance(self.queries, int) else [str(self.queries)]))
 
     def values_of(self, name: str) -> tuple[int, ...]:
         """Return the values to compare of l or gamma, each once, in their order."""

@@ -24,6 +24,7 @@ class Source:
     value there could be), and what Parquet would round. `texts` names columns whose order is to be binary where
     the database sorts as a language does. `numbering` is any expression that is unique for a row, empty
     without a database. `lists` names columns that hold lists of single values, with the type of these values.
+    `lacking` names columns that some of its files lack: how many, and of how many.
     """
 
     relation: Sql
@@ -31,11 +32,22 @@ class Source:
     numbering: Sql = field(default_factory=Sql)
     texts: frozenset[str] = frozenset()
     lists: Mapping[str, str] = field(default_factory=dict)
+    lacking: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def expression(self, column: str) -> Sql:
         """Return the SQL that reads one column."""
         read = f"cast({ident(column)} as {self.casts[column]})" if column in self.casts else ident(column)
         return Sql(f'{read} collate "C"' if column in self.texts else read)
+
+    def note_lacking(self, columns: Iterable[str]) -> list[str]:
+        """Say which of the columns are NULL in the rows of files that lack them."""
+        names = {name.lower() for name in columns}
+        told = [
+            f"{name!r} ({lacking:,} of {files:,} files)"
+            for name, (lacking, files) in self.lacking.items()
+            if name.lower() in names
+        ]
+        return [f"NULL stands in the rows of files that lack a column: {', '.join(told)}"] if told else []
 
 
 @dataclass(frozen=True)

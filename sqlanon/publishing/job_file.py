@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sqlanon.errors import UsageError
+from sqlanon.errors import QueryError, UsageError
 from sqlanon.methods import METHODS
 from sqlanon.methods.parameters import declared
 from sqlanon.methods.request_options import RequestOptions
 from sqlanon.publishing.thresholds import Threshold, threshold
 from sqlanon.publishing.yaml_nodes import MappingNode, Node, NodeReader, ScalarNode, SequenceNode, composed
+from sqlanon.sql.sources.source_select import SourceSelect, read_source_select
 
 ROLES = ("quasi", "sensitive", "id")
 SHARED = {name: known for name, known in declared(RequestOptions).items() if known.job and name not in ROLES}
@@ -23,12 +24,13 @@ _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 class Job:
     """A release as a file describes it; `secrets` are texts that no message may show, with what to show.
 
-    engine: what runs the SQL; master: Spark's, dsn: PostgreSQL's, None for their defaults.
+    source: a name, a path, or a query. engine: what runs the SQL; master: Spark's, dsn: PostgreSQL's, None for their
+    defaults.
     path: the file. lines: where it names columns (without case) and parameters.
     """
 
     method: str
-    source: str
+    source: str | SourceSelect
     database: str | None
     roles: Mapping[str, tuple[str, ...]]
     parameters: Mapping[str, Any]
@@ -72,7 +74,7 @@ class _Place:
     """Where a job's rows are, and what runs its SQL."""
 
     engine: str
-    source: str
+    source: str | SourceSelect
     database: str | None = None
     master: str | None = None
     dsn: str | None = None
@@ -132,16 +134,34 @@ class _Reader(NodeReader):
             if key.value == "engine":
                 engine = self.choice(value, "engine", tuple(_SOURCES))
         needed, others = _SOURCES[engine]
+        named = {key.value for key, _ in self.pairs(node, "source")}
         # with spark a table of the catalog may stand for the path of a file
-        if engine == "spark" and any(key.value == "table" for key, _ in self.pairs(node, "source")):
-            needed, others = ("table",), ("master",)
+        if engine == "spark" and "table" in named:
+            needed = ("table",)
+        if "query" in named:
+            needed, others = ("query",), ("database",) if engine == "duckdb" else others
         keys = self.mapping(node, "source", needed, ("engine", *others))
-        text = {name: self.expanded(value, name) for name, value in keys.items() if name != "engine"}
+        text = {name: self.expanded(value, name) for name, value in keys.items() if name not in ("engine", "query")}
         database = self.beside(text["database"]) if "database" in text else None
-        source = text["table"] if "table" in text else self.beside(text["path"])
+        source: str | SourceSelect
+        if "query" in keys:
+            source = self.query(keys["query"], engine)
+        else:
+            source = text["table"] if "table" in text else self.beside(text["path"])
         # a DSN may hold a password: the variable that the command line reads serves a job, too
         dsn = text.get("dsn", self.environment.get("SQLANON_DSN")) if engine == "postgres" else None
         return _Place(engine, source, database, text.get("master"), dsn)
+
+    def query(self, node: Node, engine: str) -> SourceSelect:
+        """Read a query; its files lie beside the job."""
+        text = self.text(node, "query")
+        # a value from outside would be read as SQL
+        if _VARIABLE.search(text):
+            self.refuse(node, "a query takes no environment variables; put what varies into a view or into database")
+        try:
+            return read_source_select(text, engine).beside(str(self.path.parent))
+        except QueryError as error:
+            self.refuse(node, str(error))
 
     def output(self, node: Node, place: "_Place") -> tuple[Path | None, str | None, bool]:
         """Read where the release goes."""

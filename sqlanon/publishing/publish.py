@@ -15,6 +15,7 @@ from sqlanon.ledgers.ledger_run import LedgerRun
 from sqlanon.methods import METHODS
 from sqlanon.plans.manifest import Manifest, new_manifest
 from sqlanon.plans.plan import Plan, Source
+from sqlanon.plans.roles import resolve_roles
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.publishing import kept_files
@@ -29,6 +30,7 @@ from sqlanon.releases.forms import form_of
 from sqlanon.releases.release import Release, open_release
 from sqlanon.releases.targets import MANIFEST, Place, Target
 from sqlanon.releases.verified_write import write_verified
+from sqlanon.sql.sources.queried_source import read_files
 from sqlanon.verification.checks import Report
 from sqlanon.wording import option
 
@@ -77,7 +79,8 @@ def publish(
     # a directory is opened as its recipient will, from the files
     release = open_release(out) if out is not None else Release(engine, tables, manifest, Place(schema=into))
     release.sql, release.learned = plan_text(plan, engine), dict(publication.learned)
-    release.notes = [*_notes(asked, manifest, against[1], into, engine), *_exposed(report), *plan.notes(reports)]
+    release.notes = _lacking(asked, *against)
+    release.notes += [*_notes(asked, manifest, against[1], into, engine), *_exposed(report), *plan.notes(reports)]
     release.notes += _follows(before, manifest, ledger)
     return release
 
@@ -87,6 +90,11 @@ def _check_request(asked: ReleaseRequest, out: str | Path | None, into: str | No
         raise UsageError(f"say {option('out')} or {option('into')}, not both")
     if asked.draws == "random":
         warnings.warn(PREDICTABLE, PrivacyWarning, stacklevel=3)
+
+
+def _lacking(asked: ReleaseRequest, source: Source, types: Mapping[str, str]) -> list[str]:
+    """Tell which columns with a role files of the source lack."""
+    return source.note_lacking(resolve_roles(list(types), asked.quasi, asked.sensitive, asked.identifier).all)
 
 
 def _follows(before: Manifest | None, manifest: Manifest, ledger: LedgerRun | None) -> list[str]:
@@ -101,7 +109,7 @@ def _refuse_own_source(asked: ReleaseRequest, plan: Plan, out: str | Path | None
         names = [f"{table}.parquet" for table in form_of({"method": asked.method}).verification.TABLES]
         refuse_read_directory(Path(out), [MANIFEST, *names], (asked.source, *asked.files, *plan.read))
     if asked.ledger is not None:
-        refuse_read(Path(asked.ledger.path), [asked.source])
+        refuse_read(Path(asked.ledger.path), read_files(asked.source))
 
 
 def kept_paths(asked: ReleaseRequest, parameters: Mapping[str, Any]) -> Sequence[Path]:

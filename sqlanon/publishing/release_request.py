@@ -13,6 +13,7 @@ from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Beside, Draws, Identity, Nulls, Plan, Request, Source, UniqueQuasi
 from sqlanon.plans.roles import resolve_roles
 from sqlanon.plans.templates import ident
+from sqlanon.sql.sources.queried_source import QueriedSource
 from sqlanon.wording import option
 
 
@@ -61,7 +62,7 @@ def request_of(
         many_rows_per_person=arguments.get("rows_per_person") == "many",
         unique_quasi=arguments["unique_quasi"],
         show_values=arguments.get("show_values", False),
-        files=files,
+        files=(*files, *map(str, source.tables if isinstance(source, QueriedSource) else ())),
         ledger=_ledger(arguments),
     )
 

@@ -20,6 +20,7 @@ from sqlanon.releases.notebook_view import write_html
 from sqlanon.releases.stored_release import find_in_directory, find_in_schema
 from sqlanon.releases.verification_run import Evidence, verification_statements, verify_release
 from sqlanon.releases.verified_write import write_verified
+from sqlanon.sql.sources.source_choice import choose_source
 from sqlanon.verification.checks import PublishedTables, Report
 from sqlanon.verification.succession import check_since, since_query
 from sqlanon.wording import option
@@ -49,18 +50,21 @@ class Release(AskedRelease):
         background: object = (),
         r: float | None = None,
         since: "str | Path | Release | None" = None,
+        query: str | None = None,
     ) -> Report:
         """Check the release from its published tables; with `against`, also against its source.
 
-        against, voters: a table, view, file, glob, or a relation-like object. background: one such, or a list: the
-        distributions that an adversary knows, each with quasi columns, the sensitive column and `probability`.
-        r: no posterior of theirs may be above 1/r (r > 1); without it they are reported, `report.posterior`.
-        since: an earlier release of the same ledger, its directory or schema: groups in both have the same lines.
-        What is found of `voters` is `report.presence`: a row for all voters whose quasi values are the same.
+        against, voters: a table, view, file, glob, or a relation-like object. query: in place of `against`. background:
+        one such, or a list: the distributions that an adversary knows, each with quasi columns, the sensitive column
+        and `probability`. r: no posterior of theirs may be above 1/r (r > 1); without it they are reported,
+        `report.posterior`. since: an earlier release of the same ledger, its directory or schema: groups in both have
+        the same lines. What is found of `voters` is `report.presence`: a row for all voters whose quasi values are the
+        same.
         Returns a Report; `report.holds` is False where any check failed, None where none did and the promise is not
         proved (groups that mix signatures are proved by their background). Raises nothing for a failed check,
         UsageError or DataError for a background that is no distribution or does not fit the release.
         """
+        against = choose_source(against, query, self.engine.dialect)
         evidence = _evidence(against, voters, background, r)
         if self.reopen is not None and (evidence.named or isinstance(since, str | Path)):
             read = [*evidence.named, *([str(since)] if isinstance(since, str | Path) else [])]
@@ -89,8 +93,10 @@ class Release(AskedRelease):
         background: object = (),
         r: float | None = None,
         since: "str | Path | Release | None" = None,
+        query: str | None = None,
     ) -> str:
         """Return the statements that `verify` would run, in order."""
+        against = choose_source(against, query, self.engine.dialect)
         evidence = _evidence(against, voters, background, r)
         statements = verification_statements(self.published_tables, self.form, evidence)
         if since is not None:

@@ -11,6 +11,7 @@ from sqlanon.plans.statement import Statement
 from sqlanon.releases import file_checks
 from sqlanon.releases.forms import Form
 from sqlanon.releases.targets import Place
+from sqlanon.sql.sources.queried_source import read_files
 from sqlanon.verification.checks import Check, PublishedTables, Report
 from sqlanon.verification.look_alikes import NAME, look_alike_queries, report_look_alikes
 from sqlanon.verification.uncertain.release_checks import ONE_VALUE
@@ -34,7 +35,8 @@ class Evidence:
     @property
     def named(self) -> list[str]:
         """Return what is named by a text, such as the path of a file."""
-        return [table for table in (self.against, self.voters, *self.backgrounds) if isinstance(table, str)]
+        tables = (*read_files(self.against), self.voters, *self.backgrounds)
+        return [table for table in tables if isinstance(table, str)]
 
 
 def verify_release(published: PublishedTables, form: Form, place: Place, evidence: Evidence) -> Report:

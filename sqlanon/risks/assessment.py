@@ -8,6 +8,7 @@ than l values fails.
 import itertools
 import logging
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,8 @@ def check(question: CheckQuestion, engine: Engine, failing: Path | None = None) 
     classes = Classes(engine, asked, source, types)
     try:
         found = _assess(classes)
+        lacking = source.note_lacking((*asked.quasi, *asked.sensitive, *asked.identifier))
+        found = replace(found, notes=(*found.notes, *lacking))
         if failing is not None and not found.holds:
             write_failing(classes, failing)
         return found
@@ -58,7 +61,7 @@ def _describe(asked: CheckQuestion, engine: Engine, source: Source, types: Any) 
     rows = profiles[0].rows if profiles else 0
     _refuse_empty(rows)
     lines, command = suggested_command(asked.source, profiles)
-    return Check({"rows": rows}, columns=tuple(lines), command=command)
+    return Check({"rows": rows}, columns=tuple(lines), notes=tuple(source.note_lacking(types)), command=command)
 
 
 def _assess(classes: Classes) -> Check:

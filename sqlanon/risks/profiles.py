@@ -9,6 +9,7 @@ from sqlanon.plans.build import render_query
 from sqlanon.plans.plan import Source
 from sqlanon.risks.relations import select_columns
 from sqlanon.risks.suggestion import ColumnProfile, suggest_role
+from sqlanon.sql.sources.queried_source import QueriedSource, source_words
 
 USUAL_L = 5
 
@@ -51,14 +52,21 @@ def suggested_command(named: object, profiles: Sequence[ColumnProfile]) -> tuple
 
 
 def _command(named: object, by_role: Mapping[str, Sequence[ColumnProfile]]) -> str:
-    if not by_role["quasi"] or not by_role["sensitive"] or not isinstance(named, str):
+    if not by_role["quasi"] or not by_role["sensitive"] or not isinstance(named, str | QueriedSource):
         return ""
     sensitive = by_role["sensitive"][0]
     most = max(sensitive.largest_count, sensitive.nulls, 1)
     l = min(USUAL_L, sensitive.rows // most)
     if l < 2:
         return ""
-    words = ["sqlanon", "publish", "anatomy", named, "--quasi", ",".join(c.name for c in by_role["quasi"])]
+    words = [
+        "sqlanon",
+        "publish",
+        "anatomy",
+        *source_words(named),
+        "--quasi",
+        ",".join(c.name for c in by_role["quasi"]),
+    ]
     words += ["--sensitive", sensitive.name]
     if by_role["identifier"]:
         words += ["--id", by_role["identifier"][0].name]

@@ -44,8 +44,9 @@ class Wording:
         raise QueryError(f"{what} {self.ending}; {advice or self.grammar}")
 
 
-def parse_select(sql: str, words: Wording, clauses: Collection[str]) -> exp.Select:
+def parse_select(sql: str, words: Wording, clauses: Collection[str], dialect: str = "duckdb") -> exp.Select:
     """Parse one SELECT that has no clause but `clauses`; raise QueryError, naming the piece, for anything else."""
+    read = _dialect(dialect)
     # no engine can be sent either, and its driver's error would be no sentence
     if any("\ud800" <= letter <= "\udfff" for letter in sql):
         words.refuse("a text with half a character (a lone surrogate)")
@@ -53,9 +54,9 @@ def parse_select(sql: str, words: Wording, clauses: Collection[str]) -> exp.Sele
         words.refuse("a text with a NUL character")
     check_length(sql, words.subject)
     try:
-        tokens = _duckdb().tokenize(sql)
+        tokens = read.tokenize(sql)
         _check_tokens(tokens, words)
-        statements = [node for node in _duckdb().parser().parse(tokens, sql) if node is not None]
+        statements = [node for node in read.parser().parse(tokens, sql) if node is not None]
     except sqlglot.errors.SqlglotError as error:
         raise QueryError(f"{words.subject} is not SQL that can be read: {_place(error)}; {words.grammar}") from None
     if len(statements) != 1:
@@ -162,16 +163,16 @@ def _columns(node: exp.Expr) -> set[str]:
     return {column.name for column in node.find_all(exp.Column)}
 
 
-def write_expression(node: exp.Expr, copy: bool = True) -> Sql:
+def write_expression(node: exp.Expr, copy: bool = True, dialect: str = "duckdb") -> Sql:
     """Write a checked tree; brackets around it, for it will stand beside others. copy: whether the tree is kept."""
-    sql = node.sql(_duckdb(), copy=copy, identify=True, comments=False, normalize_functions="lower")
+    sql = node.sql(_dialect(dialect), copy=copy, identify=True, comments=False, normalize_functions="lower")
     return Sql(sql if isinstance(node, exp.Column) else f"({sql})")
 
 
 @cache
-def _duckdb() -> sqlglot.Dialect:
-    """Return the dialect, made once: a query of many constants is written in many pieces."""
-    return sqlglot.Dialect.get_or_raise("duckdb")
+def _dialect(name: str) -> sqlglot.Dialect:
+    """Return a dialect, made once: a query of many constants is written in many pieces."""
+    return sqlglot.Dialect.get_or_raise(name)
 
 
 def check_expression(root: exp.Expr, words: Wording) -> None:

@@ -15,7 +15,7 @@ from sqlanon.plans.templates import Sql, ident
 from sqlanon.sql.user_sql import Wording, check_expression, conjuncts, parse_select, replace_nodes, write_expression
 
 # what names a file is no name that FROM could use
-_PATH = re.compile(r"/|\.(csv|tsv|txt|parquet|parq|pq|json|jsonl|ndjson|gz|zst)\Z", re.IGNORECASE)
+PATH = re.compile(r"/|\.(csv|tsv|txt|parquet|parq|pq|json|jsonl|ndjson|gz|zst)\Z", re.IGNORECASE)
 VIEW = "a view is SELECT [DISTINCT] columns FROM base"
 SECRET = "a secret is SELECT id, property FROM base [WHERE condition]"
 
@@ -66,7 +66,7 @@ class Base:
     @classmethod
     def of(cls, columns: Sequence[str], source: object) -> "Base":
         """Take a source as it was asked for: a table is called by its name, a file or an object `base` alone."""
-        is_name = isinstance(source, str) and not _PATH.search(source)
+        is_name = isinstance(source, str) and not PATH.search(source)
         return cls(tuple(columns), (str(source),) if is_name else ())
 
     def spelling(self) -> dict[str, str]:

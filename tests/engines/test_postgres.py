@@ -83,6 +83,37 @@ def test_postgres_publishes_what_duckdb_publishes(postgres, expected):
     assert left == (0,), "intermediate tables went with the run"
 
 
+QUERY = "SELECT p.ssn, {} AS decade, q.Disease FROM patients AS p LEFT JOIN Patients q ON p.ssn = q.ssn WHERE p.age > 3"
+
+
+def test_postgres_publishes_a_query_as_duckdb_does(postgres, source):
+    source[0].execute(
+        "create or replace table patients as select i as ssn, i % 40 as age, 'd' || i % 8 as disease"
+        " from range(1, 401) as t(i)"
+    )
+    asked = {"quasi": "decade", "sensitive": "disease", "id": "ssn", "l": 4, "key": KEY}
+    wanted = sqlanon.anatomy(source[0], query=QUERY.format("p.age // 10"), **asked)
+    query = QUERY.format("p.Age / 10")  # of whole numbers it is one, in PostgreSQL
+    release = sqlanon.anatomy(postgres, query=query, into="release", **asked)
+    assert rows_of(release) == rows_of(wanted) and release.verify(query=query).holds
+    assert 'from "public"."patients"' in release.sql and '"p"."age" / 10' in release.sql
+    assert sqlanon.check(postgres, query=query, quasi="decade").figures["rows"] == 360
+    assert sqlanon.attack(release, query=query, id="ssn").scored
+    left = postgres.execute("select count(*) from pg_class where relnamespace = pg_my_temp_schema()").fetchone()
+    assert left == (0,)
+    postgres.execute("create function public.upper(text) returns text language sql as $$ select 'stolen' $$")
+    try:
+        query = QUERY.format("upper(p.disease)")
+        assert sqlanon.check(postgres, query=query, quasi="decade").figures["classes"] == 8
+    finally:
+        postgres.execute("drop function public.upper(text)")
+    for wrong in ("pg_read_file('/etc/passwd')", "nextval('s')", "version()"):
+        with pytest.raises(QueryError):
+            sqlanon.check(postgres, query=QUERY.format(wrong))
+    with pytest.raises(SourceError, match="no table or view 'nothing'"):
+        sqlanon.check(postgres, query="SELECT a FROM Nothing")
+
+
 @pytest.mark.parametrize("identifier", IDENTIFIERS)
 def test_postgres_reads_each_type_of_identifier_as_duckdb_does(postgres, source, identifier):
     asked = {**ASKED, "quasi": ["age"], "id": identifier, "key": KEY}

@@ -85,6 +85,38 @@ def test_a_release_of_spark_is_parquet_files_and_a_manifest(spark_release):
     assert {path.name for path in out.parent.iterdir()} == {out.name}
 
 
+QUERY = "SELECT p.ssn, {} AS decade, q.Disease FROM {} AS p LEFT JOIN {} AS q ON p.ssn = q.ssn WHERE p.age > 3"
+
+
+def test_spark_publishes_a_query_as_duckdb_does(spark, source, tmp_path):
+    path = tmp_path / "people [1].parquet"
+    people = "select i as ssn, i % 40 as age, 'd' || i % 8 as disease from range(1, 401) as t(i)"
+    source[0].execute(f"copy ({people}) to '{path}'").fetchall()
+    asked = {"quasi": "decade", "sensitive": "disease", "id": "ssn", "l": 4, "key": KEY}
+    wanted = sqlanon.anatomy(source[0], query=QUERY.format("p.age // 10", *2 * (f"'{path}'",)), **asked)
+    query = QUERY.format("p.Age DIV 10", f"`{path}`", f"'{path}'")
+    with pytest.raises(SqlanonError):
+        sqlanon.anatomy(spark, query=query.replace("p.Age", "p.nothing"), out=tmp_path / "none", **asked)
+    sqlanon.anatomy(spark, query=query, out=tmp_path / "ward", **asked)
+    release = sqlanon.open(tmp_path / "ward", con=spark)
+    assert rows_of(release) == rows_of(wanted) and release.verify(query=query).holds
+    for wrong in ("java_method('java.lang.System', 'exit', '1')", "reflect('a', 'b')", "current_user()"):
+        with pytest.raises(SqlanonError):
+            sqlanon.check(spark, query=QUERY.format(wrong, f"`{path}`", f"`{path}`"))
+
+
+def test_spark_matches_columns_of_several_files_by_name(spark, source, tmp_path):
+    for form in ("parquet", "csv"):
+        for name, columns in (("1", "i as ssn, i % 4 as d"), ("2", "i % 4 as d, i + 40 as ssn, 'x' as more")):
+            rows = f"copy (select {columns} from range(40) r(i)) to '{tmp_path}/{name}.{form}'"
+            source[0].execute(rows).fetchall()
+    found = sqlanon.check(spark, f"{tmp_path}/*.parquet", quasi="more", sensitive="d", id="ssn")
+    assert found.figures["rows"] == 80 and found.figures["classes"] == 2
+    assert found.notes[-1] == "NULL stands in the rows of files that lack a column: 'more' (1 of 2 files)"
+    with pytest.raises(SqlanonError):  # and reads no column for another
+        sqlanon.check(spark, f"{tmp_path}/*.csv", quasi="d", id="ssn")
+
+
 def test_spark_proves_and_estimates_as_duckdb_does(spark, spark_release, source, expected):
     release = sqlanon.open(spark_release[0], con=spark)
     report, wanted = (

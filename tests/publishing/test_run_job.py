@@ -45,6 +45,32 @@ def refused(shell, code, text, says, *options, **environment):
     return done.stderr
 
 
+QUERY = (
+    "source:\n  query: SELECT p.ssn, p.age, p.sex, p.zipcode, p.disease FROM 'patients.parquet' AS p"
+    " JOIN 'adults.csv' AS a ON p.ssn = a.ssn"
+)
+
+
+def test_a_job_publishes_a_query_whose_files_lie_beside_it(shell):
+    (shell.folder / "jobs").mkdir()
+    (shell.folder / "patients.parquet").rename(shell.folder / "jobs" / "patients.parquet")
+    adults = f"select ssn from '{shell.folder}/jobs/patients.parquet' where age > 30"
+    sql(shell, f"copy ({adults}) to '{shell.folder}/jobs/adults.csv'")
+    job = JOB.replace("source: patients.parquet", QUERY)
+    done = shell("run", write(shell, job, "jobs/nightly.yml"))
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["rows"] == len(sql(shell, adults)) > 0
+    assert shell("run", "jobs/nightly.yml", "--check").returncode == 0
+    for wrong, reason in (
+        (job.replace("patients.parquet", "${PLACE}"), "line 3: a query takes no environment variables"),
+        (job.replace("JOIN 'adults.csv' AS a", "JOIN read_csv('adults.csv') AS a"), "line 3: READ_CSV"),
+        (job.replace("  query:", "  path: x.csv\n  query:"), "line 3"),
+        (job.replace("out: ward", "into: ward"), "into names a schema of the source's database"),
+    ):
+        done = shell("run", write(shell, wrong, "jobs/wrong.yml"))
+        assert done.returncode == 2 and reason in done.stderr, done.stderr
+
+
 # -- running -----------------------------------------------------------------------------------------------------
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from sqlanon.cli.app import app
-from sqlanon.cli.options import BackgroundOption, Format, ReleaseArgument, say
+from sqlanon.cli.options import AgainstQuery, BackgroundOption, Format, ReleaseArgument, say
 from sqlanon.cli.session_options import SessionOptions, with_session
 from sqlanon.errors import UsageError
 
@@ -18,6 +18,7 @@ from sqlanon.errors import UsageError
 def attack(
     release: ReleaseArgument,
     against: Annotated[str | None, typer.Option("--against", help="The source: score guesses against it.")] = None,
+    query: AgainstQuery = None,
     id: Annotated[list[str], typer.Option("--id", help="With --against: what tells its rows apart.")] = [],  # noqa: B006
     others: Annotated[list[str], typer.Option("--with", help="Another release of the same people; repeatable.")] = [],  # noqa: B006
     background: BackgroundOption = [],  # noqa: B006
@@ -33,16 +34,19 @@ def attack(
     from sqlanon.cli import display
     from sqlanon.plans.roles import split_columns
     from sqlanon.releases.release import open_release
+    from sqlanon.sql.sources.queried_source import read_files
+    from sqlanon.sql.sources.source_choice import choose_source
 
     if session.sql:
         raise UsageError("attack has no --sql; its loop depends on what it finds")
-    if id and against is None:
+    source = choose_source(against, query, session.engine.value, named="--against")
+    if id and source is None:
         raise UsageError("--id is about the source's rows; say --against SOURCE")
-    opened = session.open_release(release, against, *others, *background)
+    opened = session.open_release(release, *map(str, read_files(source)), *others, *background)
     opened.require_unchanged()
     more = [open_release(other, session.database, opened.engine) for other in others]
     with display.progress():
-        found = attack_release(opened, against, split_columns(id), more, list(background))
+        found = attack_release(opened, source, split_columns(id), more, list(background))
     if session.how is Format.json:
         display.show_mapping(found.as_plain(), "json")
         return

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqlanon.cli.app import app
-from sqlanon.cli.options import Format, IdOption, QuasiOption, SensitiveOption, SourceArgument, say
+from sqlanon.cli.options import Format, IdOption, OptionalSource, QuasiOption, QueryOption, SensitiveOption, say
 from sqlanon.cli.session_options import SessionOptions, with_session
 from sqlanon.errors import UsageError
 
@@ -66,7 +66,8 @@ class RequiredOptions:
 )
 @with_session
 def check(
-    source: SourceArgument,
+    source: OptionalSource = None,
+    query: QueryOption = None,
     quasi: QuasiOption = [],  # noqa: B006
     sensitive: SensitiveOption = [],  # noqa: B006
     id: IdOption = [],  # noqa: B006
@@ -86,14 +87,17 @@ def check(
     from sqlanon.cli import display
     from sqlanon.risks import assessment
     from sqlanon.risks.question import CheckQuestion
+    from sqlanon.sql.sources.queried_source import read_files
+    from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
 
     if session.sql:
         raise UsageError("check has no --sql; its statements depend on what it finds")
+    named = choose_source(source, query, session.engine.value, NO_SOURCE)
     question = CheckQuestion(
-        source=source, quasi=tuple(quasi), sensitive=tuple(sensitive), identifier=tuple(id), limits=required.limits(),
+        source=named, quasi=tuple(quasi), sensitive=tuple(sensitive), identifier=tuple(id), limits=required.limits(),
         population=population, sampled=sampled,
     )  # fmt: skip
-    target = required.target((source, population))
+    target = required.target((*read_files(named), population))
     with display.progress():
         found = assessment.check(question, session.open(), target)
     _show(found, session)

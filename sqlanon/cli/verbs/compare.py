@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sqlanon.cli.app import app
-from sqlanon.cli.options import Format, IdOption, QuasiOption, SensitiveOption, SourceArgument, say
+from sqlanon.cli.options import Format, IdOption, OptionalSource, QuasiOption, QueryOption, SensitiveOption, say
 from sqlanon.cli.session_options import SessionOptions, with_session
 from sqlanon.errors import UsageError
 
@@ -50,7 +50,8 @@ class CandidateOptions:
 )
 @with_session
 def compare(
-    source: SourceArgument,
+    source: OptionalSource = None,
+    query: QueryOption = None,
     quasi: QuasiOption = [],  # noqa: B006
     sensitive: SensitiveOption = [],  # noqa: B006
     id: IdOption = [],  # noqa: B006
@@ -69,10 +70,12 @@ def compare(
     from sqlanon.comparison.compare import compare as compare_methods
     from sqlanon.comparison.files import check_folder, write_comparison
     from sqlanon.comparison.question import read_question
+    from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
 
     if session.sql:
         raise UsageError("compare has no --sql; its statements depend on what it draws")
-    question = read_question(source, quasi, sensitive, id, **candidates.given())
+    named = choose_source(source, query, session.engine.value, NO_SOURCE)
+    question = read_question(named, quasi, sensitive, id, **candidates.given())
     target = None if out is None else check_folder(out, overwrite, question.read)
     with display.progress():
         found = compare_methods(question, session.open())

@@ -10,6 +10,7 @@ import typer
 
 from sqlanon.cli.app import app
 from sqlanon.cli.options import (
+    AgainstQuery,
     BackgroundOption,
     Estimator,
     Format,
@@ -41,6 +42,7 @@ VotersFile = Annotated[
 def verify(
     release: ReleaseArgument,
     against: Annotated[str | None, typer.Option("--against", help="The source: compare multisets with it.")] = None,
+    query: AgainstQuery = None,
     voters: Annotated[str | None, typer.Option("--voters", help="A list of people with the quasi columns.")] = None,
     background: BackgroundOption = [],  # noqa: B006
     r: RobustLimit = None,
@@ -54,16 +56,20 @@ def verify(
 ) -> None:
     """Prove from the published files what can be proved; exit 3 where something does not hold or is not proved."""
     from sqlanon.cli import display
+    from sqlanon.sql.sources.queried_source import read_files
+    from sqlanon.sql.sources.source_choice import choose_source
 
-    opened = session.open_release(release, against, voters, since, *background)
+    source = choose_source(against, query, session.engine.value, named="--against")
+    read = [str(file) for file in read_files(source)]
+    opened = session.open_release(release, *read, voters, since, *background)
     if out is not None or overwrite:
         earlier = None if since is None else Path(since)
-        _check_file(out, overwrite, [opened.directory, earlier], voters, [against, *background])
+        _check_file(out, overwrite, [opened.directory, earlier], voters, [*read, *background])
     if session.sql:
-        sys.stdout.write(opened.verification_sql(against, voters, background, r, since))
+        sys.stdout.write(opened.verification_sql(source, voters, background, r, since))
         return
     with display.progress("verifying"):
-        report = opened.verify(against, voters, background, r, since)
+        report = opened.verify(source, voters, background, r, since)
     display.show_report(report, session.how.value)
     _keep_voters(report, out)
     if report.holds is False:
@@ -75,7 +81,7 @@ def verify(
     if session.how is Format.table:
         open_checks = [check.name for check in report.checks if check.holds is None]
         judged = f"no check fails; not judged: {', '.join(open_checks)}" if open_checks else "every check holds"
-        say(judged + ("" if against else "; --against SOURCE compares it with the microdata too"))
+        say(judged + ("" if source else "; --against SOURCE compares it with the microdata too"))
 
 
 def _check_file(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqlanon.cli.app import app
-from sqlanon.cli.options import Format, ReleaseArgument, say
+from sqlanon.cli.options import AgainstQuery, Format, ReleaseArgument, say
 from sqlanon.cli.session_options import SessionOptions, with_session
 from sqlanon.errors import UsageError
 from sqlanon.wording import option
@@ -23,6 +23,7 @@ class ShownOptions:
     against: Annotated[
         str | None, typer.Option("--against", help="The source: score attacks, show true values; makes it internal.")
     ] = None
+    query: AgainstQuery = None
     id: Annotated[list[str] | None, typer.Option("--id", help="With --against: what tells its rows apart.")] = None
     others: Annotated[
         list[str] | None, typer.Option("--with", help="Another release of the same people; repeatable.")
@@ -60,18 +61,22 @@ def report(
     from sqlanon.releases.release import open_release
     from sqlanon.reports.page import ENDINGS
     from sqlanon.reports.report import make_page
+    from sqlanon.sql.sources.queried_source import read_files
+    from sqlanon.sql.sources.source_choice import choose_source
 
     if session.sql:
         raise UsageError("report has no --sql; its statements depend on what it finds")
-    if shown.id and shown.against is None:
+    source = choose_source(shown.against, shown.query, session.engine.value, named="--against")
+    if shown.id and source is None:
         raise UsageError("--id is about the source's rows; say --against SOURCE")
-    opened = session.open_release(release, shown.against, *(shown.others or []))
-    read = (shown.against, session.database, shown.attack)
+    files = read_files(source)
+    opened = session.open_release(release, *map(str, files), *(shown.others or []))
+    read = (*files, session.database, shown.attack)
     others = [open_release(other, session.database, opened.engine) for other in shown.others or []]
     check_beside(out, ENDINGS, option("out"), overwrite, [one.directory for one in (opened, *others)], read)
     opened.require_unchanged()
     with display.progress():
-        page = make_page(opened, shown.against, split_columns(shown.id or []), others, shown.comparison, shown.attack)
+        page = make_page(opened, source, split_columns(shown.id or []), others, shown.comparison, shown.attack)
         page.write(out, overwrite)
     _tell(page, out, session)
     if page.holds is False:

@@ -12,7 +12,7 @@ from weakref import WeakSet
 import duckdb
 
 from sqlanon.atomic_files import OwnedFolder, remove_dead_folders
-from sqlanon.engines.duckdb.sources import escape_pattern
+from sqlanon.engines.duckdb.unlike_files import escape_pattern
 from sqlanon.engines.statement_text import first_line
 from sqlanon.errors import SourceError, UsageError
 from sqlanon.interruption import interruptible

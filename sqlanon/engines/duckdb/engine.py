@@ -9,7 +9,8 @@ import duckdb
 
 from sqlanon.engines.duckdb.contents import FIND_COMMENTS, FIND_CONTENTS
 from sqlanon.engines.duckdb.errors import translate_error
-from sqlanon.engines.duckdb.sources import escape_pattern, find_source
+from sqlanon.engines.duckdb.sources import find_source
+from sqlanon.engines.duckdb.unlike_files import escape_pattern
 from sqlanon.engines.statement_text import creation_text
 from sqlanon.errors import SourceError, SqlanonError, TargetError, UsageError
 from sqlanon.key import Key
@@ -256,6 +257,11 @@ class DuckDBEngine:
 
     def register(self, value: object) -> Sql:
         """Let SQL read a frame or a relation; return the name of the view."""
+        if type(value).__name__ == "RecordBatchReader":  # of Arrow: what was read is gone
+            raise SourceError(
+                "a RecordBatchReader can be read once, and its rows are read several times; hand over a table, its"
+                " read_all()"
+            )
         name = f"sqlanon_source_{id(value):x}"
         try:
             self.connection.register(name, value)

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from sqlanon.engines.duckdb.unlike_files import count_lacking, escape_pattern
 from sqlanon.errors import SourceError, SqlanonError
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql, ident, literal
@@ -84,7 +85,18 @@ def find_source(engine: "DuckDBEngine", text: object, as_text: bool = False) -> 
     # a column may have a collation under which texts that differ are one value: classes would mix
     single = (types | casts | nested).items()
     texts = frozenset(name for name, kind in single if kind == "VARCHAR")
-    return Source(Sql(relation), casts | list_casts, Sql(numbering), texts, lists), types | casts | nested
+    lacking = _count_lacking(engine, text, as_text)
+    return Source(Sql(relation), casts | list_casts, Sql(numbering), texts, lists, lacking), types | casts | nested
+
+
+def _count_lacking(engine: "DuckDBEngine", text: object, as_text: bool) -> Mapping[str, tuple[int, int]]:
+    """Count which columns files of a pattern lack; of a query, in each pattern that it reads."""
+    if isinstance(text, SourceSelect):
+        return dict(one for table in text.tables for one in _count_lacking(engine, table, False).items())
+    if not isinstance(text, str) or not is_pattern(text) or _find_table(engine, text) is not None:
+        return {}
+    reader = _reader_of(text)
+    return {} if reader is None else count_lacking(engine, reader, text, _told(reader, as_text))
 
 
 def _find_relation(engine: "DuckDBEngine", text: object, as_text: bool) -> tuple[str, str]:
@@ -146,10 +158,7 @@ def _find_files(text: str, as_text: bool) -> tuple[str, str] | None:
     path = Path(text)
     if path.is_dir():
         raise SourceError(f"{text!r} is a directory; name its files, for example {str(path / '*.parquet')!r}")
-    suffixes = {suffix: reader for reader, many in _READERS.items() for suffix in many}
-    # behind the path of a URL there may be more: a signature, a version
-    ended = text.partition("?")[0] if "://" in text else text
-    reader = next((suffixes[suffix] for suffix in suffixes if ended.lower().endswith(suffix)), None)
+    reader = _reader_of(text)
     if reader is None:
         if "://" in text:
             raise SourceError(
@@ -157,27 +166,38 @@ def _find_files(text: str, as_text: bool) -> tuple[str, str] | None:
                 " the file is fetched first and named so"
             )
         if path.is_file():
-            raise SourceError(f"{text!r} has no ending that tells its format; use one of {', '.join(suffixes)}")
+            endings = ", ".join(suffix for many in _READERS.values() for suffix in many)
+            raise SourceError(f"{text!r} has no ending that tells its format; use one of {endings}")
         return None
     is_file = path.is_file()
     if is_file and not os.access(path, os.R_OK):
         raise SourceError(f"no right to read {text!r}")
-    is_pattern = not is_file and any(letter in text for letter in "*?[")
-    if not is_file and not is_pattern and "://" not in text:
+    several = not is_file and is_pattern(text)
+    if not is_file and not several and "://" not in text:
         raise SourceError(f"no file {text!r}")
     pattern = escape_pattern(text) if is_file else text
     numbering = _COUNTED
     if reader == "read_parquet":
         numbering = "cast(file_index as bigint) * 1099511627776 + file_row_number"  # below 2^40 rows a file
-    written = ", all_varchar = true, header = true" if as_text and reader == "read_csv" else ""
     # files of one pattern may have been written at different times, with columns added or in another order
-    several = ", union_by_name = true" if is_pattern else ""
-    return f"{reader}({literal(pattern)}{written}{several})", numbering
+    union = ", union_by_name = true" if several else ""
+    return f"{reader}({literal(pattern)}{_told(reader, as_text)}{union})", numbering
 
 
-def escape_pattern(path: str) -> str:
-    """Take a file's own name literally where DuckDB would read a pattern."""
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)
+def _reader_of(text: str) -> str | None:
+    # behind the path of a URL there may be more: a signature, a version
+    ended = text.partition("?")[0] if "://" in text else text
+    return next((reader for reader, endings in _READERS.items() if ended.lower().endswith(endings)), None)
+
+
+def _told(reader: str, as_text: bool) -> str:
+    """Return what a reader is told beside the file."""
+    return ", all_varchar = true, header = true" if as_text and reader == "read_csv" else ""
+
+
+def is_pattern(text: str) -> bool:
+    """Tell whether a text names files by a pattern."""
+    return any(letter in text for letter in "*?[") and not Path(text).is_file()
 
 
 def _find_in_scope(name: str) -> object | None:

@@ -1,5 +1,7 @@
 """The engine protocol on one PostgreSQL connection."""
 
+import re
+import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
@@ -18,6 +20,7 @@ from sqlanon.key import Key
 from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
+from sqlanon.sql.sources.source_select import SourceSelect
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -38,6 +41,7 @@ class PostgresEngine:
         self.name = f"postgres {connection.info.server_version // 10000}"
         self._begun: list[AbstractContextManager[Any]] = []
         self._reserved: set[str] = set()
+        self._queries: dict[str, str] = {}  # that are sources, by the names that our SQL has for them
 
     # -- running ------------------------------------------------------------------------------
 
@@ -58,13 +62,22 @@ class PostgresEngine:
         yield  # an error undoes this with all else
         cursor.execute("select pg_catalog.set_config('search_path', %s, true)", [before])
 
+    def _translate(self, sql: str) -> str:
+        """Translate a statement of ours; a query that is its source is put in as it was read, in PostgreSQL's SQL."""
+        text = translate_for_engine(sql, self.dialect)
+        for name, query in self._queries.items():
+            # PostgreSQL before 16 wants a name for every query in FROM
+            text = re.sub(rf'"{name}"(?!\s+as\b)', f'"{name}" as "{name}"', text, flags=re.IGNORECASE)
+            text = text.replace(f'"{name}" as', f"{query} as").replace(f'"{name}" AS', f"{query} AS")
+        return text
+
     def execute(self, sql: str) -> None:
         """Run a statement that is written alike everywhere."""
         self._run(sql)
 
     def text(self, statement: Statement, lasting: bool = False) -> str:
         """Return the SQL that `create` runs, or the query's own."""
-        return creation_text(statement, translate_for_engine(statement.sql, self.dialect), lasting)
+        return creation_text(statement, self._translate(statement.sql), lasting)
 
     def create(self, statement: Statement, lasting: bool = False) -> None:
         """Keep the statement's rows (table) or text (view) under its relation's name."""
@@ -74,18 +87,18 @@ class PostgresEngine:
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
         """Run one SELECT and fetch every row; whole numbers of any size are int."""
-        described, rows = self._run(translate_for_engine(sql, self.dialect))
+        described, rows = self._run(self._translate(sql))
         names = [column.name for column in described]
         return [dict(zip(names, map(whole_number, row), strict=True)) for row in rows]
 
     def frame(self, sql: str) -> "pd.DataFrame":
         """Run one SELECT and fetch it as columns; numeric ones are float."""
-        described, rows = self._run(translate_for_engine(sql, self.dialect))
+        described, rows = self._run(self._translate(sql))
         return build_frame([column.name for column in described], self._types(described), rows)
 
     def columns(self, sql: str) -> dict[str, str]:
         """Return the columns of a SELECT with their types, without running it."""
-        described, _ = self._run(f"select * from (\n{translate_for_engine(sql, self.dialect)}\n) as described limit 0")
+        described, _ = self._run(f"select * from (\n{self._translate(sql)}\n) as described limit 0")
         return dict(zip([column.name for column in described], self._types(described), strict=True))
 
     def _types(self, described: Sequence[Any]) -> list[str]:
@@ -124,7 +137,7 @@ class PostgresEngine:
     def relation(self, sql: str) -> psycopg.Cursor[Any]:
         """Return a cursor over the rows of a SELECT."""
         with translated_errors():
-            return self.connection.execute(translate_for_engine(sql, self.dialect))
+            return self.connection.execute(self._translate(sql))
 
     # -- files: there are none ------------------------------------------------------------------
 
@@ -260,10 +273,14 @@ class PostgresEngine:
     # -- sources ------------------------------------------------------------------------------
 
     def find_source(self, text: object, as_text: bool = False) -> tuple[Source, Mapping[str, str]]:
-        """Find a table or view, named as it is written in SQL without quotes, or letter by letter."""
-        if not isinstance(text, str):
+        """Find a table or view, named as it is written in SQL without quotes, or letter by letter; or take a query."""
+        if isinstance(text, SourceSelect):
+            relation = ident(f"sqlanon_source_{secrets.token_hex(4)}")
+            self._queries[str(relation).strip('"')] = text.write(self._find_table)
+        elif isinstance(text, str):
+            relation = self._find_table(text)
+        else:
             raise SourceError(f"a {type(text).__name__} is no table of PostgreSQL; name a table")
-        relation = self._find_table(text)
         types = self.columns(f"select * from {relation}")
         # an enumeration's type lists every value that there could be, published or not
         casts = {name: "VARCHAR" for name, kind in types.items() if kind in ("ENUM", "OTHER")}

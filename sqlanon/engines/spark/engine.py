@@ -13,13 +13,14 @@ from pyspark.sql import DataFrame, SparkSession
 from sqlanon.engines.spark.files import rename_partitions, write_partitions
 from sqlanon.engines.spark.key_frame import key_frame
 from sqlanon.engines.spark.session import required_settings
-from sqlanon.engines.spark.sources import file_address, read_source, type_name
+from sqlanon.engines.spark.sources import count_lacking, file_address, read_source, type_name
 from sqlanon.engines.statement_text import translate_for_engine
 from sqlanon.errors import SqlanonError, TargetError, UsageError
 from sqlanon.key import Key
 from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
+from sqlanon.sql.sources.source_select import SourceSelect
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -224,17 +225,26 @@ class SparkEngine:
     # -- sources ------------------------------------------------------------------------------
 
     def find_source(self, text: object, as_text: bool = False) -> tuple[Source, Mapping[str, str]]:
-        """Find a table or view, a path or pattern of files, or take a DataFrame."""
-        name = f"sqlanon_source_{secrets.token_hex(4)}"
-        self._views.append(name)
+        """Find a table or view, a path or pattern of files, or take a DataFrame or a query."""
         with required_settings(self.session):
-            frame = read_source(self.session, text, as_text)
-            frame.createOrReplaceTempView(name)
+            if isinstance(text, SourceSelect):
+                frame = self.session.sql(text.write(lambda table: self._view(read_source(self.session, table))))
+            else:
+                frame = read_source(self.session, text, as_text)
+            name = self._view(frame)
+            lacking = count_lacking(frame, text)
             kinds = {field.name: field.dataType.simpleString() for field in frame.schema}
         types = {column: type_name(kind) for column, kind in kinds.items()}
         # under a collation texts that differ may be one value: classes would mix
         casts = {column: "VARCHAR" for column, kind in kinds.items() if kind.startswith("string collate")}
-        return Source(ident(name), casts, Sql("row_number() over ()")), types
+        return Source(ident(name), casts, Sql("row_number() over ()"), lacking=lacking), types
+
+    def _view(self, frame: DataFrame) -> str:
+        """Let SQL read a DataFrame; return the name of its view, which needs no quotes."""
+        name = f"sqlanon_source_{secrets.token_hex(4)}"
+        self._views.append(name)
+        frame.createOrReplaceTempView(name)
+        return name
 
 
 def _view_name(relation: str) -> str:

@@ -2,13 +2,18 @@
 
 import os
 import re
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
+from pyarrow import parquet
 from pyspark.sql import DataFrame, SparkSession
 
 from sqlanon.errors import SourceError
 
 _FORMATS = {"parquet": (".parquet", ".parq", ".pq"), "csv": (".csv", ".tsv"), "json": (".json", ".jsonl", ".ndjson")}
+_PATTERN = "*?[{"
 _NAMES = {  # types by what DuckDB calls them
     "tinyint": "TINYINT",
     "smallint": "SMALLINT",
@@ -25,19 +30,45 @@ _NAMES = {  # types by what DuckDB calls them
 }
 
 
-def read_source(session: SparkSession, source: object, as_text: bool) -> DataFrame:
+def read_source(session: SparkSession, source: object, as_text: bool = False) -> DataFrame:
     """Read a table or view, a path or pattern of files, or take a DataFrame; raise SourceError where there is none."""
     if isinstance(source, DataFrame):
         return source
     if not isinstance(source, str):
         raise SourceError(f"a {type(source).__name__} is no source of Spark; give a table, a path or a DataFrame")
-    form = next((form for form, endings in _FORMATS.items() if source.lower().endswith(endings)), None)
+    form = form_of(source)
     if form is None:
         if not session.catalog.tableExists(source):
             raise SourceError(f"no table, view or file {source!r}; a file's name ends in .parquet, .csv or .json")
         return session.table(source)
     reader = session.read.option("header", "true").option("inferSchema", str(not as_text).lower())
+    if any(letter in source for letter in _PATTERN):
+        # else Spark takes one file's columns for all: others' Parquet columns go, and CSV is read by place
+        reader = reader.option("mergeSchema", "true").option("enforceSchema", "false")
     return reader.format(form).load(_locate(source))
+
+
+def count_lacking(frame: DataFrame, source: object) -> Mapping[str, tuple[int, int]]:
+    """Count the Parquet files of a pattern that lack a column which others have: how many, and of how many.
+
+    Only footers are read, here; of files on another machine nothing is said.
+    """
+    if not isinstance(source, str) or form_of(source) != "parquet" or not any(letter in source for letter in _PATTERN):
+        return {}
+    places = [urlsplit(address) for address in frame.inputFiles()]
+    if any(place.scheme != "file" for place in places):
+        return {}
+    held = Counter(name.lower() for place in places for name in parquet.read_schema(unquote(place.path)).names)
+    return {
+        name: (len(places) - held[name.lower()], len(places))
+        for name in frame.columns
+        if 0 < held[name.lower()] < len(places)
+    }
+
+
+def form_of(source: str) -> str | None:
+    """Return the format that a file's name ends in, None where it names no file."""
+    return next((form for form, endings in _FORMATS.items() if source.lower().endswith(endings)), None)
 
 
 def _locate(text: str) -> str:
@@ -46,7 +77,7 @@ def _locate(text: str) -> str:
         return text
     if Path(text).exists():
         return file_address(Path(text))
-    if not any(letter in text for letter in "*?[{"):
+    if not any(letter in text for letter in _PATTERN):
         raise SourceError(f"no file {text!r}")
     return f"file:{os.path.abspath(text)}"  # noqa: PTH100
 

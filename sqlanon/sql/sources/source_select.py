@@ -1,13 +1,16 @@
 """A query as a source: one SELECT over tables and files of the publisher's, written again from its tree."""
 
+import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from sqlanon.errors import QueryError
-from sqlanon.plans.templates import Sql, ident
+from sqlanon.plans.templates import Sql
+from sqlanon.sql.sources.queried_source import QueriedSource
 from sqlanon.sql.user_sql import Wording, check_expression, parse_select, write_expression
+from sqlanon.sql.view_definitions import PATH
 
 GRAMMAR = (
     "a source is SELECT [DISTINCT] column | expression AS name, … FROM table_or_file [AS name] [[LEFT] JOIN"
@@ -19,33 +22,57 @@ _JOINS = {("", ""): "join", ("", "INNER"): "join", ("LEFT", ""): "left join", ("
 
 
 @dataclass(frozen=True)
-class SourceSelect:
-    """A query as it was read; tables: what its FROM names, as a source is named, in order."""
+class SourceSelect(QueriedSource):
+    """A query as it was read; dialect: in which it was read, and is written."""
 
-    tables: tuple[str, ...]
+    dialect: str
     _tree: exp.Select = field(repr=False, compare=False)
 
     def write(self, find: Callable[[str], str]) -> Sql:
-        """Return the SQL of the query in brackets; find: the SQL that reads a table or file."""
-        select = self._tree
-        items = ",\n".join(f"    {_write_item(item)}" for item in select.expressions)
+        """Return the SQL of the query in brackets, in its dialect; find: the SQL there that reads a table or file."""
+        select, names = self._tree, iter(self.tables)
+        items = ",\n".join(f"    {self._write_item(item)}" for item in select.expressions)
         lines = [f"select{' distinct' if select.args.get('distinct') else ''}\n{items}"]
         for word, table, condition in _joined(select):
-            on = f" on {write_expression(condition)}" if condition is not None else ""
-            lines.append(f"{word} {find(_name(table))} as {ident(table.alias_or_name)}{on}")
+            on = f" on {self._expression(condition)}" if condition is not None else ""
+            lines.append(f"{word} {find(next(names))} as {self._ident(table.alias_or_name)}{on}")
         where = select.args.get("where")
-        lines += [f"where {write_expression(where.this)}"] if where is not None else []
+        lines += [f"where {self._expression(where.this)}"] if where is not None else []
         return Sql("(\n{}\n)".format("\n".join(lines)))
 
+    def beside(self, folder: str) -> "SourceSelect":
+        """Return the query with paths of files relative to a folder."""
+        named = ((_name(table), _is_path(table)) for _, table, _ in _joined(self._tree))
+        placed = tuple(os.path.normpath(os.path.join(folder, name)) if path else name for name, path in named)  # noqa: PTH118
+        return replace(self, tables=placed)
 
-def read_source_select(sql: str) -> SourceSelect:
-    """Read the query of a source; raise QueryError, naming the piece, for anything outside its grammar."""
+    def _write_item(self, item: exp.Expr) -> str:
+        if isinstance(item, exp.Star):
+            return "*"
+        inner = item.this if isinstance(item, exp.Alias) else item
+        return f"{self._expression(inner)} as {self._ident(item.alias_or_name)}"
+
+    def _expression(self, node: exp.Expr) -> Sql:
+        return write_expression(node, dialect=self.dialect)
+
+    def _ident(self, name: str) -> str:
+        return exp.to_identifier(name, quoted=True).sql(self.dialect)
+
+
+def read_source_select(sql: str, dialect: str = "duckdb") -> SourceSelect:
+    """Read the query of a source; raise QueryError, naming the piece, for anything outside its grammar.
+
+    dialect: of the engine that runs it, in whose words it is read and written.
+    """
     try:
-        select = parse_select(sql, _WORDS, _CLAUSES)
+        select = parse_select(sql, _WORDS, _CLAUSES, dialect)
         _check(select)
     except RecursionError:
         raise QueryError("the query is nested too deeply; write it with fewer brackets") from None
-    return SourceSelect(tuple(_name(table) for _, table, _ in _joined(select)), select)
+    if dialect == "postgres":  # which folds what is not quoted; all names are quoted when they are written
+        for name in select.find_all(exp.Identifier):
+            name.set("this", name.name if name.args.get("quoted") else name.name.lower())
+    return SourceSelect(tuple(_name(table) for _, table, _ in _joined(select)), sql, dialect, select)
 
 
 def _check(select: exp.Select) -> None:
@@ -100,11 +127,10 @@ def _check_item(item: exp.Expr) -> str:
     return item.alias_or_name.lower()
 
 
-def _write_item(item: exp.Expr) -> str:
-    if isinstance(item, exp.Star):
-        return "*"
-    inner = item.this if isinstance(item, exp.Alias) else item
-    return f"{write_expression(inner)} as {ident(item.alias_or_name)}"
+def _is_path(table: exp.Expr) -> bool:
+    """Tell whether a table is a local file or a pattern by its name."""
+    assert isinstance(table, exp.Table), "nothing else passes the check"
+    return len(table.parts) == 1 and "://" not in table.name and PATH.search(table.name) is not None
 
 
 def _name(table: exp.Expr) -> str:

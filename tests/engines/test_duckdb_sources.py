@@ -1,0 +1,50 @@
+"""Objects as sources: a frame or a table of another library is published as the table with its rows is."""
+
+import duckdb
+import pandas as pd
+import pytest
+
+import sqlanon
+from sqlanon.errors import SourceError
+from tests.engines.hostile import rows_of
+
+ASKED = {"quasi": ["age", "born"], "sensitive": "disease", "id": "ssn", "l": 4, "key": "ab" * 32}
+PEOPLE = (
+    "select i as ssn, i % 40 as age, date '1950-01-01' + cast(i % 50 as integer) as born,"
+    " case when i % 8 > 0 then 'd' || i % 8 end as disease from range(400) r(i)"
+)
+
+
+def pandas(rows: pd.DataFrame) -> list[object]:
+    return [rows]
+
+
+def pyarrow(rows: pd.DataFrame) -> list[object]:
+    table = pytest.importorskip("pyarrow").Table.from_pandas(rows)
+    return [table, pytest.importorskip("pyarrow.dataset").dataset(table)]
+
+
+def polars(rows: pd.DataFrame) -> list[object]:
+    frame = pytest.importorskip("polars").from_pandas(rows)
+    return [frame, frame.lazy()]
+
+
+@pytest.mark.parametrize("library", [pandas, pyarrow, polars])
+def test_a_frame_is_published_as_a_table_is(library):
+    con = duckdb.connect()
+    con.execute(f"create table people as {PEOPLE}")
+    asked = {**ASKED, "nulls": "value"}
+    wanted = sqlanon.anatomy(con, "people", **asked)
+    people = con.execute("from people").df()
+    people["born"] = people["born"].dt.date
+    for frame in library(people):
+        release = sqlanon.anatomy(con, frame, **asked)
+        assert rows_of(release) == rows_of(wanted) and release.verify(against=frame).holds
+    named = library(people)[-1]  # noqa: F841 - a query finds it by its name
+    assert sqlanon.check(con, query="SELECT ssn, age FROM named WHERE age < 20", quasi="age").figures["rows"] == 200
+
+
+def test_what_can_be_read_once_is_no_source(con):
+    reader = pytest.importorskip("pyarrow").table({"age": [1, 2]}).to_reader()
+    with pytest.raises(SourceError, match=r"read_all\(\)"):
+        sqlanon.check(con, reader)
