@@ -50,6 +50,10 @@ REQUESTS = {
         ROLES | {"k": 4, "l": 3, "threshold": 0.6, "influence": "learn", "undiverse": "suppress"},
     ),
     "mondrian": ("mondrian", TYPED | {"k": 7, "l": 3, "quasi": ["age", "admitted", "bill", "sex"]}),
+    "mondrian of two columns": (
+        "mondrian",
+        ROLES | {"sensitive": ["disease", "job"], "k": 20, "l": 4, "partition": "relaxed"},
+    ),
     "mondrian relaxed": ("mondrian", ROLES | {"k": 7, "partition": "relaxed"}),
 }
 TRAVELLING = [name for name, (method, _) in REQUESTS.items() if method != "uncertain"]

@@ -14,7 +14,7 @@ from sqlanon.attacks.uncertain_view import UncertainView
 from sqlanon.attacks.view import View
 from sqlanon.errors import SqlanonError
 from sqlanon.methods import METHODS
-from sqlanon.methods.published_forms import SEVERAL, form_name, one_column
+from sqlanon.methods.published_forms import has_several, one_column
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.templates import Sql
 from sqlanon.releases.release import Release
@@ -53,12 +53,12 @@ def attack_release(
     same people. background: distributions that the adversary knows. quick: leave out what takes minutes on millions of
     rows: order and learning. Raises UsageError and DataError.
     """
-    if form_name(release.manifest) != SEVERAL:
+    if not has_several(release.manifest):
         return _attack(release, release.tables, release.manifest, against, identifier, others, background, quick)
     found: list[Finding] = []
     notes: list[str] = []
     scored = False
-    # by its own ST each column is a release; who is in the table is the same for all
+    # by its own table each column is a release; who is in the table is the same for all
     for column in release.manifest["columns"]["sensitive"]:
         tables, manifest = one_column(release.tables, release.manifest, column)
         one = _attack(release, tables, manifest, against, identifier, others, background, quick)

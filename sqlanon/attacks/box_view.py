@@ -67,7 +67,9 @@ class BoxView(View):
         selected += [(source.expression(own[-1]), "value"), (Sql("row_number() over ()"), "person_number")]
         relation = source.relation
         if self.manifest["parameters"].get("nulls") == "drop":  # who had no value was left out
-            relation = Sql(f"(select * from {relation} where {ident(own[-1])} is not null)")
+            others = resolve_names(list(types), self.manifest["columns"].get("beside", ()))
+            valued = " and ".join(f"{ident(name)} is not null" for name in (own[-1], *others))
+            relation = Sql(f"(select * from {relation} where {valued})")
         rendered = render_query("shared/source", {"relation": relation, "selected": selected}, {})
         self._people = self.workspace.keep("person", rendered)
         given = {"combination": self.combinations(), "other": self.boxes.find_people()}

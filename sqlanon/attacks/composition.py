@@ -7,7 +7,7 @@ from sqlanon.attacks.box_view import BoxView
 from sqlanon.attacks.findings import Finding
 from sqlanon.attacks.uncertain_view import UncertainView, read_sets
 from sqlanon.attacks.view import View
-from sqlanon.methods.published_forms import one_column
+from sqlanon.methods.published_forms import has_several, one_column
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.release import Release
 from sqlanon.verification.checks import PublishedTables
@@ -32,7 +32,7 @@ def intersect_releases(
         if "move" in (view.manifest["parameters"].get("changed"), other.manifest["parameters"].get("changed")):
             notes.append(MOVED.format(number=number))
         tables = other.published_tables
-        if "st" in other.tables and "values" not in other.manifest["columns"]:
+        if has_several(other.manifest):
             tables = PublishedTables(other.engine, *one_column(other.tables, other.manifest, view.sensitive))
         told = _candidates(view, tables, f"told_{number}")
         if words := tell_others(view, told, number, ["combination"]):

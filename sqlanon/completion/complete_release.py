@@ -13,7 +13,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.estimation.sound_tables import load_sound
 from sqlanon.estimation.temporary_tables import Workspace
-from sqlanon.methods.published_forms import SEVERAL, form_name
+from sqlanon.methods.published_forms import form_name, has_several
 from sqlanon.plans.manifest import Manifest, follows
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.statement import Statement
@@ -86,7 +86,7 @@ def _keep(space: ModelRows, number: int, dealt: list[tuple[str, Sql, Sql]]) -> S
 
 def _check(engine: Engine, manifest: Manifest, count: int, seed: int | None) -> None:
     form, method = form_name(manifest), manifest["method"]
-    if form == SEVERAL:
+    if has_several(manifest) and "group" in manifest["columns"]:
         raise UsageError(
             "a release of groups with several sensitive columns is not completed: which of their values belong to one"
             " person is published nowhere, and completed rows would show some"

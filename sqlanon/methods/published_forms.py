@@ -6,25 +6,38 @@ from typing import Any
 from sqlanon.methods import METHODS
 from sqlanon.plans.templates import Sql
 
-SEVERAL = "several_qit_st"  # QIT, and an ST for each of several sensitive columns
+# by the form of one sensitive column that of several: a table for each of them, and one set of groups or boxes
+SEVERAL = {"qit_st": "several_qit_st", "class_qit_st": "several_class_qit_st", "generalized": "several_generalized"}
 
 
 def form_name(manifest: Mapping[str, Any]) -> str:
-    """Return the name of a release's form: its method's, unless groups have several sensitive columns."""
+    """Return the name of a release's form: its method's, unless several sensitive columns have a table each."""
     form = METHODS[manifest["method"]].form
-    several = form == "qit_st" and len(manifest.get("columns", {}).get("sensitive", ())) > 1
-    return SEVERAL if several else form
+    several = len(manifest.get("columns", {}).get("sensitive", ())) > 1
+    return SEVERAL.get(form, form) if several else form
+
+
+def has_several(manifest: Mapping[str, Any]) -> bool:
+    """Tell whether each of several sensitive columns has a table by itself."""
+    return form_name(manifest) in SEVERAL.values()
 
 
 def sensitive_tables(manifest: Mapping[str, Any]) -> dict[str, str]:
-    """Return by sensitive column the table that holds its values: st, st_2, st_3 …"""
+    """Return by sensitive column the table that holds its values: st, st_2, st_3 …, or data, data_2 …"""
+    name = "data" if METHODS[manifest["method"]].form == "generalized" else "st"
     columns = manifest["columns"]["sensitive"]
-    return {column: "st" if number == 1 else f"st_{number}" for number, column in enumerate(columns, start=1)}
+    return {column: name if number == 1 else f"{name}_{number}" for number, column in enumerate(columns, start=1)}
 
 
 def one_column(
     tables: Mapping[str, Sql], manifest: Mapping[str, Any], column: str
 ) -> tuple[dict[str, Sql], dict[str, Any]]:
-    """Return what a release of groups is for whoever looks at one of its sensitive columns: a QIT and an ST."""
-    own = {"qit": tables["qit"], "st": tables[sensitive_tables(manifest)[column]]}
-    return own, {**manifest, "columns": {**manifest["columns"], "sensitive": [column]}}
+    """Return what a release is for whoever looks at one of its sensitive columns: a QIT and an ST, or boxes.
+
+    Which other columns there are stands beside the roles: rows may be left out for want of their values.
+    """
+    named = sensitive_tables(manifest)
+    first, others = next(iter(named.values())), [name for name in named if name != column]
+    own = {name: relation for name, relation in tables.items() if name not in named.values()}
+    columns = {**manifest["columns"], "sensitive": [column], "beside": others}
+    return {**own, first: tables[named[column]]}, {**manifest, "columns": columns}

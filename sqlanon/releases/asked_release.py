@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.time_limit import LONGEST, time_limit
 from sqlanon.errors import AnswerWarning, DataError, QueryError, ResourceError, SqlanonError, UsageError
-from sqlanon.releases.forms import Session
+from sqlanon.estimation.open_session import Session
 from sqlanon.releases.standing_release import StandingRelease
 from sqlanon.wording import spoken
 

@@ -1,59 +1,27 @@
 """The forms that a release takes, and what each offers: its verification, its answers, its summary."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlanon.adversary import voter_list
 from sqlanon.engines.base import Engine
-from sqlanon.methods.published_forms import SEVERAL, form_name
+from sqlanon.estimation.open_session import Session
+from sqlanon.methods.published_forms import form_name, has_several
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql
 from sqlanon.releases import summaries
 from sqlanon.releases.summaries import Summary, Table
-from sqlanon.releases.suppression_summary import tell_clashes, tell_left_out
+from sqlanon.releases.suppression_summary import tell_apart, tell_clashes, tell_left_out
 from sqlanon.verification import class_qit_st, generalized, qit_st, randomized, rank_alignment
-from sqlanon.verification.checks import Check, PublishedTables, Report
-from sqlanon.verification.several_qit_st import SeveralTables
+from sqlanon.verification.checks import Check, PublishedTables, Verification
+from sqlanon.verification.several_boxes import SeveralBoxes
+from sqlanon.verification.several_columns import SeveralTables
 from sqlanon.verification.uncertain import release_checks, true_counts
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-
-class Session(Protocol):
-    """Answer queries about one opened release."""
-
-    def answer(self, sql: str, estimator: str | None = ..., **options: Any) -> "pd.DataFrame":
-        """Answer one query."""
-
-    def answer_many(self, queries: Sequence[str], estimator: str | None = ...) -> "dict[int, pd.DataFrame]":
-        """Answer, by their places, those of many queries that can be answered together."""
-
-    def statements(self, sql: str, estimator: str | None = ...) -> list[tuple[str, str]]:
-        """Return the statements that `answer` runs."""
-
-    def script(self, sql: str, estimator: str | None = ...) -> str:
-        """Return what can be asked of a shell instead."""
-
-    def close(self) -> None:
-        """Forget what the session keeps in the database."""
-
-
-class Verification(Protocol):
-    """A module that verifies releases of one form."""
-
-    TABLES: tuple[str, ...]
-    check_manifest: Callable[[Manifest, str], None]
-    check_types: Callable[[PublishedTables], str | None]
-    published_columns: Callable[[Manifest], dict[str, list[str]]]
-    queries: Callable[[PublishedTables], list[tuple[str, str]]]
-    verify: Callable[[PublishedTables], Report]
-    guarantee: Callable[[Manifest, int], dict[str, Any]]
-    verified_figures: Callable[[Report], dict[str, Any]]
-    against_queries: Callable[[PublishedTables, Source, Mapping[str, str]], list[tuple[str, str]]]
-    verify_against: Callable[[PublishedTables, Source, Mapping[str, str]], tuple[Check, ...]]
+    pass
 
 
 Opening = Callable[[Engine, Mapping[str, Sql], Manifest], Session]
@@ -92,10 +60,16 @@ def _groups_session(engine: Engine, tables: Mapping[str, Sql], manifest: Manifes
     return cast(Session, Opened(engine, tables, manifest))
 
 
-def _several_session(engine: Engine, tables: Mapping[str, Sql], manifest: Manifest) -> Session:
-    from sqlanon.estimation.qit_st.several_session import SeveralSession
+def _several_groups_session(engine: Engine, tables: Mapping[str, Sql], manifest: Manifest) -> Session:
+    from sqlanon.estimation.several_session import GO_TOGETHER, SeveralSession
 
-    return cast(Session, SeveralSession(engine, tables, manifest))
+    return cast(Session, SeveralSession(_groups_session, engine, tables, manifest, GO_TOGETHER))
+
+
+def _several_boxes_session(engine: Engine, tables: Mapping[str, Sql], manifest: Manifest) -> Session:
+    from sqlanon.estimation.several_session import SeveralSession
+
+    return cast(Session, SeveralSession(_generalized_session, engine, tables, manifest))
 
 
 def _randomized_session(engine: Engine, tables: Mapping[str, Sql], manifest: Manifest) -> Session:
@@ -162,7 +136,19 @@ FORMS: dict[str, Form] = {
 def form_of(manifest: Mapping[str, Any]) -> Form:
     """Return the form of a release, by the method that its manifest names and the columns that it publishes."""
     name = form_name(manifest)
-    if name != SEVERAL:
-        return FORMS[name]
-    tables = SeveralTables(len(manifest["columns"]["sensitive"]))
-    return Form(cast(Verification, tables), _several_session, tell_clashes(summaries.summarize_groups))
+    return _SEVERAL_FORMS[name](dict(manifest)) if has_several(manifest) else FORMS[name]
+
+
+# how many tables there are is known from a manifest alone
+_SEVERAL_FORMS: dict[str, Callable[[Manifest], Form]] = {
+    "several_qit_st": lambda manifest: Form(
+        cast(Verification, SeveralTables(FORMS["qit_st"].verification, manifest)),
+        _several_groups_session,
+        tell_clashes(tell_apart(summaries.summarize_groups)),
+    ),
+    "several_generalized": lambda manifest: Form(
+        cast(Verification, SeveralBoxes(FORMS["generalized"].verification, manifest)),
+        _several_boxes_session,
+        tell_apart(summaries.summarize_boxes),
+    ),
+}

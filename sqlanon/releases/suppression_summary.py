@@ -30,15 +30,27 @@ CLASHING = (
 )
 
 
-def tell_clashes(summary: Summary) -> Summary:
-    """Return a summary of groups with several columns: each by itself is promised, and whom the promise leaves out."""
+def tell_apart(summary: Summary) -> Summary:
+    """Return a summary of several sensitive columns: each by itself is promised, and nothing of them together."""
 
     def told(manifest: Manifest, where: str) -> dict[str, str]:
         lines = summary(manifest, where)
         columns = words(manifest["columns"]["sensitive"])
         lines["promised"] = lines["promised"].replace("infers a person's", "infers any one of a person's", 1)
+        lines["promised"] = lines["promised"].replace("different values of ", "different values of each of ", 1)
+        lines["not promised"] = lines["not promised"].replace("one value of ", "one value of one of ", 1)
         lines["not promised"] += f"; which values of {columns} belong to one person is published nowhere, and may be"
         lines["not promised"] += " guessed where they go together in everybody"
+        return lines
+
+    return told
+
+
+def tell_clashes(summary: Summary) -> Summary:
+    """Return a summary of groups with several columns whose promise says whom it leaves out."""
+
+    def told(manifest: Manifest, where: str) -> dict[str, str]:
+        lines = summary(manifest, where)
         if manifest["dropped_rows"]:
             lines["promised"] += _count(CLASHING, manifest)
         return lines

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sqlanon.adversary import background_knowledge, background_report, voter_list
 from sqlanon.errors import UsageError
+from sqlanon.methods.published_forms import has_several
 from sqlanon.plans.manifest import follows
 from sqlanon.plans.statement import Statement
 from sqlanon.releases import file_checks
@@ -103,6 +104,10 @@ def verification_statements(published: PublishedTables, form: Form, evidence: Ev
 
 
 def _presence_query(published: PublishedTables, form: Form, voters: object) -> tuple[str, str]:
+    if form.presence is None and has_several(published.manifest):
+        raise UsageError(
+            "voters are looked up in a release of one sensitive column: of several, each has a confidence of its own"
+        )
     if form.presence is None:
         raise UsageError(
             f"a release of {published.manifest['method']} has no groups of exact values to look voters up in"

@@ -23,6 +23,7 @@ SPLIT_FORMS = (
     "qit_st",
     "class_qit_st",
     "several_qit_st",
+    "several_class_qit_st",
     "randomized",
 )  # where quasi columns are published with their own values
 

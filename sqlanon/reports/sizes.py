@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from sqlanon.methods import METHODS
 from sqlanon.methods.published_forms import form_name
 from sqlanon.plans.build import render_query
 from sqlanon.releases.release import Release
@@ -31,7 +32,7 @@ def _grouping(release: Release) -> tuple[str, str, list[str]]:
     form, columns = form_name(manifest), manifest["columns"]
     if form == "randomized":
         return "crowds with equal quasi values", "data", list(columns["quasi"])
-    if form == "generalized":
+    if METHODS[manifest["method"]].form == "generalized":
         published = release.form.verification.published_columns(manifest)["data"]
         return "boxes", "data", [name for name in published if name not in columns["sensitive"]]
     return "groups", "qit", [columns["group"]]

@@ -1,16 +1,16 @@
 """What a verification is made of: checks, their report, and the published tables that they read."""
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlanon.engines.base import Engine
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import plain, shorten_hashes, words
 from sqlanon.plans.build import build
 from sqlanon.plans.manifest import Manifest
-from sqlanon.plans.plan import Step, statements_of
+from sqlanon.plans.plan import Source, Step, statements_of
 from sqlanon.plans.templates import Sql
 
 if TYPE_CHECKING:
@@ -137,3 +137,18 @@ class PublishedTables:
     def columns(self, table: str) -> dict[str, str]:
         """Return a published table's columns with their types."""
         return self.engine.columns(f"select * from {self.tables[table]}")
+
+
+class Verification(Protocol):
+    """A module that verifies releases of one form."""
+
+    TABLES: tuple[str, ...]
+    check_manifest: Callable[[Manifest, str], None]
+    check_types: Callable[[PublishedTables], str | None]
+    published_columns: Callable[[Manifest], dict[str, list[str]]]
+    queries: Callable[[PublishedTables], list[tuple[str, str]]]
+    verify: Callable[[PublishedTables], Report]
+    guarantee: Callable[[Manifest, int], dict[str, Any]]
+    verified_figures: Callable[[Report], dict[str, Any]]
+    against_queries: Callable[[PublishedTables, Source, Mapping[str, str]], list[tuple[str, str]]]
+    verify_against: Callable[[PublishedTables, Source, Mapping[str, str]], tuple[Check, ...]]

@@ -122,8 +122,10 @@ def _without_dropped(manifest: Manifest, source: Source, types: Mapping[str, str
     """Return the source without the rows that were left out for want of a sensitive value."""
     if manifest["parameters"].get("nulls") != "drop":
         return source
-    (name,) = resolve_names(list(types), manifest["columns"]["sensitive"])
-    return replace(source, relation=Sql(f"(select * from {source.relation} where {ident(name)} is not null)"))
+    # of several columns any may lack one, whichever is looked at
+    columns = [*manifest["columns"]["sensitive"], *manifest["columns"].get("beside", ())]
+    valued = " and ".join(f"{ident(name)} is not null" for name in resolve_names(list(types), columns))
+    return replace(source, relation=Sql(f"(select * from {source.relation} where {valued})"))
 
 
 def _cover_query(published: PublishedTables, attribute: Attribute, source: Source, types: Mapping[str, str]) -> str:

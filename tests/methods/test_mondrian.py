@@ -246,8 +246,8 @@ def test_a_hierarchy_that_lacks_a_value_is_refused(con, jobs):
         ({"k": 1}, sqlanon.UsageError, "k 1 hides nobody among others; k is a whole number of at least 2"),
         ({"k": 2, "l": 0}, sqlanon.UsageError, "l 0 is no number of values; l is a whole number of at least 1"),
         ({"k": 2, "partition": "loose"}, sqlanon.UsageError, "partition = 'loose' is none of strict, relaxed"),
-        ({"k": 2, "sensitive": ["disease", "sex"], "quasi": ["age"]}, sqlanon.UsageError,
-         "mondrian publishes one sensitive column, 2 were given: 'disease', 'sex'"),
+        ({"k": 2, "l": 3, "sensitive": ["disease", "sex"], "quasi": ["age"]}, sqlanon.DataError,
+         "l = 3 asks for 3 different values of 'sex'; the source has 2; the largest l that works is 2"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused(con, asked, error, words):

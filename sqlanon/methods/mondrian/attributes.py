@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from sqlanon.methods.base import Steps
 from sqlanon.methods.internal_names import quasi_names
+from sqlanon.methods.mondrian.sensitive_columns import SensitiveColumn
 from sqlanon.methods.uncertain.cell_faults import refuse_outside
 from sqlanon.methods.uncertain.columns import Column, find_hierarchies
 from sqlanon.methods.uncertain.hierarchy import SHOWN, Hierarchy
@@ -150,7 +151,14 @@ def _named(template: str, suffix: str, values: Mapping[str, object]) -> Step:
     return Step(f"methods/mondrian/attributes/{template}", yields="dictionary", suffix=suffix, values=values)
 
 
-def coded(request: Request, attributes: Sequence[Attribute], prefix: str, rows: str, carried: Sequence[str]) -> Steps:
+def coded(
+    request: Request,
+    attributes: Sequence[Attribute],
+    sensitive: Sequence[SensitiveColumn],
+    prefix: str,
+    rows: str,
+    carried: Sequence[str],
+) -> Steps:
     """Return the steps that put every row's codes in the place of its values: one partition of all rows.
 
     rows: the relation of the rows. carried: what else of them is kept.
@@ -158,11 +166,18 @@ def coded(request: Request, attributes: Sequence[Attribute], prefix: str, rows: 
     named = zip(attributes, quasi_names(request), strict=True)
     values = {
         "dictionaries": [(one.number, column, one.dictionary(prefix)) for one, column in named],
+        "sensitive_values": [(one.internal, one.code, one.dictionary(prefix)) for one in sensitive],
         "carried": list(carried),
     }
     return (
-        Step("methods/mondrian/attributes/sensitive_value"),
+        *(_sensitive_value(one) for one in reversed(sensitive)),
         Step("methods/mondrian/attributes/coded", yields="splitting", values=values, reads={"population": rows}),
+    )
+
+
+def _sensitive_value(one: SensitiveColumn) -> Step:
+    return Step(
+        "methods/mondrian/attributes/sensitive_value", suffix=one.suffix, values={"sensitive_column": one.internal}
     )
 
 

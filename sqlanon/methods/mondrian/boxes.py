@@ -1,9 +1,10 @@
-"""What is published of partitions: bounds, nodes and sets of values, and every row's exact sensitive value."""
+"""What is published of partitions: bounds, nodes and sets of values, and every row's exact sensitive values."""
 
 from collections.abc import Sequence
 
 from sqlanon.methods.base import Steps
 from sqlanon.methods.mondrian.attributes import UNKNOWN_CODE, Attribute
+from sqlanon.methods.mondrian.sensitive_columns import SensitiveColumn
 from sqlanon.plans.plan import Step, relation_name
 
 
@@ -33,9 +34,15 @@ def made(attributes: Sequence[Attribute], prefix: str, rows: str) -> Steps:
     return (*listed, Step("methods/mondrian/boxes/box", values=values, reads=read))
 
 
-def published(attributes: Sequence[Attribute], sensitive: str, rows: str) -> Steps:
-    """Return the step of the one published table."""
+def published(attributes: Sequence[Attribute], sensitive: Sequence[SensitiveColumn], rows: str) -> Steps:
+    """Return the steps of the published tables: the boxes with each sensitive column by itself."""
     shown = [pair for one in attributes for pair in one.shown]
-    return (
-        Step("methods/mondrian/boxes/data", values={"shown": shown, "sensitive": sensitive}, reads={"splitting": rows}),
+    return tuple(
+        Step(
+            "methods/mondrian/boxes/data",
+            suffix=one.suffix,
+            values={"shown": shown, "sensitive": one.name, "sensitive_code": one.code},
+            reads={"splitting": rows, "sensitive_value": f"sensitive_value{one.suffix}"},
+        )
+        for one in sensitive
     )

@@ -1,22 +1,24 @@
 """What a Mondrian release decides before any row is read, and what the data decides about it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 from sqlanon.errors import DataError
 from sqlanon.methods.base import Reports, Steps
-from sqlanon.methods.feasibility import NO_ROWS, POSSIBLE_UP_TO, TOO_FEW_ROWS, missing_guards, refuse_missing
+from sqlanon.methods.feasibility import NO_ROWS, POSSIBLE_UP_TO, TOO_FEW_ROWS, refuse_missing
 from sqlanon.methods.grouping import ONE_BLOCK, Grouping
 from sqlanon.methods.grouping import Attribute as Drawing
-from sqlanon.methods.internal_names import quasi_names, tie_names
+from sqlanon.methods.internal_names import quasi_names, sensitive_names, tie_names
 from sqlanon.methods.mondrian.attributes import Attribute, described_attributes, name_columns, read_attributes
-from sqlanon.methods.qit_st import one_sensitive
+from sqlanon.methods.mondrian.sensitive_columns import SensitiveColumn, sensitive_columns
 from sqlanon.plans.plan import Beside, Guard, Request, Row, Step
 
 NAME = "mondrian"
 Partitioning = Literal["strict", "relaxed"]
 ONE_ROW = "the source has one row, and no k of at least 2 works with it"
+MISSING = "rows have no value in the sensitive column {column}"
+ALIKE = "l = {l} asks for more different values of {column} than there are"
 TOO_FEW_VALUES = "l = {l} asks for {l} different values of {column}; the source has {value_count}; "
 
 
@@ -24,11 +26,13 @@ TOO_FEW_VALUES = "l = {l} asks for {l} different values of {column}; the source 
 class Mondrian(Grouping):
     """The design of a release of boxes.
 
-    attributes: the quasi columns as they are published. k, l: least rows and different sensitive values of a box.
-    partition: whether equal values stay together (strict). tables: the hierarchies.
+    attributes: the quasi columns as they are published. sensitive: the sensitive columns. k: least rows of a box; l:
+    least different values of each sensitive column there. partition: whether equal values stay together (strict).
+    tables: the hierarchies.
     """
 
     attributes: tuple[Attribute, ...]
+    sensitive: tuple[SensitiveColumn, ...]
     k: int
     l: int
     partition: Partitioning
@@ -83,19 +87,20 @@ def design(request: Request, k: int, l: int, partition: Partitioning, hierarchy:
 
     Raises UsageError where a hierarchy cannot be right on any data.
     """
-    sensitive = one_sensitive(NAME, request)
+    sensitive = sensitive_columns(request)
     drawn = Drawing(
-        column=sensitive,
+        column=sensitive[0].name,
         size=k,
         parameter="k",
-        purpose=f"{NAME}/{sensitive}",
+        purpose=f"{NAME}/{sensitive[0].name}",
         groups_per_block=ONE_BLOCK,
-        carried=quasi_names(request),
+        carried=(*quasi_names(request), *sensitive_names(request)[1:]),
     )
     return Mondrian(
         request=request,
         attribute=drawn,
         attributes=read_attributes(request, hierarchy),
+        sensitive=sensitive,
         k=k,
         l=l,
         partition=partition,
@@ -105,24 +110,33 @@ def design(request: Request, k: int, l: int, partition: Partitioning, hierarchy:
 
 def check_size(design: Mondrian) -> Steps:
     """Return the query that refuses what no boxes could meet, and tells which columns hold NULLs."""
-    request, column = design.request, design.attribute.column
+    request, columns = design.request, design.request.roles.sensitive
     refuse_nulls = request.nulls == "refuse"
-    values = {"columns": quasi_names(request), "nulls_are_values": request.nulls == "value"}
-    few = f"k = {design.k} needs at least {design.k} rows"
-    alike = f"l = {design.l} asks for more different values of {column!r} than there are"
+    values = {
+        "columns": quasi_names(request),
+        "sensitive_columns": sensitive_names(request),
+        "nulls_are_values": request.nulls == "value",
+    }
+    quoted = [(number, repr(column)) for number, column in enumerate(columns, start=1)]
+    missing = [Guard(f"null_count_{number} > 0", MISSING.format(column=column)) for number, column in quoted]
+    alike = [Guard(f"value_count_{n} < {design.l}", ALIKE.format(l=design.l, column=column)) for n, column in quoted]
     guards = (
-        *missing_guards(column, refuse_nulls),
-        Guard(f"row_count < {design.k}", few),
-        Guard(f"value_count < {design.l}", alike),
+        *(missing if refuse_nulls else []),
+        Guard("row_count = 0", NO_ROWS),
+        Guard(f"row_count < {design.k}", f"k = {design.k} needs at least {design.k} rows"),
+        *alike,
     )
-    refuse = _refuse(design.k, design.l, column, refuse_nulls)
+    refuse = _refuse(design.k, design.l, columns, refuse_nulls)
     return (Step("methods/mondrian/design/facts", "query", refuse=refuse, guards=guards, values=values),)
 
 
-def _refuse(k: int, l: int, column: str, refuse_nulls: bool) -> Callable[[Row], None]:
+def _refuse(k: int, l: int, columns: Sequence[str], refuse_nulls: bool) -> Callable[[Row], None]:
     def refuse(row: Row) -> None:
-        refuse_missing(row, column, refuse_nulls)
-        count, values = row["row_count"], row["value_count"]
+        count = row["row_count"]
+        for number, one in enumerate(columns, start=1):
+            refuse_missing({"null_count": row[f"null_count_{number}"], "row_count": count}, one, refuse_nulls)
+        # the column with the fewest values is the one that stands in the way
+        values, column = min((row[f"value_count_{number}"], one) for number, one in enumerate(columns, start=1))
         if not count:
             raise DataError(NO_ROWS)
         if count == 1:

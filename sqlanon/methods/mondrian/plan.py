@@ -2,7 +2,8 @@
 
 All rows are one box of the space of quasi-identifiers. Boxes are cut by their widest attribute, near the median, as
 long as both parts keep k rows and l different sensitive values; what is published of a row is its box, with its exact
-sensitive value. One set of statements cuts all boxes of a level.
+sensitive value. One set of statements cuts all boxes of a level. Each of several sensitive columns has l values in a
+box and a table by itself: which of their values are one person's is published nowhere.
 """
 
 from collections.abc import Mapping
@@ -14,14 +15,15 @@ from sqlanon.methods.grouping import check_persons, select_rows
 from sqlanon.methods.kinds import Choice, Whole
 from sqlanon.methods.mondrian import attributes, boxes, splitting
 from sqlanon.methods.mondrian.design import NAME, Mondrian, check_size, design
+from sqlanon.methods.mondrian.splitting import Asked
 from sqlanon.methods.parameters import Parameter, Range
-from sqlanon.methods.request_options import HIERARCHIES, SENSITIVE, RequestOptions
+from sqlanon.methods.request_options import HIERARCHIES, SEVERAL_SENSITIVE, Names, RequestOptions
 
 
 class MondrianOptions(RequestOptions, total=False):
     """What `mondrian` takes."""
 
-    sensitive: Required[Annotated[str, SENSITIVE]]
+    sensitive: Required[Annotated[Names, SEVERAL_SENSITIVE]]
     k: Required[
         Annotated[
             int,
@@ -37,7 +39,7 @@ class MondrianOptions(RequestOptions, total=False):
         int,
         Parameter(
             Whole(),
-            "Least different sensitive values of a box.",
+            "Least different sensitive values of a box, in every sensitive column.",
             1,
             flag="-l",
             within=Range("{option} {value} is no number of values; l is a whole number of at least 1", least=1),
@@ -71,13 +73,14 @@ def number_values(design: Mondrian) -> Steps:
 
 def code_rows(design: Mondrian) -> Steps:
     """Return the steps that put codes in the place of values: one partition of all rows."""
-    return attributes.coded(design.request, design.attributes, design.prefix, design.rows, design.carried)
+    columns = design.attributes, design.sensitive
+    return attributes.coded(design.request, *columns, design.prefix, design.rows, design.carried)
 
 
 def split_partitions(design: Mondrian) -> Steps:
     """Return the loop that cuts partitions as long as the parts are large and diverse enough."""
-    asked = design.attributes, design.prefix, design.k, design.l, design.carried
-    return (splitting.split(*asked), *(splitting.halve(*asked) if design.partition == "relaxed" else ()))
+    asked = Asked(design.attributes, design.sensitive, design.prefix, design.k, design.l, design.carried)
+    return (splitting.split(asked), *(splitting.halve(asked) if design.partition == "relaxed" else ()))
 
 
 def make_boxes(design: Mondrian) -> Steps:
@@ -86,8 +89,8 @@ def make_boxes(design: Mondrian) -> Steps:
 
 
 def publish_data(design: Mondrian) -> Steps:
-    """Return the step of the one published table: boxes and exact sensitive values."""
-    return boxes.published(design.attributes, design.attribute.column, design.partitioned)
+    """Return the steps of the published tables: boxes and exact values, a table for each sensitive column."""
+    return boxes.published(design.attributes, design.sensitive, design.partitioned)
 
 
 MONDRIAN: Method[Mondrian] = Method(

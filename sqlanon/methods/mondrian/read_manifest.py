@@ -24,8 +24,8 @@ def described(manifest: Manifest, where: str = "the release") -> tuple[Attribute
 
 def _read(manifest: Manifest) -> tuple[Attribute, ...]:
     columns, parameters = manifest["columns"], manifest["parameters"]
-    if len(columns["sensitive"]) != 1:
-        raise ValueError(f"it names {len(columns['sensitive'])} sensitive columns")
+    if not columns["sensitive"]:
+        raise ValueError("it names no sensitive column")
     for name, least in (("k", 2), ("l", 1)):
         if type(parameters[name]) is not int or not least <= parameters[name] < 2**62:
             raise ValueError(f"{name} is no whole number of at least {least}")
@@ -35,8 +35,8 @@ def _read(manifest: Manifest) -> tuple[Attribute, ...]:
     found = tuple(
         _attribute(name, number, published[name], trees) for number, name in enumerate(columns["quasi"], start=1)
     )
-    names = [name.lower() for one in found for name in one.names.values()] + [columns["sensitive"][0].lower()]
-    if len(set(names)) < len(names):
+    names = [*(name for one in found for name in one.names.values()), *columns["sensitive"]]
+    if len({name.lower() for name in names}) < len(names):
         raise ValueError("two published columns have one name")
     return found
 

@@ -1,39 +1,74 @@
 """Partitions split level by level: one turn cuts all open partitions at once, each by one attribute.
 
 The templates are `sql_templates/methods/mondrian/splitting/`. They begin and end with `splitting`: partition, attempts
-(attributes that gave no cut), open, code_1 …, sensitive_code.
+(attributes that gave no cut), open, code_1 …, sensitive_code …
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlanon.methods.mondrian.attributes import Attribute
-from sqlanon.plans.plan import Repeat, Step
+from sqlanon.methods.mondrian.sensitive_columns import SensitiveColumn
+from sqlanon.plans.plan import Repeat, Step, relation_name
 from sqlanon.plans.templates import Sql
 
 # log2(N / k) turns of cuts and a few of attempts; what is still open after these is as private, and coarser
 MOST_TURNS = 40
 
 
-def split(attributes: Sequence[Attribute], prefix: str, k: int, l: int, carried: Sequence[str]) -> Repeat:
-    """Return the loop that cuts partitions while both parts have k rows and l different sensitive values."""
-    codes = [(one.number, one.code) for one in attributes]
-    least, diverse = {"least_rows": k}, l > 1
-    trees = [one for one in attributes if one.levels]
-    choice = {
-        **least,
-        "attributes": [(one.number, one.dictionary(prefix), _shares(one)) for one in attributes],
-    }
+@dataclass(frozen=True)
+class Asked:
+    """What boxes are asked for.
+
+    k: least rows. l: least different values, of each sensitive column. carried: the columns that say in which order
+    rows with equal values go.
+    """
+
+    attributes: Sequence[Attribute]
+    sensitive: Sequence[SensitiveColumn]
+    prefix: str
+    k: int
+    l: int
+    carried: Sequence[str]
+
+    @property
+    def codes(self) -> list[tuple[int, str]]:
+        """Return the columns of the attributes' codes, with their places."""
+        return [(one.number, one.code) for one in self.attributes]
+
+    @property
+    def sensitive_codes(self) -> list[str]:
+        """Return the columns of the sensitive values' codes."""
+        return [one.code for one in self.sensitive]
+
+    @property
+    def diversity(self) -> list[int]:
+        """Return l where different values are asked for, nothing where one is enough."""
+        return [self.l] if self.l > 1 else []
+
+    @property
+    def choice(self) -> dict[str, object]:
+        """Return the parameters by which the attribute of a cut is chosen."""
+        read = [(one.number, one.dictionary(self.prefix), _shares(one)) for one in self.attributes]
+        return {"least_rows": self.k, "attributes": read}
+
+
+def split(asked: Asked) -> Repeat:
+    """Return the loop that cuts partitions while both parts have k rows and l values of each sensitive column."""
+    least = {"least_rows": asked.k}
+    further = asked.sensitive[1:] if asked.diversity else ()
+    trees = [one for one in asked.attributes if one.levels]
     cut = {
         **least,
-        "hierarchies": [(one.number, one.dictionary(prefix), one.levels) for one in trees],
-        "diversity": [l] if diverse else [],
+        "hierarchies": [(one.number, one.dictionary(asked.prefix), one.levels) for one in trees],
+        "diversity": asked.diversity,
+        "diverse_places": [relation_name(asked.prefix, f"diverse_place{one.suffix}") for one in further],
     }
-    placed = {**least, "attribute_codes": codes, "passed": [*carried, "sensitive_code"]}
-    cell = "methods/mondrian/splitting/cell_diverse" if diverse else "methods/mondrian/splitting/cell"
+    placed = {**least, "attribute_codes": asked.codes, "passed": [*asked.carried, *asked.sensitive_codes]}
     body = (
-        Step("methods/mondrian/splitting/choice", values=choice),
-        Step(cell, yields="cell", values={"attribute_codes": codes}),
+        Step("methods/mondrian/splitting/choice", values=asked.choice),
+        *(step for one in further for step in _diverse_place(asked, one)),
+        _cell(asked, asked.sensitive[0]),
         Step("methods/mondrian/splitting/cut", values=cut),
         Step("methods/mondrian/splitting/placed", values=placed),
     )
@@ -41,23 +76,34 @@ def split(attributes: Sequence[Attribute], prefix: str, k: int, l: int, carried:
     return Repeat("splitting", "splitting", body, left, MOST_TURNS)
 
 
-def halve(attributes: Sequence[Attribute], prefix: str, k: int, l: int, carried: Sequence[str]) -> tuple[Step, Repeat]:
+def _cell(asked: Asked, one: SensitiveColumn) -> Step:
+    """Return the step that counts rows by the value of the attribute of the cut, and the values of one column."""
+    values: dict[str, object] = {"attribute_codes": asked.codes}
+    if not asked.diversity:
+        return Step("methods/mondrian/splitting/cell", values=values)
+    values["sensitive_code"] = one.code
+    return Step("methods/mondrian/splitting/cell_diverse", yields="cell", suffix=one.suffix, values=values)
+
+
+def _diverse_place(asked: Asked, one: SensitiveColumn) -> Sequence[Step]:
+    """Return the steps that tell where a further column does not stand in the way of a cut."""
+    place = Step("methods/mondrian/splitting/diverse_place", suffix=one.suffix, values={"l": asked.l})
+    return _cell(asked, one), replace(place, reads={"cell": f"cell{one.suffix}"})
+
+
+def halve(asked: Asked) -> tuple[Step, Repeat]:
     """Return the loop that cuts what `split` left into halves: rows with the value at a cut may go either way.
 
-    carried: the columns that say in which order such rows go. A half without l values is no cut.
+    A half without l values of each sensitive column is no cut.
     """
-    codes = [(one.number, one.code) for one in attributes]
-    least = {"least_rows": k}
-    choice = {
-        **least,
-        "attributes": [(one.number, one.dictionary(prefix), _shares(one)) for one in attributes],
-    }
-    rows = {"attribute_codes": codes, "passed": [*carried, "sensitive_code"]}
+    least = {"least_rows": asked.k}
+    rows = {"attribute_codes": asked.codes, "passed": [*asked.carried, *asked.sensitive_codes]}
     placed = {**least, **rows}
+    judged = {**least, "diversity": asked.diversity, "sensitive_codes": asked.sensitive_codes}
     body = (
-        Step("methods/mondrian/splitting/choice", values=choice),
-        Step("methods/mondrian/splitting/half", values={**rows, "ties": list(carried)}),
-        Step("methods/mondrian/splitting/judged_half", values={**least, "diversity": [l] if l > 1 else []}),
+        Step("methods/mondrian/splitting/choice", values=asked.choice),
+        Step("methods/mondrian/splitting/half", values={**rows, "ties": list(asked.carried)}),
+        Step("methods/mondrian/splitting/judged_half", values=judged),
         Step("methods/mondrian/splitting/placed_half", yields="placed", values=placed),
     )
     reopened = Step("methods/mondrian/splitting/reopened", values=rows)

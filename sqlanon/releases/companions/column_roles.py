@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
+from sqlanon.methods import METHODS
 from sqlanon.methods.mondrian.read_manifest import described
 from sqlanon.methods.published_forms import form_name
 from sqlanon.plans.manifest import Manifest
@@ -18,10 +19,12 @@ _ROLES = {
 _SENSITIVE = {
     "qit_st": "sensitive, listed for a group and for nobody in it",
     "several_qit_st": "sensitive, listed for a group and for nobody in it",
+    "several_class_qit_st": "sensitive, listed for a group and for nobody in it",
     "class_qit_st": "sensitive, listed for a group and for nobody in it",
     "randomized": "sensitive, randomized: a row's value may not be its own",
     "uncertain": "sensitive, listed for a group and for nobody in it",
     "generalized": "sensitive, exact",
+    "several_generalized": "sensitive, exact, of nobody in particular in the box",
 }
 _DOUBTFUL = "quasi-identifier, exact but for `*` and alternatives"
 _PARTS = {
@@ -50,7 +53,7 @@ def describe_columns(
 
 def _describe_boxes(manifest: Manifest, write_name: Callable[[str], str]) -> dict[str, str]:
     """Return what the columns of generalized rows are, none of other releases."""
-    if form_name(manifest) != "generalized":
+    if METHODS[manifest["method"]].form != "generalized":
         return {}
     return {
         name: _PARTS[part].format(name=write_name(attribute.name))

@@ -1,6 +1,6 @@
 """estimate.sql: a release's estimate for whoever has DuckDB and no Python, as a view whose weights are summed."""
 
-from sqlanon.methods.published_forms import SEVERAL, form_name, sensitive_tables
+from sqlanon.methods.published_forms import form_name, sensitive_tables
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.roles import free_name
 from sqlanon.plans.templates import Sql, ident, literal, render
@@ -46,7 +46,7 @@ def write_estimate_script(manifest: Manifest, types: TableTypes) -> str | None:
     form = form_name(manifest)
     if form == "randomized":
         return _write_randomized(manifest)
-    if form == SEVERAL:
+    if form in ("several_qit_st", "several_class_qit_st"):
         return _write_several(manifest)
     return write_weights_of_groups(manifest, types)
 

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterator
 from textwrap import indent
 
-from sqlanon.methods.published_forms import SEVERAL, form_name
+from sqlanon.methods.published_forms import form_name, has_several
 from sqlanon.plain_values import words
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.templates import ident
@@ -101,13 +101,22 @@ _GENERALIZED = """\
 All rows of a box show the same ranges and sets, which say of nobody where in them they lie. `sqlanon estimate` counts
 as if a box's rows lay evenly in it, and says between which counts the true one lies for sure.
 """
+_GENERALIZED_SEVERAL = """\
+## Do not take a box for a person
+
+All rows of a box show the same ranges and sets, which say of nobody where in them they lie. Each sensitive column has a
+table by itself: who joins two of them by their boxes gets pairs of values of which hardly any belongs to one person.
+`sqlanon estimate` counts as if a box's rows lay evenly in it, and says between which counts the true one lies for sure.
+"""
 _WARNINGS = {
     "qit_st": _JOIN,
     "class_qit_st": _JOIN,
-    SEVERAL: _JOIN_SEVERAL,
+    "several_qit_st": _JOIN_SEVERAL,
+    "several_class_qit_st": _JOIN_SEVERAL,
     "randomized": _RANDOMIZED,
     "uncertain": _UNCERTAIN,
     "generalized": _GENERALIZED,
+    "several_generalized": _GENERALIZED_SEVERAL,
 }
 
 
@@ -168,7 +177,7 @@ def _warn(manifest: Manifest) -> str:
         return _WARNINGS[form]
     group = ident(columns["group"])
     wrong = f"SELECT {value}, count(*)\nFROM qit JOIN st USING ({group})\nGROUP BY {value}"
-    right = f"SELECT {value}, sum({weight})\nFROM {VIEW if form != SEVERAL else VIEW + '_1'}\nGROUP BY {value}"
+    right = f"SELECT {value}, sum({weight})\nFROM {VIEW + '_1' if has_several(manifest) else VIEW}\nGROUP BY {value}"
     return _WARNINGS[form].format(wrong=_block(wrong), right=_block(right), weight=weight_name(manifest))
 
 

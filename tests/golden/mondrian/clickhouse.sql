@@ -50,13 +50,13 @@ select toInt64(coalesce(refusal, '0')) as checked
 from (
     select
       case
-        when "null_count" > 0
+        when "null_count_1" > 0
         then 'rows have no value in the sensitive column ''disease'''
         when "row_count" = 0
         then 'the source has no rows to publish'
         when "row_count" < 10
         then 'k = 10 needs at least 10 rows'
-        when "value_count" < 4
+        when "value_count_1" < 4
         then 'l = 4 asks for more different values of ''disease'' than there are'
       end as "refusal"
     from (
@@ -65,13 +65,13 @@ from (
         coalesce(cast(sum(case when "quasi_2" is null then 1 else 0 end) as Nullable(Int64)), 0) as "unknown_2",
         coalesce(cast(sum(case when "quasi_3" is null then 1 else 0 end) as Nullable(Int64)), 0) as "unknown_3",
         coalesce(cast(sum(case when "quasi_4" is null then 1 else 0 end) as Nullable(Int64)), 0) as "unknown_4",
-        toInt64(count(*)) as "row_count",
-        toInt64(count(*)) - toInt64(count("sensitive")) as "null_count",
+        toInt64(count(*)) - toInt64(count("sensitive")) as "null_count_1",
         toInt64(count(distinct "sensitive")) + case
           when toInt64(count(*)) > toInt64(count("sensitive")) and false
           then 1
           else 0
-        end as "value_count"
+        end as "value_count_1",
+        toInt64(count(*)) as "row_count"
       from "sqlanon_population"
     ) as "looked_at"
 ) as checked;
@@ -409,11 +409,11 @@ select
   (cast(("code" - 1) as Nullable(Float64)) / cast(greatest("value_count" - 1, 1) as Nullable(Float64))) as "position"
 from "numbered";
 
--- sensitive_value: The sensitive values, numbered, NULL is a value
+-- sensitive_value: The values of a sensitive column, numbered, NULL is a value
 create temporary table "sqlanon_sensitive_value" as
 with "different" as (
   select
-    "sensitive"
+    "sensitive" as "sensitive"
   from "sqlanon_population"
   group by
     "sensitive"
@@ -435,10 +435,10 @@ select
   "value_4"."code" as "code_4",
   "population"."draw" as "draw",
   "population"."tie" as "tie",
-  "sensitive_value"."code" as "sensitive_code"
+  "sensitive_value_1"."code" as "sensitive_code"
 from "sqlanon_drawn" as "population"
-inner join "sqlanon_sensitive_value" as "sensitive_value"
-  on "population"."sensitive" is not distinct from "sensitive_value"."sensitive"
+inner join "sqlanon_sensitive_value" as "sensitive_value_1"
+  on "population"."sensitive" is not distinct from "sensitive_value_1"."sensitive"
 inner join "sqlanon_dictionary_1" as "value_1"
   on "population"."quasi_1" is not distinct from "value_1"."value"
 inner join "sqlanon_dictionary_2" as "value_2"
@@ -551,7 +551,7 @@ from "ranked"
 where
   "turn" = "attempts" + 1;
 
--- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+-- cell: The same with how many values of a sensitive column a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
 create temporary table "sqlanon_cell" as
 with "read" as (
   select
@@ -609,7 +609,7 @@ group by
   "partition",
   "code";
 
--- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked (of each further column, too), the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
 create temporary table "sqlanon_cut" as
 with "running" as (
   select
@@ -919,14 +919,14 @@ select
   end as "side"
 from "read";
 
--- judged_half: The partitions whose halves may stand: both have k rows, and l different sensitive values where that is asked
+-- judged_half: The partitions whose halves may stand: both have k rows, and l different values of each sensitive column where that is asked
 create temporary table "sqlanon_judged_half" as
 with "counted" as (
   select
     "partition",
     "side",
     toInt64(count(*)) as "row_count",
-    toInt64(count(distinct "sensitive_code")) as "value_count"
+    toInt64(count(distinct "sensitive_code")) as "value_count_1"
   from "sqlanon_half"
   where
     "side" > 0
@@ -940,7 +940,7 @@ from "counted"
 group by
   "partition"
 having
-  min("row_count") >= 10 and min("value_count") >= 4;
+  min("row_count") >= 10 and min("value_count_1") >= 4;
 
 -- placed: Every row in its half: the parts of p are 2p and 2p + 1
 create temporary table "sqlanon_placed" as

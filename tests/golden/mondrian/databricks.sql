@@ -47,13 +47,13 @@ select case when refusal is not null then raise_error(refusal) end as checked
 from (
     select
       case
-        when `null_count` > 0
+        when `null_count_1` > 0
         then 'rows have no value in the sensitive column \'disease\''
         when `row_count` = 0
         then 'the source has no rows to publish'
         when `row_count` < 10
         then 'k = 10 needs at least 10 rows'
-        when `value_count` < 4
+        when `value_count_1` < 4
         then 'l = 4 asks for more different values of \'disease\' than there are'
       end as `refusal`
     from (
@@ -62,9 +62,9 @@ from (
         coalesce(cast(sum(case when `quasi_2` is null then 1 else 0 end) as bigint), 0) as `unknown_2`,
         coalesce(cast(sum(case when `quasi_3` is null then 1 else 0 end) as bigint), 0) as `unknown_3`,
         coalesce(cast(sum(case when `quasi_4` is null then 1 else 0 end) as bigint), 0) as `unknown_4`,
-        count(*) as `row_count`,
-        count(*) - count(`sensitive`) as `null_count`,
-        count(distinct `sensitive`) + case when count(*) > count(`sensitive`) and false then 1 else 0 end as `value_count`
+        count(*) - count(`sensitive`) as `null_count_1`,
+        count(distinct `sensitive`) + case when count(*) > count(`sensitive`) and false then 1 else 0 end as `value_count_1`,
+        count(*) as `row_count`
       from `sqlanon_population`
     ) as `looked_at`
 ) as checked;
@@ -363,11 +363,11 @@ select
   (cast((`code` - 1) as double) / nullif(cast(greatest(`value_count` - 1, 1) as double), 0)) as `position`
 from `numbered`;
 
--- sensitive_value: The sensitive values, numbered, NULL is a value
+-- sensitive_value: The values of a sensitive column, numbered, NULL is a value
 create table `sqlanon_sensitive_value` as
 with `different` as (
   select
-    `sensitive`
+    `sensitive` as `sensitive`
   from `sqlanon_population`
   group by
     `sensitive`
@@ -389,10 +389,10 @@ select
   `value_4`.`code` as `code_4`,
   `population`.`draw`,
   `population`.`tie`,
-  `sensitive_value`.`code` as `sensitive_code`
+  `sensitive_value_1`.`code` as `sensitive_code`
 from `sqlanon_drawn` as `population`
-inner join `sqlanon_sensitive_value` as `sensitive_value`
-  on `population`.`sensitive` is not distinct from `sensitive_value`.`sensitive`
+inner join `sqlanon_sensitive_value` as `sensitive_value_1`
+  on `population`.`sensitive` is not distinct from `sensitive_value_1`.`sensitive`
 inner join `sqlanon_dictionary_1` as `value_1`
   on `population`.`quasi_1` is not distinct from `value_1`.`value`
 inner join `sqlanon_dictionary_2` as `value_2`
@@ -505,12 +505,12 @@ from `ranked`
 where
   `turn` = `attempts` + 1;
 
--- cell: The same with how many sensitive values a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+-- cell: The same with how many values of a sensitive column a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
 create table `sqlanon_cell` as
 with `read` as (
   select
     `splitting`.`partition`,
-    `splitting`.`sensitive_code`,
+    `splitting`.`sensitive_code` as `sensitive_code`,
     case `choice`.`attribute`
       when 1
       then `splitting`.`code_1`
@@ -563,7 +563,7 @@ group by
   `partition`,
   `code`;
 
--- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked, the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
+-- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked (of each further column, too), the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
 create table `sqlanon_cut` as
 with `running` as (
   select
@@ -873,14 +873,14 @@ select
   end as `side`
 from `read`;
 
--- judged_half: The partitions whose halves may stand: both have k rows, and l different sensitive values where that is asked
+-- judged_half: The partitions whose halves may stand: both have k rows, and l different values of each sensitive column where that is asked
 create table `sqlanon_judged_half` as
 with `counted` as (
   select
     `partition`,
     `side`,
     count(*) as `row_count`,
-    count(distinct `sensitive_code`) as `value_count`
+    count(distinct `sensitive_code`) as `value_count_1`
   from `sqlanon_half`
   where
     `side` > 0
@@ -894,7 +894,7 @@ from `counted`
 group by
   `partition`
 having
-  min(`row_count`) >= 10 and min(`value_count`) >= 4;
+  min(`row_count`) >= 10 and min(`value_count_1`) >= 4;
 
 -- placed: Every row in its half: the parts of p are 2p and 2p + 1
 create table `sqlanon_placed` as

@@ -1,6 +1,6 @@
-"""Answer aggregate queries from QIT and several STs: each query by the ST of the one sensitive column that it reads."""
+"""Answer queries of releases with a table for each sensitive column: each by the one column that it reads."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -8,17 +8,17 @@ import pandas as pd
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import QueryError
-from sqlanon.estimation.qit_st.session import Session
+from sqlanon.estimation.open_session import Session
 from sqlanon.methods.published_forms import one_column
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.query_reader import parse_query
 
 TOGETHER = (
     "the query reads {columns} together, and the release does not say which values of them belong to one person: inside"
-    " a group they are published apart; ask of one of them at a time"
+    " a group, or a box, they are published apart; ask of one of them at a time"
 )
 
-# measured on census data with occupation and industry: see the guide of anatomy
+# of groups, measured on census data with occupation and industry: see the guide of anatomy
 GO_TOGETHER = (
     "groups differ in {columns} at once: where these depend strongly on each other, intervals of {column} are somewhat"
     " too narrow, and hold less often than in 95 of 100 releases"
@@ -26,18 +26,29 @@ GO_TOGETHER = (
 
 
 class SeveralSession:
-    """Answer queries about one release; for each sensitive column there is a session of its own."""
+    """Answer queries about one release; for each sensitive column there is a session of its own.
 
-    def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
+    alone: opens the session of a release of one column. caveat: what is said of every answer, if anything.
+    """
+
+    def __init__(
+        self,
+        alone: Callable[[Engine, Mapping[str, Sql], dict[str, Any]], Session],
+        engine: Engine,
+        tables: Mapping[str, Sql],
+        manifest: Mapping[str, Any],
+        caveat: str = "",
+    ) -> None:
         """Take the published tables and the manifest; nothing runs before the first query."""
+        self._alone, self._caveat = alone, caveat
         self._engine, self._tables, self._manifest = engine, tables, manifest
         self._columns: list[str] = list(manifest["columns"]["sensitive"])
         self._opened: dict[str, Session] = {}
         self._column = lru_cache(maxsize=256)(self._read_column)
 
-    def answer(self, sql: str, estimator: str | None = None) -> pd.DataFrame:
+    def answer(self, sql: str, estimator: str | None = None, **options: Any) -> pd.DataFrame:
         """Answer one query as `Session.answer` does; raise QueryError where it reads two sensitive columns."""
-        return self._told(self._column(sql), self._session(sql).answer(sql, estimator))
+        return self._told(self._column(sql), self._session(sql).answer(sql, estimator, **options))
 
     def answer_many(self, queries: Sequence[str], estimator: str | None = None) -> "dict[int, pd.DataFrame]":
         """Answer those of many queries that can be answered together, by their place: column by column."""
@@ -72,13 +83,15 @@ class SeveralSession:
 
     def _of(self, column: str) -> Session:
         if column not in self._opened:
-            self._opened[column] = Session(self._engine, *one_column(self._tables, self._manifest, column))
+            self._opened[column] = self._alone(self._engine, *one_column(self._tables, self._manifest, column))
         return self._opened[column]
 
     def _told(self, column: str, answer: pd.DataFrame) -> pd.DataFrame:
         """Add to an answer what its intervals do not know."""
+        if not self._caveat:
+            return answer
         columns = " and ".join(map(repr, self._columns))
-        message = GO_TOGETHER.format(columns=columns, column=repr(column))
+        message = self._caveat.format(columns=columns, column=repr(column))
         answer.attrs["messages"] = [*answer.attrs.get("messages", ()), message]
         return answer
 

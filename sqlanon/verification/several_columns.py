@@ -1,7 +1,7 @@
-"""Verify a release of groups with several sensitive columns: each ST with QIT is a release that proves itself.
+"""Verify a release with several sensitive columns: with the table of each it is a release that proves itself.
 
 Whatever holds of every column by itself is all that is promised: what two columns have to do with each other inside a
-group is not published.
+group, or a box, is not published.
 """
 
 from collections.abc import Mapping
@@ -11,75 +11,96 @@ from sqlanon.errors import ReleaseError
 from sqlanon.methods.published_forms import one_column, sensitive_tables
 from sqlanon.plans.manifest import Manifest, follows
 from sqlanon.plans.plan import Source
-from sqlanon.verification import qit_st
-from sqlanon.verification.checks import Check, PublishedTables, Report
+from sqlanon.verification.checks import Check, PublishedTables, Report, Verification
+
+LEAST = ("diversity", "k", "l")  # checks of a figure that fails where it is too small
 
 
 class SeveralTables:
-    """Verify releases of QIT and `columns` tables of sensitive values, by the checks of one."""
+    """Verify releases with a table for each sensitive column, by the checks of one.
 
-    def __init__(self, columns: int) -> None:
-        """Take the number of sensitive columns."""
-        self.TABLES = ("qit", *("st" if number == 1 else f"st_{number}" for number in range(1, columns + 1)))
+    alone: verifies a release of one column, whose last table holds its values.
+    """
+
+    def __init__(self, alone: Verification, manifest: Manifest) -> None:
+        """Take what verifies one column, and the manifest that names all."""
+        *shared, _ = alone.TABLES
+        self.alone = alone
+        self.TABLES = (*shared, *sensitive_tables(manifest).values())
 
     def check_manifest(self, manifest: Manifest, where: str) -> None:
-        """Refuse a manifest that does not describe a QIT and an ST for each column, or that follows others."""
+        """Refuse a manifest that does not describe a release of each column, or that follows others."""
         for column in manifest["columns"]["sensitive"]:
             columns = {**manifest["columns"], "sensitive": [column]}
-            qit_st.check_manifest({**manifest, "columns": columns}, where)
+            self.alone.check_manifest({**manifest, "columns": columns}, where)
         if follows(manifest):
             raise ReleaseError(f"the manifest of {where} is of a ledger, which keeps one sensitive column")
 
     def published_columns(self, manifest: Manifest) -> dict[str, list[str]]:
         """Return each published table's columns in order, as the manifest declares them."""
-        columns = manifest["columns"]
-        listed = {"qit": [*columns["quasi"], columns["group"]]}
+        listed: dict[str, list[str]] = {}
         for column, table in sensitive_tables(manifest).items():
-            listed[table] = [columns["group"], column, columns["count"]]
-        return listed
+            own = self.alone.published_columns({**manifest, "columns": {**manifest["columns"], "sensitive": [column]}})
+            listed |= {table if name == self.alone.TABLES[-1] else name: columns for name, columns in own.items()}
+        return {table: listed[table] for table in self.TABLES}
 
     def check_types(self, published: PublishedTables) -> str | None:
-        """Say what is wrong with the types of the tables: groups and counts are whole numbers, alike in all."""
-        return next((fault for one in by_column(published).values() if (fault := qit_st.check_types(one))), None)
+        """Say what is wrong with the types of the tables, by the first column of which something is."""
+        return next((fault for one in by_column(published).values() if (fault := self.alone.check_types(one))), None)
 
     def queries(self, published: PublishedTables) -> list[tuple[str, str]]:
         """Return the names and texts of the queries that prove a release from its tables, in order."""
         return [
             (f"{name} ({column})", sql)
             for column, one in by_column(published).items()
-            for name, sql in qit_st.queries(one)
+            for name, sql in self.alone.queries(one)
         ]
 
     def verify(self, published: PublishedTables) -> Report:
-        """Check a release from its tables alone: order, sizes, diversity, confidence, in every column."""
-        reports = {column: qit_st.verify(one) for column, one in by_column(published).items()}
+        """Check a release from its tables alone, in every column."""
+        reports = {column: self.alone.verify(one) for column, one in by_column(published).items()}
         names = [check.name for check in next(iter(reports.values())).checks]
         checks = tuple(_worst([_named(reports[column], name) for column in reports]) for name in names)
-        return Report(checks, _figures([report.figures for report in reports.values()], self.TABLES))
+        return Report(checks, self._figures([report.figures for report in reports.values()]))
 
     def guarantee(self, manifest: Manifest, rows: int) -> dict[str, Any]:
         """Return what is promised, as numbers."""
-        return qit_st.guarantee(manifest, rows)
+        return self.alone.guarantee(manifest, rows)
 
     def verified_figures(self, report: Report) -> dict[str, Any]:
         """Return what the manifest says of the verification: every figure comes from the published tables."""
-        return report.manifest_entries(without=("rows", "groups", *(f"{table}_rows" for table in self.TABLES)))
+        rows = {f"{table}_rows" for table in self.TABLES}
+        return {name: found for name, found in self.alone.verified_figures(report).items() if name not in rows}
 
     def against_queries(
         self, published: PublishedTables, source: Source, types: Mapping[str, str]
     ) -> list[tuple[str, str]]:
         """Return the names and texts of the queries that compare the release with its source."""
         asked = [
-            (name if name == "quasi_rows" else f"{name} ({column})", sql)
+            (f"{name} ({column})" if name == "sensitive_counts" else name, sql)
             for column, one in by_column(published).items()
-            for name, sql in qit_st.against_queries(one, source, types)
+            for name, sql in self.alone.against_queries(one, source, types)
         ]
         return list(dict(asked).items())
 
     def verify_against(self, published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
         """Check that the published values are the source's, as multisets, up to the dropped rows."""
-        found = [qit_st.verify_against(one, source, types) for one in by_column(published).values()]
+        found = [self.alone.verify_against(one, source, types) for one in by_column(published).values()]
         return tuple(_worst(list(same)) for same in zip(*found, strict=True))
+
+    def _figures(self, figures: list[Mapping[str, Any]]) -> dict[str, Any]:
+        """Return the figures of the groups, which all columns share; errors are those of all columns together."""
+        together, last = dict(figures[0]), self.alone.TABLES[-1]
+        own = self.TABLES[len(self.alone.TABLES) - 1 :]
+        together |= {f"{table}_rows": one[f"{last}_rows"] for table, one in zip(own, figures, strict=True)}
+        if "largest_confidence" in together:
+            together["largest_confidence"] = max(one["largest_confidence"] for one in figures)
+        if "reconstruction_error" not in together:
+            return together
+        for name in ("reconstruction_error", "reconstruction_error_bound"):
+            together[name] = sum(one[name] or 0 for one in figures)
+        bound = together["reconstruction_error_bound"]
+        return together | {"reconstruction_error_ratio": together["reconstruction_error"] / bound if bound else None}
 
 
 def by_column(published: PublishedTables) -> dict[str, PublishedTables]:
@@ -99,21 +120,9 @@ def _worst(checks: list[Check]) -> Check:
     failing = [check for check in checks if check.holds is False]
     if failing:
         return failing[0]
-    if checks[0].name == "diversity":
+    if checks[0].name in LEAST:
         return min(checks, key=lambda check: check.found)  # type: ignore[arg-type, return-value]
     if checks[0].name == "confidence":
         return max(checks, key=lambda check: check.found)  # type: ignore[arg-type, return-value]
     dropped = [check for check in checks if isinstance(check.found, dict) and "missing_rows" in check.found]
     return max(dropped, key=lambda check: check.found["missing_rows"]) if dropped else checks[0]  # type: ignore[index]
-
-
-def _figures(figures: list[Mapping[str, Any]], tables: tuple[str, ...]) -> dict[str, Any]:
-    """Return the figures of the groups, which all columns share; the errors of all columns together."""
-    together = dict(figures[0])
-    for table, one in zip(tables[1:], figures, strict=True):
-        together[f"{table}_rows"] = one["st_rows"]
-    for name in ("reconstruction_error", "reconstruction_error_bound"):
-        together[name] = sum(one[name] or 0 for one in figures)
-    bound = together["reconstruction_error_bound"]
-    together["reconstruction_error_ratio"] = together["reconstruction_error"] / bound if bound else None
-    return together
