@@ -8,7 +8,7 @@ import pandas as pd
 from sqlanon.errors import AnswerError, QueryError
 
 _NUMERIC = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|REAL|DECIMAL.*|BOOLEAN|BIGNUM|VARINT")
-_ENDLESS = "SUM and AVG were asked of an expression that is NaN or infinite {}; leave them out with WHERE"
+ENDLESS = "SUM and AVG were asked of an expression that is NaN or infinite {}; leave them out with WHERE"
 
 
 def is_numeric(kind: str) -> bool:
@@ -29,7 +29,7 @@ def require_finite_weights(frame: pd.DataFrame, count: int) -> None:
     """
     endless = max((int(frame[f"endless_{number}"].sum()) for number in range(1, count + 1)), default=0)
     if endless:
-        raise AnswerError(_ENDLESS.format(f"for {endless} of the values asked"))
+        raise AnswerError(ENDLESS.format(f"for {endless} of the values asked"))
 
 
 def require_finite_measures(frame: pd.DataFrame, name: str, count: int) -> None:
@@ -42,7 +42,7 @@ def require_finite_measures(frame: pd.DataFrame, name: str, count: int) -> None:
     for number in range(1, count + 1):
         endless = round(frame.groupby("case_number")[f"{name}_{number}"].sum().max()) if len(frame) else 0
         if endless:
-            raise AnswerError(_ENDLESS.format(f"on {endless} rows"))
+            raise AnswerError(ENDLESS.format(f"on {endless} rows"))
     require_finite_sums(frame.select_dtypes("number"))
 
 

@@ -17,7 +17,7 @@ from sqlanon.estimation.generalized.tables import BoxTables
 from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.plain_counts import PlainCount
 from sqlanon.estimation.temporary_tables import inline
-from sqlanon.estimation.uncertain.count_run import DIGITS
+from sqlanon.estimation.uncertain.counts import DIGITS
 from sqlanon.estimators.evidence import Array, BoolArray, IntArray
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import INTERVAL, Comparison

@@ -50,25 +50,56 @@ class ComponentStatements:
             cases=[cases] if component.mixed else [],
             conditions=component.open_conditions,
             keys=list(component.keys),
+            asked_columns=component.asked_columns,
+            measures=component.open_measures,
         )
         places = [place for place, _ in component.keys]
-        return own("possible_hit", {"possible_world": inline(world)}, columns=columns, key_places=places)
+        measures = [number for number, *_ in component.measures]
+        given = {"possible_world": inline(world)}
+        return own("possible_hit", given, columns=columns, key_places=places, measures=measures)
 
-    def render_person_hit(self) -> str:
-        """Write the rows that satisfy every component; components share no column, so that shares multiply."""
-        numbered = list(enumerate(self.parts.components, start=1))
+    @property
+    def key_places(self) -> list[int]:
+        """Return the places of the query's quasi keys, from 1."""
+        return sorted(place for one in self.parts.components for place, _ in one.keys)
+
+    def _render_possible_row(self, measures: bool) -> Sql:
+        """Write the rows that satisfy every component, with or without those that are only measured.
+
+        Components share no column, so that their shares multiply.
+        """
+        numbered = [
+            (number, one)
+            for number, one in enumerate(self.parts.components, start=1)
+            if measures or one.conditions or one.keys
+        ]
+        hits = [number for number, _ in numbered]
         keys = {place: Sql(f"hit_{number}.key_{place}") for number, one in numbered for place, _ in one.keys}
         case = next((Sql(f"hit_{number}.case_number") for number, one in numbered if one.mixed), Sql("0"))
         rows = self.loaded.render_own(
             "possible_row",
-            hits=[number for number, _ in numbered],
+            hits=hits,
             joins=[(n, self.relations[f"hit_{n}"], sorted(one.columns)) for n, one in numbered],
             keys=[keys[place] for place in sorted(keys)],
             case_column=case,
             # Hidden rows are counted apart where a condition or key reads a quasi column.
-            conditions=[Sql("cell_person.suppressed = 0")] if self.parts.marks else [],
+            conditions=[Sql("cell_person.suppressed = 0")] if measures or self.parts.asks_rows else [],
+            measures=[
+                (measure, number, [other for other in hits if other != number])
+                for number, one in numbered
+                for measure, *_ in one.measures
+                if measures
+            ],
         )
+        return inline(rows)
+
+    def render_person_hit(self) -> str:
+        """Write how many rows of each group and cell satisfy every component."""
         apart = [Sql("person"), Sql("case_number")] if self.parts.mixed else []
-        return self.loaded.render_own(
-            "person_hit", {"possible_row": inline(rows)}, key_places=sorted(keys), apart=apart
-        )
+        given = {"possible_row": self._render_possible_row(measures=False)}
+        return self.loaded.render_own("person_hit", given, key_places=self.key_places, apart=apart)
+
+    def render_measured_row(self, number: int) -> str:
+        """Write what a measure of quasi columns may be on the rows of each group and cell."""
+        given = {"possible_row": self._render_possible_row(measures=True)}
+        return self.loaded.render_own("measured_row", given, number=number, key_places=self.key_places)

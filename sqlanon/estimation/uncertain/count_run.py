@@ -12,6 +12,7 @@ from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun
 from sqlanon.estimation.temporary_tables import inline
 from sqlanon.estimation.uncertain.cell_tables import CellTables
 from sqlanon.estimation.uncertain.component_statements import ComponentStatements
+from sqlanon.estimation.uncertain.counts import DIGITS, FIGURES, Counts, fill
 from sqlanon.estimation.uncertain.query_parts import QUASI, split_query
 from sqlanon.estimators.evidence import Array, BoolArray
 from sqlanon.plans.plan import relation_name
@@ -20,8 +21,6 @@ from sqlanon.plans.templates import Sql, literal
 from sqlanon.sql.aggregate_query import Comparison, Query
 from sqlanon.sql.user_sql import list_constants
 
-FIGURES = {"certain": "certain", "possible": "possible", "value": "expected"}  # of `Counts`: names in the answer
-DIGITS = 9  # decimals: sums of shares are exact to more
 _SUMS = (
     "{} over uncertain data is not answered: a cell may hold several values, so that there is no one sum;"
     " count rows with COUNT(*), under conditions or by GROUP BY"
@@ -32,15 +31,6 @@ _HIDDEN = (
 )
 _INNER = "{} is no value of {} but a node above several: no row equals it; name the values below it"
 _WIDE = "the query tells {} combinations of alternatives apart, more than {:,}; ask one column at a time, or coarser"
-
-
-@dataclass(frozen=True)
-class Counts:
-    """Three counts, cells x value sets: certain <= value (expected) <= possible."""
-
-    certain: Array
-    possible: Array
-    value: Array
 
 
 @dataclass(frozen=True)
@@ -61,16 +51,20 @@ class CountRun(QueryRun):
     def __init__(self, loaded: CellTables, query: Query) -> None:
         """Split the query and place its relations; nothing runs yet. Raises QueryError for SUM and AVG."""
         super().__init__(loaded, query)
-        for aggregate in query.aggregates:
+        self.refuse_aggregates()
+        self.loaded, self.parts = loaded, split_query(query, self.measures)
+        self._place_relations()
+        self.component_statements = ComponentStatements(loaded, self.parts, self.relations, query.parts)
+
+    def refuse_aggregates(self) -> None:
+        """Raise QueryError where the query asks for more than COUNT(*)."""
+        for aggregate in self.query.aggregates:
             if aggregate.function != "count":
                 raise QueryError(self.SUMS.format(aggregate.function.upper()))
             if aggregate.argument or aggregate.chosen:
                 raise QueryError(self.SUMS.format("COUNT of a column, or with FILTER,"))
-        if query.derived:
+        if self.query.derived:
             raise QueryError(self.SUMS.format("an expression over aggregates"))
-        self.loaded, self.parts = loaded, split_query(query)
-        self._place_relations()
-        self.component_statements = ComponentStatements(loaded, self.parts, self.relations, query.parts)
 
     def _place_relations(self) -> None:
         """Say where the steps' relations stand."""
@@ -88,7 +82,7 @@ class CountRun(QueryRun):
 
     def _tell_unknown(self) -> None:
         """Say which rows tell nothing, and which texts are nodes above several values."""
-        if self.loaded.hidden_rows and self.parts.marks:
+        if self.loaded.hidden_rows and self.parts.asks_rows:
             self.remarks.append(_HIDDEN.format(self.loaded.hidden_rows))
         for place in set(self.loaded.described.trees) & set(self.parts.marks):
             name = self.loaded.quasi[place - 1]
@@ -188,10 +182,10 @@ class CountRun(QueryRun):
             raise AnswerError(_WIDE.format(f"{cells:,} x {selected.set_count:,}", LARGEST_ANSWER))
         moment = self.loaded.engine.frame(self._render_moment())
         shape = (cells, selected.set_count)
-        figures = {name: _fill(shape, moment, said, "cell", "set_number") for name, said in FIGURES.items()}
+        figures = {name: fill(shape, moment, said, "cell", "set_number") for name, said in FIGURES.items()}
         # Hidden rows make every group possible: a group occurs where a row that shows its values may lie in it.
         seen = figures["possible"] > 0
-        if self.loaded.hidden_rows and self.parts.marks:
+        if self.loaded.hidden_rows and self.parts.asks_rows:
             self._add_hidden(figures, share, int(selected.case.max(initial=0)) + 1)
         # Shares sum up to their bounds but for rounding.
         figures["value"] = np.clip(figures["value"], figures["certain"], figures["possible"])
@@ -213,17 +207,9 @@ class CountRun(QueryRun):
         cells, sets = figures["possible"].shape
         frame = self.loaded.engine.frame(self._render_hidden())
         expected, possible = (
-            _fill((sets, cases), frame, name, "set_number", "case_number") for name in ("expected", "possible")
+            fill((sets, cases), frame, name, "set_number", "case_number") for name in ("expected", "possible")
         )
-        others = _fill((cells, cases), share, "expected", "cell", "case_number")
+        others = fill((cells, cases), share, "expected", "cell", "case_number")
         likely = others / self.loaded.shown_rows if self.loaded.shown_rows else np.full_like(others, np.nan)
         figures["value"] += likely @ expected.T
         figures["possible"] += possible.sum(axis=1)
-
-
-def _fill(shape: tuple[int, int], frame: pd.DataFrame, figure: str, row: str, column: str) -> Array:
-    """Return a frame's figure as a matrix, 0 where the frame says nothing."""
-    matrix = np.zeros(shape)
-    place = tuple(frame[name].to_numpy(dtype=np.int64) for name in (row, column))
-    matrix[place] = frame[figure].to_numpy(dtype=float)
-    return matrix

@@ -1,4 +1,4 @@
-"""Answer counts from a release of uncertain data: what is certain, what is possible, what is to be expected.
+"""Answer from a release of uncertain data: what is certain, what is possible, what is to be expected.
 
 A cell tells a node and how many alternatives, or a largest value and how many: the recipient knows what it may hold,
 its candidates.
@@ -12,7 +12,7 @@ import pandas as pd
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.printed_script import MOMENTS, write_script
-from sqlanon.estimation.uncertain.count_run import CountRun
+from sqlanon.estimation.uncertain.sum_run import SumRun
 from sqlanon.estimation.uncertain.tables import UncertainTables
 from sqlanon.estimators import choose_estimator
 from sqlanon.plans.templates import Sql
@@ -22,7 +22,7 @@ FORM = "uncertain"
 
 
 class Session:
-    """Answer COUNT queries about one release; what depends on the release only is made once."""
+    """Answer queries about one release; what depends on the release only is made once."""
 
     def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
         """Take the published tables (`qit`, `st`) and the manifest; nothing runs before the first query."""
@@ -32,12 +32,12 @@ class Session:
     def answer(self, sql: str, estimator: str | None = None) -> pd.DataFrame:
         """Answer one query: a row per answer with the columns certain, possible and expected.
 
-        sql: as `parse_query` reads it, COUNT(*) being the one aggregate; COUNT(*) AS n gives n_certain, ….
+        sql: as `parse_query` reads it, with COUNT(*), SUM and AVG; COUNT(*) AS n gives n_certain, ….
         `attrs["messages"]` of the frame tells of hidden rows and of nodes that are no values.
         Raises QueryError for a query outside the grammar, DataError where it fails on this data.
         """
         _, estimate = choose_estimator(FORM, FORM, estimator)
-        run = CountRun(self.loaded, self._parse(sql))
+        run = SumRun(self.loaded, self._parse(sql))
         self.loaded.load()
         return run.answer(estimate)
 
@@ -48,7 +48,7 @@ class Session:
     def statements(self, sql: str, estimator: str | None = None) -> list[tuple[str, str]]:
         """Return the names and texts of the statements that `answer` runs, in order; run nothing."""
         choose_estimator(FORM, FORM, estimator)
-        return self.loaded.loading_statements() + CountRun(self.loaded, self._parse(sql)).statements()
+        return self.loaded.loading_statements() + SumRun(self.loaded, self._parse(sql)).statements()
 
     def script(self, sql: str, estimator: str | None = None) -> str:
         """Return the statements behind an answer as a script for the engine's shell."""

@@ -1,0 +1,187 @@
+"""SUM and AVG over uncertain data: the least, the greatest and the expected value of the worlds that a release leaves.
+
+A world says which row of a group owns which of its sets of sensitive values, which of the set is true, and what every
+uncertain cell holds.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sqlanon.errors import AnswerError, QueryError
+from sqlanon.estimation.finite_numbers import ENDLESS, is_numeric
+from sqlanon.estimation.query_run import Estimator
+from sqlanon.estimation.temporary_tables import inline
+from sqlanon.estimation.uncertain.average_search import AverageSearch
+from sqlanon.estimation.uncertain.cell_tables import CellTables
+from sqlanon.estimation.uncertain.count_run import CountRun
+from sqlanon.estimation.uncertain.counts import Counts, fill, round_digits
+from sqlanon.estimators.evidence import Array, BoolArray
+from sqlanon.plans.plan import relation_name
+from sqlanon.plans.templates import Sql
+from sqlanon.sql.aggregate_query import Piece, Query
+
+_ASKED_OTHERWISE = (
+    "{} over uncertain data is not answered: {}; ask COUNT(*), SUM(x) or AVG(x), with the condition in WHERE"
+)
+_MIXED = (
+    "{} over uncertain data is not answered where one condition, key or expression reads quasi columns and {!r}"
+    " together: which row of a group owns which value is open; join conditions by AND, sum an expression over one of"
+    " the two, or count the rows with COUNT(*)"
+)
+_NO_NUMBER = "SUM and AVG take numbers, and {} is {}; its values are counted by COUNT(*) with GROUP BY"
+_SUMMED = (
+    "of SUM and AVG, certain is the least and possible the greatest value that any world gives, whoever owns which set"
+    " of sensitive values; expected takes alternatives as equally likely, and of AVG is the expected sum divided by the"
+    " expected number of rows"
+)
+_HIDDEN = "what SUM and AVG read of a row behind '*' is taken to be what another row may hold, or the row not counted"
+_TOO_LARGE = "SUM and AVG were asked of numbers whose sum is too large; divide them first"
+_EMPTY = (
+    "in {:,} of {:,} answers of {} some world has no row to add up: it adds 0 to SUM, and AVG is over the other worlds"
+)
+
+
+class SumRun(CountRun):
+    """One query with SUM, AVG or COUNT on its way through uncertain data."""
+
+    def __init__(self, loaded: CellTables, query: Query) -> None:
+        """Split the query and place its relations, as for counts."""
+        super().__init__(loaded, query)
+        self.empty: dict[tuple[int, int], set[str]] = {}  # answers with a world of no row, of how many: functions
+
+    def refuse_aggregates(self) -> None:
+        """Raise QueryError but for COUNT(*), and SUM or AVG of one side under conditions on one side each."""
+        if self.query.derived:
+            raise QueryError(_ASKED_OTHERWISE.format("an expression over aggregates", "no error follows from bounds"))
+        for one in self.query.aggregates:
+            name = one.function.upper()
+            if one.function == "count" and (one.argument or one.chosen):
+                reason = "it sums what depends on a cell of several values"
+                raise QueryError(_ASKED_OTHERWISE.format("COUNT of a column, or with FILTER,", reason))
+            if one.chosen:
+                raise QueryError(_ASKED_OTHERWISE.format(f"{name} with FILTER", "a condition belongs to all rows"))
+            pieces = [*self.query.conditions, *self.query.keys, *([one.argument] if one.argument else [])]
+            if one.function != "count" and any(piece.role == "mixed" for piece in pieces):
+                raise QueryError(_MIXED.format(name, self.space.names["sensitive"]))
+
+    def _check_types(self) -> None:
+        """Refuse SUM and AVG of what is no number."""
+        for piece in (*self.measures, *self.weights):
+            relation = self.people if piece.role == "quasi" else self.relations["value"]
+            kind = self.space.read_type(piece.sql, relation)
+            if not is_numeric(kind):
+                columns = [name for own, name in self.space.names.items() if own in piece.sql]
+                raise QueryError(_NO_NUMBER.format(repr(columns[0]) if len(columns) == 1 else "what was asked", kind))
+
+    # -- the statements ------------------------------------------------------------------------
+
+    def statements(self) -> list[tuple[str, str]]:
+        """Return the statements of this query, in order; those of sums stand behind those of counts."""
+        listed = super().statements()
+        closing = len(self.closing_statements())
+        added: list[tuple[str, str]] = []
+        for piece in [*self.measures, *self.weights]:
+            added += self._value_statements(piece)
+            valued = self._valued(piece)
+            added += [(f"expected_sum{self._suffix(piece)}", self._own("expected_sum", valued=valued))]
+            added += [(f"extreme_sum{self._suffix(piece)}", self.render_extreme(valued, self._no_aim(valued)))]
+            if self._averages(piece):
+                aim = relation_name(self.loaded.prefix, "aim")
+                added += [(f"extreme_average{self._suffix(piece)}", self.render_extreme(valued, aim))]
+        return listed[: len(listed) - closing] + added + listed[len(listed) - closing :]
+
+    def _suffix(self, piece: Piece) -> str:
+        return f"_{[*self.measures, *self.weights].index(piece) + 1}"
+
+    def _valued(self, piece: Piece) -> Sql:
+        return relation_name(self.loaded.prefix, f"valued{self._suffix(piece)}")
+
+    def _averages(self, piece: Piece) -> bool:
+        return any(one.function == "avg" and one.argument == piece for one in self.query.aggregates)
+
+    def _own(self, template: str, **given: Sql) -> str:
+        return self.loaded.render_own(template, self.relations | given)
+
+    def _value_statements(self, piece: Piece) -> list[tuple[str, str]]:
+        """Return the tables of what a measure is summed over: rows, or lines of ST, with the places for them."""
+        name, statements = f"valued{self._suffix(piece)}", self.component_statements
+        if piece in self.measures:
+            measured = inline(statements.render_measured_row(self.measures.index(piece) + 1))
+            given = self.relations | {"measured_row": measured}
+            surely = [] if self.parts.asks_rows else [Sql("min(measured_row.counted)")]
+            return [(name, self.loaded.render_own("valued_row", given, surely=surely))]
+        cell = "(select 0 as cell)"
+        if self.quasi_keys:
+            cell = f"(select distinct cell from {self.relations['person_hit']})"
+        hiding = [Sql("suppressed = 1")] if self.parts.asks_rows else []
+        values = {"number": self.weights.index(piece) + 1, "hiding": hiding}
+        given = self.relations | {"answered_cell": Sql(cell)}
+        return [(name, self.loaded.render_own("valued_line", given, **values))]
+
+    def _no_aim(self, valued: Sql) -> Sql:
+        return inline(self._own("no_aim", valued=valued))
+
+    def render_extreme(self, valued: Sql, aim: Sql) -> str:
+        """Write the query for the worlds of the least and the greatest sum of values less an aim."""
+        return self._own("extreme_world", valued=valued, aim=aim)
+
+    # -- running -------------------------------------------------------------------------------
+
+    def estimate_aggregates(self, estimate: Estimator) -> tuple[Sequence[Any], BoolArray]:
+        """Make the relations and read three figures (`Counts`) of each aggregate."""
+        counts, occurring = super().estimate_aggregates(estimate)
+        sums = {piece: self._sum(piece, occurring) for piece in [*self.measures, *self.weights]}
+        found = [
+            count if one.argument is None else sums[one.argument][one.function]
+            for one, count in zip(self.query.aggregates, counts, strict=True)
+        ]
+        for (empty, answered), functions in self.empty.items():
+            if empty:
+                self.remarks.append(_EMPTY.format(empty, answered, " and ".join(sorted(functions, reverse=True))))
+        if sums:
+            self.remarks.append(_SUMMED)
+            if self.loaded.hidden_rows and self.measures:
+                self.remarks.append(_HIDDEN)
+        return found, occurring
+
+    def _sum(self, piece: Piece, occurring: BoolArray) -> Mapping[str, Counts]:
+        """Return SUM and, where it is asked, AVG of one measure."""
+        for name, sql in self._value_statements(piece):
+            self.keep(name, sql)
+        valued, frame, shape = self._valued(piece), self.loaded.engine.frame, occurring.shape
+
+        def read(found: pd.DataFrame, *names: str) -> list[Array]:
+            if not np.isfinite(found[list(names)].to_numpy(dtype=float)).all():
+                raise AnswerError(_TOO_LARGE)
+            return [fill(shape, found, name, "cell", "set_number", np.nan) for name in names]
+
+        expected = frame(self._own("expected_sum", valued=valued))
+        if expected["endless"].any():
+            raise AnswerError(ENDLESS.format(f"in {int(expected['endless'].sum()):,} cells of rows or values"))
+        likely, mean, lowest, highest = read(expected, "likely", "mean", "lowest", "highest")
+        extreme = frame(self.render_extreme(valued, self._no_aim(valued)))
+        least, greatest = read(extreme, "least_sum", "greatest_sum")
+        found = {"sum": self._settle(least, greatest, mean)}
+        self._count_empty(piece, valued, occurring & ~np.isnan(mean))
+        if self._averages(piece):
+            expected_average = np.divide(mean, likely, out=np.full(shape, np.nan), where=likely > 0)
+            # where no likely world counts a row, any average between the least and the greatest value will do
+            starts = (np.where(np.isnan(expected_average), one, expected_average) for one in (highest, lowest))
+            found["avg"] = self._settle(*AverageSearch(self, valued, shape).find_bounds(*starts), expected_average)
+        return found
+
+    def _count_empty(self, piece: Piece, valued: Sql, answered: BoolArray) -> None:
+        """Count the answers in which some world counts no row."""
+        counted = inline(self._own("counted_unit", valued=valued))
+        found = self.loaded.engine.frame(self.render_extreme(counted, self._no_aim(counted)))
+        least = fill(answered.shape, found, "least_count", "cell", "set_number")
+        functions = {one.function.upper() for one in self.query.aggregates if one.argument == piece}
+        self.empty.setdefault((int((answered & (least == 0)).sum()), int(answered.sum())), set()).update(functions)
+
+    def _settle(self, least: Array, greatest: Array, expected: Array) -> Counts:
+        """Round, and keep what is expected between its bounds, which sums exceed by rounding."""
+        low, high = round_digits(least), round_digits(greatest)
+        return Counts(low, high, np.clip(round_digits(expected), low, high))
