@@ -155,6 +155,12 @@ def test_importing_the_package_imports_nothing_large():
     assert not found & LARGE
 
 
+def test_publishing_imports_nothing_large():
+    found = imported_by("-c", "import sqlanon.publishing.publish, sqlanon.cli.display, sqlanon.engines.duckdb")
+    assert "sqlanon.engines.duckdb" in found
+    assert not found & LARGE
+
+
 def test_the_version_is_said_without_a_database():
     found = imported_by("-m", "sqlanon", "--version")
     assert "sqlanon.cli" in found

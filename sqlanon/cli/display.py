@@ -1,13 +1,13 @@
 """Show results: tables for people, JSON and CSV for programs."""
 
+import csv
 import json
 import logging
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import pandas as pd
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -19,6 +19,9 @@ from sqlanon.plans.roles import free_name
 from sqlanon.releases.forms import form_of
 from sqlanon.verification.checks import Report
 from sqlanon.wording import spoken
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Format = Literal["table", "json", "csv"]
 SHOWN_VOTERS = 20  # lines of a voter list, which may be as long as the table
@@ -45,7 +48,7 @@ def progress(first: str = "starting") -> Iterator[None]:
             log.setLevel(level)
 
 
-def show_frame(frame: pd.DataFrame, how: Format) -> None:
+def show_frame(frame: "pd.DataFrame", how: Format) -> None:
     """Print rows to standard output."""
     if how == "json":
         _print_json(records(frame))
@@ -55,7 +58,7 @@ def show_frame(frame: pd.DataFrame, how: Format) -> None:
         _print_table(list(frame.columns), [list(row.values()) for row in records(frame)])
 
 
-def show_answer(frame: pd.DataFrame, how: Format) -> None:
+def show_answer(frame: "pd.DataFrame", how: Format) -> None:
     """Print the answer to a query; in JSON each row also holds its warnings, if there are any.
 
     An answer without rows is then one object that holds nothing else.
@@ -76,7 +79,7 @@ def show_mapping(mapping: Mapping[str, Any], how: Format) -> None:
     rows = [[key, words(plain(value))] for key, value in mapping.items()]
     if how == "csv":
         rows = [[visible(text) for text in row] for row in rows]
-        pd.DataFrame(rows, columns=["key", "value"]).to_csv(sys.stdout, index=False)
+        _print_csv(["key", "value"], rows)
     else:
         _print_table(["", ""], rows, header=False)
 
@@ -137,7 +140,7 @@ def show_report(report: Report, how: Format) -> None:
     rows = [[c["name"], *(shorten_hashes(words(c[side])) for side in ("required", "found")), mark] for c, mark in lines]
     if how == "csv":
         rows = [[c["name"], visible(words(c["required"])), visible(words(c["found"])), mark] for c, mark in lines]
-        pd.DataFrame(rows, columns=["check", "required", "found", "holds"]).to_csv(sys.stdout, index=False)
+        _print_csv(["check", "required", "found", "holds"], rows)
         return
     _print_table(["check", "required", "found", "holds"], rows)
     if report.figures:
@@ -148,6 +151,10 @@ def show_report(report: Report, how: Format) -> None:
         _show_titled(*posterior_table(found, report.promise))
     if len(report.posterior) > 1:
         sys.stdout.write(f"\n{SEVERAL_BACKGROUNDS}\n")
+
+
+def _print_csv(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    csv.writer(sys.stdout, lineterminator="\n").writerows([heads, *rows])
 
 
 def _print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], header: bool = True) -> None:

@@ -1,11 +1,8 @@
 """What would run, as text: the statements of a plan in order, and the script of a method for another engine."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sqlanon.breaches.analysis import BreachQuestion
-from sqlanon.breaches.script import compile_analysis
-from sqlanon.breaches.statement_layout import Model
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
 from sqlanon.methods import METHODS
@@ -14,7 +11,9 @@ from sqlanon.plans.roles import checked_roles, split_columns
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.publishing.release_request import ReleaseRequest, prepare
-from sqlanon.sql.shell_script import write_script
+
+if TYPE_CHECKING:
+    from sqlanon.breaches.statement_layout import Model
 
 PREFIX = "sqlanon_"  # of relations in texts; a run's own are drawn
 
@@ -56,6 +55,8 @@ def compiled(asked: ReleaseRequest, dialect: str, engine: Engine | None = None, 
 
     engine: where the source stands, for a method whose script depends on the types of its columns.
     """
+    from sqlanon.sql.shell_script import write_script  # its translator is slow to load, and publishing needs none
+
     method = METHODS[asked.method]
     method.refuse_dialect(dialect)
     if engine is not None:
@@ -74,8 +75,12 @@ def compiled(asked: ReleaseRequest, dialect: str, engine: Engine | None = None, 
     return write_script(method.plan(request, prefix=PREFIX, **parameters), dialect, method.paper)
 
 
-def compiled_breach(source: str, views: tuple[str, ...], secret: str, model: Model, dialect: str) -> str:
+def compiled_breach(source: str, views: tuple[str, ...], secret: str, model: "Model", dialect: str) -> str:
     """Return the script of a breach analysis; columns are taken as the definitions name them."""
+    # parsers and numbers are slow to load, and publishing needs none
+    from sqlanon.breaches.analysis import BreachQuestion
+    from sqlanon.breaches.script import compile_analysis
+
     question = BreachQuestion(source, views, secret, model)
     return compile_analysis(question, Source(_table_elsewhere(source, dialect)), dialect)
 

@@ -12,7 +12,7 @@ from sqlanon.engines.duckdb.unlike_files import count_lacking, escape_pattern
 from sqlanon.errors import SourceError, SqlanonError
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql, ident, literal
-from sqlanon.sql.sources.source_select import SourceSelect
+from sqlanon.sql.sources.queried_source import QueriedSource
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def find_source(engine: "DuckDBEngine", text: object, as_text: bool = False) -> 
 
 def _count_lacking(engine: "DuckDBEngine", text: object, as_text: bool) -> Mapping[str, tuple[int, int]]:
     """Count which columns files of a pattern lack; of a query, in each pattern that it reads."""
-    if isinstance(text, SourceSelect):
+    if isinstance(text, QueriedSource):
         return dict(one for table in text.tables for one in _count_lacking(engine, table, False).items())
     if not isinstance(text, str) or not is_pattern(text) or _find_table(engine, text) is not None:
         return {}
@@ -101,7 +101,7 @@ def _count_lacking(engine: "DuckDBEngine", text: object, as_text: bool) -> Mappi
 
 def _find_relation(engine: "DuckDBEngine", text: object, as_text: bool) -> tuple[str, str]:
     """Return SQL that reads a source, and an expression that numbers its rows."""
-    if isinstance(text, SourceSelect):
+    if isinstance(text, QueriedSource):
         # the engine looks no name up, for a macro could answer
         return text.write(lambda table: _find_relation(engine, table, as_text=False)[0]), _COUNTED
     if not isinstance(text, str):
@@ -217,5 +217,5 @@ def _find_in_scope(name: str) -> object | None:
 
 
 def _name_source(text: object) -> str:
-    told = "query" if isinstance(text, SourceSelect) else type(text).__name__
+    told = "query" if isinstance(text, QueriedSource) else type(text).__name__
     return repr(text) if isinstance(text, str) else f"the {told}"

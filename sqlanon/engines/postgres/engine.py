@@ -20,7 +20,7 @@ from sqlanon.key import Key
 from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.sql.sources.source_select import SourceSelect
+from sqlanon.sql.sources.queried_source import QueriedSource
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ class PostgresEngine:
 
     def find_source(self, text: object, as_text: bool = False) -> tuple[Source, Mapping[str, str]]:
         """Find a table or view, named as it is written in SQL without quotes, or letter by letter; or take a query."""
-        if isinstance(text, SourceSelect):
+        if isinstance(text, QueriedSource):
             relation = ident(f"sqlanon_source_{secrets.token_hex(4)}")
             self._queries[str(relation).strip('"')] = text.write(self._find_table)
         elif isinstance(text, str):

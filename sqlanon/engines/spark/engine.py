@@ -20,7 +20,7 @@ from sqlanon.key import Key
 from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.sql.sources.source_select import SourceSelect
+from sqlanon.sql.sources.queried_source import QueriedSource
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ class SparkEngine:
     def find_source(self, text: object, as_text: bool = False) -> tuple[Source, Mapping[str, str]]:
         """Find a table or view, a path or pattern of files, or take a DataFrame or a query."""
         with required_settings(self.session):
-            if isinstance(text, SourceSelect):
+            if isinstance(text, QueriedSource):
                 frame = self.session.sql(text.write(lambda table: self._view(read_source(self.session, table))))
             else:
                 frame = read_source(self.session, text, as_text)

@@ -1,7 +1,9 @@
 """A source that is a query, as far as its text tells: what it reads, and how a command names it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+
+from sqlanon.plans.templates import Sql
 
 
 @dataclass(frozen=True)
@@ -10,6 +12,10 @@ class QueriedSource:
 
     tables: tuple[str, ...]
     text: str = field(repr=False)
+
+    def write(self, find: Callable[[str], str]) -> Sql:
+        """Return the SQL of the query in brackets; find: the SQL that reads a table or file."""
+        raise NotImplementedError
 
 
 def read_files(source: object) -> Sequence[object]:
