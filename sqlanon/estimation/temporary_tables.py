@@ -1,8 +1,7 @@
 """What a release's queries need of its database: rendered templates, temporary tables, remembered answers."""
 
 from collections.abc import Mapping, Sequence
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix
@@ -11,6 +10,9 @@ from sqlanon.plans.plan import Step, relation_name, statements_of
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, template_header
 from sqlanon.sql.aggregate_query import Comparison
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_REMEMBERED_QUERIES = 256  # over the sensitive values
 MOST_REMEMBERED_CONSTANTS = 20_000
@@ -48,7 +50,7 @@ class Workspace:
         self._made.append(str(relation))
         return relation
 
-    def keep_frame(self, name: str, frame: pd.DataFrame) -> Sql:
+    def keep_frame(self, name: str, frame: "pd.DataFrame") -> Sql:
         """Put a small table of Python's into a temporary table, over an older one of this name."""
         relation = relation_name(self.prefix, name)
         self.engine.keep_frame(relation, frame)
@@ -67,7 +69,7 @@ class Workspace:
         """Drop every temporary table; they are made again where they are needed again."""
         self.forget(self._made)
 
-    def read_once(self, sql: str) -> pd.DataFrame:
+    def read_once(self, sql: str) -> "pd.DataFrame":
         """Run a query over the sensitive values, or remember its rows: they depend on the release only."""
         if sql not in self._remembered:
             # Queries over the values are many only where somebody enumerates them: no order of forgetting pays.
