@@ -36,7 +36,7 @@ def robust() -> Plan:
 def uncertain() -> Plan:
     roles = Roles(("education", "age", "sex"), ("disease",), ("ssn",))
     types = {"education": "NESTED", "age": "INTEGER", "sex": "VARCHAR", "disease": "NESTED", "ssn": "BIGINT"}
-    source = Source(Sql('"patients"'), lists={"education": "VARCHAR", "disease": "VARCHAR"}, numbering=Sql("rowid"))
+    source = Source(Sql('"patients"'), lists={"education": "VARCHAR", "disease": "VARCHAR"})
     edges = (("Bachelor", "University"), ("Master", "University"), ("University", "Any"), ("School", "Any"))
     tree = Beside("education.csv", rows=tuple({"child": child, "parent": parent} for child, parent in edges))
     weighed = (("flu", "0.11"), ("obesity", "0.12"), ("AIDS", "0.93"))

@@ -104,7 +104,7 @@ class UncertainView(GroupView):
         # what stands in the place of the label is the set of sensitive alternatives
         carried = {"labels": ["sensitive"], "trees": trees, "others": others}
         rows = self.published.subquery(f"{folder}/true_row", given, **carried)
-        values = {"kinds": self._kinds, "marks": self.names[-1]}
+        values = {"kinds": self._kinds, "marks": self.names[-1], "held": original.kinds["sensitive"]}
         sql = render_query("attacks/shown_microdata", values, {"true_row": rows})
         return self.meet(self.workspace.keep("microdata", sql))
 

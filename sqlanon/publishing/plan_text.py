@@ -60,7 +60,8 @@ def compiled(asked: ReleaseRequest, dialect: str, engine: Engine | None = None, 
     method = METHODS[asked.method]
     method.refuse_dialect(dialect)
     if engine is not None:
-        plan, _ = prepare(asked, engine, PREFIX, asked.identity_elsewhere, **parameters)
+        table = None if dialect == engine.dialect else _table_elsewhere(str(asked.source), dialect)
+        plan, _ = prepare(asked, engine, PREFIX, asked.identity_elsewhere, table=table, **parameters)
         return write_script(plan, dialect, method.paper)
     roles = checked_roles(*(split_columns(names) for names in (asked.quasi, asked.sensitive, asked.identifier)))
     request = Request(

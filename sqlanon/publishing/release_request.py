@@ -12,7 +12,7 @@ from sqlanon.methods import METHODS
 from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Beside, Draws, Identity, Nulls, Plan, Request, Source, UniqueQuasi
 from sqlanon.plans.roles import resolve_roles
-from sqlanon.plans.templates import ident
+from sqlanon.plans.templates import Sql, ident
 from sqlanon.sql.sources.queried_source import QueriedSource
 from sqlanon.wording import option
 
@@ -85,11 +85,13 @@ def prepare(
     prefix: str,
     identity: Identity | None = None,
     following: Following | None = None,
+    table: Sql | None = None,
     **parameters: Any,
 ) -> tuple[Plan, tuple[Source, Mapping[str, str]]]:
     """Resolve the source and the roles; return the plan, and the source with its columns' types.
 
-    identity: how rows are told apart; what serves the key best if None. following: the ledger to publish under.
+    identity: how rows are told apart; what serves the key best if None. following: the ledger to publish under. table:
+    the table of another engine that the plan is to read, whose columns are those of the source.
     """
     method = METHODS[asked.method]
     method.refuse_dialect(engine.dialect)
@@ -102,7 +104,7 @@ def prepare(
         if types[name] == "NESTED" and (name not in lists or name in roles.identifier):
             raise UsageError(f"column {name!r} holds nested values; roles take columns of single values")
     request = Request(
-        source,
+        source if table is None else _elsewhere(source, table),
         roles,
         nulls=asked.nulls,
         draws=asked.draws,
@@ -114,9 +116,16 @@ def prepare(
         following=following,
     )
     values = {name: _look_up(value, engine) for name, value in parameters.items()}
-    if method.probe is not None and (question := method.probe(request, **values)):
+    # what is asked of the source is asked here
+    if method.probe is not None and (question := method.probe(replace(request, source=source), **values)):
         request = replace(request, probed=engine.rows(question)[0])
     return method.plan(request, prefix=prefix, **values), (source, types)
+
+
+def _elsewhere(source: Source, table: Sql) -> Source:
+    """Return a source as another engine has it: numbered by no name of this one, lists of texts ordered by bytes."""
+    texts = source.texts | {name for name, kind in source.lists.items() if kind == "VARCHAR"}
+    return replace(source, relation=table, numbering=Sql("row_number() over ()"), texts=texts)
 
 
 def _look_up(value: Any, engine: Engine) -> Any:

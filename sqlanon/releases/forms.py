@@ -33,8 +33,8 @@ class Form:
 
     session: opens one for questions. summary: what its publisher is shown, in words; tables: what is shown below it.
     groups: whether groups with exact values are published. nested: the roles of published columns that hold nested
-    values. dialects: of the engines that read them, all where none is named. compared, compared_queries: what
-    `verify --against` compares beside the tables. presence: the query that looks voters up, with its name.
+    values. compared, compared_queries: what `verify --against` compares beside the tables. presence: the query that
+    looks voters up, with its name.
     """
 
     verification: Verification
@@ -43,7 +43,6 @@ class Form:
     groups: bool = False
     tables: Callable[[Mapping[str, Any]], list[Table]] = lambda manifest: []
     nested: tuple[str, ...] = ()
-    dialects: tuple[str, ...] = ()
     compared: Callable[[PublishedTables, Source, Mapping[str, str]], Check] | None = None
     compared_queries: Callable[[PublishedTables, Source, Mapping[str, str]], list[tuple[str, str]]] | None = None
     presence: Callable[[PublishedTables, Source, Mapping[str, str]], tuple[str, str]] | None = None
@@ -120,7 +119,6 @@ FORMS: dict[str, Form] = {
         _uncertain_session,
         summaries.summarize_uncertain,
         nested=("alternatives",),
-        dialects=("duckdb",),
         compared=true_counts.compare_counts,
         compared_queries=true_counts.count_queries,
     ),

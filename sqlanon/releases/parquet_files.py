@@ -18,6 +18,13 @@ _COLUMN = {1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16}
 _WRITERS = re.compile(rb"(DuckDB version|parquet-mr version) [\w.+-]{1,40} \(build \w{1,64}\)")
 _SPARK_VERSION, _SPARK_ROW = b"org.apache.spark.version", b"org.apache.spark.sql.parquet.row.metadata"
 _LONGEST_FOOTER = 2**28
+# what Spark says of a list of attributes and counts
+_PARTS = [{"name": "attribute", "type": "string"}, {"name": "count", "type": "integer"}]
+_MARKS = {
+    "type": "array",
+    "elementType": {"type": "struct", "fields": [part | {"nullable": True, "metadata": {}} for part in _PARTS]},
+    "containsNull": True,
+}
 # places of bytes that belong to a column: where the numbers of their beginning and their length stand
 _INDEXES = ((4, 5), (6, 7))
 
@@ -84,9 +91,9 @@ def _foreign_metadata(footer: Fields) -> Iterator[str]:
 
 
 def _is_row(value: bytes, schema: list[Fields]) -> bool:
-    """Tell whether Spark's description of the rows says no more than the names and types of single columns."""
+    """Tell whether Spark's description of the rows says no more than the columns' names, and types that we publish."""
     described = json.loads(value)
-    names = [element[4].decode() for element in schema[1:]]
+    names = list(_column_names(schema))
     keys = {"name", "type", "nullable", "metadata"}
     sound = set(described) == {"type", "fields"} and described["type"] == "struct"
     fields: list[Any] = described["fields"] if sound else []
@@ -96,10 +103,34 @@ def _is_row(value: bytes, schema: list[Fields]) -> bool:
         and all(
             set(field) == keys and field["metadata"] == {} and field["nullable"] in (True, False) for field in fields
         )
-        and all(
-            isinstance(field["type"], str) and re.fullmatch(r"\w+(\(\d+,\d+\))?", field["type"]) for field in fields
-        )
+        and all(_is_type(field["type"]) for field in fields)
     )
+
+
+def _column_names(schema: list[Fields]) -> Iterator[str]:
+    """Yield the names of a table's own columns: a nested one's parts follow it."""
+    within = 0  # parts that are still to come
+    for element in schema[1:]:
+        if not within:
+            yield element[4].decode()
+        within = max(0, within - 1) + element.get(5, 0)
+
+
+def _is_type(kind: Any) -> bool:
+    """Tell whether Spark's name of a type is one of single values, or of marks."""
+    if isinstance(kind, str):
+        return bool(re.fullmatch(r"\w+(\(\d+,\d+\))?", kind))
+    return bool(_all_nullable(kind) == _MARKS)
+
+
+def _all_nullable(kind: Any) -> Any:
+    """Return a description of a type that allows NULL everywhere: whether it does depends on how it was made."""
+    if isinstance(kind, list):
+        return [_all_nullable(one) for one in kind]
+    if not isinstance(kind, dict):
+        return kind
+    may = ("nullable", "containsNull")
+    return {name: (name in may and one in (True, False)) or _all_nullable(one) for name, one in kind.items()}
 
 
 def _unclaimed(chunks: Iterable[Fields], end: int) -> int:

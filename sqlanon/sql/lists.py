@@ -12,6 +12,17 @@ from sqlanon.plans.roles import free_name
 from sqlanon.sql.spellings import SPELLINGS
 
 _MOST = {exp.DType.SMALLINT: 2**15, exp.DType.INT: 2**31, exp.DType.BIGINT: 2**63}
+# texts of numbers and times as engines write them; a text that looks like one, and is none, is an error still
+_NUMBER = (
+    r"^ *[+-]?([0-9]{{1,255}}(\.[0-9]*)?|\.[0-9]+)(e[+-]?(30[0-7]|[0-2]?[0-9]{{1,2}}))? *$"
+    r"|^ *(nan|[+-]?inf(inity)?) *$"
+)
+_DAY = r"^ *-?infinity *$|^ *[0-9]{{4,7}}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
+_WRITTEN = {
+    **dict.fromkeys((exp.DType.FLOAT, exp.DType.DOUBLE, exp.DType.DECIMAL), _NUMBER),
+    exp.DType.DATE: _DAY + "( BC)? *$",
+    **dict.fromkeys((exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPNTZ), _DAY + "( *$|[ T])"),
+}
 _SHORT = {8: r"\b", 9: r"\t", 10: r"\n", 12: r"\f", 13: r"\r"}
 
 
@@ -76,16 +87,33 @@ def write_json_text(text: exp.Expr, dialect: str) -> exp.Expr:
     return exp.Var(this=f"({whole.sql(dialect, identify=True)})")  # on one line: it is deeply nested
 
 
-def hold_constant(node: exp.TryCast, dialect: str) -> None:
-    """Write NULL for a number that a type does not hold, where a cast to it would be an error."""
+def try_cast(node: exp.TryCast, dialect: str) -> None:
+    """Write NULL for what a type does not hold, where a cast to it would be an error: constants, and texts."""
     number = node.this.unnest()
     digits = number.this if isinstance(number, exp.Neg) else number
-    if SPELLINGS[dialect].tries or not digits.is_number:
+    if SPELLINGS[dialect].tries:
+        return
+    if not digits.is_number:
+        _put(node, _tried(node.to.this), dialect, node.this, node.to)
         return
     sizes = [int(one.name) for one in node.to.expressions]
     most = 10 ** (sizes[0] - sizes[-1]) if len(sizes) == 2 else _MOST.get(node.to.this)
     if most is not None and abs(Decimal(digits.name)) > most - 1:
         node.set("this", exp.Null())
+
+
+def _tried(kind: exp.DType) -> str:
+    """Return what casts a text {0} to a type {1} where it is one of its values as they are commonly written."""
+    if kind in _MOST:
+        within = f"CAST({{0}} AS DECIMAL) BETWEEN {-_MOST[kind]} AND {_MOST[kind] - 1}"
+        return (
+            "CASE WHEN CAST({0} AS TEXT) ~ '^ *[+-]?[0-9]{{1,40}} *$' THEN"
+            f" CASE WHEN {within} THEN CAST({{0}} AS {{1}}) END END"
+        )
+    pattern = _WRITTEN.get(kind)
+    return (
+        f"CASE WHEN CAST({{0}} AS TEXT) ~* '{pattern}' THEN CAST({{0}} AS {{1}}) END" if pattern else "CAST({0} AS {1})"
+    )
 
 
 def name_apart(tree: exp.Select) -> None:

@@ -3,13 +3,13 @@
 sqlglot parses and writes; it does not validate: asked for another dialect it passes on what that engine lacks.
 """
 
-import re
-
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from sqlanon.errors import TemplateError
+from sqlanon.sql.arrays import nodes as arrays
+from sqlanon.sql.differences import find_difference
 from sqlanon.sql.lists import is_constant_list, is_list
 
 _BINARY = {"this", "expression"}
@@ -98,20 +98,23 @@ RUN: dict[type[exp.Expr], set[str]] = {
     exp.GenerateSeries: {"start", "end"},
     exp.UnixToTime: {"this", "scale"},
     exp.ConcatWs: {"expressions", "safe", "coalesce"},
+    exp.With: {"expressions", "recursive"},
+    exp.Values: {"expressions", "alias"},
+    exp.Tuple: {"expressions"},
+    exp.TableAlias: {"this", "columns"},
 }
 _RUN_TYPES = _TYPES | {
     *(exp.DType.BOOLEAN, exp.DType.DATE, exp.DType.DECIMAL, exp.DType.SMALLINT, exp.DType.FLOAT, exp.DType.DOUBLE),
     *(exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPNTZ, exp.DType.TIME, exp.DType.UUID),
 }
-_WHOLE = {exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT}
-_INTERNAL_NAME = re.compile(r"(quasi|(other_)?part)_\d+|sensitive")  # what recipients' queries read
 _NAMED_FUNCTIONS = {"to_json"}  # functions that the parser knows by name only
 _RUN_FUNCTIONS = {"row", "json_valid", "epoch_us"}
 
 
-def parse_portable(sql: str, run: bool = False) -> exp.Select:
+def parse_portable(sql: str, run: bool = False, dialect: str = "") -> exp.Select:
     """Parse one SELECT; refuse what is not known to mean the same in every dialect (`run`: in those of our engines).
 
+    dialect: the one that it is for; where it has arrays, what is done with them may be said as well.
     Raises TemplateError, naming the node and where it stands.
     """
     try:
@@ -120,12 +123,15 @@ def parse_portable(sql: str, run: bool = False) -> exp.Select:
         raise TemplateError(f"not one SELECT that can be read: {str(error).partition(chr(10))[0]}") from None
     nodes, types = ({**PORTABLE, **RUN}, _RUN_TYPES) if run else (PORTABLE, _TYPES)
     functions = _NAMED_FUNCTIONS | _RUN_FUNCTIONS if run else _NAMED_FUNCTIONS
+    has_arrays = dialect in arrays.SPELLINGS
+    if has_arrays:
+        nodes, types, functions = {**nodes, **arrays.NODES}, types | arrays.TYPES, functions | arrays.FUNCTIONS
     if not isinstance(tree, exp.Select):
         raise TemplateError(f"a template is one SELECT; found {tree.key}")
     for node in tree.walk():
         allowed = nodes.get(type(node))
-        if isinstance(node, exp.Distinct) and isinstance(node.parent, exp.Count) and len(node.expressions) == 1:
-            allowed = {"expressions"}  # every engine counts the different values of one column
+        if isinstance(node, exp.Distinct) and _is_of_one_column(node):
+            allowed = {"expressions"}
         if allowed is None:
             raise TemplateError(f"not portable: {_name_node(node)} in {_excerpt(node)}")
         # an argument that is not listed changes what a node means: NULLS FIRST, DISTINCT in an aggregate, a sample
@@ -136,57 +142,18 @@ def parse_portable(sql: str, run: bool = False) -> exp.Select:
             raise TemplateError(f"not portable: the type {node.sql('duckdb')}")
         if isinstance(node, exp.Anonymous) and node.name.lower() not in functions:
             raise TemplateError(f"not portable: {_name_node(node)} in {_excerpt(node)}")
-        if isinstance(node, exp.Explode) and not (is_list(node) if run else is_constant_list(node)):
+        if isinstance(node, exp.Explode) and not (has_arrays or (is_list(node) if run else is_constant_list(node))):
             raise TemplateError(f"not portable: unnest of what is no list of ours in {_excerpt(node)}")
-        if run and (difference := _difference(node)):
+        if run and (difference := find_difference(node)):
             raise TemplateError(f"not portable: {difference} in {_excerpt(node)}")
     return tree
 
 
-def _difference(node: exp.Expr) -> str:
-    """Say what engines would answer differently in a recipient's query; nothing where they agree."""
-    # a backslash escapes in PostgreSQL and Spark, and is a letter in DuckDB
-    if isinstance(node, exp.Like) and not _is_plain_pattern(node.expression):
-        return "LIKE with a backslash, or without a fixed pattern,"
-    # an engine writes numbers and truth values in its own way where they become text unasked
-    if isinstance(node, exp.ConcatWs) and not all(map(_is_text, node.expressions)):
-        return "concat_ws of what is not cast to varchar"
-    if isinstance(node, exp.Round) and not _is_plain_digits(node.args.get("decimals")):
-        return "round to another number of digits than 0 to 9"
-    if isinstance(node, exp.Round) and node.this.find(exp.Round):  # each writes what it rounds three times
-        return "round within round"
-    # at a negative place DuckDB counts from the end, PostgreSQL from before the text
-    if isinstance(node, exp.Substring) and not isinstance(node.args.get("start"), exp.Literal):
-        return "a part of a text that does not begin at a fixed place"
-    # templates divide and cast counts, which no engine rounds in its own way; recipients' pieces hold no aggregate
-    ours = node.find(exp.AggFunc, exp.Window) is not None
-    theirs = not ours and any(_INTERNAL_NAME.fullmatch(column.name) for column in node.find_all(exp.Column))
-    if isinstance(node, exp.IntDiv) and theirs:  # engines round negative quotients in their own ways
-        return "// (write floor(x / y))"
-    if isinstance(node, exp.Cast) and theirs and node.to.this in _WHOLE and not is_hexadecimal(node.this):
-        return "a cast to whole numbers (write floor(x))"
-    return ""
-
-
-def _is_plain_pattern(pattern: exp.Expr) -> bool:
-    return isinstance(pattern, exp.Literal) and pattern.is_string and "\\" not in pattern.this
-
-
-def _is_text(node: exp.Expr) -> bool:
-    """Tell whether a node is a text by its form: each engine writes what is none in its own way."""
-    if isinstance(node, exp.Coalesce):
-        return _is_text(node.this)
-    is_cast = isinstance(node, exp.Cast) and node.to.this in (exp.DType.TEXT, exp.DType.VARCHAR)
-    return node.is_string or is_cast or isinstance(node, exp.Substring | exp.MD5)
-
-
-def _is_plain_digits(digits: exp.Expr | None) -> bool:
-    return digits is None or (isinstance(digits, exp.Literal) and len(digits.name) == 1 and digits.name.isdigit())
-
-
-def is_hexadecimal(node: exp.Expr) -> bool:
-    """Tell whether a node is '0x' || digits, which templates cast to make a hash a number."""
-    return isinstance(node, exp.DPipe) and node.this.is_string and node.this.this == "0x"
+def _is_of_one_column(node: exp.Distinct) -> bool:
+    """Tell whether different values of one column are counted, or gathered: every engine does."""
+    order = node.parent
+    gathers = isinstance(order, exp.Order) and isinstance(order.parent, exp.ArrayAgg)
+    return len(node.expressions) == 1 and (gathers or isinstance(node.parent, exp.Count))
 
 
 def _name_node(node: exp.Expr) -> str:

@@ -10,10 +10,21 @@ from functools import lru_cache
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
+from sqlglot.generator import Generator
 
 from sqlanon.errors import TemplateError
-from sqlanon.sql.lists import hold_constant, is_constant_list, list_constants, name_apart, write_json_text, write_list
-from sqlanon.sql.portable import is_hexadecimal, parse_portable
+from sqlanon.sql.arrays.respelling import respell_array
+from sqlanon.sql.differences import is_hexadecimal
+from sqlanon.sql.lists import (
+    is_constant_list,
+    is_list,
+    list_constants,
+    name_apart,
+    try_cast,
+    write_json_text,
+    write_list,
+)
+from sqlanon.sql.portable import parse_portable
 from sqlanon.sql.spellings import DIALECTS, SPELLINGS
 
 _CASE_COUNTS = {"SHA256"}  # ClickHouse has no sha256
@@ -30,7 +41,7 @@ def translate(sql: str, dialect: str, run: bool = False) -> str:
         return sql
     if dialect not in SPELLINGS:
         raise TemplateError(f"no dialect {dialect!r}; there are {', '.join(DIALECTS)}")
-    tree = parse_portable(sql, run)
+    tree = parse_portable(sql, run, dialect)
     for node in reversed(list(tree.walk(bfs=False))):  # operands before what holds them
         _respell(node, dialect)
     name_apart(tree)
@@ -39,6 +50,8 @@ def translate(sql: str, dialect: str, run: bool = False) -> str:
 
 def write_tree(tree: exp.Expr, dialect: str) -> str:
     """Write a syntax tree, names quoted, everything else in lower case; refuse what sqlglot would drop."""
+    for written in tree.find_all(exp.Var):  # what we wrote ourselves, texts of several lines in it: none is indented
+        written.set("this", written.name.replace("\n", Generator.SENTINEL_LINE_BREAK))
     # every name is quoted: none of ours can be a reserved word, and one that is quoted once and bare once stays the
     # same name where bare names are folded to upper case
     try:
@@ -56,6 +69,8 @@ def quote_relation(quoted: str, dialect: str) -> str:
 def _respell(node: exp.Expr, dialect: str) -> None:
     """Put the dialect's own text where sqlglot's would mean something else."""
     spelling = SPELLINGS[dialect]
+    if not is_list(node) and respell_array(node, dialect):
+        return
     if isinstance(node, exp.SHA2):
         if spelling.fences:
             _fence(node.parent_select)
@@ -211,7 +226,7 @@ _RESPELLED: dict[type[exp.Expr], Callable[..., None]] = {
     exp.TimeToUnix: _respell_seconds,
     exp.GroupConcat: _respell_join,
     exp.Explode: write_list,
-    exp.TryCast: hold_constant,
+    exp.TryCast: try_cast,
     exp.Select: _respell_constants,
     exp.Subquery: _name_subquery,
     exp.Window: _respell_window,

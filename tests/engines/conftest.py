@@ -10,6 +10,10 @@ from tests.engines.hostile import (
     ASKED,
     BOXED,
     COLUMNS,
+    DOUBT_COLUMNS,
+    DOUBT_TREE,
+    DOUBTFUL,
+    DOUBTFUL_ROWS,
     IDENTIFIERS,
     KEY,
     KNOWN,
@@ -100,6 +104,24 @@ def boxes(source):
     con.executemany("insert into tree values (?, ?)", TREE)
     con.execute(f"copy tree to '{source[1].parent / 'tree.parquet'}'").fetchall()
     return sqlanon.mondrian(con, "hostile", hierarchy={"price": "tree"}, **BOXED)
+
+
+@pytest.fixture(scope="session")
+def doubts(source):
+    """Publish uncertain rows with DuckDB: groups merged, and groups suppressed."""
+    con, folder = source[0], source[1].parent
+    con.execute(f"create table doubts ({', '.join(f'{ident(name)} {kind}' for name, kind in DOUBT_COLUMNS.items())})")
+    con.executemany(f"insert into doubts values ({', '.join('?' * len(DOUBT_COLUMNS))})", DOUBTFUL_ROWS)
+    con.execute("create table doubt_tree (child varchar, parent varchar)")
+    con.executemany("insert into doubt_tree values (?, ?)", DOUBT_TREE)
+    for name in ("doubts", "doubt_tree"):
+        con.execute(f"copy {name} to '{folder / name}.parquet'").fetchall()
+    changes = ({}, {"undiverse": "suppress", "order_alternatives": "sorted"})
+    found = [(asked, sqlanon.uncertain(con, "doubts", **DOUBTFUL, **asked)) for asked in changes]
+    merged, hidden = (release.verify().figures for _, release in found)
+    # otherwise the two would show less than they are for
+    assert merged["largest_group"] > DOUBTFUL["k"] and hidden["suppressed_rows"] and hidden["uncertain_sensitive"]
+    return found
 
 
 @pytest.fixture(scope="session")

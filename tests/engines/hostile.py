@@ -149,15 +149,76 @@ def read_sets(engine) -> list[tuple[str, str | None]]:
     return sorted(((row["shown"], row["name"]) for row in engine.rows(sql)), key=repr)
 
 
-def same_attack(release, expected, against="hostile", quick=True):
+def same_attack(release, expected, against="hostile", quick=True, theirs="hostile"):
     """Compare what attacks reach: all of them, or where quick, those that neither match orders nor learn."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sqlanon.attacks.learning.TURNS", 1)
         found, wanted = (
             attack_release(one, table, others=[one], quick=quick)
-            for one, table in ((release, against), (expected, "hostile"))
+            for one, table in ((release, against), (expected, theirs))
         )
     told, sought = ([(one.attack, one.reached) for one in each.findings] for each in (found, wanted))
     assert [name for name, _ in told] == [name for name, _ in sought] and found.notes == wanted.notes
     assert [share for _, share in told] == pytest.approx([share for _, share in sought], abs=0.02)
     assert "2 releases intersected" not in dict(told) or dict(told)["2 releases intersected"] < 1
+
+
+# -- uncertain cells: lists of hostile texts, of numbers and of dates -------------------------------------
+
+HELD = [value for value in VALUES if value]  # a hierarchy has no empty text
+DOUBT_TREE = [*((value, f"n{place % 3}") for place, value in enumerate(HELD)), *((f"n{n}", "any") for n in range(3))]
+DOUBT_COLUMNS = {
+    "i": "bigint",
+    NASTY_NAMES[0]: "varchar[]",
+    "price": "decimal(9, 2)[]",
+    "mark": "date[]",  # as our own queries call one of theirs
+    NASTY_NAMES[13]: "varchar",
+    SENSITIVE: "varchar[]",
+}
+DOUBTFUL = {"quasi": list(DOUBT_COLUMNS)[1:-1], "sensitive": SENSITIVE, "id": "i", "key": KEY, "influence": "learn"}
+DOUBTFUL |= {
+    "k": 4,
+    "l": 3,
+    "threshold": 0.4,
+    "refine": 1,
+    "max_alternatives": 3,
+    "hierarchy": {NASTY_NAMES[0]: "doubt_tree"},
+}
+DOUBT_QUERIES = [
+    f"SELECT {ident(NASTY_NAMES[0])} AS q, COUNT(*) AS n FROM release WHERE price < 5 AND mark > DATE '1955-01-01'"
+    f" OR {ident(SENSITIVE)} = 'Z' GROUP BY q ORDER BY q",
+    f"SELECT {ident(SENSITIVE)} AS s, COUNT(*) AS n FROM release WHERE price BETWEEN 2 AND 7 GROUP BY s ORDER BY s",
+    f"SELECT SUM(price) AS s, AVG(price) AS a FROM release WHERE mark > DATE '1952-03-01' AND {ident(SENSITIVE)} > 'Z'",
+]
+
+
+def a_doubtful_row(i: int) -> list[object]:
+    days = [datetime.date(1950, 1, 31) + datetime.timedelta(days=37 * (i % 60)), datetime.date(1961, 2, 28)]
+    prices = [Decimal(i % 40) / 4, Decimal("7.25"), Decimal(i % 40) / 4]
+    words = [HELD[i % len(HELD)], HELD[i * i % len(HELD)]]
+    said = [HELD[(i * 7 + place) % len(HELD)] for place in (3, 0, 5)]
+    return [
+        i,
+        None if i % 29 == 0 else words[: 1 + (i % 5 == 0)],
+        None if i % 31 == 0 else prices[: 1 + 2 * (i % 7 == 0)],
+        days[: 1 + (i % 11 == 0)],
+        VALUES[i // 3 % 4],
+        said[: 1 + (i % 6 == 0) + (i % 18 == 0)],
+    ]
+
+
+DOUBTFUL_ROWS = [a_doubtful_row(i) for i in range(150)]
+
+
+def shown_rows(release: sqlanon.Release) -> dict[str, list[str]]:
+    """Return a release's tables as `rows_of` does; the marks of uncertain cells as pairs, whatever holds them."""
+    return {name: marked_rows(release.engine.rows(f"select * from {table}")) for name, table in release.tables.items()}
+
+
+def marked_rows(rows: list[dict[str, object]]) -> list[str]:
+    def plain(value: object) -> object:
+        if not isinstance(value, list):
+            return value
+        return [sorted((mark if isinstance(mark, dict) else mark.asDict()).items()) for mark in value]
+
+    return sorted(repr([plain(one) for one in row.values()]) for row in rows)

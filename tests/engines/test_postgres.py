@@ -12,6 +12,11 @@ from tests.engines.hostile import (
     BOX_QUERIES,
     BOXED,
     COLUMNS,
+    DOUBT_COLUMNS,
+    DOUBT_QUERIES,
+    DOUBT_TREE,
+    DOUBTFUL,
+    DOUBTFUL_ROWS,
     IDENTIFIERS,
     KEY,
     KNOWN,
@@ -22,6 +27,7 @@ from tests.engines.hostile import (
     SENSITIVE,
     TREE,
     a_background,
+    marked_rows,
     read_sets,
     refused,
     rows_of,
@@ -30,6 +36,7 @@ from tests.engines.hostile import (
     same_page,
     same_posteriors,
     same_voters,
+    shown_rows,
 )
 from tests.engines.nights import ASKED_NIGHTS, NIGHTS, people_of, publish_nights, tables_of, told_of
 
@@ -236,6 +243,49 @@ def test_postgres_cuts_the_boxes_that_duckdb_cuts(postgres, boxes):
     same_attack(release, boxes)
     for query in BOX_QUERIES:
         same_answer(release.estimate(query), boxes.estimate(query))
+
+
+@pytest.fixture
+def doubtful(postgres):
+    """Make the tables of uncertain rows for this session."""
+    named = ", ".join(f"{ident(name)} {kind}" for name, kind in DOUBT_COLUMNS.items())
+    for table, columns, rows in (
+        ("doubts", named.replace("varchar", "text"), DOUBTFUL_ROWS),
+        ("doubt_tree", "child text, parent text", DOUBT_TREE),
+    ):
+        postgres.execute(f"create temporary table {table} ({columns})")
+        with postgres.cursor() as cursor:
+            cursor.executemany(f"insert into {table} values ({', '.join(['%s'] * len(rows[0]))})", rows)
+    return postgres
+
+
+@pytest.mark.same_release("uncertain", "postgres")
+def test_postgres_groups_the_doubtful_rows_that_duckdb_groups(doubtful, doubts):
+    postgres = doubtful
+    for asked, expected in doubts:
+        sqlanon.uncertain(postgres, "doubts", into="release", overwrite=True, **DOUBTFUL, **asked)
+        release = sqlanon.open("release", con=postgres)
+        assert shown_rows(release) == shown_rows(expected)
+        assert release.manifest["parameters"] == expected.manifest["parameters"]
+        report, wanted = (one.verify(against="doubts") for one in (release, expected))
+        assert report.holds and report.checks[1:] == wanted.checks[1:]
+        same_attack(release, expected, "doubts", theirs="doubts")
+        for query in DOUBT_QUERIES:
+            same_answer(release.estimate(query), expected.estimate(query))
+
+
+@pytest.mark.script_run("uncertain", "postgres")
+def test_postgres_runs_the_script_for_arrays(doubtful, source, doubts):
+    asked, expected = doubts[0]
+    given = {name: value for name, value in DOUBTFUL.items() if name != "key"}
+    script = sqlanon.compile("uncertain", "doubts", dialect="postgres", con=source[0], **given, **asked)
+    doubtful.execute(f"set sqlanon.key = '{KEY}'")
+    doubtful.execute(script)
+    found = {
+        name: marked_rows(engine_of(doubtful).rows(f"select * from public.sqlanon_{name}")) for name in ("qit", "st")
+    }
+    doubtful.execute("drop table sqlanon_qit, sqlanon_st")
+    assert found == shown_rows(expected)
 
 
 def test_postgres_reads_sets_and_nothing_else(postgres):

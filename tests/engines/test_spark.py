@@ -14,6 +14,8 @@ from tests.engines.hostile import (
     ASKED,
     BOX_QUERIES,
     BOXED,
+    DOUBT_QUERIES,
+    DOUBTFUL,
     IDENTIFIERS,
     KEY,
     LISTED,
@@ -25,6 +27,7 @@ from tests.engines.hostile import (
     same_answer,
     same_posteriors,
     same_voters,
+    shown_rows,
 )
 from tests.engines.nights import ASKED_NIGHTS, NIGHTS, publish_nights, tables_of, told_of
 
@@ -235,6 +238,20 @@ def test_spark_cuts_the_boxes_that_duckdb_cuts(spark, source, boxes, tmp_path):
     assert report.holds and report.checks[1:] == wanted.checks[1:]
     same_voters(report, wanted)
     same_answer(release.estimate(BOX_QUERIES[0]), boxes.estimate(BOX_QUERIES[0]))  # each takes Spark many statements
+
+
+@pytest.mark.same_release("uncertain", "spark")
+def test_spark_groups_the_doubtful_rows_that_duckdb_groups(spark, source, doubts, tmp_path):
+    folder, (asked, expected) = source[1].parent, doubts[1]
+    tree = {name: str(folder / f"{table}.parquet") for name, table in DOUBTFUL["hierarchy"].items()}
+    table = str(folder / "doubts.parquet")
+    sqlanon.uncertain(spark, table, out=tmp_path / "release", **{**DOUBTFUL, **asked, "hierarchy": tree})
+    release = sqlanon.open(tmp_path / "release", con=spark)
+    assert shown_rows(release) == shown_rows(expected)
+    assert release.manifest["parameters"] == expected.manifest["parameters"]
+    assert release.verify().holds and sqlanon.open(tmp_path / "release").verify(against=table).holds
+    for query in DOUBT_QUERIES[::2]:
+        same_answer(release.estimate(query), expected.estimate(query))
 
 
 def test_spark_reads_sets_and_nothing_else(spark):

@@ -3,7 +3,6 @@
 import collections
 import json
 import stat
-from types import SimpleNamespace
 
 import duckdb
 import pytest
@@ -11,10 +10,9 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon.methods.uncertain.influence import Learn
+from sqlanon.methods import METHODS
 from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.templates import ident, render
-from sqlanon.publishing.release_request import ReleaseRequest, prepare
 from sqlanon.sql.spellings import DIALECTS
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
 from tests.examples import examples
@@ -969,15 +967,20 @@ def test_jobs_that_are_none(uncertain_shell, old, new, words):
     assert done.returncode == 2 and words in done.stderr
 
 
-@pytest.mark.parametrize("engine", ["spark", "postgres"])
-def test_other_engines_are_refused_before_they_do_anything(engine):
-    asked = ReleaseRequest("uncertain", "people", ("age",), ("disease",))
-    with pytest.raises(sqlanon.UsageError, match=f"uncertain runs on duckdb, not on {engine}: lists of alternatives"):
-        prepare(asked, SimpleNamespace(dialect=engine), "p_", k=2, l=2, threshold=0.3, influence=Learn())
+def test_dialects_without_arrays_of_ours_are_refused_with_the_reason(shell):
+    asked = ["--quasi", "age", "--sensitive", "disease", "-k", "5", "-L", "2", "--threshold", "0.3", "--influence"]
+    for dialect in set(DIALECTS) - set(METHODS["uncertain"].dialects):
+        done = shell("compile", "uncertain", "patients.parquet", *asked, "learn", "--dialect", dialect)
+        told = f"uncertain runs on duckdb, postgres, spark, databricks, not on {dialect}: alternatives stand in arrays"
+        assert done.returncode == 2 and told in done.stderr
 
 
-def test_other_dialects_are_refused_with_the_reason(shell):
-    for dialect in set(DIALECTS) - {"duckdb"}:
-        done = shell("compile", "uncertain", "patients.parquet", "--quasi", "age", "--sensitive", "disease", "-k", "5",
-                     "-L", "2", "--threshold", "0.3", "--influence", "learn", "--dialect", dialect)  # fmt: skip
-        assert done.returncode == 2 and f"uncertain runs on duckdb, not on {dialect}: lists of" in done.stderr
+def test_a_script_for_another_engine_names_its_table_and_no_number_of_duckdb(uncertain_shell):
+    asked = [*SCRIPT, "--hierarchy", "education=education.csv", "--influence", "learn", "--dialect"]
+    for dialect, table in (("postgres", 'from "people"'), ("spark", "from `people`")):
+        script = uncertain_shell("compile", "uncertain", *asked, dialect)
+        assert script.returncode == 0 and table in script.stdout and "rowid" not in script.stdout
+    files = ["patients.parquet", *SCRIPT[3:], "--quasi", "age", "--influence", "learn", "--dialect", "postgres"]
+    files[files.index("education,age,sex")] = "sex"
+    done = uncertain_shell("compile", "uncertain", *files)
+    assert done.returncode == 2 and "postgres publishes from a table, not from the file" in done.stderr

@@ -37,7 +37,7 @@ def test_no_two_with_tables_have_one_name(dialect):
 
 
 def test_a_number_that_a_type_cannot_hold_is_null_where_no_cast_is_tried():
-    written = {"3000000000": "null", "-32769.5": "-32769.5", "30.5": "30.5", "'x'": "'x'", "-2147483649": "null"}
+    written = {"3000000000": "null", "-32769.5": "-32769.5", "30.5": "30.5", "-2147483649": "null"}
     for constant, meant in written.items():
         sql = f"select try_cast({constant} as integer) as read"
         assert translate(sql, "postgres", run=True).split() == f'select cast({meant} as int) as "read"'.split()

@@ -13,7 +13,15 @@ from psycopg.rows import tuple_row
 from sqlanon.engines.postgres.connection import SETTINGS
 from sqlanon.engines.postgres.contents import FIND_COMMENTS, FIND_CONTENTS
 from sqlanon.engines.postgres.errors import translated_errors
-from sqlanon.engines.postgres.types import FIND_TYPES, build_frame, type_names, whole_number
+from sqlanon.engines.postgres.types import (
+    AS_TEXT,
+    FIND_DECIMALS,
+    FIND_TYPES,
+    build_frame,
+    item_types,
+    type_names,
+    whole_number,
+)
 from sqlanon.engines.statement_text import creation_text, translate_for_engine
 from sqlanon.errors import SourceError, SqlanonError, TargetError, UsageError
 from sqlanon.key import Key
@@ -98,13 +106,19 @@ class PostgresEngine:
 
     def columns(self, sql: str) -> dict[str, str]:
         """Return the columns of a SELECT with their types, without running it."""
-        described, _ = self._run(f"select * from (\n{self._translate(sql)}\n) as described limit 0")
+        described = self._describe(sql)
         return dict(zip([column.name for column in described], self._types(described), strict=True))
 
+    def _describe(self, sql: str) -> list[Any]:
+        return self._run(f"select * from (\n{self._translate(sql)}\n) as described limit 0")[0]
+
     def _types(self, described: Sequence[Any]) -> list[str]:
+        return list(type_names(described, self._catalog(described)))
+
+    def _catalog(self, described: Sequence[Any]) -> dict[int, Sequence[str]]:
         # a result tells its types by oid alone
         _, rows = self._run(FIND_TYPES, [[column.type_code for column in described]])
-        return list(type_names(described, {oid: names for oid, *names in rows}))
+        return {oid: names for oid, *names in rows}
 
     def keep_key(self, relation: Sql, key: Key) -> None:
         """Put the key into a one-row temporary table (`secret`), as a bound parameter."""
@@ -114,14 +128,15 @@ class PostgresEngine:
     def keep_frame(self, relation: Sql, frame: "pd.DataFrame") -> None:
         """Put a small table of numbers and texts of the driver's into a temporary table."""
         named = {"i": "bigint", "u": "bigint", "f": "double precision"}
-        kinds = [named.get(kind.kind, "varchar") for kind in frame.dtypes]
+        text = 'varchar collate "C"'  # in the order of bytes, whatever the database's language is
+        kinds = [named.get(kind.kind, text) for kind in frame.dtypes]
         columns = ", ".join(f"{ident(str(name))} {kind}" for name, kind in zip(frame.columns, kinds, strict=True))
         self.drop([str(relation)])
         self._run(f"create temporary table {relation} ({columns})")
         with translated_errors(), self.connection.transaction(), self.connection.cursor() as cursor:  # noqa: SIM117
             with cursor.copy(f"copy {relation} from stdin") as copy:
                 held = frame.astype(object)
-                texts = [kind == "varchar" for kind in kinds]
+                texts = [kind == text for kind in kinds]
                 for row in held.mask(held.isna() & texts, None).itertuples(index=False, name=None):
                     copy.write_row(row)
         self._run(f"analyze {relation}")
@@ -281,11 +296,18 @@ class PostgresEngine:
             relation = self._find_table(text)
         else:
             raise SourceError(f"a {type(text).__name__} is no table of PostgreSQL; name a table")
-        types = self.columns(f"select * from {relation}")
+        described = self._describe(f"select * from {relation}")
+        names, catalog = [column.name for column in described], self._catalog(described)
+        types = dict(zip(names, type_names(described, catalog), strict=True))
+        decimals = dict(self._run(FIND_DECIMALS, [str(relation)])[1])
+        items = dict(zip(names, item_types(described, catalog, decimals), strict=True))
         # an enumeration's type lists every value that there could be, published or not
-        casts = {name: "VARCHAR" for name, kind in types.items() if kind in ("ENUM", "OTHER")}
-        texts = frozenset(name for name, kind in types.items() if kind in ("VARCHAR", "ENUM", "OTHER"))
-        return Source(relation, casts, Sql("row_number() over ()"), texts), types | casts
+        casts = {name: "VARCHAR" for name, kind in types.items() if kind in AS_TEXT}
+        lists = {name: "VARCHAR" if kind in AS_TEXT else kind for name, kind in items.items() if kind}
+        list_casts = {name: "VARCHAR[]" for name, kind in items.items() if kind in AS_TEXT}
+        held = (types | casts | lists).items()
+        texts = frozenset(name for name, kind in held if kind == "VARCHAR")
+        return Source(relation, casts | list_casts, Sql("row_number() over ()"), texts, lists), types | casts
 
     def _find_table(self, text: str) -> Sql:
         with translated_errors(), self.connection.transaction():  # where the session looks names up

@@ -22,9 +22,25 @@ _NAMES = {  # types by what DuckDB calls them
     "bytea": "BLOB",
     "text": "VARCHAR",
     "varchar": "VARCHAR",
+    "jsonb": "JSON",
 }
 
-FIND_TYPES = "select oid, typname, typtype::text, typcategory::text from pg_type where oid = any(%s)"
+AS_TEXT = ("ENUM", "OTHER", "JSON")  # what a source's values are published as text of
+
+# an array's items: its own name, kind and category are those of what it holds
+FIND_TYPES = """
+select t.oid, t.typname, t.typtype::text, t.typcategory::text, coalesce(e.typname, ''), e.typtype::text,
+    e.typcategory::text
+from pg_type as t
+left join pg_type as e on t.typcategory = 'A' and t.typtype = 'b' and t.typelem = e.oid and e.typarray = t.oid
+where t.oid = any(%s)
+"""
+# a result does not tell how many digits the numbers in an array have
+FIND_DECIMALS = """
+select attname, substring(format_type(atttypid, atttypmod) from '\\([0-9]+,[0-9]+\\)')
+from pg_attribute
+where attrelid = to_regclass(%s) and atttypid = 'numeric[]'::regtype and atttypmod >= 0
+"""
 
 
 def type_names(described: Sequence[Any], catalog: Mapping[int, Sequence[str]]) -> Iterator[str]:
@@ -33,13 +49,31 @@ def type_names(described: Sequence[Any], catalog: Mapping[int, Sequence[str]]) -
     catalog: type names, kinds and categories by oid, as FIND_TYPES returns them.
     """
     for column in described:
-        name, kind, category = catalog[column.type_code]
+        name, kind, category, *_ = catalog[column.type_code]
         if name == "numeric":
             yield f"DECIMAL({column.precision},{column.scale})" if column.precision else "DECIMAL"
         elif category == "A" or kind in ("c", "p"):  # arrays, composite types and records
             yield "NESTED"
         else:
-            yield _NAMES.get(name, "ENUM" if kind == "e" else "OTHER")
+            yield _single(name, kind)
+
+
+def _single(name: str, kind: str) -> str:
+    return _NAMES.get(name, "ENUM" if kind == "e" else "OTHER")
+
+
+def item_types(
+    described: Sequence[Any], catalog: Mapping[int, Sequence[str]], decimals: Mapping[str, str]
+) -> Iterator[str]:
+    """Name the types of the items of arrays of single values, as `type_names` does; empty for any other column.
+
+    decimals: the digits of numbers in arrays by column, as FIND_DECIMALS returns them.
+    """
+    for column in described:
+        *_, name, kind, category = catalog[column.type_code]
+        single = name and category != "A" and kind not in ("c", "p")
+        number = "DECIMAL" + decimals.get(column.name, "")
+        yield (number if name == "numeric" else _single(name, kind)) if single else ""
 
 
 def build_frame(names: Sequence[str], types: Sequence[str], rows: Sequence[Sequence[Any]]) -> "pd.DataFrame":

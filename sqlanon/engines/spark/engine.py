@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from sqlanon.engines.spark.files import rename_partitions, write_partitions
 from sqlanon.engines.spark.key_frame import key_frame
 from sqlanon.engines.spark.session import required_settings
-from sqlanon.engines.spark.sources import count_lacking, file_address, read_source, type_name
+from sqlanon.engines.spark.sources import count_lacking, file_address, item_type, read_source, type_name
 from sqlanon.engines.statement_text import translate_for_engine
 from sqlanon.errors import SqlanonError, TargetError, UsageError
 from sqlanon.key import Key
@@ -209,11 +209,12 @@ class SparkEngine:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Forget the views of sources and files at the end; files are read as they are."""
+        """Forget the views of sources and files that were made inside at the end; files are read as they are."""
+        before = len(self._views)  # those of a release that was opened before are read after it
         try:
             yield
         finally:
-            views, self._views = self._views, []
+            self._views, views = self._views[:before], self._views[before:]
             self.drop(views)
 
     def begin(self) -> None:
@@ -234,10 +235,12 @@ class SparkEngine:
             name = self._view(frame)
             lacking = count_lacking(frame, text)
             kinds = {field.name: field.dataType.simpleString() for field in frame.schema}
-        types = {column: type_name(kind) for column, kind in kinds.items()}
+        types = {column: "NESTED" if kind.startswith("array") else type_name(kind) for column, kind in kinds.items()}
+        lists = {column: held for column, kind in kinds.items() if (held := item_type(kind))}
         # under a collation texts that differ may be one value: classes would mix
         casts = {column: "VARCHAR" for column, kind in kinds.items() if kind.startswith("string collate")}
-        return Source(ident(name), casts, Sql("row_number() over ()"), lacking=lacking), types
+        casts |= {column: "VARCHAR[]" for column, kind in kinds.items() if kind.startswith("array<string collate")}
+        return Source(ident(name), casts, Sql("row_number() over ()"), lists=lists, lacking=lacking), types
 
     def _view(self, frame: DataFrame) -> str:
         """Let SQL read a DataFrame; return the name of its view, which needs no quotes."""

@@ -87,8 +87,17 @@ def file_address(path: Path) -> str:
     return "file:" + re.sub(r"([\\*?\[\]{}])", r"\\\1", str(path.absolute()))
 
 
+def item_type(kind: str) -> str:
+    """Return what DuckDB calls the type of the items of an array of single values; empty for any other column."""
+    held = kind.removeprefix("array<").removesuffix(">")
+    name = type_name(held) if held != kind else "NESTED"
+    return "" if name == "NESTED" else name
+
+
 def type_name(kind: str) -> str:
     """Return what DuckDB calls a type of Spark's; `NESTED` where it holds several values."""
+    if kind == "array<struct<attribute:string,count:int>>":  # as we publish it
+        return 'STRUCT("attribute" VARCHAR, count INTEGER)[]'
     if kind.startswith(("array", "map", "struct", "variant")):
         return "NESTED"
     return _NAMES.get(kind.partition(" ")[0], "VARCHAR" if kind.startswith(("char", "varchar")) else kind.upper())

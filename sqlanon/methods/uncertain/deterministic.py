@@ -4,12 +4,14 @@ A cell holds several alternatives as a list, or as text in braces; a row may be 
 Everything after these steps is over single values: the templates are `sql_templates/methods/uncertain/deterministic/`.
 """
 
+import json
+
 from sqlanon.methods.grouping import leave_out_nulls
 from sqlanon.methods.internal_names import identifier_names
 from sqlanon.methods.uncertain.cell_faults import braces, cells, refuse_outside, refuse_tuples
 from sqlanon.methods.uncertain.columns import Column, Kind, Reading
 from sqlanon.methods.uncertain.hierarchy import SHOWN, Hierarchy
-from sqlanon.plans.plan import Guard, Repeat, Step, relation_name
+from sqlanon.plans.plan import Guard, Repeat, Row, Step, relation_name
 from sqlanon.plans.templates import Sql
 
 SENSITIVE = "_sensitive"  # what tells the sensitive attribute's relations from the quasi-identifiers'
@@ -51,7 +53,7 @@ def _source(reading: Reading) -> Step:
 def _folded(reading: Reading, rows: str) -> list[Step]:
     listed = {*reading.texts, *reading.request.source.lists}
     scalars = [column.internal for column in reading.columns if column.name not in listed]
-    lists = [column.internal for column in reading.columns if column.name in listed]
+    lists = [(column.internal, Sql(column.type)) for column in reading.columns if column.name in listed]
     singles = {"single_columns": reading.singles}
     checked: dict[str, object] = {**singles, "max_alternatives": reading.most}
     columns: dict[str, object] = {**singles, "scalar_columns": scalars, "list_columns": lists}
@@ -94,7 +96,11 @@ def _generalized(column: Column, hierarchy: Hierarchy) -> list[Step]:
     """Return the steps that find the common ancestor of every different cell of one attribute."""
     suffix, levels = f"_{column.number}", hierarchy.level_names
     common: dict[str, object] = {"level_columns": levels, "deepest_first": levels[::-1], "root": hierarchy.root}
-    refuse = refuse_outside(column)
+    named = refuse_outside(column)
+
+    def refuse(row: Row) -> None:
+        named({**row, **{name: json.loads(row[name] or "[]") for name in ("outside", "inner_nodes")}})
+
     outside = Guard(
         "outside_count > 0 or inner_count > 0", f"{column.name!r} has values that are not leaves of its hierarchy"
     )

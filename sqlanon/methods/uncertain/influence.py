@@ -4,6 +4,7 @@ A line holds a sensitive value, its influence t_ij in [0, 1] for every quasi-ide
 [0, 1], unlike every other's. It is given by somebody who knows the field, or learned and then corrected.
 """
 
+import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -145,11 +146,12 @@ def _refuse_weightless(show_values: bool) -> Callable[[Row], None]:
     """Refuse values without a weight: their number, their names only where messages may hold what is sensitive."""
 
     def refuse(row: Row) -> None:
-        if row["missing"]:
-            listed = f": {', '.join(map(repr, row['missing']))}" if show_values else ""
+        missing = json.loads(row["missing"] or "[]")
+        if missing:
+            listed = f": {', '.join(map(repr, missing))}" if show_values else ""
             named = "" if show_values else f" ({option('show_values', True)} names them)"
             raise UsageError(
-                f"{len(row['missing'])} sensitive values have no weight in the influence file{named};"
+                f"{len(missing)} sensitive values have no weight in the influence file{named};"
                 f" add a line for each{listed}"
             )
 
@@ -186,4 +188,4 @@ def facts(roles: Roles) -> Step:
 
 def lines(row: Row) -> list[list[Any]]:
     """Return the matrix that `facts` found, as lines of a value, its influences and its weight."""
-    return [[value, *map(float, numbers)] for value, *numbers in row["matrix"]]
+    return [[value, *map(float, numbers)] for value, *numbers in json.loads(row["matrix"])]

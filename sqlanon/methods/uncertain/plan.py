@@ -238,13 +238,13 @@ UNCERTAIN: Method[Uncertain] = Method(
     sentence="Publish QIT and ST of groups of uncertain rows (UDAK-anonymity).",
     example="survey.parquet --quasi age,sex --sensitive disease -k 5 -L 3 --threshold 0.3 --influence learn"
     " --save-influence influence.csv --out release",
-    compile_sentence="Print a script that publishes QIT and ST of uncertain rows in DuckDB's shell (the source's"
-    " columns are read).",
+    compile_sentence="Print a script that publishes QIT and ST of uncertain rows in an engine's shell (the source's"
+    " columns are read, in DuckDB).",
     compile_example="patients --database hospital.duckdb --quasi age,sex --sensitive disease --id ssn -k 5 -L 3"
     " --threshold 0.3 --influence learn",
-    dialects=("duckdb",),
+    dialects=("duckdb", "postgres", "spark", "databricks"),
     most_columns=40,
-    dialects_why="lists of alternatives are taken apart and put together by functions of DuckDB's own",
+    dialects_why="alternatives stand in arrays, and how that engine's arrays are taken apart is not known here",
     takes_lists=True,
     probe=probe,
     reads_source=True,

@@ -13,7 +13,7 @@ from sqlanon.plans.templates import Sql
 
 # what a manifest's text may name as a type: it will stand in a cast
 _ORDERED = re.compile(
-    r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(\d{1,2}, ?\d{1,2}\)|DATE"
+    r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL(\(\d{1,2}, ?\d{1,2}\))?|DATE"
     r"|TIMESTAMP(_S|_MS|_NS)?( WITH TIME ZONE)?"
 )
 _PLAIN = re.compile(r"VARCHAR|BOOLEAN|UUID|BLOB|TIME(_NS)?|INTERVAL|JSON")
@@ -35,9 +35,9 @@ class Described:
     hidden: tuple[str, ...]
 
     @property
-    def fields(self) -> list[tuple[str, str]]:
-        """Return each quasi column with its field number, as QIID writes it."""
-        return [(name, str(number)) for number, name in enumerate(self.quasi, start=2)]
+    def fields(self) -> list[tuple[str, str, str]]:
+        """Return where each quasi column's alternatives are counted, its field number in QIID, and its name."""
+        return [(f"alternatives_{place}", str(place + 1), name) for place, name in enumerate(self.quasi, start=1)]
 
     @cached_property
     def trees(self) -> list[int]:

@@ -62,8 +62,11 @@ def read_source_rows(published: PublishedTables, source: Source, types: Mapping[
     if braced:
         rows = _split_braces(published, rows, [ours for _, ours in wanted], {internal[n]: braced[n] for n in braced})
     scalars = [ours for ours in internal.values() if ours not in lists]
-    rows = _fold_ties(published, rows, tuple(labels.values()), lists, scalars, isinstance(tie, str))
-    return SourceRows(rows, {internal[name]: Sql(kind) for name, kind in kinds.items()}, tuple(labels.values()))
+    typed = {internal[name]: Sql(kind) for name, kind in kinds.items()}
+    rows = _fold_ties(
+        published, rows, tuple(labels.values()), {n: typed[n] for n in lists}, scalars, isinstance(tie, str)
+    )
+    return SourceRows(rows, typed, tuple(labels.values()))
 
 
 def _split_braces(published: PublishedTables, rows: Sql, names: list[str], braced: Mapping[str, str]) -> Sql:
@@ -74,15 +77,24 @@ def _split_braces(published: PublishedTables, rows: Sql, names: list[str], brace
 
 
 def _fold_ties(
-    published: PublishedTables, rows: Sql, labels: tuple[str, ...], lists: list[str], scalars: list[str], tied: bool
+    published: PublishedTables,
+    rows: Sql,
+    labels: tuple[str, ...],
+    lists: Mapping[str, Sql],
+    scalars: list[str],
+    tied: bool,
 ) -> Sql:
-    """Make one row of alternative rows that a tie joins, and a list of every cell that is none."""
+    """Make one row of alternative rows that a tie joins, and a list of every cell that is none.
+
+    lists: the columns that hold lists, with the type of their items.
+    """
+    listed = list(lists)
     if tied:
-        named = {"single_columns": labels, "scalar_columns": scalars, "list_columns": lists}
+        named = {"single_columns": labels, "scalar_columns": scalars, "list_columns": list(lists.items())}
         rows = published.subquery("shared/folded", {"source": rows}, **named)
-        lists, scalars = [*lists, *scalars], []  # folding makes lists of all of them
+        listed, scalars = [*listed, *scalars], []  # folding makes lists of all of them
     return published.subquery(
-        "verification/uncertain/listed_row", {"source": rows}, passed=labels, lists=lists, scalars=scalars
+        "verification/uncertain/listed_row", {"source": rows}, passed=labels, lists=listed, scalars=scalars
     )
 
 

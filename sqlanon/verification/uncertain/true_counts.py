@@ -80,7 +80,8 @@ def _count_values(column: str) -> str:
 
 
 def _true_count(published: PublishedTables, original: SourceRows, internal: str) -> str:
-    return published.query("verification/uncertain/true_count", {"original": original.rows}, column=internal)
+    values = {"column": internal, "kind": original.kinds[internal]}
+    return published.query("verification/uncertain/true_count", {"original": original.rows}, **values)
 
 
 def _judge(answered: "pd.DataFrame", counted: "pd.DataFrame", hidden: int, open_ended: bool) -> dict[str, Any]:

@@ -41,7 +41,7 @@ select
     "sex" as "quasi_3",
     "disease" as "sensitive",
     "ssn" as "identifier_1",
-    rowid as "row_number"
+    row_number() over () as "row_number"
 from "patients";
 
 -- population: The rows that have any sensitive value, NULL counting as one
@@ -66,18 +66,18 @@ from (
             select
                 case
                     when "quasi_1" is null then 0
-                    when len("quasi_1") = 1 then case when "quasi_1"[1] is null then 1 else 0 end
-                    when list_count("quasi_1") = len("quasi_1") and len("quasi_1") > 0 then 0
+                    when array_length("quasi_1") = 1 then case when "quasi_1"[1] is null then 1 else 0 end
+                    when list_count("quasi_1") = array_length("quasi_1") and array_length("quasi_1") > 0 then 0
                     else 1
                 end as empty_1,
-                case when len("quasi_1") > 1 then len(list_distinct("quasi_1")) else 1 end as different_1,
+                case when array_length("quasi_1") > 1 then array_length(list_distinct("quasi_1")) else 1 end as different_1,
                 case
                     when "sensitive" is null then 0
-                    when len("sensitive") = 1 then case when "sensitive"[1] is null then 1 else 0 end
-                    when list_count("sensitive") = len("sensitive") and len("sensitive") > 0 then 0
+                    when array_length("sensitive") = 1 then case when "sensitive"[1] is null then 1 else 0 end
+                    when list_count("sensitive") = array_length("sensitive") and array_length("sensitive") > 0 then 0
                     else 1
                 end as empty_2,
-                case when len("sensitive") > 1 then len(list_distinct("sensitive")) else 1 end as different_2,
+                case when array_length("sensitive") > 1 then array_length(list_distinct("sensitive")) else 1 end as different_2,
                 case when sensitive is null then 1 else 0 end as missing
             from "sqlanon_population"
         )
@@ -227,17 +227,16 @@ create temporary table "sqlanon_alternative_1" as
 with unfolded as (
     select
         cell_code,
-        unnest(cell) as value,
-        generate_subscripts(cell, 1) as given_place
+        cell,
+        unnest(cell) as value
     from "sqlanon_cell_1"
 ),
 different as (
-    select
+    select distinct
         cell_code,
         value,
-        min(given_place) as first_place
+        list_position(cell, value) as first_place
     from unfolded
-    group by cell_code, value
 )
 select
     cell_code,
@@ -246,7 +245,7 @@ select
     cast(value as varchar) as text
 from different;
 
--- outside_1: Values of an attribute that its hierarchy does not have, or has as inner nodes only
+-- outside_1: Values of an attribute that its hierarchy does not have, or has as inner nodes only, the first of them in JSON
 select case when refusal is not null then system.main.error(refusal) end as checked
 from (
     select
@@ -257,16 +256,34 @@ from (
         with looked_up as (
             select distinct
                 alternative.text,
-                hierarchy.held
+                coalesce(hierarchy.held, 2) as held
             from "sqlanon_alternative_1" as alternative
             left join "sqlanon_hierarchy_1" as hierarchy on alternative.text = hierarchy.node
+        ),
+        placed as (
+            select
+                text,
+                held,
+                row_number() over (partition by held order by text) as place
+            from looked_up
+            where held <> 1
+        ),
+        shown as (
+            select
+                held,
+                '[' || string_agg(
+                    case when place <= 10 then cast(to_json(text) as varchar) end, ',' order by place
+                ) || ']' as texts,
+                count(*) as value_count
+            from placed
+            group by held
         )
         select
-            count(*) filter (where held is null) as outside_count,
-            list(text order by text) filter (where held is null)[1:10] as outside,
-            count(*) filter (where held = 0) as inner_count,
-            list(text order by text) filter (where held = 0)[1:10] as inner_nodes
-        from looked_up
+            coalesce(cast(sum(case when held = 2 then value_count else 0 end) as bigint), 0) as outside_count,
+            max(case when held = 2 then texts end) as outside,
+            coalesce(cast(sum(case when held = 0 then value_count else 0 end) as bigint), 0) as inner_count,
+            max(case when held = 0 then texts end) as inner_nodes
+        from shown
     ) as looked_at
 ) as checked;
 
@@ -312,17 +329,16 @@ create temporary table "sqlanon_alternative_sensitive" as
 with unfolded as (
     select
         cell_code,
-        unnest(cell) as value,
-        generate_subscripts(cell, 1) as given_place
+        cell,
+        unnest(cell) as value
     from "sqlanon_cell_sensitive"
 ),
 different as (
-    select
+    select distinct
         cell_code,
         value,
-        min(given_place) as first_place
+        list_position(cell, value) as first_place
     from unfolded
-    group by cell_code, value
 )
 select
     cell_code,
@@ -395,7 +411,7 @@ select
     cast("weight" as double) as "weight"
 from line;
 
--- weightless: The sensitive values of the data that the influence matrix has no line for
+-- weightless: The sensitive values of the data that the influence matrix has no line for, as a list in JSON
 select case when refusal is not null then system.main.error(refusal) end as checked
 from (
     select
@@ -403,9 +419,13 @@ from (
             when missing is not null then 'some sensitive values have no weight in the influence file'
         end as refusal
     from (
-        select list(distinct alternative.text order by alternative.text) as missing
-        from "sqlanon_alternative_sensitive" as alternative
-        left join "sqlanon_matrix" as matrix on alternative.text = matrix.sensitive
+        with occurring as (
+            select distinct text
+            from "sqlanon_alternative_sensitive"
+        )
+        select '[' || string_agg(cast(to_json(occurring.text) as varchar), ',' order by occurring.text) || ']' as missing
+        from occurring
+        left join "sqlanon_matrix" as matrix on occurring.text = matrix.sensitive
         where matrix.sensitive is null
     ) as looked_at
 ) as checked;
@@ -425,11 +445,18 @@ inner join occurring on matrix.sensitive = occurring.text;
 with most as (
     select max(alternatives) as most_alternatives
     from "sqlanon_sensitive_set"
+),
+line as (
+    select
+        sensitive,
+        weight,
+        '[' || cast(to_json(sensitive) as varchar) || ',' || cast("influence_1" as varchar) || ',' || cast("influence_2" as varchar) || ',' || cast("influence_3" as varchar) || ',' || cast(weight as varchar) || ']' as shown
+    from "sqlanon_influence"
 )
 select
     min(most.most_alternatives) as most_alternatives,
-    list([influence.sensitive, cast(influence."influence_1" as varchar), cast(influence."influence_2" as varchar), cast(influence."influence_3" as varchar), cast(influence.weight as varchar)] order by influence.weight, influence.sensitive) as matrix
-from "sqlanon_influence" as influence
+    '[' || string_agg(line.shown, ',' order by line.weight, line.sensitive) || ']' as matrix
+from line
 cross join most;
 
 -- value: Step 2: the sensitive values that occur, alternatives included, with their row of the influence matrix, numbered by weight, which no two share
@@ -3797,9 +3824,9 @@ with met as (
 weighed as (
     select
         *,
-        sum(grave) over (partition by target, group_number) as grave_rows,
-        sum(case when grave = 1 and meeting = 1 then 1 else 0 end) over (partition by target, group_number) as grave_weights,
-        sum(1 - grave) over (partition by target, group_number) as harmless_rows,
+        cast(sum(grave) over (partition by target, group_number) as bigint) as grave_rows,
+        cast(sum(case when grave = 1 and meeting = 1 then 1 else 0 end) over (partition by target, group_number) as bigint) as grave_weights,
+        cast(sum(1 - grave) over (partition by target, group_number) as bigint) as harmless_rows,
         row_number() over (
             partition by target, group_number, grave
             order by case when meeting = 1 then 0 else 1 end, "draw", "tie", row_number
@@ -3891,7 +3918,7 @@ diameter as (
 weighed as (
     select
         count(*) as measured_clusters,
-        avg(size.row_count * diameter.diameter) as objective,
+        sum(size.row_count * diameter.diameter) / nullif(count(*), 0) as objective,
         max(diameter.diameter) as largest_diameter
     from diameter
     inner join size on diameter.target = size.cluster
@@ -3925,12 +3952,12 @@ with different as (
 )
 select
     "alternatives_1",
-    coalesce(nullif(case when "alternatives_1" > 1 then '2' || cast("alternatives_1" as varchar) else '' end || certain, ''), '0') as qiid,
+    coalesce(nullif(case when "alternatives_1" > 1 then '2' || cast("alternatives_1" as varchar) else '' end || '', ''), '0') as qiid,
     list_filter(
         cast([
             {'attribute': 'education', 'count': "alternatives_1"}
         ] as struct(attribute varchar, count integer)[]),
-        lambda uncertain: uncertain.count > 1
+        lambda mark: mark.count > 1
     ) as alternatives
 from different;
 

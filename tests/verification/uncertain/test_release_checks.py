@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon.errors import ReleaseError, UsageError
-from sqlanon.releases.release import open_release
 from tests.conftest import NASTY_NAMES, PAPERS
 from tests.examples import examples
 from tests.uncertain_release import WEIGHTS, write_release
@@ -329,15 +328,6 @@ def test_verify_on_the_command_line(shell):
     voters = shell("verify", PAPER / "release", "--voters", PAPER / "table_6.csv")
     assert voters.returncode == 2
     assert "a release of uncertain has no groups of exact values to look voters up in" in voters.stderr
-
-
-def test_engines_without_lists_are_refused(monkeypatch):
-    from sqlanon.engines.duckdb import DuckDBEngine, connect
-
-    engine = DuckDBEngine(connect())
-    monkeypatch.setattr(engine, "dialect", "postgres")
-    with pytest.raises(UsageError, match="a release of uncertain holds lists, which are read with duckdb, not with"):
-        open_release(PAPER / "release", engine=engine)
 
 
 def test_a_schema_is_read_as_a_directory_is(tmp_path):

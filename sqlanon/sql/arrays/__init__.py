@@ -1,0 +1,1 @@
+"""Lists of alternatives, which engines call arrays: what templates say of them, and how dialects write it."""

@@ -1,0 +1,116 @@
+"""Put a dialect's own text where templates say what is done with lists, in DuckDB's functions."""
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from sqlanon.errors import TemplateError
+from sqlanon.sql.arrays.spellings import SPELLINGS, ArraySpelling
+
+_NAMED = {"list_count": "known", "list_position": "place"}
+_PLAIN: dict[type[exp.Expr], str] = {
+    exp.ArraySize: "size",
+    exp.ArrayMax: "largest",
+    exp.ArraySort: "sorted",
+    exp.ArrayDistinct: "distinct",
+    exp.Explode: "unnested",
+}
+
+
+def respell_array(node: exp.Expr, dialect: str) -> bool:
+    """Put the dialect's own text where a node is one of arrays; tell whether it was, or belongs to one that will be."""
+    spelling = SPELLINGS.get(dialect)
+    writes = _WRITERS.get(type(node))
+    if spelling is None or writes is None:
+        return False
+    return writes(node, spelling, lambda one: one.sql(dialect, identify=True))
+
+
+Text = Callable[[exp.Expr], str]
+
+
+def _put(node: exp.Expr, text: str) -> bool:
+    node.replace(exp.Var(this=text))
+    return True
+
+
+def _write_plain(node: exp.Expr, spelling: ArraySpelling, text: Text) -> bool:
+    return _put(node, getattr(spelling, _PLAIN[type(node)]).format(text(node.this)))
+
+
+def _write_item(node: exp.Bracket, spelling: ArraySpelling, text: Text) -> bool:
+    (place,) = node.expressions  # sqlglot counts from 0
+    if not place.is_int:
+        raise TemplateError(f"not portable: an item at no fixed place in {node.sql('duckdb')}")
+    if isinstance(node.this, exp.ArrayFilter):
+        return True  # a mark, written as a whole
+    return _put(node, spelling.item.format(text(node.this), int(place.name) + 1))
+
+
+def _write_named(node: exp.Anonymous, spelling: ArraySpelling, text: Text) -> bool:
+    name, operands = node.name.lower(), [text(one) for one in node.expressions]
+    if name in _NAMED:
+        return _put(node, getattr(spelling, _NAMED[name]).format(*operands))
+    if name == "list_slice":
+        return _put(node, spelling.head.format(operands[0], operands[2]))
+    return name == "create_sort_key"
+
+
+def _write_least(node: exp.Min, spelling: ArraySpelling, text: Text) -> bool:
+    if not (isinstance(node.this, exp.Anonymous) and node.this.name.lower() == "create_sort_key"):
+        return False
+    columns = [text(one) for one in node.this.expressions[::2]]  # behind each stands how it is ordered
+    behind = [f"{column} IS NULL, {column}" for column in columns]
+    return _put(node, spelling.least.format(", ".join(columns), ", ".join(behind)))
+
+
+def _write_gathered(node: exp.ArrayAgg, spelling: ArraySpelling, text: Text) -> bool:
+    order = node.this
+    held = order.this if isinstance(order, exp.Order) else order
+    once = isinstance(held, exp.Distinct)
+    item = held.expressions[0] if once else held
+    if not isinstance(order, exp.Order) or [one.this for one in order.expressions] != [item]:
+        raise TemplateError(f"not portable: a list in another order than its own in {node.sql('duckdb')}")
+    return _put(node, (spelling.gathered_once if once else spelling.gathered).format(text(item)))
+
+
+def _write_parts(node: exp.Transform, spelling: ArraySpelling, text: Text) -> bool:
+    spaces = node.expression.find(exp.Trim).expression
+    return _put(node, spelling.parts.format(text(node.this.this), text(spaces)))
+
+
+def _write_filter(node: exp.ArrayFilter, spelling: ArraySpelling, text: Text) -> bool:
+    condition = node.expression.this
+    if not isinstance(condition, exp.RegexpLike):
+        return _write_marks(node, spelling, text)
+    pattern = condition.expression.this
+    ended = pattern.removesuffix("$") + spelling.end if pattern.endswith("$") else pattern
+    return _put(node, spelling.matching.format(text(node.this), text(exp.Literal.string(ended))))
+
+
+def _write_marks(node: exp.ArrayFilter, spelling: ArraySpelling, text: Text) -> bool:
+    if isinstance(node.parent, exp.Bracket) or not spelling.marks:
+        return True
+    lines = [[text(part.expression) for part in one.expressions] for one in node.this.this.expressions]
+    listed = [spelling.line.format(*line, place) for place, line in enumerate(lines, start=1)]
+    return _put(node, spelling.marks.format(", ".join(listed or [spelling.line.format("''", "0", "0")])))
+
+
+def _write_mark(node: exp.Dot, spelling: ArraySpelling, text: Text) -> bool:
+    found = node.this.this if isinstance(node.this, exp.Bracket) else None
+    if not isinstance(found, exp.ArrayFilter):
+        return False  # of a mark inside
+    name = found.expression.this.expression
+    return _put(node, spelling.mark.format(text(found.this), text(name)))
+
+
+_WRITERS: dict[type[exp.Expr], Callable[..., bool]] = {
+    **dict.fromkeys(_PLAIN, _write_plain),
+    exp.Bracket: _write_item,
+    exp.Anonymous: _write_named,
+    exp.Min: _write_least,
+    exp.ArrayAgg: _write_gathered,
+    exp.ArrayFilter: _write_filter,
+    exp.Transform: _write_parts,
+    exp.Dot: _write_mark,
+}

@@ -1,0 +1,4946 @@
+-- sqlanon uncertain for postgres: k = 5, l = 3, threshold = 0.3, undiverse = merge, max_group = 20, refine = 0, max_alternatives = 2, order_alternatives = given, alternatives = lists, alternative_of = None, hierarchies = {'education': [['Bachelor', 'University'], ['Master', 'University'], ['School', 'Any'], ['University', 'Any']]}, types = {'education': 'VARCHAR', 'age': 'INTEGER', 'sex': 'VARCHAR'}, draws = keyed, nulls = refuse, rows_per_person = one
+-- Ren, Yang, Zhang and Jia, Uncertain Data Privacy Protection Based on K-anonymity Via Anatomy, 2012
+-- It makes "sqlanon_qit", "sqlanon_st", and nothing else that it makes may be handed on.
+-- It needs a key of 64 hex digits, and who has the key can undo the release.
+-- Make one with: openssl rand -hex 32
+-- Hand it over before the script runs: set sqlanon.key = '…'
+
+begin;
+set local datestyle = 'ISO';
+
+-- key: what the session was given
+create temporary table "sqlanon_key" as
+select lower(current_setting('sqlanon.key', true)) as "secret";
+
+do $sqlanon$
+declare refusal text := (
+    select
+      case
+        when "key_count" <> 1 or "key_length" <> 64
+        then 'the key is missing: hand over 64 hex digits'
+      end as "refusal"
+    from (
+      select
+        count(*) as "key_count",
+        coalesce(max(length("secret")), 0) as "key_length"
+      from "sqlanon_key"
+    ) as "looked_at"
+);
+begin
+    if refusal is not null then raise exception using message = refusal; end if;
+end
+$sqlanon$;
+
+-- source: The rows that take part, under names of our own, so that no column of the user's meets one of ours
+create temporary view "sqlanon_source" as
+select
+  "education" as "quasi_1",
+  "age" as "quasi_2",
+  "sex" as "quasi_3",
+  "disease" as "sensitive",
+  "ssn" as "identifier_1",
+  row_number() over () as "row_number"
+from "patients";
+
+-- population: The rows that have any sensitive value, NULL counting as one
+create temporary view "sqlanon_population" as
+select
+  *
+from "sqlanon_source";
+
+-- cells: What is wrong with cells: nothing or NULL among the alternatives, more than allowed, how many are uncertain
+do $sqlanon$
+declare refusal text := (
+    select
+      case
+        when "null_count" > 0
+        then 'rows have no value in the sensitive column ''disease'''
+        when "row_count" = 0
+        then 'the source has no rows to publish'
+        when "empty_1" > 0
+        then 'some cells of ''education'' have nothing, or NULL, among their alternatives; write what they can be'
+        when "crowded_1" > 0
+        then 'some cells of ''education'' have more than 2 alternatives; raise --max-alternatives, or leave them out'
+        when "empty_2" > 0
+        then 'some cells of ''disease'' have nothing, or NULL, among their alternatives; write what they can be'
+        when "crowded_2" > 0
+        then 'some cells of ''disease'' have more than 2 alternatives; raise --max-alternatives, or leave them out'
+      end as "refusal"
+    from (
+      with "counted" as (
+        select
+          case
+            when "quasi_1" is null
+            then 0
+            when cardinality("quasi_1") = 1
+            then case when ("quasi_1")[1] is null then 1 else 0 end
+            when (select count(item) from unnest("quasi_1") as held(item)) = cardinality("quasi_1")
+            and cardinality("quasi_1") > 0
+            then 0
+            else 1
+          end as "empty_1",
+          case
+            when cardinality("quasi_1") > 1
+            then cardinality(case when "quasi_1" is not null then array(select distinct item from unnest("quasi_1") as held(item) where item is not null order by item) end)
+            else 1
+          end as "different_1",
+          case
+            when "sensitive" is null
+            then 0
+            when cardinality("sensitive") = 1
+            then case when ("sensitive")[1] is null then 1 else 0 end
+            when (select count(item) from unnest("sensitive") as held(item)) = cardinality("sensitive")
+            and cardinality("sensitive") > 0
+            then 0
+            else 1
+          end as "empty_2",
+          case
+            when cardinality("sensitive") > 1
+            then cardinality(case when "sensitive" is not null then array(select distinct item from unnest("sensitive") as held(item) where item is not null order by item) end)
+            else 1
+          end as "different_2",
+          case when "sensitive" is null then 1 else 0 end as "missing"
+        from "sqlanon_population"
+      )
+      select
+        coalesce(sum("empty_1"), 0) as "empty_1",
+        coalesce(sum(case when "different_1" > 2 then 1 else 0 end), 0) as "crowded_1",
+        coalesce(sum(case when "different_1" > 1 then 1 else 0 end), 0) as "uncertain_1",
+        coalesce(sum("empty_2"), 0) as "empty_2",
+        coalesce(sum(case when "different_2" > 2 then 1 else 0 end), 0) as "crowded_2",
+        coalesce(sum(case when "different_2" > 1 then 1 else 0 end), 0) as "uncertain_2",
+        count(*) as "row_count",
+        coalesce(sum("missing"), 0) as "null_count"
+      from "counted"
+    ) as "looked_at"
+);
+begin
+    if refusal is not null then raise exception using message = refusal; end if;
+end
+$sqlanon$;
+
+-- persons: How many rows share their identifier with another row: the guarantees are per row
+do $sqlanon$
+declare refusal text := (
+    select
+      case
+        when "repeating_persons" > 0
+        then 'persons have more than one row, and the guarantee is per row'
+      end as "refusal"
+    from (
+      with "person" as (
+        select
+          count(*) as "row_count"
+        from "sqlanon_population"
+        group by
+          "identifier_1"
+      )
+      select
+        coalesce(cast(sum("row_count") as bigint), 0) as "row_count",
+        count(*) as "person_count",
+        coalesce(sum(case when "row_count" > 1 then 1 else 0 end), 0) as "repeating_persons"
+      from "person"
+    ) as "looked_at"
+);
+begin
+    if refusal is not null then raise exception using message = refusal; end if;
+end
+$sqlanon$;
+
+-- uniqueness: How far the quasi-identifiers tell rows apart: how many rows stand alone with their combination of values, and for each of `counted_columns`, in order, in how many rows it has a value, and how many different ones
+do $sqlanon$
+declare refusal text := (
+    select
+      case
+        when "known_1" >= 100 and "known_1" = "distinct_1" and 2 * "known_1" > "row_count"
+        then 'the quasi column ''age'' has a value of its own in each row: it identifies people'
+        when "known_2" >= 100 and "known_2" = "distinct_2" and 2 * "known_2" > "row_count"
+        then 'the quasi column ''sex'' has a value of its own in each row: it identifies people'
+      end as "refusal"
+    from (
+      with "combination" as (
+        select
+          "quasi_1",
+          "quasi_2",
+          "quasi_3",
+          count(*) as "row_count"
+        from "sqlanon_population"
+        group by
+          "quasi_1",
+          "quasi_2",
+          "quasi_3"
+      )
+      select
+        coalesce(cast(sum("row_count") as bigint), 0) as "row_count",
+        coalesce(cast(sum(case when "quasi_2" is null then 0 else "row_count" end) as bigint), 0) as "known_1",
+        count(distinct "quasi_2") as "distinct_1",
+        coalesce(cast(sum(case when "quasi_3" is null then 0 else "row_count" end) as bigint), 0) as "known_2",
+        count(distinct "quasi_3") as "distinct_2",
+        coalesce(cast(sum(case when "row_count" = 1 then 1 else 0 end) as bigint), 0) as "unique_rows"
+      from "combination"
+    ) as "looked_at"
+);
+begin
+    if refusal is not null then raise exception using message = refusal; end if;
+end
+$sqlanon$;
+
+-- identified: Row identity under a given key: the identifier columns, which are unique
+create temporary view "sqlanon_identified" as
+select
+  "quasi_1",
+  "quasi_2",
+  "quasi_3",
+  "sensitive",
+  "row_number",
+  coalesce(
+    cast(length(cast("identifier_1" as text)) as text) || ':' || cast("identifier_1" as text),
+    'N'
+  ) as "identity"
+from "sqlanon_population";
+
+-- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
+create temporary table "sqlanon_drawn" as
+with "row_key" as (
+  select
+    substring((encode(sha256(convert_to("key"."secret" || 'uncertain/disease/row/', 'UTF8')), 'hex') collate "C") from 1 for 40) as "secret"
+  from "sqlanon_key" as "key"
+  offset 0
+), "hashed" as (
+  select
+    "identified"."quasi_1",
+    "identified"."quasi_2",
+    "identified"."quasi_3",
+    "identified"."row_number",
+    "identified"."sensitive",
+    (encode(sha256(convert_to("row_key"."secret" || "identified"."identity", 'UTF8')), 'hex') collate "C") as "hash"
+  from "sqlanon_identified" as "identified"
+  cross join "row_key"
+  offset 0
+)
+select
+  "quasi_1",
+  "quasi_2",
+  "quasi_3",
+  "row_number",
+  "sensitive",
+  cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint) as "draw",
+  cast(cast('x' || substring("hash" from 16 for 15) as bit(60)) as bigint) as "tie"
+from "hashed";
+analyze "sqlanon_drawn";
+
+-- hierarchy_1: A table that was given beside the source: a hierarchy's nodes with their ancestors or self from below the root down, or the influence matrix M|S
+create temporary table "sqlanon_hierarchy_1" as
+with "line" as (
+  select
+    unnest(string_to_array('Any | Bachelor | Master | School | University' collate "C", ' | ')) as "node",
+    unnest(string_to_array('0 | 2 | 2 | 1 | 1' collate "C", ' | ')) as "depth",
+    unnest(string_to_array('2 | 0 | 0 | 0 | 1' collate "C", ' | ')) as "height",
+    unnest(string_to_array('0 | 1 | 1 | 1 | 0' collate "C", ' | ')) as "held",
+    unnest(string_to_array(' | University | University | School | University' collate "C", ' | ')) as "level_1",
+    unnest(string_to_array(' | Bachelor | Master |  | ' collate "C", ' | ')) as "level_2",
+    ' | ' as "separator"
+)
+select
+  cast("node" as text) as "node",
+  cast("depth" as int) as "depth",
+  cast("height" as int) as "height",
+  cast("held" as int) as "held",
+  nullif("level_1", '') as "level_1",
+  nullif("level_2", '') as "level_2"
+from "line";
+analyze "sqlanon_hierarchy_1";
+
+-- cell_1: The different cells of an attribute, numbered in their order
+create temporary table "sqlanon_cell_1" as
+with "different" as (
+  select distinct
+    "quasi_1" as "cell"
+  from "sqlanon_drawn"
+  where
+    not "quasi_1" is null
+)
+select
+  "cell",
+  row_number() over (order by "cell") as "cell_code"
+from "different";
+analyze "sqlanon_cell_1";
+
+-- alternative_1: The alternatives of each different cell, each once, in the order in which they are given
+create temporary table "sqlanon_alternative_1" as
+with "unfolded" as (
+  select
+    "cell_code",
+    "cell",
+    unnest("cell") as "value"
+  from "sqlanon_cell_1"
+), "different" as (
+  select distinct
+    "cell_code",
+    "value",
+    array_position("cell", "value") as "first_place"
+  from "unfolded"
+)
+select
+  "cell_code",
+  row_number() over (partition by "cell_code" order by "first_place") as "place",
+  "value",
+  cast("value" as text) as "text"
+from "different";
+analyze "sqlanon_alternative_1";
+
+-- outside_1: Values of an attribute that its hierarchy does not have, or has as inner nodes only, the first of them in JSON
+do $sqlanon$
+declare refusal text := (
+    select
+      case
+        when "outside_count" > 0 or "inner_count" > 0
+        then '''education'' has values that are not leaves of its hierarchy'
+      end as "refusal"
+    from (
+      with "looked_up" as (
+        select distinct
+          "alternative"."text",
+          coalesce("hierarchy"."held", 2) as "held"
+        from "sqlanon_alternative_1" as "alternative"
+        left join "sqlanon_hierarchy_1" as "hierarchy"
+          on "alternative"."text" = "hierarchy"."node"
+      ), "placed" as (
+        select
+          "text",
+          "held",
+          row_number() over (partition by "held" order by "text") as "place"
+        from "looked_up"
+        where
+          "held" <> 1
+      ), "shown" as (
+        select
+          "held",
+          '[' || string_agg(
+        
+              case
+                when "place" <= 10
+                then cast(('"' || replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace("text", '\', '\\'), '"', '\"'), chr(1), '\u0001'), chr(2), '\u0002'), chr(3), '\u0003'), chr(4), '\u0004'), chr(5), '\u0005'), chr(6), '\u0006'), chr(7), '\u0007'), chr(8), '\b'), chr(9), '\t'), chr(10), '\n'), chr(11), '\u000B'), chr(12), '\f'), chr(13), '\r'), chr(14), '\u000E'), chr(15), '\u000F'), chr(16), '\u0010'), chr(17), '\u0011'), chr(18), '\u0012'), chr(19), '\u0013'), chr(20), '\u0014'), chr(21), '\u0015'), chr(22), '\u0016'), chr(23), '\u0017'), chr(24), '\u0018'), chr(25), '\u0019'), chr(26), '\u001A'), chr(27), '\u001B'), chr(28), '\u001C'), chr(29), '\u001D'), chr(30), '\u001E'), chr(31), '\u001F') || '"') as text)
+              end,
+              ','
+        
+            order by
+              "place"
+          ) || ']' as "texts",
+          count(*) as "value_count"
+        from "placed"
+        group by
+          "held"
+      )
+      select
+        coalesce(cast(sum(case when "held" = 2 then "value_count" else 0 end) as bigint), 0) as "outside_count",
+        max(case when "held" = 2 then "texts" end) as "outside",
+        coalesce(cast(sum(case when "held" = 0 then "value_count" else 0 end) as bigint), 0) as "inner_count",
+        max(case when "held" = 0 then "texts" end) as "inner_nodes"
+      from "shown"
+    ) as "looked_at"
+);
+begin
+    if refusal is not null then raise exception using message = refusal; end if;
+end
+$sqlanon$;
+
+-- ancestor_1: Step 1, categories: the lowest common ancestor of a cell's alternatives is the deepest level at which all of them have a node, and the same, the root where there is none
+create temporary table "sqlanon_ancestor_1" as
+with "common" as (
+  select
+    "alternative"."cell_code",
+    case
+      when count("level_1") = count(*) and min("level_1") = max("level_1")
+      then min("level_1")
+    end as "level_1",
+    case
+      when count("level_2") = count(*) and min("level_2") = max("level_2")
+      then min("level_2")
+    end as "level_2",
+    count(*) as "alternatives"
+  from "sqlanon_alternative_1" as "alternative"
+  inner join "sqlanon_hierarchy_1" as "hierarchy"
+    on "alternative"."text" = "hierarchy"."node"
+  group by
+    "alternative"."cell_code"
+)
+select
+  "cell"."cell",
+  coalesce("common"."level_2", "common"."level_1", 'Any') as "node",
+  "common"."alternatives"
+from "sqlanon_cell_1" as "cell"
+inner join "common"
+  on "cell"."cell_code" = "common"."cell_code";
+analyze "sqlanon_ancestor_1";
+
+-- cell_sensitive: The different cells of an attribute, numbered in their order
+create temporary table "sqlanon_cell_sensitive" as
+with "different" as (
+  select distinct
+    "sensitive" as "cell"
+  from "sqlanon_drawn"
+  where
+    not "sensitive" is null
+)
+select
+  "cell",
+  row_number() over (order by "cell") as "cell_code"
+from "different";
+analyze "sqlanon_cell_sensitive";
+
+-- alternative_sensitive: The alternatives of each different cell, each once, in the order in which they are given
+create temporary table "sqlanon_alternative_sensitive" as
+with "unfolded" as (
+  select
+    "cell_code",
+    "cell",
+    unnest("cell") as "value"
+  from "sqlanon_cell_sensitive"
+), "different" as (
+  select distinct
+    "cell_code",
+    "value",
+    array_position("cell", "value") as "first_place"
+  from "unfolded"
+)
+select
+  "cell_code",
+  row_number() over (partition by "cell_code" order by "first_place") as "place",
+  "value",
+  cast("value" as text) as "text"
+from "different";
+analyze "sqlanon_alternative_sensitive";
+
+-- sensitive_set: Step 1, the sensitive attribute: the sets of alternatives, cells that hold the same values in another order are one set
+create temporary table "sqlanon_sensitive_set" as
+with "collected" as (
+  select
+    "cell_code",
+    array_agg("text" order by "text") as "texts",
+    count(*) as "alternatives"
+  from "sqlanon_alternative_sensitive"
+  group by
+    "cell_code"
+)
+select
+  "cell"."cell",
+  "cell"."cell_code",
+  dense_rank() over (order by "collected"."texts") as "set_code",
+  "collected"."alternatives"
+from "sqlanon_cell_sensitive" as "cell"
+inner join "collected"
+  on "cell"."cell_code" = "collected"."cell_code";
+analyze "sqlanon_sensitive_set";
+
+-- set_values: The alternatives of a sensitive cell side by side, NULL beyond the last
+create temporary table "sqlanon_set_values" as
+select
+  max(case when "place" = 1 then "value" end) as "value_1",
+  max(case when "place" = 2 then "value" end) as "value_2",
+  "cell_code"
+from "sqlanon_alternative_sensitive"
+group by
+  "cell_code";
+analyze "sqlanon_set_values";
+
+-- determined: Step 1: the deterministic table
+create temporary table "sqlanon_determined" as
+select
+  "drawn"."row_number",
+  "drawn"."draw",
+  "drawn"."tie",
+  "drawn"."quasi_2",
+  "drawn"."quasi_3",
+  "ancestor_1"."node" as "quasi_1",
+  coalesce("ancestor_1"."alternatives", 1) as "alternatives_1",
+  "sensitive_set"."alternatives" as "sensitive_count",
+  "sensitive_set"."set_code",
+  "sensitive_set"."cell_code"
+from "sqlanon_drawn" as "drawn"
+inner join "sqlanon_sensitive_set" as "sensitive_set"
+  on "drawn"."sensitive" = "sensitive_set"."cell"
+left join "sqlanon_ancestor_1" as "ancestor_1"
+  on "drawn"."quasi_1" = "ancestor_1"."cell";
+analyze "sqlanon_determined";
+
+-- matrix: A table that was given beside the source: a hierarchy's nodes with their ancestors or self from below the root down, or the influence matrix M|S
+create temporary table "sqlanon_matrix" as
+with "line" as (
+  select
+    unnest(string_to_array('flu | obesity | AIDS' collate "C", ' | ')) as "sensitive",
+    unnest(string_to_array('0.1 | 0.1 | 0.1' collate "C", ' | ')) as "influence_1",
+    unnest(string_to_array('0.4 | 0.4 | 0.4' collate "C", ' | ')) as "influence_2",
+    unnest(string_to_array('1.0 | 1.0 | 1.0' collate "C", ' | ')) as "influence_3",
+    unnest(string_to_array('0.11 | 0.12 | 0.93' collate "C", ' | ')) as "weight",
+    ' | ' as "separator"
+)
+select
+  cast("sensitive" as text) as "sensitive",
+  cast("influence_1" as double precision) as "influence_1",
+  cast("influence_2" as double precision) as "influence_2",
+  cast("influence_3" as double precision) as "influence_3",
+  cast("weight" as double precision) as "weight"
+from "line";
+analyze "sqlanon_matrix";
+
+-- weightless: The sensitive values of the data that the influence matrix has no line for, as a list in JSON
+do $sqlanon$
+declare refusal text := (
+    select
+      case
+        when not "missing" is null
+        then 'some sensitive values have no weight in the influence file'
+      end as "refusal"
+    from (
+      with "occurring" as (
+        select distinct
+          "text"
+        from "sqlanon_alternative_sensitive"
+      )
+      select
+        '[' || string_agg(
+      
+            cast(('"' || replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace("occurring"."text", '\', '\\'), '"', '\"'), chr(1), '\u0001'), chr(2), '\u0002'), chr(3), '\u0003'), chr(4), '\u0004'), chr(5), '\u0005'), chr(6), '\u0006'), chr(7), '\u0007'), chr(8), '\b'), chr(9), '\t'), chr(10), '\n'), chr(11), '\u000B'), chr(12), '\f'), chr(13), '\r'), chr(14), '\u000E'), chr(15), '\u000F'), chr(16), '\u0010'), chr(17), '\u0011'), chr(18), '\u0012'), chr(19), '\u0013'), chr(20), '\u0014'), chr(21), '\u0015'), chr(22), '\u0016'), chr(23), '\u0017'), chr(24), '\u0018'), chr(25), '\u0019'), chr(26), '\u001A'), chr(27), '\u001B'), chr(28), '\u001C'), chr(29), '\u001D'), chr(30), '\u001E'), chr(31), '\u001F') || '"') as text),
+            ','
+      
+          order by
+            "occurring"."text"
+        ) || ']' as "missing"
+      from "occurring"
+      left join "sqlanon_matrix" as "matrix"
+        on "occurring"."text" = "matrix"."sensitive"
+      where
+        "matrix"."sensitive" is null
+    ) as "looked_at"
+);
+begin
+    if refusal is not null then raise exception using message = refusal; end if;
+end
+$sqlanon$;
+
+-- influence: The lines of the influence matrix whose values occur in the data
+create temporary table "sqlanon_influence" as
+with "occurring" as (
+  select distinct
+    "text"
+  from "sqlanon_alternative_sensitive"
+)
+select
+  "matrix".*
+from "sqlanon_matrix" as "matrix"
+inner join "occurring"
+  on "matrix"."sensitive" = "occurring"."text";
+analyze "sqlanon_influence";
+
+-- facts: What the release says that the data decides: the weights of the values that occur, and how many alternatives a sensitive value has at most
+-- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
+with "most" as (
+  select
+    max("alternatives") as "most_alternatives"
+  from "sqlanon_sensitive_set"
+), "line" as (
+  select
+    "sensitive",
+    "weight",
+    '[' || cast(('"' || replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace("sensitive", '\', '\\'), '"', '\"'), chr(1), '\u0001'), chr(2), '\u0002'), chr(3), '\u0003'), chr(4), '\u0004'), chr(5), '\u0005'), chr(6), '\u0006'), chr(7), '\u0007'), chr(8), '\b'), chr(9), '\t'), chr(10), '\n'), chr(11), '\u000B'), chr(12), '\f'), chr(13), '\r'), chr(14), '\u000E'), chr(15), '\u000F'), chr(16), '\u0010'), chr(17), '\u0011'), chr(18), '\u0012'), chr(19), '\u0013'), chr(20), '\u0014'), chr(21), '\u0015'), chr(22), '\u0016'), chr(23), '\u0017'), chr(24), '\u0018'), chr(25), '\u0019'), chr(26), '\u001A'), chr(27), '\u001B'), chr(28), '\u001C'), chr(29), '\u001D'), chr(30), '\u001E'), chr(31), '\u001F') || '"') as text) || ',' || cast("influence_1" as text) || ',' || cast("influence_2" as text) || ',' || cast("influence_3" as text) || ',' || cast("weight" as text) || ']' as "shown"
+  from "sqlanon_influence"
+)
+select
+  min("most"."most_alternatives") as "most_alternatives",
+  '[' || string_agg("line"."shown", ','
+  order by
+    "line"."weight",
+    "line"."sensitive") || ']' as "matrix"
+from "line"
+cross join "most";
+
+-- value: Step 2: the sensitive values that occur, alternatives included, with their row of the influence matrix, numbered by weight, which no two share
+create temporary table "sqlanon_value" as
+with "occurring" as (
+  select
+    "text"
+  from "sqlanon_alternative_sensitive"
+  group by
+    "text"
+)
+select
+  "influence"."sensitive",
+  cast(row_number() over (order by "influence"."weight") as int) as "held",
+  case
+    when cast("influence"."weight" as double precision) < cast('0.3' as double precision)
+    then 0
+    else 1
+  end as "grave",
+  "influence"."influence_1",
+  "influence"."influence_2",
+  "influence"."influence_3"
+from "sqlanon_influence" as "influence"
+inner join "occurring"
+  on "influence"."sensitive" = "occurring"."text";
+analyze "sqlanon_value";
+
+-- importance: What each quasi attribute counts in a distance: its mean influence w_j over the data's sensitive values, in whole millionths summed (so that no order of summing shows), all alike where nothing influences anything
+create temporary table "sqlanon_importance" as
+with "summed" as (
+  select
+    coalesce(
+      cast(sum(cast(floor(cast("influence_1" as double precision) * 1000000 + 0.5) as bigint)) as bigint),
+      0
+    ) as "importance_1",
+    coalesce(
+      cast(sum(cast(floor(cast("influence_2" as double precision) * 1000000 + 0.5) as bigint)) as bigint),
+      0
+    ) as "importance_2",
+    coalesce(
+      cast(sum(cast(floor(cast("influence_3" as double precision) * 1000000 + 0.5) as bigint)) as bigint),
+      0
+    ) as "importance_3"
+  from "sqlanon_value"
+), "totalled" as (
+  select
+    *,
+    0 + "importance_1" + "importance_2" + "importance_3" as "total"
+  from "summed"
+)
+select
+  case when "total" = 0 then 1 else "importance_1" end as "importance_1",
+  case when "total" = 0 then 1 else "importance_2" end as "importance_2",
+  case when "total" = 0 then 1 else "importance_3" end as "importance_3"
+from "totalled";
+analyze "sqlanon_importance";
+
+-- measured: How many rows there are, and where each number begins and how far it reaches
+create temporary table "sqlanon_measured" as
+select
+  count(*) as "row_count",
+  min("sensitive_count") as "least_alternatives",
+  max("sensitive_count") as "most_alternatives",
+  min(
+    case
+      when abs(cast("quasi_2" as double precision)) <= cast(1e300 as double precision)
+      then cast("quasi_2" as double precision)
+    end
+  ) as "lowest_2",
+  max(
+    case
+      when abs(cast("quasi_2" as double precision)) <= cast(1e300 as double precision)
+      then cast("quasi_2" as double precision)
+    end
+  ) - min(
+    case
+      when abs(cast("quasi_2" as double precision)) <= cast(1e300 as double precision)
+      then cast("quasi_2" as double precision)
+    end
+  ) as "span_2"
+from "sqlanon_determined";
+analyze "sqlanon_measured";
+
+-- held: The numbers of the values that each different sensitive cell holds
+create temporary table "sqlanon_held" as
+select
+  "alternative"."cell_code",
+  "value"."held",
+  "value"."grave"
+from "sqlanon_alternative_sensitive" as "alternative"
+inner join "sqlanon_value" as "value"
+  on "alternative"."text" = "value"."sensitive";
+analyze "sqlanon_held";
+
+-- representative: One value that stands for each different sensitive cell when rows are dealt out: a grave one if the cell has any, and of these the one that the fewest rows hold
+create temporary table "sqlanon_representative" as
+with "cell" as (
+  select
+    "cell_code",
+    count(*) as "row_count"
+  from "sqlanon_determined"
+  group by
+    "cell_code"
+), "frequency" as (
+  select
+    "held"."held",
+    sum("cell"."row_count") as "row_count"
+  from "sqlanon_held" as "held"
+  inner join "cell"
+    on "held"."cell_code" = "cell"."cell_code"
+  group by
+    "held"."held"
+), "ranked" as (
+  select
+    "held"."cell_code",
+    "held"."held",
+    "held"."grave",
+    row_number() over (
+      partition by "held"."cell_code"
+      order by "held"."grave" desc, "frequency"."row_count", "held"."held"
+    ) as "place"
+  from "sqlanon_held" as "held"
+  inner join "frequency"
+    on "held"."held" = "frequency"."held"
+)
+select
+  "cell_code",
+  "held",
+  "grave"
+from "ranked"
+where
+  "place" = 1;
+analyze "sqlanon_representative";
+
+-- feasibility: What decides whether there can be clusters: N, the different weights, whether all rows hold the same values, and for L, where all rows are one region, in groups of what size at least they are diverse, and up to which L groups of `most_rows` are
+do $sqlanon$
+declare refusal text := (
+    select
+      case
+        when "row_count" = 0
+        then 'the source has no rows to publish'
+        when "row_count" < 5
+        then 'K = 5 needs at least 5 rows'
+        when "value_count" < 3
+        then 'L = 3 asks for 3 different weights, and the sensitive values have fewer'
+        when "grave_count" > 0 and "least_alternatives" = "value_count"
+        then 'all rows hold the same sensitive values'
+        when "grave_count" > 0
+        and "most_alternatives" = 1
+        and (
+          "least_size" is null or "least_size" > 20
+        )
+        then 'L = 3 is not possible in groups of at most 20 rows'
+      end as "refusal"
+    from (
+      with "counted" as (
+        select
+          count(*) as "value_count",
+          coalesce(cast(sum("grave") as bigint), 0) as "grave_count"
+        from "sqlanon_value"
+      ), "standing_for" as (
+        select
+          "representative"."held",
+          "representative"."grave",
+          count(*) as "row_count"
+        from "sqlanon_determined" as "determined"
+        inner join "sqlanon_representative" as "representative"
+          on "determined"."cell_code" = "representative"."cell_code"
+        group by
+          "representative"."held",
+          "representative"."grave"
+      ), "asked" as (
+        select
+          "value"."held" as "target",
+          "value"."held" as "wanted",
+          "standing_for"."held",
+          "standing_for"."grave",
+          "standing_for"."row_count"
+        from "sqlanon_value" as "value"
+        cross join "standing_for"
+        where
+          "value"."held" > 1 and "value"."held" <= 3
+      ), "ranked" as (
+        select
+          "target",
+          "wanted",
+          "held",
+          "grave",
+          "row_count",
+          cast(sum("row_count") over (partition by "target") as bigint) as "total_rows",
+          cast(sum("grave" * "row_count") over (partition by "target") as bigint) as "grave_rows",
+          row_number() over (partition by "target" order by "row_count" desc, "held") as "place",
+          cast(sum("row_count") over (
+            partition by "target"
+            order by "row_count" desc, "held"
+            rows between unbounded preceding and current row
+          ) as bigint) as "rows_so_far"
+        from "asked"
+      ), "possible" as (
+        select
+          "target",
+          "wanted",
+          "total_rows",
+          "grave_rows",
+          least(
+            ("total_rows" / 5),
+            ("total_rows" / "wanted"),
+            min(
+              case
+                when "place" < "wanted"
+                then (("total_rows" - "rows_so_far") / ("wanted" - "place"))
+              end
+            )
+          ) as "group_count"
+        from "ranked"
+        group by
+          "target",
+          "wanted",
+          "total_rows",
+          "grave_rows"
+      ), "shared" as (
+        select
+          "possible"."target",
+          "possible"."wanted",
+          "possible"."total_rows",
+          "possible"."grave_rows",
+          "possible"."group_count",
+          case when "possible"."group_count" > 0 then "possible"."group_count" end as "divisor",
+          cast(sum("ranked"."grave" * least("ranked"."row_count", "possible"."group_count")) as bigint) as "grave_places"
+        from "possible"
+        inner join "ranked"
+          on "possible"."target" = "ranked"."target"
+        group by
+          "possible"."target",
+          "possible"."wanted",
+          "possible"."total_rows",
+          "possible"."grave_rows",
+          "possible"."group_count"
+      ), "needed" as (
+        select
+          *,
+          greatest(0, "wanted" * "group_count" - "grave_places") as "helping_rows",
+          (("grave_rows" + "divisor" - 1) / "divisor") + greatest(0, "wanted" - ("grave_places" / "divisor")) as "must"
+        from "shared"
+      ), "fitting" as (
+        select
+          "target",
+          "total_rows",
+          "group_count",
+          (("grave_rows" + "helping_rows" + "divisor" - 1) / "divisor") as "least_size",
+          case
+            when "divisor" > 0
+            then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1)
+          end as "largest_size"
+        from "needed"
+      ), "judged" as (
+        select
+          max(case when "target" = 3 then "least_size" end) as "least_size",
+          max(case when "target" = 3 then "largest_size" end) as "largest_size",
+          max(case when "largest_size" <= 20 then "target" end) as "largest_l"
+        from "fitting"
+      ), "grave" as (
+        select
+          coalesce(cast(sum("grave" * "row_count") as bigint), 0) as "grave_rows"
+        from "standing_for"
+      )
+      select
+        "measured"."row_count",
+        "counted"."value_count",
+        "counted"."grave_count",
+        "grave"."grave_rows",
+        coalesce("measured"."least_alternatives", 0) as "least_alternatives",
+        coalesce("measured"."most_alternatives", 0) as "most_alternatives",
+        "judged"."least_size",
+        "judged"."largest_size",
+        "judged"."largest_l"
+      from "sqlanon_measured" as "measured"
+      cross join "counted"
+      cross join "judged"
+      cross join "grave"
+    ) as "looked_at"
+);
+begin
+    if refusal is not null then raise exception using message = refusal; end if;
+end
+$sqlanon$;
+
+-- level_1: Every node's ancestor at each height 0 … below the root: the highest one not above that height, the node itself where it stands above
+create temporary table "sqlanon_level_1" as
+with "placed" as (
+  select
+    "hierarchy"."node",
+    case
+      when "hierarchy"."height" >= 0
+      then "hierarchy"."node"
+      when "upper_1"."height" <= 0
+      then "upper_1"."node"
+      when "upper_2"."height" <= 0
+      then "upper_2"."node"
+    end as "ancestor_0",
+    case
+      when "hierarchy"."height" >= 1
+      then "hierarchy"."node"
+      when "upper_1"."height" <= 1
+      then "upper_1"."node"
+      when "upper_2"."height" <= 1
+      then "upper_2"."node"
+    end as "ancestor_1"
+  from "sqlanon_hierarchy_1" as "hierarchy"
+  left join "sqlanon_hierarchy_1" as "upper_1"
+    on "hierarchy"."level_1" = "upper_1"."node"
+  left join "sqlanon_hierarchy_1" as "upper_2"
+    on "hierarchy"."level_2" = "upper_2"."node"
+)
+select
+  "node",
+  cast(dense_rank() over (order by "ancestor_0") as int) as "code_0",
+  cast(dense_rank() over (partition by "ancestor_1" order by "ancestor_0") as int) as "branch_0",
+  cast(dense_rank() over (order by "ancestor_1") as int) as "code_1",
+  cast(dense_rank() over (order by "ancestor_1") as int) as "branch_1"
+from "placed";
+analyze "sqlanon_level_1";
+
+-- coded_1: The rows with the codes and branches of one quasi attribute's value at its levels, 0 where there is no value
+create temporary view "sqlanon_coded_1" as
+select
+  "coded".*,
+  coalesce("dictionary"."code_0", 0) as "level_1_0",
+  coalesce("dictionary"."code_1", 0) as "level_1_1",
+  coalesce("dictionary"."branch_0", 0) as "branch_1_0",
+  coalesce("dictionary"."branch_1", 0) as "branch_1_1"
+from "sqlanon_determined" as "coded"
+left join "sqlanon_level_1" as "dictionary"
+  on "coded"."quasi_1" = "dictionary"."node";
+
+-- extent_1: How many branches, none included, there are at each level of one attribute, beside those of the ones before
+create temporary view "sqlanon_extent_1" as
+with "broad" as (
+  select
+    coalesce(max("branch_0"), 0) + 1 as "breadth_1_0",
+    coalesce(max("branch_1"), 0) + 1 as "breadth_1_1"
+  from "sqlanon_level_1"
+)
+select
+  *
+from "sqlanon_importance" as "extent"
+cross join "broad";
+
+-- category_3: The values of a quasi attribute without a hierarchy, numbered from 1 in their own order, of more than the most branches that a sort tells apart, neighbours share one
+create temporary table "sqlanon_category_3" as
+with "valued" as (
+  select
+    "quasi_3" as "node"
+  from "sqlanon_determined"
+  where
+    not "quasi_3" is null
+  group by
+    "quasi_3"
+), "numbered" as (
+  select
+    "node",
+    row_number() over (order by "node") as "number",
+    count(*) over () as "total"
+  from "valued"
+)
+select
+  "node",
+  cast("number" as int) as "code_0",
+  cast(1 + (("number" - 1) * least(1000000, "total") / "total") as int) as "branch_0"
+from "numbered";
+analyze "sqlanon_category_3";
+
+-- coded_3: The rows with the codes and branches of one quasi attribute's value at its levels, 0 where there is no value
+create temporary view "sqlanon_coded_3" as
+select
+  "coded".*,
+  coalesce("dictionary"."code_0", 0) as "level_3_0",
+  coalesce("dictionary"."branch_0", 0) as "branch_3_0"
+from "sqlanon_coded_1" as "coded"
+left join "sqlanon_category_3" as "dictionary"
+  on "coded"."quasi_3" = "dictionary"."node";
+
+-- extent_3: How many branches, none included, there are at each level of one attribute, beside those of the ones before
+create temporary view "sqlanon_extent_3" as
+with "broad" as (
+  select
+    coalesce(max("branch_0"), 0) + 1 as "breadth_3_0"
+  from "sqlanon_category_3"
+)
+select
+  *
+from "sqlanon_extent_1" as "extent"
+cross join "broad";
+
+-- point: Every row as codes and numbers
+create temporary view "sqlanon_point" as
+with "finite" as (
+  select
+    "coded".*,
+    case
+      when abs(cast("quasi_2" as double precision)) <= cast(1e300 as double precision)
+      then cast("quasi_2" as double precision)
+    end as "number_2"
+  from "sqlanon_coded_3" as "coded"
+), "binned" as (
+  select
+    "finite".*,
+    "measured"."row_count",
+    case
+      when "number_2" is null or "span_2" = 0
+      then 0
+      else least(
+        24000 - 1,
+        cast(floor(
+          (cast(("number_2" - "lowest_2") as double precision) / nullif("span_2", 0)) * 24000
+        ) as int)
+      )
+    end as "bin_2"
+  from "finite"
+  cross join "sqlanon_measured" as "measured"
+)
+select
+  "number_2",
+  case when "number_2" is null then 0 else 1 + ("bin_2" / 4000) end as "coarse_2",
+  ("bin_2" / 1000) % 4 as "fine_2",
+  "bin_2" % 1000 as "exact_2",
+  "row_number",
+  "sensitive_count",
+  "cell_code",
+  "draw",
+  "tie",
+  "level_1_0",
+  "level_1_1",
+  "level_3_0",
+  "branch_1_0",
+  "branch_1_1",
+  "branch_3_0",
+  "row_count"
+from "binned";
+
+-- arrangement: All levels of all attributes by what it costs to differ there, the dearest first: at height h (0 = leaf) of a hierarchy of height H, w_j (h + 1) / H, the last levels come after all others
+create temporary table "sqlanon_arrangement" as
+with "level" as (
+  select
+    1 as "level",
+    0 as "last",
+    (cast(cast("importance_1" as double precision) * 2 as double precision) / nullif(2, 0)) as "cost",
+    "breadth_1_1" as "breadth"
+  from "sqlanon_extent_3"
+  union all
+  select
+    2 as "level",
+    0 as "last",
+    (cast(cast("importance_1" as double precision) * 1 as double precision) / nullif(2, 0)) as "cost",
+    "breadth_1_0" as "breadth"
+  from "sqlanon_extent_3"
+  union all
+  select
+    3 as "level",
+    0 as "last",
+    (cast(cast("importance_3" as double precision) * 1 as double precision) / nullif(1, 0)) as "cost",
+    "breadth_3_0" as "breadth"
+  from "sqlanon_extent_3"
+  union all
+  select
+    4 as "level",
+    0 as "last",
+    (cast(cast("importance_2" as double precision) * 1 as double precision) / nullif(4, 0)) as "cost",
+    7 as "breadth"
+  from "sqlanon_extent_3"
+  union all
+  select
+    5 as "level",
+    0 as "last",
+    (cast(cast("importance_2" as double precision) * 1 as double precision) / nullif(12, 0)) as "cost",
+    4 as "breadth"
+  from "sqlanon_extent_3"
+  union all
+  select
+    6 as "level",
+    1 as "last",
+    (cast(cast("importance_2" as double precision) * 1 as double precision) / nullif(1, 0)) as "cost",
+    1000 as "breadth"
+  from "sqlanon_extent_3"
+), "placed" as (
+  select
+    "level",
+    "last",
+    "breadth",
+    length(cast("breadth" - 1 as text)) as "digits",
+    row_number() over (order by "last", "cost" desc, "level") as "place"
+  from "level"
+), "word_0" as (
+  select
+    *,
+    case when "last" = 0 then "place" else "level" end as "number",
+    0 as "filled_0",
+    cast(sum("digits") over (order by "place" rows between unbounded preceding and current row) as bigint) as "reach"
+  from "placed"
+), "word_1" as (
+  select
+    *,
+    max(case when "reach" <= "filled_0" + 18 then "reach" else 0 end) over () as "filled_1"
+  from "word_0"
+), "filled" as (
+  select
+    *
+  from "word_1"
+)
+select
+  max(case when "place" = 1 then "level" end) as "level_1",
+  max(case when "place" = 1 then "breadth" end) as "breadth_1",
+  max(case when "place" = 2 then "level" end) as "level_2",
+  max(case when "place" = 2 then "breadth" end) as "breadth_2",
+  max(case when "place" = 3 then "level" end) as "level_3",
+  max(case when "place" = 3 then "breadth" end) as "breadth_3",
+  max(case when "place" = 4 then "level" end) as "level_4",
+  max(case when "place" = 4 then "breadth" end) as "breadth_4",
+  max(case when "place" = 5 then "level" end) as "level_5",
+  max(case when "place" = 5 then "breadth" end) as "breadth_5",
+  max(
+    case
+      when "number" = 1 and "reach" > "filled_0" and "reach" <= "filled_1"
+      then cast('1' || substring('000000000000000000' from 1 for cast("filled_0" + 18 - "reach" as int)) as bigint)
+      else 0
+    end
+  ) as "weight_1_1",
+  max(
+    case
+      when "number" = 2 and "reach" > "filled_0" and "reach" <= "filled_1"
+      then cast('1' || substring('000000000000000000' from 1 for cast("filled_0" + 18 - "reach" as int)) as bigint)
+      else 0
+    end
+  ) as "weight_1_2",
+  max(
+    case
+      when "number" = 3 and "reach" > "filled_0" and "reach" <= "filled_1"
+      then cast('1' || substring('000000000000000000' from 1 for cast("filled_0" + 18 - "reach" as int)) as bigint)
+      else 0
+    end
+  ) as "weight_1_3",
+  max(
+    case
+      when "number" = 4 and "reach" > "filled_0" and "reach" <= "filled_1"
+      then cast('1' || substring('000000000000000000' from 1 for cast("filled_0" + 18 - "reach" as int)) as bigint)
+      else 0
+    end
+  ) as "weight_1_4",
+  max(
+    case
+      when "number" = 5 and "reach" > "filled_0" and "reach" <= "filled_1"
+      then cast('1' || substring('000000000000000000' from 1 for cast("filled_0" + 18 - "reach" as int)) as bigint)
+      else 0
+    end
+  ) as "weight_1_5",
+  max(
+    case
+      when "number" = 6 and "reach" > "filled_0" and "reach" <= "filled_1"
+      then cast('1' || substring('000000000000000000' from 1 for cast("filled_0" + 18 - "reach" as int)) as bigint)
+      else 0
+    end
+  ) as "weight_1_6",
+  count(*) as "level_count"
+from "filled";
+analyze "sqlanon_arrangement";
+
+-- clustering: One sort: rows by the levels in their places, the branches of each upwards or downwards by the parity of those before, so that neighbouring cells meet at like ends, then the last levels, and the draw
+create temporary table "sqlanon_clustering" as
+with "ordered" as (
+  select
+    case "arrangement"."level_1"
+      when 1
+      then "point"."branch_1_1"
+      when 3
+      then "point"."branch_3_0"
+      when 4
+      then "point"."coarse_2"
+    end as "at_1",
+    case "arrangement"."level_2"
+      when 1
+      then "point"."branch_1_1"
+      when 2
+      then "point"."branch_1_0"
+      when 3
+      then "point"."branch_3_0"
+      when 4
+      then "point"."coarse_2"
+      when 5
+      then "point"."fine_2"
+    end as "at_2",
+    case "arrangement"."level_3"
+      when 1
+      then "point"."branch_1_1"
+      when 2
+      then "point"."branch_1_0"
+      when 3
+      then "point"."branch_3_0"
+      when 4
+      then "point"."coarse_2"
+      when 5
+      then "point"."fine_2"
+    end as "at_3",
+    case "arrangement"."level_4"
+      when 1
+      then "point"."branch_1_1"
+      when 2
+      then "point"."branch_1_0"
+      when 3
+      then "point"."branch_3_0"
+      when 4
+      then "point"."coarse_2"
+      when 5
+      then "point"."fine_2"
+    end as "at_4",
+    case "arrangement"."level_5"
+      when 2
+      then "point"."branch_1_0"
+      when 3
+      then "point"."branch_3_0"
+      when 5
+      then "point"."fine_2"
+    end as "at_5",
+    "arrangement".*,
+    "point".*
+  from "sqlanon_point" as "point"
+  cross join "sqlanon_arrangement" as "arrangement"
+), "turned" as (
+  select
+    *,
+    case when (
+      0
+    ) % 2 = 0 then "at_1" else "breadth_1" - 1 - "at_1" end as "turned_1",
+    case when (
+      0 + "at_1"
+    ) % 2 = 0 then "at_2" else "breadth_2" - 1 - "at_2" end as "turned_2",
+    case
+      when (
+        0 + "at_1" + "at_2"
+      ) % 2 = 0
+      then "at_3"
+      else "breadth_3" - 1 - "at_3"
+    end as "turned_3",
+    case
+      when (
+        0 + "at_1" + "at_2" + "at_3"
+      ) % 2 = 0
+      then "at_4"
+      else "breadth_4" - 1 - "at_4"
+    end as "turned_4",
+    case
+      when (
+        0 + "at_1" + "at_2" + "at_3" + "at_4"
+      ) % 2 = 0
+      then "at_5"
+      else "breadth_5" - 1 - "at_5"
+    end as "turned_5",
+    case
+      when (
+        0 + "at_1" + "at_2" + "at_3" + "at_4" + "at_5"
+      ) % 2 = 0
+      then "exact_2"
+      else 1000 - 1 - "exact_2"
+    end as "turned_6"
+  from "ordered"
+), "packed" as (
+  select
+    *,
+    0 + "turned_1" * "weight_1_1" + "turned_2" * "weight_1_2" + "turned_3" * "weight_1_3" + "turned_4" * "weight_1_4" + "turned_5" * "weight_1_5" + "turned_6" * "weight_1_6" as "word_1"
+  from "turned"
+), "lined" as (
+  select
+    *,
+    row_number() over (order by "word_1", "draw", "tie") - 1 as "position"
+  from "packed"
+)
+select
+  "row_number",
+  "sensitive_count",
+  "cell_code",
+  "position",
+  least(("position" / 5), ("row_count" / 5) - 1) as "cluster"
+from "lined";
+analyze "sqlanon_clustering";
+
+-- cluster_value: The sensitive values of every cluster, alternatives included, each with the fewest alternatives of a row that holds it
+create temporary table "sqlanon_cluster_value" as
+select
+  "clustering"."cluster",
+  "held"."held",
+  max("held"."grave") as "grave",
+  min("clustering"."sensitive_count") as "least_alternatives"
+from "sqlanon_clustering" as "clustering"
+inner join "sqlanon_held" as "held"
+  on "clustering"."cell_code" = "held"."cell_code"
+group by
+  "clustering"."cluster",
+  "held"."held";
+analyze "sqlanon_cluster_value";
+
+-- judged: How every cluster stands: 2 where its rows hold at least L different weights and not all the same set of them, 1 where all weights are below c (it passes as it is), 0 where it fails
+create temporary table "sqlanon_judged" as
+with "diversity" as (
+  select
+    "cluster",
+    count(*) as "weight_count",
+    max("grave") as "grave",
+    min("least_alternatives") as "least_alternatives"
+  from "sqlanon_cluster_value"
+  group by
+    "cluster"
+)
+select
+  "cluster",
+  "cluster" as "target",
+  cast(1 as bigint) as "width",
+  case
+    when "weight_count" >= 3 and "least_alternatives" < "weight_count"
+    then 2
+    when "grave" = 0
+    then 1
+    else 0
+  end as "standing"
+from "diversity";
+analyze "sqlanon_judged";
+
+-- cluster_count: How many rows of every cluster each value stands for
+create temporary table "sqlanon_cluster_count" as
+select
+  "clustering"."cluster",
+  "representative"."held",
+  "representative"."grave",
+  count(*) as "row_count"
+from "sqlanon_clustering" as "clustering"
+inner join "sqlanon_representative" as "representative"
+  on "clustering"."cell_code" = "representative"."cell_code"
+group by
+  "clustering"."cluster",
+  "representative"."held",
+  "representative"."grave";
+analyze "sqlanon_cluster_count";
+
+-- merges: turn 1 of 16
+
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
+create temporary table "sqlanon_merged" as
+with "widened" as (
+  select
+    max(case when "width" < 32 then "width" * 2 else "width" * 8 end) as "width"
+  from "sqlanon_judged"
+  where
+    "standing" = 0
+), "failing" as (
+  select
+    ("judged"."target" / "widened"."width") * "widened"."width" as "block",
+    "widened"."width"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+  where
+    "judged"."standing" = 0
+  group by
+    ("judged"."target" / "widened"."width") * "widened"."width",
+    "widened"."width"
+), "placed" as (
+  select
+    "judged".*,
+    ("judged"."cluster" / "widened"."width") * "widened"."width" as "block"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+)
+select
+  "placed"."cluster",
+  coalesce("failing"."block", "placed"."target") as "target",
+  coalesce("failing"."width", "placed"."width") as "width",
+  "placed"."standing",
+  case when "failing"."block" is null then 0 else 1 end as "changed"
+from "placed"
+left join "failing"
+  on "placed"."block" = "failing"."block";
+analyze "sqlanon_merged";
+
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with "weight" as (
+  select
+    "merged"."target",
+    "cluster_value"."held",
+    max("cluster_value"."grave") as "grave",
+    min("cluster_value"."least_alternatives") as "least_alternatives"
+  from "sqlanon_cluster_value" as "cluster_value"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_value"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_value"."held"
+), "diversity" as (
+  select
+    "target",
+    max("grave") as "grave",
+    case when count(*) >= 3 and min("least_alternatives") < count(*) then 1 else 0 end as "diverse"
+  from "weight"
+  group by
+    "target"
+), "counted" as (
+  select
+    "merged"."target",
+    3 as "wanted",
+    "cluster_count"."held",
+    "cluster_count"."grave",
+    cast(sum("cluster_count"."row_count") as bigint) as "row_count"
+  from "sqlanon_cluster_count" as "cluster_count"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_count"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_count"."held",
+    "cluster_count"."grave"
+), "ranked" as (
+  select
+    "target",
+    "wanted",
+    "held",
+    "grave",
+    "row_count",
+    cast(sum("row_count") over (partition by "target") as bigint) as "total_rows",
+    cast(sum("grave" * "row_count") over (partition by "target") as bigint) as "grave_rows",
+    row_number() over (partition by "target" order by "row_count" desc, "held") as "place",
+    cast(sum("row_count") over (
+      partition by "target"
+      order by "row_count" desc, "held"
+      rows between unbounded preceding and current row
+    ) as bigint) as "rows_so_far"
+  from "counted"
+), "possible" as (
+  select
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows",
+    least(
+      ("total_rows" / 5),
+      ("total_rows" / "wanted"),
+      min(
+        case
+          when "place" < "wanted"
+          then (("total_rows" - "rows_so_far") / ("wanted" - "place"))
+        end
+      )
+    ) as "group_count"
+  from "ranked"
+  group by
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows"
+), "shared" as (
+  select
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count",
+    case when "possible"."group_count" > 0 then "possible"."group_count" end as "divisor",
+    cast(sum("ranked"."grave" * least("ranked"."row_count", "possible"."group_count")) as bigint) as "grave_places"
+  from "possible"
+  inner join "ranked"
+    on "possible"."target" = "ranked"."target"
+  group by
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count"
+), "needed" as (
+  select
+    *,
+    greatest(0, "wanted" * "group_count" - "grave_places") as "helping_rows",
+    (("grave_rows" + "divisor" - 1) / "divisor") + greatest(0, "wanted" - ("grave_places" / "divisor")) as "must"
+  from "shared"
+), "fitting" as (
+  select
+    "target",
+    "total_rows",
+    "group_count",
+    (("grave_rows" + "helping_rows" + "divisor" - 1) / "divisor") as "least_size",
+    case
+      when "divisor" > 0
+      then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1)
+    end as "largest_size"
+  from "needed"
+), "sized" as (
+  select
+    "fitting"."target",
+    "diversity"."grave",
+    case
+      when not "fitting"."largest_size" is null
+      then "fitting"."largest_size"
+      when "diversity"."diverse" = 1
+      then "fitting"."total_rows"
+    end as "largest_size"
+  from "fitting"
+  inner join "diversity"
+    on "fitting"."target" = "diversity"."target"
+)
+select
+  "merged"."cluster",
+  "merged"."target",
+  "merged"."width",
+  case
+    when "merged"."changed" = 0
+    then "merged"."standing"
+    when "sized"."grave" = 0
+    then 1
+    when "sized"."largest_size" <= 9
+    then 2
+    when "merged"."width" > 4 and "sized"."largest_size" <= 20
+    then 2
+    else 0
+  end as "standing"
+from "sqlanon_merged" as "merged"
+left join "sized"
+  on "merged"."target" = "sized"."target";
+analyze "sqlanon_judged_again";
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select
+  *
+from "sqlanon_judged_again";
+analyze "sqlanon_judged";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 2 of 16
+
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
+create temporary table "sqlanon_merged" as
+with "widened" as (
+  select
+    max(case when "width" < 32 then "width" * 2 else "width" * 8 end) as "width"
+  from "sqlanon_judged"
+  where
+    "standing" = 0
+), "failing" as (
+  select
+    ("judged"."target" / "widened"."width") * "widened"."width" as "block",
+    "widened"."width"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+  where
+    "judged"."standing" = 0
+  group by
+    ("judged"."target" / "widened"."width") * "widened"."width",
+    "widened"."width"
+), "placed" as (
+  select
+    "judged".*,
+    ("judged"."cluster" / "widened"."width") * "widened"."width" as "block"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+)
+select
+  "placed"."cluster",
+  coalesce("failing"."block", "placed"."target") as "target",
+  coalesce("failing"."width", "placed"."width") as "width",
+  "placed"."standing",
+  case when "failing"."block" is null then 0 else 1 end as "changed"
+from "placed"
+left join "failing"
+  on "placed"."block" = "failing"."block";
+analyze "sqlanon_merged";
+
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with "weight" as (
+  select
+    "merged"."target",
+    "cluster_value"."held",
+    max("cluster_value"."grave") as "grave",
+    min("cluster_value"."least_alternatives") as "least_alternatives"
+  from "sqlanon_cluster_value" as "cluster_value"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_value"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_value"."held"
+), "diversity" as (
+  select
+    "target",
+    max("grave") as "grave",
+    case when count(*) >= 3 and min("least_alternatives") < count(*) then 1 else 0 end as "diverse"
+  from "weight"
+  group by
+    "target"
+), "counted" as (
+  select
+    "merged"."target",
+    3 as "wanted",
+    "cluster_count"."held",
+    "cluster_count"."grave",
+    cast(sum("cluster_count"."row_count") as bigint) as "row_count"
+  from "sqlanon_cluster_count" as "cluster_count"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_count"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_count"."held",
+    "cluster_count"."grave"
+), "ranked" as (
+  select
+    "target",
+    "wanted",
+    "held",
+    "grave",
+    "row_count",
+    cast(sum("row_count") over (partition by "target") as bigint) as "total_rows",
+    cast(sum("grave" * "row_count") over (partition by "target") as bigint) as "grave_rows",
+    row_number() over (partition by "target" order by "row_count" desc, "held") as "place",
+    cast(sum("row_count") over (
+      partition by "target"
+      order by "row_count" desc, "held"
+      rows between unbounded preceding and current row
+    ) as bigint) as "rows_so_far"
+  from "counted"
+), "possible" as (
+  select
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows",
+    least(
+      ("total_rows" / 5),
+      ("total_rows" / "wanted"),
+      min(
+        case
+          when "place" < "wanted"
+          then (("total_rows" - "rows_so_far") / ("wanted" - "place"))
+        end
+      )
+    ) as "group_count"
+  from "ranked"
+  group by
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows"
+), "shared" as (
+  select
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count",
+    case when "possible"."group_count" > 0 then "possible"."group_count" end as "divisor",
+    cast(sum("ranked"."grave" * least("ranked"."row_count", "possible"."group_count")) as bigint) as "grave_places"
+  from "possible"
+  inner join "ranked"
+    on "possible"."target" = "ranked"."target"
+  group by
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count"
+), "needed" as (
+  select
+    *,
+    greatest(0, "wanted" * "group_count" - "grave_places") as "helping_rows",
+    (("grave_rows" + "divisor" - 1) / "divisor") + greatest(0, "wanted" - ("grave_places" / "divisor")) as "must"
+  from "shared"
+), "fitting" as (
+  select
+    "target",
+    "total_rows",
+    "group_count",
+    (("grave_rows" + "helping_rows" + "divisor" - 1) / "divisor") as "least_size",
+    case
+      when "divisor" > 0
+      then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1)
+    end as "largest_size"
+  from "needed"
+), "sized" as (
+  select
+    "fitting"."target",
+    "diversity"."grave",
+    case
+      when not "fitting"."largest_size" is null
+      then "fitting"."largest_size"
+      when "diversity"."diverse" = 1
+      then "fitting"."total_rows"
+    end as "largest_size"
+  from "fitting"
+  inner join "diversity"
+    on "fitting"."target" = "diversity"."target"
+)
+select
+  "merged"."cluster",
+  "merged"."target",
+  "merged"."width",
+  case
+    when "merged"."changed" = 0
+    then "merged"."standing"
+    when "sized"."grave" = 0
+    then 1
+    when "sized"."largest_size" <= 9
+    then 2
+    when "merged"."width" > 4 and "sized"."largest_size" <= 20
+    then 2
+    else 0
+  end as "standing"
+from "sqlanon_merged" as "merged"
+left join "sized"
+  on "merged"."target" = "sized"."target";
+analyze "sqlanon_judged_again";
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select
+  *
+from "sqlanon_judged_again";
+analyze "sqlanon_judged";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 3 of 16
+
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
+create temporary table "sqlanon_merged" as
+with "widened" as (
+  select
+    max(case when "width" < 32 then "width" * 2 else "width" * 8 end) as "width"
+  from "sqlanon_judged"
+  where
+    "standing" = 0
+), "failing" as (
+  select
+    ("judged"."target" / "widened"."width") * "widened"."width" as "block",
+    "widened"."width"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+  where
+    "judged"."standing" = 0
+  group by
+    ("judged"."target" / "widened"."width") * "widened"."width",
+    "widened"."width"
+), "placed" as (
+  select
+    "judged".*,
+    ("judged"."cluster" / "widened"."width") * "widened"."width" as "block"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+)
+select
+  "placed"."cluster",
+  coalesce("failing"."block", "placed"."target") as "target",
+  coalesce("failing"."width", "placed"."width") as "width",
+  "placed"."standing",
+  case when "failing"."block" is null then 0 else 1 end as "changed"
+from "placed"
+left join "failing"
+  on "placed"."block" = "failing"."block";
+analyze "sqlanon_merged";
+
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with "weight" as (
+  select
+    "merged"."target",
+    "cluster_value"."held",
+    max("cluster_value"."grave") as "grave",
+    min("cluster_value"."least_alternatives") as "least_alternatives"
+  from "sqlanon_cluster_value" as "cluster_value"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_value"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_value"."held"
+), "diversity" as (
+  select
+    "target",
+    max("grave") as "grave",
+    case when count(*) >= 3 and min("least_alternatives") < count(*) then 1 else 0 end as "diverse"
+  from "weight"
+  group by
+    "target"
+), "counted" as (
+  select
+    "merged"."target",
+    3 as "wanted",
+    "cluster_count"."held",
+    "cluster_count"."grave",
+    cast(sum("cluster_count"."row_count") as bigint) as "row_count"
+  from "sqlanon_cluster_count" as "cluster_count"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_count"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_count"."held",
+    "cluster_count"."grave"
+), "ranked" as (
+  select
+    "target",
+    "wanted",
+    "held",
+    "grave",
+    "row_count",
+    cast(sum("row_count") over (partition by "target") as bigint) as "total_rows",
+    cast(sum("grave" * "row_count") over (partition by "target") as bigint) as "grave_rows",
+    row_number() over (partition by "target" order by "row_count" desc, "held") as "place",
+    cast(sum("row_count") over (
+      partition by "target"
+      order by "row_count" desc, "held"
+      rows between unbounded preceding and current row
+    ) as bigint) as "rows_so_far"
+  from "counted"
+), "possible" as (
+  select
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows",
+    least(
+      ("total_rows" / 5),
+      ("total_rows" / "wanted"),
+      min(
+        case
+          when "place" < "wanted"
+          then (("total_rows" - "rows_so_far") / ("wanted" - "place"))
+        end
+      )
+    ) as "group_count"
+  from "ranked"
+  group by
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows"
+), "shared" as (
+  select
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count",
+    case when "possible"."group_count" > 0 then "possible"."group_count" end as "divisor",
+    cast(sum("ranked"."grave" * least("ranked"."row_count", "possible"."group_count")) as bigint) as "grave_places"
+  from "possible"
+  inner join "ranked"
+    on "possible"."target" = "ranked"."target"
+  group by
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count"
+), "needed" as (
+  select
+    *,
+    greatest(0, "wanted" * "group_count" - "grave_places") as "helping_rows",
+    (("grave_rows" + "divisor" - 1) / "divisor") + greatest(0, "wanted" - ("grave_places" / "divisor")) as "must"
+  from "shared"
+), "fitting" as (
+  select
+    "target",
+    "total_rows",
+    "group_count",
+    (("grave_rows" + "helping_rows" + "divisor" - 1) / "divisor") as "least_size",
+    case
+      when "divisor" > 0
+      then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1)
+    end as "largest_size"
+  from "needed"
+), "sized" as (
+  select
+    "fitting"."target",
+    "diversity"."grave",
+    case
+      when not "fitting"."largest_size" is null
+      then "fitting"."largest_size"
+      when "diversity"."diverse" = 1
+      then "fitting"."total_rows"
+    end as "largest_size"
+  from "fitting"
+  inner join "diversity"
+    on "fitting"."target" = "diversity"."target"
+)
+select
+  "merged"."cluster",
+  "merged"."target",
+  "merged"."width",
+  case
+    when "merged"."changed" = 0
+    then "merged"."standing"
+    when "sized"."grave" = 0
+    then 1
+    when "sized"."largest_size" <= 9
+    then 2
+    when "merged"."width" > 4 and "sized"."largest_size" <= 20
+    then 2
+    else 0
+  end as "standing"
+from "sqlanon_merged" as "merged"
+left join "sized"
+  on "merged"."target" = "sized"."target";
+analyze "sqlanon_judged_again";
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select
+  *
+from "sqlanon_judged_again";
+analyze "sqlanon_judged";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 4 of 16
+
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
+create temporary table "sqlanon_merged" as
+with "widened" as (
+  select
+    max(case when "width" < 32 then "width" * 2 else "width" * 8 end) as "width"
+  from "sqlanon_judged"
+  where
+    "standing" = 0
+), "failing" as (
+  select
+    ("judged"."target" / "widened"."width") * "widened"."width" as "block",
+    "widened"."width"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+  where
+    "judged"."standing" = 0
+  group by
+    ("judged"."target" / "widened"."width") * "widened"."width",
+    "widened"."width"
+), "placed" as (
+  select
+    "judged".*,
+    ("judged"."cluster" / "widened"."width") * "widened"."width" as "block"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+)
+select
+  "placed"."cluster",
+  coalesce("failing"."block", "placed"."target") as "target",
+  coalesce("failing"."width", "placed"."width") as "width",
+  "placed"."standing",
+  case when "failing"."block" is null then 0 else 1 end as "changed"
+from "placed"
+left join "failing"
+  on "placed"."block" = "failing"."block";
+analyze "sqlanon_merged";
+
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with "weight" as (
+  select
+    "merged"."target",
+    "cluster_value"."held",
+    max("cluster_value"."grave") as "grave",
+    min("cluster_value"."least_alternatives") as "least_alternatives"
+  from "sqlanon_cluster_value" as "cluster_value"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_value"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_value"."held"
+), "diversity" as (
+  select
+    "target",
+    max("grave") as "grave",
+    case when count(*) >= 3 and min("least_alternatives") < count(*) then 1 else 0 end as "diverse"
+  from "weight"
+  group by
+    "target"
+), "counted" as (
+  select
+    "merged"."target",
+    3 as "wanted",
+    "cluster_count"."held",
+    "cluster_count"."grave",
+    cast(sum("cluster_count"."row_count") as bigint) as "row_count"
+  from "sqlanon_cluster_count" as "cluster_count"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_count"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_count"."held",
+    "cluster_count"."grave"
+), "ranked" as (
+  select
+    "target",
+    "wanted",
+    "held",
+    "grave",
+    "row_count",
+    cast(sum("row_count") over (partition by "target") as bigint) as "total_rows",
+    cast(sum("grave" * "row_count") over (partition by "target") as bigint) as "grave_rows",
+    row_number() over (partition by "target" order by "row_count" desc, "held") as "place",
+    cast(sum("row_count") over (
+      partition by "target"
+      order by "row_count" desc, "held"
+      rows between unbounded preceding and current row
+    ) as bigint) as "rows_so_far"
+  from "counted"
+), "possible" as (
+  select
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows",
+    least(
+      ("total_rows" / 5),
+      ("total_rows" / "wanted"),
+      min(
+        case
+          when "place" < "wanted"
+          then (("total_rows" - "rows_so_far") / ("wanted" - "place"))
+        end
+      )
+    ) as "group_count"
+  from "ranked"
+  group by
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows"
+), "shared" as (
+  select
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count",
+    case when "possible"."group_count" > 0 then "possible"."group_count" end as "divisor",
+    cast(sum("ranked"."grave" * least("ranked"."row_count", "possible"."group_count")) as bigint) as "grave_places"
+  from "possible"
+  inner join "ranked"
+    on "possible"."target" = "ranked"."target"
+  group by
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count"
+), "needed" as (
+  select
+    *,
+    greatest(0, "wanted" * "group_count" - "grave_places") as "helping_rows",
+    (("grave_rows" + "divisor" - 1) / "divisor") + greatest(0, "wanted" - ("grave_places" / "divisor")) as "must"
+  from "shared"
+), "fitting" as (
+  select
+    "target",
+    "total_rows",
+    "group_count",
+    (("grave_rows" + "helping_rows" + "divisor" - 1) / "divisor") as "least_size",
+    case
+      when "divisor" > 0
+      then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1)
+    end as "largest_size"
+  from "needed"
+), "sized" as (
+  select
+    "fitting"."target",
+    "diversity"."grave",
+    case
+      when not "fitting"."largest_size" is null
+      then "fitting"."largest_size"
+      when "diversity"."diverse" = 1
+      then "fitting"."total_rows"
+    end as "largest_size"
+  from "fitting"
+  inner join "diversity"
+    on "fitting"."target" = "diversity"."target"
+)
+select
+  "merged"."cluster",
+  "merged"."target",
+  "merged"."width",
+  case
+    when "merged"."changed" = 0
+    then "merged"."standing"
+    when "sized"."grave" = 0
+    then 1
+    when "sized"."largest_size" <= 9
+    then 2
+    when "merged"."width" > 4 and "sized"."largest_size" <= 20
+    then 2
+    else 0
+  end as "standing"
+from "sqlanon_merged" as "merged"
+left join "sized"
+  on "merged"."target" = "sized"."target";
+analyze "sqlanon_judged_again";
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select
+  *
+from "sqlanon_judged_again";
+analyze "sqlanon_judged";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 5 of 16
+
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
+create temporary table "sqlanon_merged" as
+with "widened" as (
+  select
+    max(case when "width" < 32 then "width" * 2 else "width" * 8 end) as "width"
+  from "sqlanon_judged"
+  where
+    "standing" = 0
+), "failing" as (
+  select
+    ("judged"."target" / "widened"."width") * "widened"."width" as "block",
+    "widened"."width"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+  where
+    "judged"."standing" = 0
+  group by
+    ("judged"."target" / "widened"."width") * "widened"."width",
+    "widened"."width"
+), "placed" as (
+  select
+    "judged".*,
+    ("judged"."cluster" / "widened"."width") * "widened"."width" as "block"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+)
+select
+  "placed"."cluster",
+  coalesce("failing"."block", "placed"."target") as "target",
+  coalesce("failing"."width", "placed"."width") as "width",
+  "placed"."standing",
+  case when "failing"."block" is null then 0 else 1 end as "changed"
+from "placed"
+left join "failing"
+  on "placed"."block" = "failing"."block";
+analyze "sqlanon_merged";
+
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with "weight" as (
+  select
+    "merged"."target",
+    "cluster_value"."held",
+    max("cluster_value"."grave") as "grave",
+    min("cluster_value"."least_alternatives") as "least_alternatives"
+  from "sqlanon_cluster_value" as "cluster_value"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_value"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_value"."held"
+), "diversity" as (
+  select
+    "target",
+    max("grave") as "grave",
+    case when count(*) >= 3 and min("least_alternatives") < count(*) then 1 else 0 end as "diverse"
+  from "weight"
+  group by
+    "target"
+), "counted" as (
+  select
+    "merged"."target",
+    3 as "wanted",
+    "cluster_count"."held",
+    "cluster_count"."grave",
+    cast(sum("cluster_count"."row_count") as bigint) as "row_count"
+  from "sqlanon_cluster_count" as "cluster_count"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_count"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_count"."held",
+    "cluster_count"."grave"
+), "ranked" as (
+  select
+    "target",
+    "wanted",
+    "held",
+    "grave",
+    "row_count",
+    cast(sum("row_count") over (partition by "target") as bigint) as "total_rows",
+    cast(sum("grave" * "row_count") over (partition by "target") as bigint) as "grave_rows",
+    row_number() over (partition by "target" order by "row_count" desc, "held") as "place",
+    cast(sum("row_count") over (
+      partition by "target"
+      order by "row_count" desc, "held"
+      rows between unbounded preceding and current row
+    ) as bigint) as "rows_so_far"
+  from "counted"
+), "possible" as (
+  select
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows",
+    least(
+      ("total_rows" / 5),
+      ("total_rows" / "wanted"),
+      min(
+        case
+          when "place" < "wanted"
+          then (("total_rows" - "rows_so_far") / ("wanted" - "place"))
+        end
+      )
+    ) as "group_count"
+  from "ranked"
+  group by
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows"
+), "shared" as (
+  select
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count",
+    case when "possible"."group_count" > 0 then "possible"."group_count" end as "divisor",
+    cast(sum("ranked"."grave" * least("ranked"."row_count", "possible"."group_count")) as bigint) as "grave_places"
+  from "possible"
+  inner join "ranked"
+    on "possible"."target" = "ranked"."target"
+  group by
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count"
+), "needed" as (
+  select
+    *,
+    greatest(0, "wanted" * "group_count" - "grave_places") as "helping_rows",
+    (("grave_rows" + "divisor" - 1) / "divisor") + greatest(0, "wanted" - ("grave_places" / "divisor")) as "must"
+  from "shared"
+), "fitting" as (
+  select
+    "target",
+    "total_rows",
+    "group_count",
+    (("grave_rows" + "helping_rows" + "divisor" - 1) / "divisor") as "least_size",
+    case
+      when "divisor" > 0
+      then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1)
+    end as "largest_size"
+  from "needed"
+), "sized" as (
+  select
+    "fitting"."target",
+    "diversity"."grave",
+    case
+      when not "fitting"."largest_size" is null
+      then "fitting"."largest_size"
+      when "diversity"."diverse" = 1
+      then "fitting"."total_rows"
+    end as "largest_size"
+  from "fitting"
+  inner join "diversity"
+    on "fitting"."target" = "diversity"."target"
+)
+select
+  "merged"."cluster",
+  "merged"."target",
+  "merged"."width",
+  case
+    when "merged"."changed" = 0
+    then "merged"."standing"
+    when "sized"."grave" = 0
+    then 1
+    when "sized"."largest_size" <= 9
+    then 2
+    when "merged"."width" > 4 and "sized"."largest_size" <= 20
+    then 2
+    else 0
+  end as "standing"
+from "sqlanon_merged" as "merged"
+left join "sized"
+  on "merged"."target" = "sized"."target";
+analyze "sqlanon_judged_again";
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select
+  *
+from "sqlanon_judged_again";
+analyze "sqlanon_judged";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 6 of 16
+
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
+create temporary table "sqlanon_merged" as
+with "widened" as (
+  select
+    max(case when "width" < 32 then "width" * 2 else "width" * 8 end) as "width"
+  from "sqlanon_judged"
+  where
+    "standing" = 0
+), "failing" as (
+  select
+    ("judged"."target" / "widened"."width") * "widened"."width" as "block",
+    "widened"."width"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+  where
+    "judged"."standing" = 0
+  group by
+    ("judged"."target" / "widened"."width") * "widened"."width",
+    "widened"."width"
+), "placed" as (
+  select
+    "judged".*,
+    ("judged"."cluster" / "widened"."width") * "widened"."width" as "block"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+)
+select
+  "placed"."cluster",
+  coalesce("failing"."block", "placed"."target") as "target",
+  coalesce("failing"."width", "placed"."width") as "width",
+  "placed"."standing",
+  case when "failing"."block" is null then 0 else 1 end as "changed"
+from "placed"
+left join "failing"
+  on "placed"."block" = "failing"."block";
+analyze "sqlanon_merged";
+
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with "weight" as (
+  select
+    "merged"."target",
+    "cluster_value"."held",
+    max("cluster_value"."grave") as "grave",
+    min("cluster_value"."least_alternatives") as "least_alternatives"
+  from "sqlanon_cluster_value" as "cluster_value"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_value"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_value"."held"
+), "diversity" as (
+  select
+    "target",
+    max("grave") as "grave",
+    case when count(*) >= 3 and min("least_alternatives") < count(*) then 1 else 0 end as "diverse"
+  from "weight"
+  group by
+    "target"
+), "counted" as (
+  select
+    "merged"."target",
+    3 as "wanted",
+    "cluster_count"."held",
+    "cluster_count"."grave",
+    cast(sum("cluster_count"."row_count") as bigint) as "row_count"
+  from "sqlanon_cluster_count" as "cluster_count"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_count"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_count"."held",
+    "cluster_count"."grave"
+), "ranked" as (
+  select
+    "target",
+    "wanted",
+    "held",
+    "grave",
+    "row_count",
+    cast(sum("row_count") over (partition by "target") as bigint) as "total_rows",
+    cast(sum("grave" * "row_count") over (partition by "target") as bigint) as "grave_rows",
+    row_number() over (partition by "target" order by "row_count" desc, "held") as "place",
+    cast(sum("row_count") over (
+      partition by "target"
+      order by "row_count" desc, "held"
+      rows between unbounded preceding and current row
+    ) as bigint) as "rows_so_far"
+  from "counted"
+), "possible" as (
+  select
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows",
+    least(
+      ("total_rows" / 5),
+      ("total_rows" / "wanted"),
+      min(
+        case
+          when "place" < "wanted"
+          then (("total_rows" - "rows_so_far") / ("wanted" - "place"))
+        end
+      )
+    ) as "group_count"
+  from "ranked"
+  group by
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows"
+), "shared" as (
+  select
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count",
+    case when "possible"."group_count" > 0 then "possible"."group_count" end as "divisor",
+    cast(sum("ranked"."grave" * least("ranked"."row_count", "possible"."group_count")) as bigint) as "grave_places"
+  from "possible"
+  inner join "ranked"
+    on "possible"."target" = "ranked"."target"
+  group by
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count"
+), "needed" as (
+  select
+    *,
+    greatest(0, "wanted" * "group_count" - "grave_places") as "helping_rows",
+    (("grave_rows" + "divisor" - 1) / "divisor") + greatest(0, "wanted" - ("grave_places" / "divisor")) as "must"
+  from "shared"
+), "fitting" as (
+  select
+    "target",
+    "total_rows",
+    "group_count",
+    (("grave_rows" + "helping_rows" + "divisor" - 1) / "divisor") as "least_size",
+    case
+      when "divisor" > 0
+      then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1)
+    end as "largest_size"
+  from "needed"
+), "sized" as (
+  select
+    "fitting"."target",
+    "diversity"."grave",
+    case
+      when not "fitting"."largest_size" is null
+      then "fitting"."largest_size"
+      when "diversity"."diverse" = 1
+      then "fitting"."total_rows"
+    end as "largest_size"
+  from "fitting"
+  inner join "diversity"
+    on "fitting"."target" = "diversity"."target"
+)
+select
+  "merged"."cluster",
+  "merged"."target",
+  "merged"."width",
+  case
+    when "merged"."changed" = 0
+    then "merged"."standing"
+    when "sized"."grave" = 0
+    then 1
+    when "sized"."largest_size" <= 9
+    then 2
+    when "merged"."width" > 4 and "sized"."largest_size" <= 20
+    then 2
+    else 0
+  end as "standing"
+from "sqlanon_merged" as "merged"
+left join "sized"
+  on "merged"."target" = "sized"."target";
+analyze "sqlanon_judged_again";
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select
+  *
+from "sqlanon_judged_again";
+analyze "sqlanon_judged";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 7 of 16
+
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
+create temporary table "sqlanon_merged" as
+with "widened" as (
+  select
+    max(case when "width" < 32 then "width" * 2 else "width" * 8 end) as "width"
+  from "sqlanon_judged"
+  where
+    "standing" = 0
+), "failing" as (
+  select
+    ("judged"."target" / "widened"."width") * "widened"."width" as "block",
+    "widened"."width"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+  where
+    "judged"."standing" = 0
+  group by
+    ("judged"."target" / "widened"."width") * "widened"."width",
+    "widened"."width"
+), "placed" as (
+  select
+    "judged".*,
+    ("judged"."cluster" / "widened"."width") * "widened"."width" as "block"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+)
+select
+  "placed"."cluster",
+  coalesce("failing"."block", "placed"."target") as "target",
+  coalesce("failing"."width", "placed"."width") as "width",
+  "placed"."standing",
+  case when "failing"."block" is null then 0 else 1 end as "changed"
+from "placed"
+left join "failing"
+  on "placed"."block" = "failing"."block";
+analyze "sqlanon_merged";
+
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with "weight" as (
+  select
+    "merged"."target",
+    "cluster_value"."held",
+    max("cluster_value"."grave") as "grave",
+    min("cluster_value"."least_alternatives") as "least_alternatives"
+  from "sqlanon_cluster_value" as "cluster_value"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_value"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_value"."held"
+), "diversity" as (
+  select
+    "target",
+    max("grave") as "grave",
+    case when count(*) >= 3 and min("least_alternatives") < count(*) then 1 else 0 end as "diverse"
+  from "weight"
+  group by
+    "target"
+), "counted" as (
+  select
+    "merged"."target",
+    3 as "wanted",
+    "cluster_count"."held",
+    "cluster_count"."grave",
+    cast(sum("cluster_count"."row_count") as bigint) as "row_count"
+  from "sqlanon_cluster_count" as "cluster_count"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_count"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_count"."held",
+    "cluster_count"."grave"
+), "ranked" as (
+  select
+    "target",
+    "wanted",
+    "held",
+    "grave",
+    "row_count",
+    cast(sum("row_count") over (partition by "target") as bigint) as "total_rows",
+    cast(sum("grave" * "row_count") over (partition by "target") as bigint) as "grave_rows",
+    row_number() over (partition by "target" order by "row_count" desc, "held") as "place",
+    cast(sum("row_count") over (
+      partition by "target"
+      order by "row_count" desc, "held"
+      rows between unbounded preceding and current row
+    ) as bigint) as "rows_so_far"
+  from "counted"
+), "possible" as (
+  select
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows",
+    least(
+      ("total_rows" / 5),
+      ("total_rows" / "wanted"),
+      min(
+        case
+          when "place" < "wanted"
+          then (("total_rows" - "rows_so_far") / ("wanted" - "place"))
+        end
+      )
+    ) as "group_count"
+  from "ranked"
+  group by
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows"
+), "shared" as (
+  select
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count",
+    case when "possible"."group_count" > 0 then "possible"."group_count" end as "divisor",
+    cast(sum("ranked"."grave" * least("ranked"."row_count", "possible"."group_count")) as bigint) as "grave_places"
+  from "possible"
+  inner join "ranked"
+    on "possible"."target" = "ranked"."target"
+  group by
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count"
+), "needed" as (
+  select
+    *,
+    greatest(0, "wanted" * "group_count" - "grave_places") as "helping_rows",
+    (("grave_rows" + "divisor" - 1) / "divisor") + greatest(0, "wanted" - ("grave_places" / "divisor")) as "must"
+  from "shared"
+), "fitting" as (
+  select
+    "target",
+    "total_rows",
+    "group_count",
+    (("grave_rows" + "helping_rows" + "divisor" - 1) / "divisor") as "least_size",
+    case
+      when "divisor" > 0
+      then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1)
+    end as "largest_size"
+  from "needed"
+), "sized" as (
+  select
+    "fitting"."target",
+    "diversity"."grave",
+    case
+      when not "fitting"."largest_size" is null
+      then "fitting"."largest_size"
+      when "diversity"."diverse" = 1
+      then "fitting"."total_rows"
+    end as "largest_size"
+  from "fitting"
+  inner join "diversity"
+    on "fitting"."target" = "diversity"."target"
+)
+select
+  "merged"."cluster",
+  "merged"."target",
+  "merged"."width",
+  case
+    when "merged"."changed" = 0
+    then "merged"."standing"
+    when "sized"."grave" = 0
+    then 1
+    when "sized"."largest_size" <= 9
+    then 2
+    when "merged"."width" > 4 and "sized"."largest_size" <= 20
+    then 2
+    else 0
+  end as "standing"
+from "sqlanon_merged" as "merged"
+left join "sized"
+  on "merged"."target" = "sized"."target";
+analyze "sqlanon_judged_again";
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select
+  *
+from "sqlanon_judged_again";
+analyze "sqlanon_judged";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 8 of 16
+
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
+create temporary table "sqlanon_merged" as
+with "widened" as (
+  select
+    max(case when "width" < 32 then "width" * 2 else "width" * 8 end) as "width"
+  from "sqlanon_judged"
+  where
+    "standing" = 0
+), "failing" as (
+  select
+    ("judged"."target" / "widened"."width") * "widened"."width" as "block",
+    "widened"."width"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+  where
+    "judged"."standing" = 0
+  group by
+    ("judged"."target" / "widened"."width") * "widened"."width",
+    "widened"."width"
+), "placed" as (
+  select
+    "judged".*,
+    ("judged"."cluster" / "widened"."width") * "widened"."width" as "block"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+)
+select
+  "placed"."cluster",
+  coalesce("failing"."block", "placed"."target") as "target",
+  coalesce("failing"."width", "placed"."width") as "width",
+  "placed"."standing",
+  case when "failing"."block" is null then 0 else 1 end as "changed"
+from "placed"
+left join "failing"
+  on "placed"."block" = "failing"."block";
+analyze "sqlanon_merged";
+
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with "weight" as (
+  select
+    "merged"."target",
+    "cluster_value"."held",
+    max("cluster_value"."grave") as "grave",
+    min("cluster_value"."least_alternatives") as "least_alternatives"
+  from "sqlanon_cluster_value" as "cluster_value"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_value"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_value"."held"
+), "diversity" as (
+  select
+    "target",
+    max("grave") as "grave",
+    case when count(*) >= 3 and min("least_alternatives") < count(*) then 1 else 0 end as "diverse"
+  from "weight"
+  group by
+    "target"
+), "counted" as (
+  select
+    "merged"."target",
+    3 as "wanted",
+    "cluster_count"."held",
+    "cluster_count"."grave",
+    cast(sum("cluster_count"."row_count") as bigint) as "row_count"
+  from "sqlanon_cluster_count" as "cluster_count"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_count"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_count"."held",
+    "cluster_count"."grave"
+), "ranked" as (
+  select
+    "target",
+    "wanted",
+    "held",
+    "grave",
+    "row_count",
+    cast(sum("row_count") over (partition by "target") as bigint) as "total_rows",
+    cast(sum("grave" * "row_count") over (partition by "target") as bigint) as "grave_rows",
+    row_number() over (partition by "target" order by "row_count" desc, "held") as "place",
+    cast(sum("row_count") over (
+      partition by "target"
+      order by "row_count" desc, "held"
+      rows between unbounded preceding and current row
+    ) as bigint) as "rows_so_far"
+  from "counted"
+), "possible" as (
+  select
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows",
+    least(
+      ("total_rows" / 5),
+      ("total_rows" / "wanted"),
+      min(
+        case
+          when "place" < "wanted"
+          then (("total_rows" - "rows_so_far") / ("wanted" - "place"))
+        end
+      )
+    ) as "group_count"
+  from "ranked"
+  group by
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows"
+), "shared" as (
+  select
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count",
+    case when "possible"."group_count" > 0 then "possible"."group_count" end as "divisor",
+    cast(sum("ranked"."grave" * least("ranked"."row_count", "possible"."group_count")) as bigint) as "grave_places"
+  from "possible"
+  inner join "ranked"
+    on "possible"."target" = "ranked"."target"
+  group by
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count"
+), "needed" as (
+  select
+    *,
+    greatest(0, "wanted" * "group_count" - "grave_places") as "helping_rows",
+    (("grave_rows" + "divisor" - 1) / "divisor") + greatest(0, "wanted" - ("grave_places" / "divisor")) as "must"
+  from "shared"
+), "fitting" as (
+  select
+    "target",
+    "total_rows",
+    "group_count",
+    (("grave_rows" + "helping_rows" + "divisor" - 1) / "divisor") as "least_size",
+    case
+      when "divisor" > 0
+      then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1)
+    end as "largest_size"
+  from "needed"
+), "sized" as (
+  select
+    "fitting"."target",
+    "diversity"."grave",
+    case
+      when not "fitting"."largest_size" is null
+      then "fitting"."largest_size"
+      when "diversity"."diverse" = 1
+      then "fitting"."total_rows"
+    end as "largest_size"
+  from "fitting"
+  inner join "diversity"
+    on "fitting"."target" = "diversity"."target"
+)
+select
+  "merged"."cluster",
+  "merged"."target",
+  "merged"."width",
+  case
+    when "merged"."changed" = 0
+    then "merged"."standing"
+    when "sized"."grave" = 0
+    then 1
+    when "sized"."largest_size" <= 9
+    then 2
+    when "merged"."width" > 4 and "sized"."largest_size" <= 20
+    then 2
+    else 0
+  end as "standing"
+from "sqlanon_merged" as "merged"
+left join "sized"
+  on "merged"."target" = "sized"."target";
+analyze "sqlanon_judged_again";
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select
+  *
+from "sqlanon_judged_again";
+analyze "sqlanon_judged";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 9 of 16
+
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
+create temporary table "sqlanon_merged" as
+with "widened" as (
+  select
+    max(case when "width" < 32 then "width" * 2 else "width" * 8 end) as "width"
+  from "sqlanon_judged"
+  where
+    "standing" = 0
+), "failing" as (
+  select
+    ("judged"."target" / "widened"."width") * "widened"."width" as "block",
+    "widened"."width"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+  where
+    "judged"."standing" = 0
+  group by
+    ("judged"."target" / "widened"."width") * "widened"."width",
+    "widened"."width"
+), "placed" as (
+  select
+    "judged".*,
+    ("judged"."cluster" / "widened"."width") * "widened"."width" as "block"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+)
+select
+  "placed"."cluster",
+  coalesce("failing"."block", "placed"."target") as "target",
+  coalesce("failing"."width", "placed"."width") as "width",
+  "placed"."standing",
+  case when "failing"."block" is null then 0 else 1 end as "changed"
+from "placed"
+left join "failing"
+  on "placed"."block" = "failing"."block";
+analyze "sqlanon_merged";
+
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with "weight" as (
+  select
+    "merged"."target",
+    "cluster_value"."held",
+    max("cluster_value"."grave") as "grave",
+    min("cluster_value"."least_alternatives") as "least_alternatives"
+  from "sqlanon_cluster_value" as "cluster_value"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_value"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_value"."held"
+), "diversity" as (
+  select
+    "target",
+    max("grave") as "grave",
+    case when count(*) >= 3 and min("least_alternatives") < count(*) then 1 else 0 end as "diverse"
+  from "weight"
+  group by
+    "target"
+), "counted" as (
+  select
+    "merged"."target",
+    3 as "wanted",
+    "cluster_count"."held",
+    "cluster_count"."grave",
+    cast(sum("cluster_count"."row_count") as bigint) as "row_count"
+  from "sqlanon_cluster_count" as "cluster_count"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_count"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_count"."held",
+    "cluster_count"."grave"
+), "ranked" as (
+  select
+    "target",
+    "wanted",
+    "held",
+    "grave",
+    "row_count",
+    cast(sum("row_count") over (partition by "target") as bigint) as "total_rows",
+    cast(sum("grave" * "row_count") over (partition by "target") as bigint) as "grave_rows",
+    row_number() over (partition by "target" order by "row_count" desc, "held") as "place",
+    cast(sum("row_count") over (
+      partition by "target"
+      order by "row_count" desc, "held"
+      rows between unbounded preceding and current row
+    ) as bigint) as "rows_so_far"
+  from "counted"
+), "possible" as (
+  select
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows",
+    least(
+      ("total_rows" / 5),
+      ("total_rows" / "wanted"),
+      min(
+        case
+          when "place" < "wanted"
+          then (("total_rows" - "rows_so_far") / ("wanted" - "place"))
+        end
+      )
+    ) as "group_count"
+  from "ranked"
+  group by
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows"
+), "shared" as (
+  select
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count",
+    case when "possible"."group_count" > 0 then "possible"."group_count" end as "divisor",
+    cast(sum("ranked"."grave" * least("ranked"."row_count", "possible"."group_count")) as bigint) as "grave_places"
+  from "possible"
+  inner join "ranked"
+    on "possible"."target" = "ranked"."target"
+  group by
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count"
+), "needed" as (
+  select
+    *,
+    greatest(0, "wanted" * "group_count" - "grave_places") as "helping_rows",
+    (("grave_rows" + "divisor" - 1) / "divisor") + greatest(0, "wanted" - ("grave_places" / "divisor")) as "must"
+  from "shared"
+), "fitting" as (
+  select
+    "target",
+    "total_rows",
+    "group_count",
+    (("grave_rows" + "helping_rows" + "divisor" - 1) / "divisor") as "least_size",
+    case
+      when "divisor" > 0
+      then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1)
+    end as "largest_size"
+  from "needed"
+), "sized" as (
+  select
+    "fitting"."target",
+    "diversity"."grave",
+    case
+      when not "fitting"."largest_size" is null
+      then "fitting"."largest_size"
+      when "diversity"."diverse" = 1
+      then "fitting"."total_rows"
+    end as "largest_size"
+  from "fitting"
+  inner join "diversity"
+    on "fitting"."target" = "diversity"."target"
+)
+select
+  "merged"."cluster",
+  "merged"."target",
+  "merged"."width",
+  case
+    when "merged"."changed" = 0
+    then "merged"."standing"
+    when "sized"."grave" = 0
+    then 1
+    when "sized"."largest_size" <= 9
+    then 2
+    when "merged"."width" > 4 and "sized"."largest_size" <= 20
+    then 2
+    else 0
+  end as "standing"
+from "sqlanon_merged" as "merged"
+left join "sized"
+  on "merged"."target" = "sized"."target";
+analyze "sqlanon_judged_again";
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select
+  *
+from "sqlanon_judged_again";
+analyze "sqlanon_judged";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 10 of 16
+
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
+create temporary table "sqlanon_merged" as
+with "widened" as (
+  select
+    max(case when "width" < 32 then "width" * 2 else "width" * 8 end) as "width"
+  from "sqlanon_judged"
+  where
+    "standing" = 0
+), "failing" as (
+  select
+    ("judged"."target" / "widened"."width") * "widened"."width" as "block",
+    "widened"."width"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+  where
+    "judged"."standing" = 0
+  group by
+    ("judged"."target" / "widened"."width") * "widened"."width",
+    "widened"."width"
+), "placed" as (
+  select
+    "judged".*,
+    ("judged"."cluster" / "widened"."width") * "widened"."width" as "block"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+)
+select
+  "placed"."cluster",
+  coalesce("failing"."block", "placed"."target") as "target",
+  coalesce("failing"."width", "placed"."width") as "width",
+  "placed"."standing",
+  case when "failing"."block" is null then 0 else 1 end as "changed"
+from "placed"
+left join "failing"
+  on "placed"."block" = "failing"."block";
+analyze "sqlanon_merged";
+
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with "weight" as (
+  select
+    "merged"."target",
+    "cluster_value"."held",
+    max("cluster_value"."grave") as "grave",
+    min("cluster_value"."least_alternatives") as "least_alternatives"
+  from "sqlanon_cluster_value" as "cluster_value"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_value"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_value"."held"
+), "diversity" as (
+  select
+    "target",
+    max("grave") as "grave",
+    case when count(*) >= 3 and min("least_alternatives") < count(*) then 1 else 0 end as "diverse"
+  from "weight"
+  group by
+    "target"
+), "counted" as (
+  select
+    "merged"."target",
+    3 as "wanted",
+    "cluster_count"."held",
+    "cluster_count"."grave",
+    cast(sum("cluster_count"."row_count") as bigint) as "row_count"
+  from "sqlanon_cluster_count" as "cluster_count"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_count"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_count"."held",
+    "cluster_count"."grave"
+), "ranked" as (
+  select
+    "target",
+    "wanted",
+    "held",
+    "grave",
+    "row_count",
+    cast(sum("row_count") over (partition by "target") as bigint) as "total_rows",
+    cast(sum("grave" * "row_count") over (partition by "target") as bigint) as "grave_rows",
+    row_number() over (partition by "target" order by "row_count" desc, "held") as "place",
+    cast(sum("row_count") over (
+      partition by "target"
+      order by "row_count" desc, "held"
+      rows between unbounded preceding and current row
+    ) as bigint) as "rows_so_far"
+  from "counted"
+), "possible" as (
+  select
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows",
+    least(
+      ("total_rows" / 5),
+      ("total_rows" / "wanted"),
+      min(
+        case
+          when "place" < "wanted"
+          then (("total_rows" - "rows_so_far") / ("wanted" - "place"))
+        end
+      )
+    ) as "group_count"
+  from "ranked"
+  group by
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows"
+), "shared" as (
+  select
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count",
+    case when "possible"."group_count" > 0 then "possible"."group_count" end as "divisor",
+    cast(sum("ranked"."grave" * least("ranked"."row_count", "possible"."group_count")) as bigint) as "grave_places"
+  from "possible"
+  inner join "ranked"
+    on "possible"."target" = "ranked"."target"
+  group by
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count"
+), "needed" as (
+  select
+    *,
+    greatest(0, "wanted" * "group_count" - "grave_places") as "helping_rows",
+    (("grave_rows" + "divisor" - 1) / "divisor") + greatest(0, "wanted" - ("grave_places" / "divisor")) as "must"
+  from "shared"
+), "fitting" as (
+  select
+    "target",
+    "total_rows",
+    "group_count",
+    (("grave_rows" + "helping_rows" + "divisor" - 1) / "divisor") as "least_size",
+    case
+      when "divisor" > 0
+      then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1)
+    end as "largest_size"
+  from "needed"
+), "sized" as (
+  select
+    "fitting"."target",
+    "diversity"."grave",
+    case
+      when not "fitting"."largest_size" is null
+      then "fitting"."largest_size"
+      when "diversity"."diverse" = 1
+      then "fitting"."total_rows"
+    end as "largest_size"
+  from "fitting"
+  inner join "diversity"
+    on "fitting"."target" = "diversity"."target"
+)
+select
+  "merged"."cluster",
+  "merged"."target",
+  "merged"."width",
+  case
+    when "merged"."changed" = 0
+    then "merged"."standing"
+    when "sized"."grave" = 0
+    then 1
+    when "sized"."largest_size" <= 9
+    then 2
+    when "merged"."width" > 4 and "sized"."largest_size" <= 20
+    then 2
+    else 0
+  end as "standing"
+from "sqlanon_merged" as "merged"
+left join "sized"
+  on "merged"."target" = "sized"."target";
+analyze "sqlanon_judged_again";
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select
+  *
+from "sqlanon_judged_again";
+analyze "sqlanon_judged";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 11 of 16
+
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
+create temporary table "sqlanon_merged" as
+with "widened" as (
+  select
+    max(case when "width" < 32 then "width" * 2 else "width" * 8 end) as "width"
+  from "sqlanon_judged"
+  where
+    "standing" = 0
+), "failing" as (
+  select
+    ("judged"."target" / "widened"."width") * "widened"."width" as "block",
+    "widened"."width"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+  where
+    "judged"."standing" = 0
+  group by
+    ("judged"."target" / "widened"."width") * "widened"."width",
+    "widened"."width"
+), "placed" as (
+  select
+    "judged".*,
+    ("judged"."cluster" / "widened"."width") * "widened"."width" as "block"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+)
+select
+  "placed"."cluster",
+  coalesce("failing"."block", "placed"."target") as "target",
+  coalesce("failing"."width", "placed"."width") as "width",
+  "placed"."standing",
+  case when "failing"."block" is null then 0 else 1 end as "changed"
+from "placed"
+left join "failing"
+  on "placed"."block" = "failing"."block";
+analyze "sqlanon_merged";
+
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with "weight" as (
+  select
+    "merged"."target",
+    "cluster_value"."held",
+    max("cluster_value"."grave") as "grave",
+    min("cluster_value"."least_alternatives") as "least_alternatives"
+  from "sqlanon_cluster_value" as "cluster_value"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_value"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_value"."held"
+), "diversity" as (
+  select
+    "target",
+    max("grave") as "grave",
+    case when count(*) >= 3 and min("least_alternatives") < count(*) then 1 else 0 end as "diverse"
+  from "weight"
+  group by
+    "target"
+), "counted" as (
+  select
+    "merged"."target",
+    3 as "wanted",
+    "cluster_count"."held",
+    "cluster_count"."grave",
+    cast(sum("cluster_count"."row_count") as bigint) as "row_count"
+  from "sqlanon_cluster_count" as "cluster_count"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_count"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_count"."held",
+    "cluster_count"."grave"
+), "ranked" as (
+  select
+    "target",
+    "wanted",
+    "held",
+    "grave",
+    "row_count",
+    cast(sum("row_count") over (partition by "target") as bigint) as "total_rows",
+    cast(sum("grave" * "row_count") over (partition by "target") as bigint) as "grave_rows",
+    row_number() over (partition by "target" order by "row_count" desc, "held") as "place",
+    cast(sum("row_count") over (
+      partition by "target"
+      order by "row_count" desc, "held"
+      rows between unbounded preceding and current row
+    ) as bigint) as "rows_so_far"
+  from "counted"
+), "possible" as (
+  select
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows",
+    least(
+      ("total_rows" / 5),
+      ("total_rows" / "wanted"),
+      min(
+        case
+          when "place" < "wanted"
+          then (("total_rows" - "rows_so_far") / ("wanted" - "place"))
+        end
+      )
+    ) as "group_count"
+  from "ranked"
+  group by
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows"
+), "shared" as (
+  select
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count",
+    case when "possible"."group_count" > 0 then "possible"."group_count" end as "divisor",
+    cast(sum("ranked"."grave" * least("ranked"."row_count", "possible"."group_count")) as bigint) as "grave_places"
+  from "possible"
+  inner join "ranked"
+    on "possible"."target" = "ranked"."target"
+  group by
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count"
+), "needed" as (
+  select
+    *,
+    greatest(0, "wanted" * "group_count" - "grave_places") as "helping_rows",
+    (("grave_rows" + "divisor" - 1) / "divisor") + greatest(0, "wanted" - ("grave_places" / "divisor")) as "must"
+  from "shared"
+), "fitting" as (
+  select
+    "target",
+    "total_rows",
+    "group_count",
+    (("grave_rows" + "helping_rows" + "divisor" - 1) / "divisor") as "least_size",
+    case
+      when "divisor" > 0
+      then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1)
+    end as "largest_size"
+  from "needed"
+), "sized" as (
+  select
+    "fitting"."target",
+    "diversity"."grave",
+    case
+      when not "fitting"."largest_size" is null
+      then "fitting"."largest_size"
+      when "diversity"."diverse" = 1
+      then "fitting"."total_rows"
+    end as "largest_size"
+  from "fitting"
+  inner join "diversity"
+    on "fitting"."target" = "diversity"."target"
+)
+select
+  "merged"."cluster",
+  "merged"."target",
+  "merged"."width",
+  case
+    when "merged"."changed" = 0
+    then "merged"."standing"
+    when "sized"."grave" = 0
+    then 1
+    when "sized"."largest_size" <= 9
+    then 2
+    when "merged"."width" > 4 and "sized"."largest_size" <= 20
+    then 2
+    else 0
+  end as "standing"
+from "sqlanon_merged" as "merged"
+left join "sized"
+  on "merged"."target" = "sized"."target";
+analyze "sqlanon_judged_again";
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select
+  *
+from "sqlanon_judged_again";
+analyze "sqlanon_judged";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 12 of 16
+
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
+create temporary table "sqlanon_merged" as
+with "widened" as (
+  select
+    max(case when "width" < 32 then "width" * 2 else "width" * 8 end) as "width"
+  from "sqlanon_judged"
+  where
+    "standing" = 0
+), "failing" as (
+  select
+    ("judged"."target" / "widened"."width") * "widened"."width" as "block",
+    "widened"."width"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+  where
+    "judged"."standing" = 0
+  group by
+    ("judged"."target" / "widened"."width") * "widened"."width",
+    "widened"."width"
+), "placed" as (
+  select
+    "judged".*,
+    ("judged"."cluster" / "widened"."width") * "widened"."width" as "block"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+)
+select
+  "placed"."cluster",
+  coalesce("failing"."block", "placed"."target") as "target",
+  coalesce("failing"."width", "placed"."width") as "width",
+  "placed"."standing",
+  case when "failing"."block" is null then 0 else 1 end as "changed"
+from "placed"
+left join "failing"
+  on "placed"."block" = "failing"."block";
+analyze "sqlanon_merged";
+
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with "weight" as (
+  select
+    "merged"."target",
+    "cluster_value"."held",
+    max("cluster_value"."grave") as "grave",
+    min("cluster_value"."least_alternatives") as "least_alternatives"
+  from "sqlanon_cluster_value" as "cluster_value"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_value"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_value"."held"
+), "diversity" as (
+  select
+    "target",
+    max("grave") as "grave",
+    case when count(*) >= 3 and min("least_alternatives") < count(*) then 1 else 0 end as "diverse"
+  from "weight"
+  group by
+    "target"
+), "counted" as (
+  select
+    "merged"."target",
+    3 as "wanted",
+    "cluster_count"."held",
+    "cluster_count"."grave",
+    cast(sum("cluster_count"."row_count") as bigint) as "row_count"
+  from "sqlanon_cluster_count" as "cluster_count"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_count"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_count"."held",
+    "cluster_count"."grave"
+), "ranked" as (
+  select
+    "target",
+    "wanted",
+    "held",
+    "grave",
+    "row_count",
+    cast(sum("row_count") over (partition by "target") as bigint) as "total_rows",
+    cast(sum("grave" * "row_count") over (partition by "target") as bigint) as "grave_rows",
+    row_number() over (partition by "target" order by "row_count" desc, "held") as "place",
+    cast(sum("row_count") over (
+      partition by "target"
+      order by "row_count" desc, "held"
+      rows between unbounded preceding and current row
+    ) as bigint) as "rows_so_far"
+  from "counted"
+), "possible" as (
+  select
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows",
+    least(
+      ("total_rows" / 5),
+      ("total_rows" / "wanted"),
+      min(
+        case
+          when "place" < "wanted"
+          then (("total_rows" - "rows_so_far") / ("wanted" - "place"))
+        end
+      )
+    ) as "group_count"
+  from "ranked"
+  group by
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows"
+), "shared" as (
+  select
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count",
+    case when "possible"."group_count" > 0 then "possible"."group_count" end as "divisor",
+    cast(sum("ranked"."grave" * least("ranked"."row_count", "possible"."group_count")) as bigint) as "grave_places"
+  from "possible"
+  inner join "ranked"
+    on "possible"."target" = "ranked"."target"
+  group by
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count"
+), "needed" as (
+  select
+    *,
+    greatest(0, "wanted" * "group_count" - "grave_places") as "helping_rows",
+    (("grave_rows" + "divisor" - 1) / "divisor") + greatest(0, "wanted" - ("grave_places" / "divisor")) as "must"
+  from "shared"
+), "fitting" as (
+  select
+    "target",
+    "total_rows",
+    "group_count",
+    (("grave_rows" + "helping_rows" + "divisor" - 1) / "divisor") as "least_size",
+    case
+      when "divisor" > 0
+      then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1)
+    end as "largest_size"
+  from "needed"
+), "sized" as (
+  select
+    "fitting"."target",
+    "diversity"."grave",
+    case
+      when not "fitting"."largest_size" is null
+      then "fitting"."largest_size"
+      when "diversity"."diverse" = 1
+      then "fitting"."total_rows"
+    end as "largest_size"
+  from "fitting"
+  inner join "diversity"
+    on "fitting"."target" = "diversity"."target"
+)
+select
+  "merged"."cluster",
+  "merged"."target",
+  "merged"."width",
+  case
+    when "merged"."changed" = 0
+    then "merged"."standing"
+    when "sized"."grave" = 0
+    then 1
+    when "sized"."largest_size" <= 9
+    then 2
+    when "merged"."width" > 4 and "sized"."largest_size" <= 20
+    then 2
+    else 0
+  end as "standing"
+from "sqlanon_merged" as "merged"
+left join "sized"
+  on "merged"."target" = "sized"."target";
+analyze "sqlanon_judged_again";
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select
+  *
+from "sqlanon_judged_again";
+analyze "sqlanon_judged";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 13 of 16
+
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
+create temporary table "sqlanon_merged" as
+with "widened" as (
+  select
+    max(case when "width" < 32 then "width" * 2 else "width" * 8 end) as "width"
+  from "sqlanon_judged"
+  where
+    "standing" = 0
+), "failing" as (
+  select
+    ("judged"."target" / "widened"."width") * "widened"."width" as "block",
+    "widened"."width"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+  where
+    "judged"."standing" = 0
+  group by
+    ("judged"."target" / "widened"."width") * "widened"."width",
+    "widened"."width"
+), "placed" as (
+  select
+    "judged".*,
+    ("judged"."cluster" / "widened"."width") * "widened"."width" as "block"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+)
+select
+  "placed"."cluster",
+  coalesce("failing"."block", "placed"."target") as "target",
+  coalesce("failing"."width", "placed"."width") as "width",
+  "placed"."standing",
+  case when "failing"."block" is null then 0 else 1 end as "changed"
+from "placed"
+left join "failing"
+  on "placed"."block" = "failing"."block";
+analyze "sqlanon_merged";
+
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with "weight" as (
+  select
+    "merged"."target",
+    "cluster_value"."held",
+    max("cluster_value"."grave") as "grave",
+    min("cluster_value"."least_alternatives") as "least_alternatives"
+  from "sqlanon_cluster_value" as "cluster_value"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_value"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_value"."held"
+), "diversity" as (
+  select
+    "target",
+    max("grave") as "grave",
+    case when count(*) >= 3 and min("least_alternatives") < count(*) then 1 else 0 end as "diverse"
+  from "weight"
+  group by
+    "target"
+), "counted" as (
+  select
+    "merged"."target",
+    3 as "wanted",
+    "cluster_count"."held",
+    "cluster_count"."grave",
+    cast(sum("cluster_count"."row_count") as bigint) as "row_count"
+  from "sqlanon_cluster_count" as "cluster_count"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_count"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_count"."held",
+    "cluster_count"."grave"
+), "ranked" as (
+  select
+    "target",
+    "wanted",
+    "held",
+    "grave",
+    "row_count",
+    cast(sum("row_count") over (partition by "target") as bigint) as "total_rows",
+    cast(sum("grave" * "row_count") over (partition by "target") as bigint) as "grave_rows",
+    row_number() over (partition by "target" order by "row_count" desc, "held") as "place",
+    cast(sum("row_count") over (
+      partition by "target"
+      order by "row_count" desc, "held"
+      rows between unbounded preceding and current row
+    ) as bigint) as "rows_so_far"
+  from "counted"
+), "possible" as (
+  select
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows",
+    least(
+      ("total_rows" / 5),
+      ("total_rows" / "wanted"),
+      min(
+        case
+          when "place" < "wanted"
+          then (("total_rows" - "rows_so_far") / ("wanted" - "place"))
+        end
+      )
+    ) as "group_count"
+  from "ranked"
+  group by
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows"
+), "shared" as (
+  select
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count",
+    case when "possible"."group_count" > 0 then "possible"."group_count" end as "divisor",
+    cast(sum("ranked"."grave" * least("ranked"."row_count", "possible"."group_count")) as bigint) as "grave_places"
+  from "possible"
+  inner join "ranked"
+    on "possible"."target" = "ranked"."target"
+  group by
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count"
+), "needed" as (
+  select
+    *,
+    greatest(0, "wanted" * "group_count" - "grave_places") as "helping_rows",
+    (("grave_rows" + "divisor" - 1) / "divisor") + greatest(0, "wanted" - ("grave_places" / "divisor")) as "must"
+  from "shared"
+), "fitting" as (
+  select
+    "target",
+    "total_rows",
+    "group_count",
+    (("grave_rows" + "helping_rows" + "divisor" - 1) / "divisor") as "least_size",
+    case
+      when "divisor" > 0
+      then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1)
+    end as "largest_size"
+  from "needed"
+), "sized" as (
+  select
+    "fitting"."target",
+    "diversity"."grave",
+    case
+      when not "fitting"."largest_size" is null
+      then "fitting"."largest_size"
+      when "diversity"."diverse" = 1
+      then "fitting"."total_rows"
+    end as "largest_size"
+  from "fitting"
+  inner join "diversity"
+    on "fitting"."target" = "diversity"."target"
+)
+select
+  "merged"."cluster",
+  "merged"."target",
+  "merged"."width",
+  case
+    when "merged"."changed" = 0
+    then "merged"."standing"
+    when "sized"."grave" = 0
+    then 1
+    when "sized"."largest_size" <= 9
+    then 2
+    when "merged"."width" > 4 and "sized"."largest_size" <= 20
+    then 2
+    else 0
+  end as "standing"
+from "sqlanon_merged" as "merged"
+left join "sized"
+  on "merged"."target" = "sized"."target";
+analyze "sqlanon_judged_again";
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select
+  *
+from "sqlanon_judged_again";
+analyze "sqlanon_judged";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 14 of 16
+
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
+create temporary table "sqlanon_merged" as
+with "widened" as (
+  select
+    max(case when "width" < 32 then "width" * 2 else "width" * 8 end) as "width"
+  from "sqlanon_judged"
+  where
+    "standing" = 0
+), "failing" as (
+  select
+    ("judged"."target" / "widened"."width") * "widened"."width" as "block",
+    "widened"."width"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+  where
+    "judged"."standing" = 0
+  group by
+    ("judged"."target" / "widened"."width") * "widened"."width",
+    "widened"."width"
+), "placed" as (
+  select
+    "judged".*,
+    ("judged"."cluster" / "widened"."width") * "widened"."width" as "block"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+)
+select
+  "placed"."cluster",
+  coalesce("failing"."block", "placed"."target") as "target",
+  coalesce("failing"."width", "placed"."width") as "width",
+  "placed"."standing",
+  case when "failing"."block" is null then 0 else 1 end as "changed"
+from "placed"
+left join "failing"
+  on "placed"."block" = "failing"."block";
+analyze "sqlanon_merged";
+
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with "weight" as (
+  select
+    "merged"."target",
+    "cluster_value"."held",
+    max("cluster_value"."grave") as "grave",
+    min("cluster_value"."least_alternatives") as "least_alternatives"
+  from "sqlanon_cluster_value" as "cluster_value"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_value"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_value"."held"
+), "diversity" as (
+  select
+    "target",
+    max("grave") as "grave",
+    case when count(*) >= 3 and min("least_alternatives") < count(*) then 1 else 0 end as "diverse"
+  from "weight"
+  group by
+    "target"
+), "counted" as (
+  select
+    "merged"."target",
+    3 as "wanted",
+    "cluster_count"."held",
+    "cluster_count"."grave",
+    cast(sum("cluster_count"."row_count") as bigint) as "row_count"
+  from "sqlanon_cluster_count" as "cluster_count"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_count"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_count"."held",
+    "cluster_count"."grave"
+), "ranked" as (
+  select
+    "target",
+    "wanted",
+    "held",
+    "grave",
+    "row_count",
+    cast(sum("row_count") over (partition by "target") as bigint) as "total_rows",
+    cast(sum("grave" * "row_count") over (partition by "target") as bigint) as "grave_rows",
+    row_number() over (partition by "target" order by "row_count" desc, "held") as "place",
+    cast(sum("row_count") over (
+      partition by "target"
+      order by "row_count" desc, "held"
+      rows between unbounded preceding and current row
+    ) as bigint) as "rows_so_far"
+  from "counted"
+), "possible" as (
+  select
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows",
+    least(
+      ("total_rows" / 5),
+      ("total_rows" / "wanted"),
+      min(
+        case
+          when "place" < "wanted"
+          then (("total_rows" - "rows_so_far") / ("wanted" - "place"))
+        end
+      )
+    ) as "group_count"
+  from "ranked"
+  group by
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows"
+), "shared" as (
+  select
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count",
+    case when "possible"."group_count" > 0 then "possible"."group_count" end as "divisor",
+    cast(sum("ranked"."grave" * least("ranked"."row_count", "possible"."group_count")) as bigint) as "grave_places"
+  from "possible"
+  inner join "ranked"
+    on "possible"."target" = "ranked"."target"
+  group by
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count"
+), "needed" as (
+  select
+    *,
+    greatest(0, "wanted" * "group_count" - "grave_places") as "helping_rows",
+    (("grave_rows" + "divisor" - 1) / "divisor") + greatest(0, "wanted" - ("grave_places" / "divisor")) as "must"
+  from "shared"
+), "fitting" as (
+  select
+    "target",
+    "total_rows",
+    "group_count",
+    (("grave_rows" + "helping_rows" + "divisor" - 1) / "divisor") as "least_size",
+    case
+      when "divisor" > 0
+      then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1)
+    end as "largest_size"
+  from "needed"
+), "sized" as (
+  select
+    "fitting"."target",
+    "diversity"."grave",
+    case
+      when not "fitting"."largest_size" is null
+      then "fitting"."largest_size"
+      when "diversity"."diverse" = 1
+      then "fitting"."total_rows"
+    end as "largest_size"
+  from "fitting"
+  inner join "diversity"
+    on "fitting"."target" = "diversity"."target"
+)
+select
+  "merged"."cluster",
+  "merged"."target",
+  "merged"."width",
+  case
+    when "merged"."changed" = 0
+    then "merged"."standing"
+    when "sized"."grave" = 0
+    then 1
+    when "sized"."largest_size" <= 9
+    then 2
+    when "merged"."width" > 4 and "sized"."largest_size" <= 20
+    then 2
+    else 0
+  end as "standing"
+from "sqlanon_merged" as "merged"
+left join "sized"
+  on "merged"."target" = "sized"."target";
+analyze "sqlanon_judged_again";
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select
+  *
+from "sqlanon_judged_again";
+analyze "sqlanon_judged";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 15 of 16
+
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
+create temporary table "sqlanon_merged" as
+with "widened" as (
+  select
+    max(case when "width" < 32 then "width" * 2 else "width" * 8 end) as "width"
+  from "sqlanon_judged"
+  where
+    "standing" = 0
+), "failing" as (
+  select
+    ("judged"."target" / "widened"."width") * "widened"."width" as "block",
+    "widened"."width"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+  where
+    "judged"."standing" = 0
+  group by
+    ("judged"."target" / "widened"."width") * "widened"."width",
+    "widened"."width"
+), "placed" as (
+  select
+    "judged".*,
+    ("judged"."cluster" / "widened"."width") * "widened"."width" as "block"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+)
+select
+  "placed"."cluster",
+  coalesce("failing"."block", "placed"."target") as "target",
+  coalesce("failing"."width", "placed"."width") as "width",
+  "placed"."standing",
+  case when "failing"."block" is null then 0 else 1 end as "changed"
+from "placed"
+left join "failing"
+  on "placed"."block" = "failing"."block";
+analyze "sqlanon_merged";
+
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with "weight" as (
+  select
+    "merged"."target",
+    "cluster_value"."held",
+    max("cluster_value"."grave") as "grave",
+    min("cluster_value"."least_alternatives") as "least_alternatives"
+  from "sqlanon_cluster_value" as "cluster_value"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_value"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_value"."held"
+), "diversity" as (
+  select
+    "target",
+    max("grave") as "grave",
+    case when count(*) >= 3 and min("least_alternatives") < count(*) then 1 else 0 end as "diverse"
+  from "weight"
+  group by
+    "target"
+), "counted" as (
+  select
+    "merged"."target",
+    3 as "wanted",
+    "cluster_count"."held",
+    "cluster_count"."grave",
+    cast(sum("cluster_count"."row_count") as bigint) as "row_count"
+  from "sqlanon_cluster_count" as "cluster_count"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_count"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_count"."held",
+    "cluster_count"."grave"
+), "ranked" as (
+  select
+    "target",
+    "wanted",
+    "held",
+    "grave",
+    "row_count",
+    cast(sum("row_count") over (partition by "target") as bigint) as "total_rows",
+    cast(sum("grave" * "row_count") over (partition by "target") as bigint) as "grave_rows",
+    row_number() over (partition by "target" order by "row_count" desc, "held") as "place",
+    cast(sum("row_count") over (
+      partition by "target"
+      order by "row_count" desc, "held"
+      rows between unbounded preceding and current row
+    ) as bigint) as "rows_so_far"
+  from "counted"
+), "possible" as (
+  select
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows",
+    least(
+      ("total_rows" / 5),
+      ("total_rows" / "wanted"),
+      min(
+        case
+          when "place" < "wanted"
+          then (("total_rows" - "rows_so_far") / ("wanted" - "place"))
+        end
+      )
+    ) as "group_count"
+  from "ranked"
+  group by
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows"
+), "shared" as (
+  select
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count",
+    case when "possible"."group_count" > 0 then "possible"."group_count" end as "divisor",
+    cast(sum("ranked"."grave" * least("ranked"."row_count", "possible"."group_count")) as bigint) as "grave_places"
+  from "possible"
+  inner join "ranked"
+    on "possible"."target" = "ranked"."target"
+  group by
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count"
+), "needed" as (
+  select
+    *,
+    greatest(0, "wanted" * "group_count" - "grave_places") as "helping_rows",
+    (("grave_rows" + "divisor" - 1) / "divisor") + greatest(0, "wanted" - ("grave_places" / "divisor")) as "must"
+  from "shared"
+), "fitting" as (
+  select
+    "target",
+    "total_rows",
+    "group_count",
+    (("grave_rows" + "helping_rows" + "divisor" - 1) / "divisor") as "least_size",
+    case
+      when "divisor" > 0
+      then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1)
+    end as "largest_size"
+  from "needed"
+), "sized" as (
+  select
+    "fitting"."target",
+    "diversity"."grave",
+    case
+      when not "fitting"."largest_size" is null
+      then "fitting"."largest_size"
+      when "diversity"."diverse" = 1
+      then "fitting"."total_rows"
+    end as "largest_size"
+  from "fitting"
+  inner join "diversity"
+    on "fitting"."target" = "diversity"."target"
+)
+select
+  "merged"."cluster",
+  "merged"."target",
+  "merged"."width",
+  case
+    when "merged"."changed" = 0
+    then "merged"."standing"
+    when "sized"."grave" = 0
+    then 1
+    when "sized"."largest_size" <= 9
+    then 2
+    when "merged"."width" > 4 and "sized"."largest_size" <= 20
+    then 2
+    else 0
+  end as "standing"
+from "sqlanon_merged" as "merged"
+left join "sized"
+  on "merged"."target" = "sized"."target";
+analyze "sqlanon_judged_again";
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select
+  *
+from "sqlanon_judged_again";
+analyze "sqlanon_judged";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- merges: turn 16 of 16
+
+-- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
+create temporary table "sqlanon_merged" as
+with "widened" as (
+  select
+    max(case when "width" < 32 then "width" * 2 else "width" * 8 end) as "width"
+  from "sqlanon_judged"
+  where
+    "standing" = 0
+), "failing" as (
+  select
+    ("judged"."target" / "widened"."width") * "widened"."width" as "block",
+    "widened"."width"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+  where
+    "judged"."standing" = 0
+  group by
+    ("judged"."target" / "widened"."width") * "widened"."width",
+    "widened"."width"
+), "placed" as (
+  select
+    "judged".*,
+    ("judged"."cluster" / "widened"."width") * "widened"."width" as "block"
+  from "sqlanon_judged" as "judged"
+  cross join "widened"
+)
+select
+  "placed"."cluster",
+  coalesce("failing"."block", "placed"."target") as "target",
+  coalesce("failing"."width", "placed"."width") as "width",
+  "placed"."standing",
+  case when "failing"."block" is null then 0 else 1 end as "changed"
+from "placed"
+left join "failing"
+  on "placed"."block" = "failing"."block";
+analyze "sqlanon_merged";
+
+-- judged_again: How every region stands after a turn of merges, judged anew where something was merged
+create temporary table "sqlanon_judged_again" as
+with "weight" as (
+  select
+    "merged"."target",
+    "cluster_value"."held",
+    max("cluster_value"."grave") as "grave",
+    min("cluster_value"."least_alternatives") as "least_alternatives"
+  from "sqlanon_cluster_value" as "cluster_value"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_value"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_value"."held"
+), "diversity" as (
+  select
+    "target",
+    max("grave") as "grave",
+    case when count(*) >= 3 and min("least_alternatives") < count(*) then 1 else 0 end as "diverse"
+  from "weight"
+  group by
+    "target"
+), "counted" as (
+  select
+    "merged"."target",
+    3 as "wanted",
+    "cluster_count"."held",
+    "cluster_count"."grave",
+    cast(sum("cluster_count"."row_count") as bigint) as "row_count"
+  from "sqlanon_cluster_count" as "cluster_count"
+  inner join "sqlanon_merged" as "merged"
+    on "cluster_count"."cluster" = "merged"."cluster"
+  where
+    "merged"."changed" = 1
+  group by
+    "merged"."target",
+    "cluster_count"."held",
+    "cluster_count"."grave"
+), "ranked" as (
+  select
+    "target",
+    "wanted",
+    "held",
+    "grave",
+    "row_count",
+    cast(sum("row_count") over (partition by "target") as bigint) as "total_rows",
+    cast(sum("grave" * "row_count") over (partition by "target") as bigint) as "grave_rows",
+    row_number() over (partition by "target" order by "row_count" desc, "held") as "place",
+    cast(sum("row_count") over (
+      partition by "target"
+      order by "row_count" desc, "held"
+      rows between unbounded preceding and current row
+    ) as bigint) as "rows_so_far"
+  from "counted"
+), "possible" as (
+  select
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows",
+    least(
+      ("total_rows" / 5),
+      ("total_rows" / "wanted"),
+      min(
+        case
+          when "place" < "wanted"
+          then (("total_rows" - "rows_so_far") / ("wanted" - "place"))
+        end
+      )
+    ) as "group_count"
+  from "ranked"
+  group by
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows"
+), "shared" as (
+  select
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count",
+    case when "possible"."group_count" > 0 then "possible"."group_count" end as "divisor",
+    cast(sum("ranked"."grave" * least("ranked"."row_count", "possible"."group_count")) as bigint) as "grave_places"
+  from "possible"
+  inner join "ranked"
+    on "possible"."target" = "ranked"."target"
+  group by
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count"
+), "needed" as (
+  select
+    *,
+    greatest(0, "wanted" * "group_count" - "grave_places") as "helping_rows",
+    (("grave_rows" + "divisor" - 1) / "divisor") + greatest(0, "wanted" - ("grave_places" / "divisor")) as "must"
+  from "shared"
+), "fitting" as (
+  select
+    "target",
+    "total_rows",
+    "group_count",
+    (("grave_rows" + "helping_rows" + "divisor" - 1) / "divisor") as "least_size",
+    case
+      when "divisor" > 0
+      then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1)
+    end as "largest_size"
+  from "needed"
+), "sized" as (
+  select
+    "fitting"."target",
+    "diversity"."grave",
+    case
+      when not "fitting"."largest_size" is null
+      then "fitting"."largest_size"
+      when "diversity"."diverse" = 1
+      then "fitting"."total_rows"
+    end as "largest_size"
+  from "fitting"
+  inner join "diversity"
+    on "fitting"."target" = "diversity"."target"
+)
+select
+  "merged"."cluster",
+  "merged"."target",
+  "merged"."width",
+  case
+    when "merged"."changed" = 0
+    then "merged"."standing"
+    when "sized"."grave" = 0
+    then 1
+    when "sized"."largest_size" <= 9
+    then 2
+    when "merged"."width" > 4 and "sized"."largest_size" <= 20
+    then 2
+    else 0
+  end as "standing"
+from "sqlanon_merged" as "merged"
+left join "sized"
+  on "merged"."target" = "sized"."target";
+analyze "sqlanon_judged_again";
+
+drop table "sqlanon_judged";
+
+-- merges
+create temporary table "sqlanon_judged" as
+select
+  *
+from "sqlanon_judged_again";
+analyze "sqlanon_judged";
+
+drop table "sqlanon_judged_again";
+
+drop table "sqlanon_merged";
+
+-- unmet: How many rows are in regions that fail after all merges
+do $sqlanon$
+declare refusal text := (
+    select
+      case
+        when "failing_rows" > 0
+        then 'some rows find no group of at most 20 rows with 3 different weights; lower -L, raise --max-group, or say --undiverse suppress'
+      end as "refusal"
+    from (
+      select
+        coalesce(cast(sum("cluster_count"."row_count") as bigint), 0) as "failing_rows"
+      from "sqlanon_judged" as "judged"
+      inner join "sqlanon_cluster_count" as "cluster_count"
+        on "judged"."cluster" = "cluster_count"."cluster"
+      where
+        "judged"."standing" = 0
+    ) as "looked_at"
+);
+begin
+    if refusal is not null then raise exception using message = refusal; end if;
+end
+$sqlanon$;
+
+-- portion: How the rows of each value are dealt out in a region that was merged: in full rounds over its groups, and the rest from `pool_start` on, where the rests of all values stand in one line
+create temporary table "sqlanon_portion" as
+with "counted" as (
+  select
+    "judged"."target",
+    3 as "wanted",
+    "cluster_count"."held",
+    "cluster_count"."grave",
+    cast(sum("cluster_count"."row_count") as bigint) as "row_count"
+  from "sqlanon_cluster_count" as "cluster_count"
+  inner join "sqlanon_judged" as "judged"
+    on "cluster_count"."cluster" = "judged"."cluster"
+  where
+    "judged"."width" > 1
+  group by
+    "judged"."target",
+    "cluster_count"."held",
+    "cluster_count"."grave"
+), "ranked" as (
+  select
+    "target",
+    "wanted",
+    "held",
+    "grave",
+    "row_count",
+    cast(sum("row_count") over (partition by "target") as bigint) as "total_rows",
+    cast(sum("grave" * "row_count") over (partition by "target") as bigint) as "grave_rows",
+    row_number() over (partition by "target" order by "row_count" desc, "held") as "place",
+    cast(sum("row_count") over (
+      partition by "target"
+      order by "row_count" desc, "held"
+      rows between unbounded preceding and current row
+    ) as bigint) as "rows_so_far"
+  from "counted"
+), "possible" as (
+  select
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows",
+    least(
+      ("total_rows" / 5),
+      ("total_rows" / "wanted"),
+      min(
+        case
+          when "place" < "wanted"
+          then (("total_rows" - "rows_so_far") / ("wanted" - "place"))
+        end
+      )
+    ) as "group_count"
+  from "ranked"
+  group by
+    "target",
+    "wanted",
+    "total_rows",
+    "grave_rows"
+), "shared" as (
+  select
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count",
+    case when "possible"."group_count" > 0 then "possible"."group_count" end as "divisor",
+    cast(sum("ranked"."grave" * least("ranked"."row_count", "possible"."group_count")) as bigint) as "grave_places"
+  from "possible"
+  inner join "ranked"
+    on "possible"."target" = "ranked"."target"
+  group by
+    "possible"."target",
+    "possible"."wanted",
+    "possible"."total_rows",
+    "possible"."grave_rows",
+    "possible"."group_count"
+), "needed" as (
+  select
+    *,
+    greatest(0, "wanted" * "group_count" - "grave_places") as "helping_rows",
+    (("grave_rows" + "divisor" - 1) / "divisor") + greatest(0, "wanted" - ("grave_places" / "divisor")) as "must"
+  from "shared"
+), "fitting" as (
+  select
+    "target",
+    "total_rows",
+    "group_count",
+    (("grave_rows" + "helping_rows" + "divisor" - 1) / "divisor") as "least_size",
+    case
+      when "divisor" > 0
+      then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1)
+    end as "largest_size"
+  from "needed"
+), "dealt" as (
+  select
+    "ranked"."target",
+    "ranked"."held",
+    "ranked"."grave",
+    "ranked"."row_count",
+    "fitting"."group_count",
+    case
+      when "ranked"."row_count" > "fitting"."group_count" and "fitting"."group_count" > 0
+      then ("ranked"."row_count" / greatest(1, "fitting"."group_count")) * "fitting"."group_count"
+      else 0
+    end as "full_rows"
+  from "ranked"
+  inner join "fitting"
+    on "ranked"."target" = "fitting"."target"
+), "phased" as (
+  select
+    *,
+    case when "full_rows" = 0 then "grave" else 3 - "grave" end as "phase"
+  from "dealt"
+)
+select
+  "target",
+  "held",
+  "group_count",
+  "full_rows",
+  cast(sum("row_count" - "full_rows") over (
+    partition by "target"
+    order by "phase", "held"
+    rows between unbounded preceding and current row
+  ) as bigint) - (
+    "row_count" - "full_rows"
+  ) as "pool_start"
+from "phased";
+analyze "sqlanon_portion";
+
+-- seat: The group in its region of every row that is dealt out, which of a value's rows goes where is drawn, so that the groups tell no more of who has which value than ST does
+create temporary table "sqlanon_seat" as
+with "drawn" as (
+  select
+    "clustering"."row_number",
+    "judged"."target",
+    "representative"."held",
+    "representative"."grave",
+    "determined"."draw",
+    "determined"."tie",
+    row_number() over (
+      partition by "judged"."target", "representative"."held"
+      order by "determined"."draw", "determined"."tie", "clustering"."row_number"
+    ) - 1 as "turn"
+  from "sqlanon_clustering" as "clustering"
+  inner join "sqlanon_judged" as "judged"
+    on "clustering"."cluster" = "judged"."cluster"
+  inner join "sqlanon_determined" as "determined"
+    on "clustering"."row_number" = "determined"."row_number"
+  inner join "sqlanon_representative" as "representative"
+    on "clustering"."cell_code" = "representative"."cell_code"
+  where
+    "judged"."width" > 1
+)
+select
+  "drawn"."row_number",
+  "drawn"."target",
+  "drawn"."held",
+  "drawn"."grave",
+  "portion"."group_count",
+  "drawn"."draw",
+  "drawn"."tie",
+  case
+    when "drawn"."turn" < "portion"."full_rows"
+    then "drawn"."turn" % greatest(1, "portion"."group_count")
+    else (
+      "portion"."pool_start" + "drawn"."turn" - "portion"."full_rows"
+    ) % greatest(1, "portion"."group_count")
+  end as "group_number"
+from "drawn"
+inner join "sqlanon_portion" as "portion"
+  on "drawn"."target" = "portion"."target" and "drawn"."held" = "portion"."held";
+analyze "sqlanon_seat";
+
+-- spared: Rows that a diverse group can spare: of those without a grave value, all but what brings the group to L weights and K rows
+create temporary table "sqlanon_spared" as
+with "met" as (
+  select
+    *,
+    row_number() over (
+      partition by "target", "group_number", "held"
+      order by "draw", "tie", "row_number"
+    ) as "meeting"
+  from "sqlanon_seat"
+), "weighed" as (
+  select
+    *,
+    cast(sum("grave") over (partition by "target", "group_number") as bigint) as "grave_rows",
+    cast(sum(case when "grave" = 1 and "meeting" = 1 then 1 else 0 end) over (partition by "target", "group_number") as bigint) as "grave_weights",
+    cast(sum(1 - "grave") over (partition by "target", "group_number") as bigint) as "harmless_rows",
+    row_number() over (
+      partition by "target", "group_number", "grave"
+      order by case when "meeting" = 1 then 0 else 1 end, "draw", "tie", "row_number"
+    ) as "place"
+  from "met"
+), "kept" as (
+  select
+    *,
+    greatest(5 - "grave_rows", 3 - "grave_weights", 0) as "kept_rows"
+  from "weighed"
+)
+select
+  "row_number",
+  "target",
+  "group_number",
+  cast(case
+    when "group_count" = 0
+    or "grave" = 1
+    or "place" <= "kept_rows"
+    or "harmless_rows" - "kept_rows" < 5
+    then 0
+    else 1 + least((("place" - "kept_rows" - 1) / 5), (("harmless_rows" - "kept_rows") / 5) - 1)
+  end as bigint) as "piece"
+from "kept";
+analyze "sqlanon_spared";
+
+-- clustered: Every row's cluster, where those that failed were merged and dealt out anew: a region has no more groups than it had clusters, so their numbers do
+create temporary table "sqlanon_clustered" as
+with "numbered" as (
+  select
+    "row_number",
+    "target" + dense_rank() over (partition by "target" order by "group_number", "piece") - 1 as "cluster"
+  from "sqlanon_spared"
+)
+select
+  "clustering"."row_number",
+  coalesce("numbered"."cluster", "clustering"."cluster") as "cluster",
+  0 as "suppressed"
+from "sqlanon_clustering" as "clustering"
+left join "numbered"
+  on "clustering"."row_number" = "numbered"."row_number";
+analyze "sqlanon_clustered";
+
+-- quality: How good the clusters are: the objective (1/m) sum |e| * (largest distance in e), and the largest of these distances
+-- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
+with "size" as (
+  select
+    "cluster",
+    count(*) as "row_count",
+    sum("suppressed") as "suppressed_rows",
+    row_number() over (order by "cluster") as "number"
+  from "sqlanon_clustered"
+  group by
+    "cluster"
+), "total" as (
+  select
+    count(*) as "cluster_count",
+    cast(sum("row_count") as bigint) as "row_count",
+    max("row_count") as "largest_cluster",
+    cast(sum("suppressed_rows") as bigint) as "suppressed_rows",
+    1 + (cast(sum(case when "row_count" <= 2000 then "row_count" * "row_count" else 0 end) as bigint) / 20000000) as "stride"
+  from "size"
+), "member" as (
+  select
+    "point".*,
+    "clustered"."cluster" as "target"
+  from "sqlanon_clustered" as "clustered"
+  inner join "sqlanon_point" as "point"
+    on "clustered"."row_number" = "point"."row_number"
+  inner join "size"
+    on "clustered"."cluster" = "size"."cluster"
+  cross join "total"
+  where
+    "size"."row_count" <= 2000 and "size"."number" % "total"."stride" = 0
+), "diameter" as (
+  select
+    "a"."target",
+    max(
+      (cast((cast(0 as double precision) + (cast("importance_1" * cast(0 + case when "a"."level_1_0" = "b"."level_1_0" then 0 else 1 end + case when "a"."level_1_1" = "b"."level_1_1" then 0 else 1 end as double precision) as double precision) / nullif(2, 0)) + (cast("importance_3" * cast(0 + case when "a"."level_3_0" = "b"."level_3_0" then 0 else 1 end as double precision) as double precision) / nullif(1, 0)) + "importance_2" * case when "a"."number_2" is null and "b"."number_2" is null then 0 when "a"."number_2" is null or "b"."number_2" is null then 1 when "span_2" = 0 then 0 else (cast(abs("a"."number_2" - "b"."number_2") as double precision) / nullif("span_2", 0)) end) as double precision) / nullif((0 + "importance_1" + "importance_3" + "importance_2"), 0))
+    ) as "diameter"
+  from "member" as "a"
+  inner join "member" as "b"
+    on "a"."target" = "b"."target" and "a"."row_number" < "b"."row_number"
+  cross join "sqlanon_importance" as "importance"
+  cross join "sqlanon_measured" as "measured"
+  group by
+    "a"."target"
+), "weighed" as (
+  select
+    count(*) as "measured_clusters",
+    (cast(sum("size"."row_count" * "diameter"."diameter") as double precision) / nullif(nullif(count(*), 0), 0)) as "objective",
+    max("diameter"."diameter") as "largest_diameter"
+  from "diameter"
+  inner join "size"
+    on "diameter"."target" = "size"."cluster"
+)
+select
+  "total"."cluster_count",
+  "total"."row_count",
+  "total"."largest_cluster",
+  "total"."suppressed_rows",
+  "weighed"."measured_clusters",
+  "weighed"."objective",
+  "weighed"."largest_diameter"
+from "total"
+cross join "weighed";
+
+-- shown: The rows with their clusters, nothing suppressed
+create temporary table "sqlanon_shown" as
+select
+  "determined".*,
+  "clustered"."cluster"
+from "sqlanon_determined" as "determined"
+inner join "sqlanon_clustered" as "clustered"
+  on "determined"."row_number" = "clustered"."row_number";
+analyze "sqlanon_shown";
+
+-- pattern: QIID: for each uncertain quasi-identifier of a row its field number (one more than its place) and the number of its alternatives, 0 where all are certain, and the same as a list, since digits run together
+create temporary table "sqlanon_pattern" as
+with "different" as (
+  select distinct
+    "alternatives_1",
+    '' as "certain"
+  from "sqlanon_shown"
+)
+select
+  "alternatives_1",
+  coalesce(
+    nullif(
+      case
+        when "alternatives_1" > 1
+        then '2' || cast("alternatives_1" as text)
+        else ''
+      end || '',
+      ''
+    ),
+    '0'
+  ) as "qiid",
+  (select coalesce(jsonb_agg(jsonb_build_object('attribute', attribute, 'count', number) order by place), '[]') from (values ('education', "alternatives_1", 1)) as line(attribute, number, place) where number > 1) as "alternatives"
+from "different";
+analyze "sqlanon_pattern";
+
+-- numbered: Groups, numbered from 1 in the order of the published columns: by the least row of each, those of equal least rows by the draw
+create temporary table "sqlanon_numbered" as
+with "least" as (
+  select
+    "shown"."cluster",
+    (array_agg(row("pattern"."qiid", "shown"."quasi_1", "shown"."quasi_2", "shown"."quasi_3") order by row("pattern"."qiid", "shown"."quasi_1", "shown"."quasi_2", "shown"."quasi_3")))[1] as "least_row",
+    min("shown"."draw") as "least_draw"
+  from "sqlanon_shown" as "shown"
+  inner join "sqlanon_pattern" as "pattern"
+    on true and "shown"."alternatives_1" = "pattern"."alternatives_1"
+  group by
+    "shown"."cluster"
+)
+select
+  "cluster",
+  row_number() over (order by "least_row", "least_draw") as "group_id"
+from "least";
+analyze "sqlanon_numbered";
+
+-- qit: The quasi-identifier table (QIT): QIID, the deterministic quasi values and the group, in an order that depends on nothing but what it shows
+create table "sqlanon_qit" as
+select
+  "pattern"."qiid" as "qiid",
+  "pattern"."alternatives" as "alternatives",
+  "shown"."quasi_1" as "education",
+  "shown"."quasi_2" as "age",
+  "shown"."quasi_3" as "sex",
+  "numbered"."group_id" as "group_id"
+from "sqlanon_shown" as "shown"
+inner join "sqlanon_pattern" as "pattern"
+  on true and "shown"."alternatives_1" = "pattern"."alternatives_1"
+inner join "sqlanon_numbered" as "numbered"
+  on "shown"."cluster" = "numbered"."cluster"
+order by
+  "pattern"."qiid" asc,
+  "shown"."quasi_1" asc,
+  "shown"."quasi_2" asc,
+  "shown"."quasi_3" asc,
+  "numbered"."group_id" asc;
+analyze "sqlanon_qit";
+
+-- st: The sensitive table (ST): the sets of alternatives that a group holds, and how often, in an order that depends on nothing but what it shows
+create table "sqlanon_st" as
+with "counted" as (
+  select
+    "numbered"."group_id",
+    "shown"."set_code",
+    min("shown"."cell_code") as "cell_code",
+    count(*) as "row_count"
+  from "sqlanon_shown" as "shown"
+  inner join "sqlanon_numbered" as "numbered"
+    on "shown"."cluster" = "numbered"."cluster"
+  group by
+    "numbered"."group_id",
+    "shown"."set_code"
+)
+select
+  "counted"."group_id" as "group_id",
+  "set_values"."value_1" as "disease1",
+  "set_values"."value_2" as "disease2",
+  "counted"."row_count" as "count"
+from "counted"
+inner join "sqlanon_set_values" as "set_values"
+  on "counted"."cell_code" = "set_values"."cell_code"
+order by
+  "counted"."group_id" asc,
+  "set_values"."value_1" asc,
+  "set_values"."value_2" asc,
+  "counted"."row_count" asc;
+analyze "sqlanon_st";
+
+-- the rest is microdata and the key: forget it
+drop table "sqlanon_numbered";
+drop table "sqlanon_pattern";
+drop table "sqlanon_shown";
+drop table "sqlanon_clustered";
+drop table "sqlanon_spared";
+drop table "sqlanon_seat";
+drop table "sqlanon_portion";
+drop table "sqlanon_cluster_count";
+drop table "sqlanon_judged";
+drop table "sqlanon_cluster_value";
+drop table "sqlanon_clustering";
+drop table "sqlanon_arrangement";
+drop view "sqlanon_point";
+drop view "sqlanon_extent_3";
+drop view "sqlanon_coded_3";
+drop table "sqlanon_category_3";
+drop view "sqlanon_extent_1";
+drop view "sqlanon_coded_1";
+drop table "sqlanon_level_1";
+drop table "sqlanon_representative";
+drop table "sqlanon_held";
+drop table "sqlanon_measured";
+drop table "sqlanon_importance";
+drop table "sqlanon_value";
+drop table "sqlanon_influence";
+drop table "sqlanon_matrix";
+drop table "sqlanon_determined";
+drop table "sqlanon_set_values";
+drop table "sqlanon_sensitive_set";
+drop table "sqlanon_alternative_sensitive";
+drop table "sqlanon_cell_sensitive";
+drop table "sqlanon_ancestor_1";
+drop table "sqlanon_alternative_1";
+drop table "sqlanon_cell_1";
+drop table "sqlanon_hierarchy_1";
+drop table "sqlanon_drawn";
+drop view "sqlanon_identified";
+drop view "sqlanon_population";
+drop view "sqlanon_source";
+drop table "sqlanon_key";
+
+commit;
