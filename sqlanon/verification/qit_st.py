@@ -82,13 +82,8 @@ def queries(published: PublishedTables) -> list[tuple[str, str]]:
     lines = {"qit": table_columns["qit"], "st": table_columns["st"][:-1]}
     return [
         ("groups", published.query("verification/qit_st/groups", {}, **named, l=published.manifest["parameters"]["l"])),
-        ("sizes", published.query(f"verification/qit_st/{_sizes(published.manifest)}", {}, **named)),
         *order_queries(published, lines, all_differ=frozenset({"st"})),
     ]
-
-
-def _sizes(manifest: Manifest) -> str:
-    return "followed_sizes" if follows(manifest) else "sizes"
 
 
 def verify(published: PublishedTables) -> Report:
@@ -98,7 +93,8 @@ def verify(published: PublishedTables) -> Report:
     least = l + published.manifest["parameters"].get("reserve", 0)
     groups = answers["groups"]
     rows = {name: answers[f"order of {name}"]["row_count"] for name in TABLES}
-    faults = {name: int(answers["sizes"][name]) for name in ("unequal_groups", "wrong_counts")}
+    unequal = "impossible_groups" if follows(published.manifest) else "unequal_groups"
+    faults = {"unequal_groups": int(groups[unequal]), "wrong_counts": int(groups["wrong_counts"])}
     distinct = groups["least_distinct"] or 0  # NULL where there is no group
     checks = (
         order_check(answers, TABLES, "sorted by the published columns, every value once in a group"),
@@ -114,7 +110,7 @@ def verify(published: PublishedTables) -> Report:
     )
     figures = _partition_figures(groups, l, rows)
     if follows(published.manifest):
-        figures |= {"rows": rows["qit"], "departed": int(answers["sizes"]["departed"])}
+        figures |= {"rows": rows["qit"], "departed": int(groups["departed"])}
     return Report(checks, figures)
 
 

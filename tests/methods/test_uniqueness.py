@@ -55,6 +55,14 @@ def test_in_few_rows_all_values_may_differ_by_chance(con):
     )
 
 
+@pytest.mark.parametrize(("alone", "said"), [(240, True), (238, False)])
+def test_a_column_of_which_most_values_differ_is_said_as_soon_as_so_many_can(con, alone, said):
+    """Beside `alone` values of their own all others come in pairs: 270 and 269 different ones in 300 rows."""
+    people(con, 300, f"case when i < {alone} then i else {alone} + (i - {alone}) // 2 end")
+    notes = sqlanon.anatomy(con, "people", quasi="code", **ASKED).notes
+    assert any("'code' alone has 270 different values in 300 rows" in note for note in notes) == said
+
+
 @pytest.mark.parametrize(("groups", "said"), [(90, True), (89, False)])
 def test_combinations_that_are_nearly_all_unique_are_said(con, groups, said):
     """Of 100 rows `groups` stand alone with their pair of values, neither of which is nearly unique by itself."""

@@ -157,7 +157,7 @@ def test_verify_as_json(shell):
 def test_verify_sql_prints_and_runs_nothing(shell):
     done = shell("verify", PAPERS / "anatomy" / "release", "--against", PAPERS / "anatomy" / "microdata.csv", "--sql")
     assert done.returncode == 0
-    assert all(f"-- {name}" in done.stdout for name in ("groups", "sizes", "quasi_rows", "sensitive_counts"))
+    assert all(f"-- {name}" in done.stdout for name in ("groups", "order of qit", "quasi_rows", "sensitive_counts"))
 
 
 def test_published_names_that_are_also_ours(con):

@@ -41,6 +41,8 @@ def connect(
     chosen = master or f"local[{threads or '*'}]"
     given: dict[str, Any] = {**_SETTINGS, "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
     given["spark.log.level"] = "OFF"
+    # a publication has more compiled pieces than Spark keeps by itself (100): each would be compiled at every run
+    given["spark.sql.codegen.cache.maxEntries"] = "2000"
     if chosen.startswith("local"):
         given |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
         given["spark.sql.shuffle.partitions"] = "16"  # one machine: Spark's 200 are for a cluster

@@ -87,7 +87,7 @@ def queries(published: PublishedTables, nodes: Sql | None = None) -> list[tuple[
     lines = {"qit": [name for name in table_columns["qit"] if name != marks], "st": table_columns["st"][:-1]}
     return [
         ("weights", published.query("verification/uncertain/weights", given, **limits)),
-        ("sizes", published.query("verification/qit_st/sizes", {}, **named)),
+        ("sizes", published.query("verification/uncertain/sizes", {}, **named)),
         ("set_lines", published.query("verification/uncertain/set_lines", given)),
         ("alternatives", published.query("verification/uncertain/alternatives", given, plain=quasi.plain, **places)),
         ("domains", published.query("verification/uncertain/domains", given, **places)),
