@@ -21,6 +21,7 @@ from sqlanon.methods.robust.class_grouping import check_backgrounds, look_ahead,
 from sqlanon.methods.robust.class_merging import code_merged_rows, count_merged_classes, merge_classes
 from sqlanon.methods.robust.design import GUARANTEES, MOST_SUPPRESSED, MOST_TURNS, NAME, Robustness, design
 from sqlanon.methods.robust.followed import check_first_surplus, make_room, match_class_members
+from sqlanon.methods.robust.macros import MACROS
 from sqlanon.methods.robust.repair import repair_groups
 from sqlanon.methods.robust.several_columns import (
     check_missing,
@@ -156,6 +157,7 @@ ROBUST: Method[Robustness] = Method(
     " columns alone.",
     compile_example="patients --quasi age,sex --sensitive disease --id ssn -r 3 --background-from sex --dialect spark",
     saved="save_background",
+    macros=MACROS,
     followed=(
         *republication.BEGINNING,
         match_class_members,
