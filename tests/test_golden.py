@@ -79,7 +79,11 @@ FOLLOWINGS = {(method, "leave"): "followed.sql" for method in FOLLOWED} | {
     (method, "move"): "moved.sql" for method in ("anatomy", "robust")
 }
 # of several sensitive columns: what is asked, and a relation that only they have
-SEVERAL = {"anatomy": ({"l": 4}, "clashing_last"), "mondrian": ({"k": 10, "l": 4}, "diverse_place_2")}
+SEVERAL = {
+    "anatomy": ({"l": 4}, "clashing_last"),
+    "mondrian": ({"k": 10, "l": 4}, "diverse_place_2"),
+    "robust": ({"r": 2.5, "background_from": [("sex",)]}, "room_last"),
+}
 SAID = [(method, dialect) for method in PLANS for dialect in (METHODS[method].dialects or DIALECTS)]
 
 

@@ -59,6 +59,7 @@ def source_values(chosen: str, selected: dict[str, str]) -> dict[str, object]:
         "table_name": Sql(TABLE),
         "sensitive_name": Sql(SENSITIVE),
         "chosen_names": Sql(f"cast({chosen} as varchar[])"),
+        "further_texts": [],
         "nulls_name": Sql("nulls"),
         "relation": Sql('"sqlanon_named"'),
         "selected": [(Sql(column), name) for name, column in selected.items()] + [(Sql("sensitive"), "sensitive")],
@@ -73,10 +74,11 @@ def grouping_values(method: str, parameter: str, draws: bool, refusals: list[Ref
     parameter: the macro's parameter that is the size of a group. draws: whether the macro has `draws := 'random'`,
     else it takes a key alone. refusals: the method's own, after those of columns and before those of data.
     """
-    purpose = f"'{method}/' || {_spelled(SENSITIVE)} || "
+    purpose = purpose_of(method)
     size = f"cast({parameter} as bigint)"
     selected = {"quasi_1": "whole", "identifier_1": "chosen_text", "identifier_2": "row_text"}
     return source_values("id", selected) | {
+        "carried_texts": [],
         "identifier_columns": ["identifier_1"],
         "coded_columns": ["quasi_1", "identity"],
         "drawn_columns": ["quasi_1", "code"],
@@ -92,10 +94,10 @@ def grouping_values(method: str, parameter: str, draws: bool, refusals: list[Ref
         "refusals": [
             *column_refusals("id", "--id"),
             *refusals,
-            _no_block(),
+            no_block(),
             *(_choices("draws", "keyed", "random") if draws else ()),
             *data_refusals(parameter, size),
-            *_key_refusal(draws),
+            *key_refusal(draws),
         ],
     }
 
@@ -139,8 +141,18 @@ def data_refusals(parameter: str, size: str) -> list[Refusal]:
             write_message(feasibility.NOT_POSSIBLE + feasibility.POSSIBLE_UP_TO, fields),
         ),
         (Sql(largest), write_message(feasibility.NOT_POSSIBLE + feasibility.NEVER_POSSIBLE, fields)),
-        (Sql("len(id) > 0 and repeating_persons > 0"), write_message(_in_sql(feasibility.SEVERAL_ROWS), fields)),
+        several_rows(fields),
     ]
+
+
+def several_rows(fields: dict[str, str]) -> Refusal:
+    """Refuse several rows of one person, where an identifier is named."""
+    return Sql("len(id) > 0 and repeating_persons > 0"), write_message(_in_sql(feasibility.SEVERAL_ROWS), fields)
+
+
+def purpose_of(method: str) -> str:
+    """Return what the draws of a method are for, as SQL whose text is still to be ended."""
+    return f"'{method}/' || {_spelled(SENSITIVE)} || "
 
 
 def column_fields() -> dict[str, str]:
@@ -157,13 +169,15 @@ def null_refusals(fields: dict[str, str]) -> list[Refusal]:
     ]
 
 
-def _key_refusal(draws: bool) -> list[Refusal]:
+def key_refusal(draws: bool) -> list[Refusal]:
+    """Refuse a key that is missing or is none; draws: whether there is a way without."""
     held = "coalesce(regexp_full_match(cast(getvariable('sqlanon_key') as varchar), '[0-9a-fA-F]{64}'), false)"
     keyed, advice = ("draws = 'keyed' and ", "; or say draws := 'random'") if draws else ("", "")
     return [(Sql(f"{keyed}not {held}"), write_message(NO_KEY + advice, {}))]
 
 
-def _no_block() -> Refusal:
+def no_block() -> Refusal:
+    """Refuse blocks without a group."""
     fields = {"blocks": "coalesce(cast(groups_per_block as varchar), 'NULL')"}
     return Sql("coalesce(groups_per_block < 1, true)"), write_message(NO_BLOCK, fields)
 

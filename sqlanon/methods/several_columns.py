@@ -36,26 +36,15 @@ NOT_FOLLOWED = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeveralColumns(Grouped):
-    """A design whose groups are diverse in several columns.
-
-    further: the columns after the first. most_suppressed: share of the rows, 0 … 1, that may be left out.
-    """
+class SharedGroups(Grouped):
+    """A design of one set of groups for several columns; further: those after the first."""
 
     further: tuple[Attribute, ...]
-    most_suppressed: float
 
     @property
     def codes(self) -> tuple[str, ...]:
         """Return what the numbers of values are called in our relations, the first column's first."""
         return ("code", *(f"code{one.suffix}" for one in self.further))
-
-    @property
-    def limits(self) -> Limits:
-        """Return what data that cannot be grouped is told."""
-        request = self.request
-        refuses = request.nulls == "refuse"
-        return Limits(request.roles.sensitive, self.attribute.size, self.most_suppressed, refuses, request.show_values)
 
     @property
     def values(self) -> Mapping[str, object]:
@@ -64,16 +53,45 @@ class SeveralColumns(Grouped):
         return {"quasi": columns["quasi"], "group_column": columns["group"], "count_column": columns["count"]}
 
 
+@dataclass(frozen=True, kw_only=True)
+class SeveralColumns(SharedGroups):
+    """A design whose groups are diverse in several columns.
+
+    most_suppressed: share of the rows, 0 … 1, that may be left out.
+    """
+
+    most_suppressed: float
+
+    @property
+    def limits(self) -> Limits:
+        """Return what data that cannot be grouped is told."""
+        request = self.request
+        refuses = request.nulls == "refuse"
+        return Limits(request.roles.sensitive, self.attribute.size, self.most_suppressed, refuses, request.show_values)
+
+
 def design(request: Request, method: str, l: int, block: int | None, max_suppressed: float) -> SeveralColumns:
     """Decide on groups of at least l rows with l different values in each column; UsageError under a ledger."""
+    first, *further = attributes_of(request, method, "l", l, block)
+    return SeveralColumns(
+        request=request,
+        attribute=first,
+        promise={"l": l, "confidence": 1 / l},
+        further=tuple(further),
+        most_suppressed=max_suppressed,
+    )
+
+
+def attributes_of(request: Request, method: str, parameter: str, size: int, block: int | None) -> list[Attribute]:
+    """Return the columns that are grouped together, in groups of at least `size` rows; UsageError under a ledger."""
     if request.following is not None:
         columns = request.roles.sensitive
         raise UsageError(NOT_FOLLOWED.format(number=len(columns), columns=", ".join(map(repr, columns))))
-    first, *further = (
+    return [
         Attribute(
             column=column,
-            size=l,
-            parameter="l",
+            size=size,
+            parameter=parameter,
             purpose=f"{method}/{column}",
             groups_per_block=block or ONE_BLOCK,
             carried=(*quasi_names(request), *sensitive_names(request)[1:], "swap_draw"),
@@ -82,15 +100,7 @@ def design(request: Request, method: str, l: int, block: int | None, max_suppres
             suffix=name.removeprefix("sensitive"),
         )
         for column, name in zip(request.roles.sensitive, sensitive_names(request), strict=True)
-    )
-    promise = {"l": l, "confidence": 1 / l}
-    return SeveralColumns(
-        request=request,
-        attribute=first,
-        promise=promise,
-        further=tuple(further),
-        most_suppressed=max_suppressed,
-    )
+    ]
 
 
 def check_values(design: Grouped) -> Steps:
@@ -132,8 +142,19 @@ def form_groups(design: Grouped) -> Steps:
     """Return the steps that end in `grouped`: every row that is published with its group."""
     if not isinstance(design, SeveralColumns):
         return grouping.form_groups(design)
-    codes, further = {"codes": design.codes}, {"further_codes": design.codes[1:]}
-    coded = tuple(
+    carried = {"carried": quasi_names(design.request), "codes": design.codes}
+    return (
+        *code_further(design),
+        Step(f"{FOLDER}/seated", values={"codes": design.codes}),
+        *exchange_places(design),
+        Step(f"{FOLDER}/grouped", values=carried),
+        *show_further(design),
+    )
+
+
+def code_further(design: SharedGroups) -> Steps:
+    """Return the steps that put the codes of the further columns' values beside the numbered rows."""
+    return tuple(
         Step(
             f"{FOLDER}/coded",
             "view",
@@ -144,20 +165,20 @@ def form_groups(design: Grouped) -> Steps:
         )
         for one in design.further
     )
-    carried = {"carried": quasi_names(design.request), **codes}
+
+
+def exchange_places(design: SharedGroups) -> Steps:
+    """Return the steps from `seated` to `settled`: clashing rows change places, and who still clashes leaves."""
+    codes, further = {"codes": design.codes}, {"further_codes": design.codes[1:]}
     return (
-        *coded,
-        Step(f"{FOLDER}/seated", values=codes),
         _exchange(design, "exchange_alike", True, ALIKE_TURNS),
         _exchange(design, "exchange", False, TURNS),
         Step(f"{FOLDER}/clashing", values=further, suffix="_last"),
         Step(f"{FOLDER}/settled", values={**codes, "group_size": design.attribute.size}),
-        Step(f"{FOLDER}/grouped", values=carried),
-        *_shown(design),
     )
 
 
-def _exchange(design: SeveralColumns, name: str, alike: bool, turns: int) -> Repeat:
+def _exchange(design: SharedGroups, name: str, alike: bool, turns: int) -> Repeat:
     """Return the turns in which clashing rows change places."""
     codes, further = {"codes": design.codes}, {"further_codes": design.codes[1:]}
     named = [(code, f"partner_{code}") for code in design.codes]
@@ -172,7 +193,7 @@ def _exchange(design: SeveralColumns, name: str, alike: bool, turns: int) -> Rep
     return Repeat(name, "seated", turn, Step(f"{FOLDER}/left_over", "query", values=further), turns)
 
 
-def _shown(design: SeveralColumns) -> Steps:
+def show_further(design: SharedGroups) -> Steps:
     """Return the views of the groups by each further column, as an ST of it reads them."""
     return tuple(
         Step(
@@ -202,7 +223,7 @@ def check_suppressed(design: Design) -> Steps:
 
 def publish_st(design: Grouped) -> Steps:
     """Return the steps of the sensitive tables, one for each column."""
-    if not isinstance(design, SeveralColumns):
+    if not isinstance(design, SharedGroups):
         return (Step("methods/qit_st/st"),)
     first = Step("methods/qit_st/st", values={"sensitive": design.attribute.column})
     others = (

@@ -144,6 +144,11 @@ _SEVERAL_FORMS: dict[str, Callable[[Manifest], Form]] = {
         _several_groups_session,
         tell_clashes(tell_apart(summaries.summarize_groups)),
     ),
+    "several_class_qit_st": lambda manifest: Form(
+        cast(Verification, SeveralTables(FORMS["class_qit_st"].verification, manifest)),
+        _several_groups_session,
+        tell_clashes(tell_apart(summaries.summarize_class_groups)),
+    ),
     "several_generalized": lambda manifest: Form(
         cast(Verification, SeveralBoxes(FORMS["generalized"].verification, manifest)),
         _several_boxes_session,

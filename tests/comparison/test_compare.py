@@ -123,6 +123,21 @@ def test_what_this_data_does_not_allow_is_left_out_and_said():
         sqlanon.compare(con, "people", **ROLES, methods="anatomy", l=90, queries=6)
 
 
+def test_several_sensitive_columns_are_compared_by_every_method_that_takes_them():
+    con = people(120)
+    con.execute("alter table people add column ward varchar")
+    con.execute("update people set ward = 'w' || cast(substr(ssn, 2) as integer) * 5 % 7")
+    asked = {"quasi": ["age", "sex"], "sensitive": ["disease", "ward"], "id": "ssn", "l": 2, "queries": 4}
+    found = sqlanon.compare(con, "people", **asked, methods="robust,mondrian")
+    assert not [note for note in found.notes if "left out" in note]
+    assert {(line["method"], line["parameter"]) for line in found.lines} == {
+        ("robust", "r = 2"),
+        ("mondrian", "l = 2"),
+    }
+    sensitive = {column for query in found.answers["text"] for column in ("disease", "ward") if column in query}
+    assert sensitive == {"disease", "ward"}
+
+
 def test_hostile_names_and_values():
     con = duckdb.connect()
     names = [name for name in NASTY_NAMES if "\0" not in name][:6]

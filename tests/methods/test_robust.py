@@ -296,7 +296,7 @@ BAD = [
     ({"guarantee": "hope"}, "'hope' is none of exact, delta"),
     ({"repair": -1}, "is no number of turns"),
     ({"block": 0}, "holds no group"),
-    ({"sensitive": ["s", "ward"], "quasi": "sex"}, "publishes one sensitive column"),
+    ({"sensitive": ["s", "ward"], "quasi": "sex", "repair": 1}, "groups hold rows of one signature"),
     ({"background": "nowhere"}, "nowhere"),
 ]
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 import duckdb
 import pytest
 
+import sqlanon
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.plans.templates import ident, literal, template_root
 from sqlanon.publishing.store_macros import MACROS, store
@@ -115,6 +116,52 @@ def test_the_same_key_gives_the_release_of_the_command_line(client, shell, optio
     names = ", ".join(f"'{name}'" for name in quasi)
     assert client.rows(f"from anatomy_qit('patients', [{names}], 'disease', 4{options})") == published["qit"]
     assert client.rows(f"from anatomy_st('patients', 'disease', 4{options})") == published["st"]
+
+
+@pytest.mark.parametrize("known", [["sex"], ["sex", "zipcode"]])
+@pytest.mark.parametrize("identifier", [[], ["ssn"]])
+def test_robust_macros_give_the_release_of_publish(client, made, known, identifier):
+    quasi = ["age", "sex", "zipcode"] if identifier else ["ssn", "age", "sex", "zipcode"]
+    asked = f"'disease', {known}, 3, max_suppressed := 0.5, id := {identifier}"
+    with duckdb.connect(str(made), read_only=True) as con:
+        release = sqlanon.robust(
+            con, "patients", quasi=quasi, sensitive="disease", r=3, max_suppressed=0.5, background_from=",".join(known),
+            id=identifier, key=KEY, unique_quasi="keep",
+        )  # fmt: skip
+        expected = {name: Counter(map(str, release.table(name).fetchall())) for name in release.tables}
+    shown = {"qit": f"from robust_qit('patients', {quasi}, {asked})", "st": f"from robust_st('patients', {asked})"}
+    with duckdb.connect(str(made)) as con:
+        con.execute(f"set variable sqlanon_key = '{KEY}'").fetchall()
+        assert {name: Counter(map(str, con.execute(sql).fetchall())) for name, sql in shown.items()} == expected
+        groups = f"select group_id, {', '.join(known)}, disease from robust_groups('patients', {asked})"
+        assert con.execute(
+            f"select max(signatures), min(rows - values), max(rows - values) from (select count(*) as rows,"
+            f" count(distinct disease) as values, count(distinct ({', '.join(known)})) as signatures"
+            f" from ({groups}) group by group_id)"
+        ).fetchone() == (1, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ("['sex'], 1", "r = 1 protects nobody"),
+        ("[], 3", "background_names names at least one column"),
+        ("['no'], 3", "no column 'no' in the source"),
+        ("['disease'], 3", "a column has one role"),
+        ("['sex'], 9", "no signature has 9 different values of 'disease'; the largest r that works is 6"),
+        (
+            "['sex', 'zipcode'], 8",
+            r"136 of 600 rows \(22.67%\) find no group of 8 rows .* the largest r that works is 3",
+        ),
+        ("['sex'], 3, max_suppressed := 1", "is no share of the rows"),
+        ("['sex'], 3, groups_per_block := 0", "holds no group"),
+    ],
+)
+def test_what_robust_macros_refuse(made, asked, words):
+    with duckdb.connect(str(made)) as con:
+        con.execute(f"set variable sqlanon_key = '{KEY}'").fetchall()
+        with pytest.raises(duckdb.Error, match=words):
+            con.execute(f"from robust_st('patients', 'disease', {asked})").fetchall()
 
 
 def test_draws_at_random_need_no_key_and_differ(made):

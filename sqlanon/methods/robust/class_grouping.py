@@ -103,7 +103,7 @@ def number_classes(design: ClassGrouping) -> Steps:
     named = {**design.signed, "class_purpose": f"{design.attribute.purpose}/class/"}
     suffix = "_first" if design.merges else ""
     return (
-        Step(f"{FOLDER}/signature_tally", values=design.signed),
+        Step(f"{FOLDER}/signature_tally", values={**design.signed, "sensitive_column": "sensitive"}),
         Step(f"{FOLDER}/class", suffix=suffix, values=named),
     )
 

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal, get_args
 
 from sqlanon.errors import UsageError
@@ -11,10 +12,12 @@ from sqlanon.methods.internal_names import quasi_names
 from sqlanon.methods.republication import carried_attribute
 from sqlanon.methods.robust.background import Background, Columns, declared, learned
 from sqlanon.methods.robust.class_grouping import ClassGrouping, signature
+from sqlanon.methods.robust.several_columns import SeveralClasses
+from sqlanon.methods.several_columns import attributes_of
 from sqlanon.plans.plan import Beside, Request, relation_name
 from sqlanon.plans.roles import free_name, split_columns
 from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import Sql, render
+from sqlanon.plans.templates import Sql, ident, render
 from sqlanon.wording import option
 
 NAME = "robust"
@@ -37,6 +40,11 @@ NOTHING_TO_ACCEPT = (
 )
 NOT_FOLLOWED = (
     f"with {option('ledger')}, groups hold rows of one signature: name the adversary's columns with"
+    f" {option('background_from')}, and leave {option('background')} and {option('repair')} away"
+)
+NOT_TOGETHER = (
+    "with several sensitive columns, groups hold rows of one signature: in mixed ones no condition on each column holds"
+    " against who knows how the columns go together; name the adversary's columns with"
     f" {option('background_from')}, and leave {option('background')} and {option('repair')} away"
 )
 WITHOUT_DATABASE = (
@@ -82,6 +90,31 @@ class Robustness(ClassGrouping):
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class SeveralRobustness(SeveralClasses, Robustness):
+    """The design of an r-robust release of several sensitive columns; each learned distribution is of one of them."""
+
+    @property
+    def kept_tables(self) -> tuple[Statement, ...]:
+        """Return the learned distributions, of each background by each sensitive column."""
+        population = relation_name(self.prefix, "population")
+        pairs = [(one, column) for one in self.backgrounds for column in (self.attribute, *self.further)]
+        return tuple(
+            _kept(
+                number,
+                replace(one, sensitive=column.column),
+                _with_sensitive(population, one.columns, column.internal),
+            )
+            for number, (one, column) in enumerate(pairs, start=1)
+        )
+
+
+def _with_sensitive(population: Sql, columns: Sequence[str], internal: str) -> Sql:
+    """Return the rows with one of several sensitive columns in the place of the first."""
+    listed = ", ".join(map(ident, columns))
+    return Sql(f"(select {listed}, {ident(internal)} as sensitive from {population})")
+
+
 def design(
     request: Request,
     r: float,
@@ -93,7 +126,14 @@ def design(
     block: int | None,
 ) -> Robustness:
     """Decide on the classes. Raises UsageError where no background is named, or one fits no published columns."""
-    attribute = qit_st.attribute(NAME, request, "r", math.ceil(r), block)
+    several = len(request.roles.sensitive) > 1
+    if several and (background or repair):
+        raise UsageError(NOT_TOGETHER)
+    attribute, *further = (
+        attributes_of(request, NAME, "r", math.ceil(r), block)
+        if several
+        else [qit_st.attribute(NAME, request, "r", math.ceil(r), block)]
+    )
     if request.following is not None:
         if background or repair:
             raise UsageError(NOT_FOLLOWED)
@@ -101,7 +141,8 @@ def design(
     backgrounds = _backgrounds(request, background, background_from)
     if guarantee == "delta" and not (background or repair):
         raise UsageError(NOTHING_TO_ACCEPT)
-    return Robustness(
+    kind = partial(SeveralRobustness, further=tuple(further)) if several else Robustness
+    return kind(
         request=request,
         attribute=attribute,
         promise=promise(r, guarantee, bool(background or repair)),
@@ -126,7 +167,7 @@ def _backgrounds(
     request: Request, tables: Sequence[Beside], attribute_sets: Sequence[Sequence[str]]
 ) -> tuple[Background, ...]:
     """Match what the adversary knows with the published columns."""
-    (sensitive,) = request.roles.sensitive
+    sensitive = request.roles.sensitive[0]
     # a cast column is published, and so compared, as what it is cast to
     types = {**request.types, **request.source.casts}
     quasi = zip(request.roles.quasi, quasi_names(request), strict=True)

@@ -15,25 +15,26 @@ from sqlanon.methods.grouping import BLOCK, Blocks, check_persons, identify_rows
 from sqlanon.methods.kinds import Choice, Number, Share, Whole
 from sqlanon.methods.named_kinds import ColumnSets, Files, Tables
 from sqlanon.methods.parameters import Parameter, Range
-from sqlanon.methods.qit_st import publish_qit, publish_st
-from sqlanon.methods.request_options import SENSITIVE, Names, RequestOptions
-from sqlanon.methods.robust.class_grouping import (
-    check_backgrounds,
+from sqlanon.methods.qit_st import publish_qit
+from sqlanon.methods.request_options import SEVERAL_SENSITIVE, Names, RequestOptions
+from sqlanon.methods.robust.class_grouping import check_backgrounds, look_ahead, seat_coded
+from sqlanon.methods.robust.class_merging import code_merged_rows, count_merged_classes, merge_classes
+from sqlanon.methods.robust.design import GUARANTEES, MOST_SUPPRESSED, MOST_TURNS, NAME, Robustness, design
+from sqlanon.methods.robust.followed import check_first_surplus, make_room, match_class_members
+from sqlanon.methods.robust.macros import MACROS
+from sqlanon.methods.robust.repair import repair_groups
+from sqlanon.methods.robust.several_columns import (
+    check_missing,
     check_suppressed,
     check_surplus,
     code_rows,
     count_classes,
     draw_coded,
     form_class_groups,
-    look_ahead,
     number_classes,
     order_class_values,
-    seat_coded,
 )
-from sqlanon.methods.robust.class_merging import code_merged_rows, count_merged_classes, merge_classes
-from sqlanon.methods.robust.design import GUARANTEES, MOST_SUPPRESSED, MOST_TURNS, NAME, Robustness, design
-from sqlanon.methods.robust.followed import check_first_surplus, make_room, match_class_members
-from sqlanon.methods.robust.repair import repair_groups
+from sqlanon.methods.several_columns import publish_st
 from sqlanon.methods.uniqueness import check_quasi
 
 LARGEST_R = 2**31
@@ -42,7 +43,7 @@ LARGEST_R = 2**31
 class RobustOptions(RequestOptions, total=False):
     """What `robust` takes."""
 
-    sensitive: Required[Annotated[str, SENSITIVE]]
+    sensitive: Required[Annotated[Names, SEVERAL_SENSITIVE]]
     r: Required[
         Annotated[
             float,
@@ -128,6 +129,7 @@ ROBUST: Method[Robustness] = Method(
     design=design,
     steps=(
         select_rows,
+        check_missing,
         check_backgrounds,
         number_classes,
         merge_classes,
@@ -155,6 +157,7 @@ ROBUST: Method[Robustness] = Method(
     " columns alone.",
     compile_example="patients --quasi age,sex --sensitive disease --id ssn -r 3 --background-from sex --dialect spark",
     saved="save_background",
+    macros=MACROS,
     followed=(
         *republication.BEGINNING,
         match_class_members,

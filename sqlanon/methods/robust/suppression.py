@@ -96,7 +96,7 @@ def _refuse(asked: Suppression, row: Row) -> None:
             size=asked.size,
             column=repr(asked.column),
             most=100 * asked.most,
-            worst=_worst(row),
+            worst=name_worst(row),
             whole="whole " if asked.merges else "",
             # in steps of a millionth, upwards: a share that is advised has to be enough
             enough=-(-row["surplus_rows"] * MILLION // row["row_count"]) / MILLION,
@@ -122,7 +122,8 @@ def _ways_out(asked: Suppression, row: Row) -> list[str]:
     return [*ways, FEWER_COLUMNS] if asked.taught else ways
 
 
-def _worst(row: Row) -> str:
+def name_worst(row: Row) -> str:
+    """Name the signatures that leave most rows over, as the end of a clause; nothing where none does."""
     # at most three signatures: a message is one line, and signatures are quasi values, which are published anyway
     named = [f"({row[f'worst_{n}']}) with {row[f'surplus_{n}']}" for n in (1, 2, 3) if row.get(f"surplus_{n}")]
     if not named:

@@ -343,6 +343,7 @@ select
     block,
     number,
     block_count,
+    0 as first_block,
     "code",
     "code_2",
     swap_draw as draw,
@@ -500,6 +501,7 @@ select
     seated.block,
     seated.number,
     seated.block_count,
+    seated.first_block,
     seated."code",
     seated."code_2",
     seated.draw,
@@ -561,7 +563,7 @@ with candidate as (
         (clashing.draw + partner.draw) % 1000000007 as priority
     from "sqlanon_clashing" as clashing
     inner join "sqlanon_seated" as partner
-        on (clashing.block + clashing.turn) % clashing.block_count = partner.block
+        on clashing.first_block + (clashing.block - clashing.first_block + clashing.turn) % clashing.block_count = partner.block
         and (partner.number + clashing.turn) % (case when clashing.turn < 4 then 4 when clashing.turn < 6 then 2 else 1 end) = 0
     where clashing.group_id <> partner.group_id
 )
@@ -670,6 +672,7 @@ select
     seated.block,
     seated.number,
     seated.block_count,
+    seated.first_block,
     seated."code",
     seated."code_2",
     seated.draw,

@@ -44,12 +44,12 @@ select
   *
 from "sqlanon_source";
 
--- signature_tally: How often each sensitive value occurs with each signature, NULL included
+-- signature_tally: How often each value of a sensitive column occurs with each signature, NULL included
 create temporary table "sqlanon_signature_tally" as
 select
   "quasi_2",
   "quasi_3",
-  "sensitive",
+  "sensitive" as "sensitive",
   toInt64(count(*)) as "row_count"
 from "sqlanon_population"
 group by

@@ -48,18 +48,18 @@ create temporary view "sqlanon_population" as
 select *
 from "sqlanon_source";
 
--- signature_tally: How often each sensitive value occurs with each signature, NULL included
+-- signature_tally: How often each value of a sensitive column occurs with each signature, NULL included
 create temporary table "sqlanon_signature_tally" as
 select
     "quasi_2",
     "quasi_3",
-    sensitive,
+    "sensitive" as sensitive,
     count(*) as row_count
 from "sqlanon_population"
 group by
     "quasi_2",
     "quasi_3",
-    sensitive;
+    "sensitive";
 
 -- class: The classes: rows with equal signatures, for which every background says the same, numbered in a keyed order, so that the draws of a class depend on no collation
 create temporary table "sqlanon_class" as

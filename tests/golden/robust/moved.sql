@@ -230,12 +230,12 @@ from "sqlanon_arrived";
 -- signature_tally
 select
     "quasi_2",
-    sensitive,
+    "sensitive" as sensitive,
     count(*) as row_count
 from "sqlanon_population_arrived"
 group by
     "quasi_2",
-    sensitive;
+    "sensitive";
 
 -- class
 with signed as (

@@ -1,0 +1,215 @@
+"""r-robust groups of several sensitive columns: rows of one signature that differ in every one of them.
+
+In a group of n rows of one signature each value of each column has posterior exactly 1/n, whatever the distributions
+are, that of all columns together included: exchanging two rows changes no world's weight. In groups of several
+signatures it is not so: conditions that hold of every column by itself prove nothing against an adversary who knows how
+the columns go together. So classes are not merged, and no row joins another class.
+
+First rows are left over until no value of any column is too frequent for its class, then groups are made by the first
+column, and rows that clash in another change places inside their class. The templates are
+`sql_templates/methods/robust/several_columns/`, those of `several_columns.py`, and of `class_grouping.py`.
+"""
+
+from dataclasses import dataclass, replace
+
+from sqlanon.methods import grouping, several_columns
+from sqlanon.methods.base import Steps
+from sqlanon.methods.grouping import Attribute
+from sqlanon.methods.internal_names import identity_names, quasi_names, rows_to_draw_for, sensitive_names, tie_names
+from sqlanon.methods.qit_st import Grouped
+from sqlanon.methods.robust import class_grouping
+from sqlanon.methods.robust.class_grouping import ClassGrouping
+from sqlanon.methods.robust.several_suppression import (
+    SeveralSuppression,
+    missing_value_guards,
+    refuse_left_over,
+    refuse_missing_values,
+    refuse_suppressed,
+    surplus_guards,
+)
+from sqlanon.methods.several_columns import SharedGroups
+from sqlanon.plans.plan import Repeat, Step, relation_name
+from sqlanon.plans.templates import Sql
+
+FOLDER, CLASSES = "methods/robust/several_columns", "methods/robust/class_grouping"
+TURNS = 12  # of leaving rows over; what is still too frequent then leaves with its group
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeveralClasses(ClassGrouping, SharedGroups):
+    """A design whose groups hold rows of one class that differ in several columns."""
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """Return all sensitive columns, the first one last: what is read next is its."""
+        return (*reversed(self.further), self.attribute)
+
+    @property
+    def several_suppression(self) -> SeveralSuppression:
+        """Return what too many rows left over are told."""
+        columns = self.request.roles.sensitive
+        return SeveralSuppression(self.r, self.attribute.size, columns, self.most_suppressed, self.refuse_nulls)
+
+    def relations(self, name: str) -> list[Sql]:
+        """Return the relations of this name that each column has."""
+        return [relation_name(self.prefix, f"{name}{one.suffix}") for one in (self.attribute, *self.further)]
+
+
+def check_missing(design: Grouped) -> Steps:
+    """Return the step that refuses rows without a value in any of several columns."""
+    if not isinstance(design, SeveralClasses):
+        return ()
+    asked = design.several_suppression
+    values = {"sensitive_columns": sensitive_names(design.request), "nulls_are_values": not design.refuse_nulls}
+    return (
+        Step(
+            "methods/several_columns/limits",
+            "query",
+            refuse=refuse_missing_values(asked),
+            guards=missing_value_guards(asked),
+            values=values,
+        ),
+    )
+
+
+def number_classes(design: ClassGrouping) -> Steps:
+    """Return the steps that count each signature's values, and make every signature a class."""
+    further = design.further if isinstance(design, SeveralClasses) else ()
+    tallies = (
+        Step(
+            f"{CLASSES}/signature_tally",
+            suffix=one.suffix,
+            values={**design.signed, "sensitive_column": one.internal},
+        )
+        for one in further
+    )
+    return (*tallies, *class_grouping.number_classes(design))
+
+
+def count_classes(design: ClassGrouping) -> Steps:
+    """Return the steps that count the values of every column in each class, and the groups that it gives."""
+    if not isinstance(design, SeveralClasses):
+        return class_grouping.count_classes(design)
+    counted = (step for one in design.attributes for step in _count_column(design, one))
+    least = Step(f"{FOLDER}/kept_least", yields="kept", suffix="_least")
+    return (*counted, replace(least, values={"further_kept": design.relations("kept")[1:]}))
+
+
+def _count_column(design: SeveralClasses, one: Attribute) -> Steps:
+    suffix, nulls = one.suffix, {"nulls_are_values": design.request.nulls == "value"}
+    valued = {**design.signed, **nulls, "value_purpose": f"{one.purpose}/value/"}
+    reads = {"signature_tally": f"signature_tally{suffix}"}
+    return (
+        Step(f"{CLASSES}/ranked", suffix=suffix, values=valued, reads=reads),
+        Step(f"{CLASSES}/capacity", suffix=suffix, values=design.size),
+        Step(f"{CLASSES}/kept", suffix=suffix),
+    )
+
+
+def check_surplus(design: ClassGrouping) -> Steps:
+    """Return the step that refuses what leaves too many rows over, before any row is drawn for."""
+    if not isinstance(design, SeveralClasses):
+        return class_grouping.check_surplus(design)
+    asked = design.several_suppression
+    return (
+        Step(
+            f"{FOLDER}/feasibility",
+            "query",
+            refuse=refuse_left_over(asked),
+            guards=surplus_guards(asked, "surplus_rows"),
+            values={**design.size, "kept_by_column": design.relations("kept")},
+        ),
+    )
+
+
+def order_class_values(design: ClassGrouping) -> Steps:
+    """Return the steps that number the values that seats are dealt by; of several columns those of the further ones."""
+    if not isinstance(design, SeveralClasses):
+        return class_grouping.order_class_values(design)
+    return tuple(
+        step
+        for one in reversed(design.further)
+        for step in (
+            Step("methods/grouping/tally", suffix=one.suffix, values={"sensitive_column": one.internal}),
+            *grouping.order_values(replace(design, attribute=one)),
+        )
+    )
+
+
+def code_rows(design: ClassGrouping) -> Steps:
+    """Return the step that gives rows the code of their class and value; of several columns their class alone."""
+    if not isinstance(design, SeveralClasses):
+        return class_grouping.code_rows(design)
+    request = design.request
+    drawn_from = (*quasi_names(request), *sensitive_names(request), *identity_names(request))
+    values: dict[str, object] = {**design.signed, "drawn_from": drawn_from}
+    return (Step(f"{FOLDER}/classed", "view", values=values, reads={"population": rows_to_draw_for(request)}),)
+
+
+def draw_coded(design: ClassGrouping) -> Steps:
+    """Return the steps that draw for every row, once; of several columns also those that leave rows over."""
+    if not isinstance(design, SeveralClasses):
+        return class_grouping.draw_coded(design)
+    attribute = design.attribute
+    carried = (*(name for name in attribute.carried if name not in attribute.draws), "sensitive")
+    drawn = replace(design, attribute=replace(attribute, carried=carried))
+    kept = (*carried, *attribute.draws, *tie_names(design.request))
+    thinned = {
+        **design.size,
+        "column_count": len(design.attributes),
+        "kept_columns": kept,
+        "sensitive_columns": sensitive_names(design.request),
+        "ties": tie_names(design.request),
+    }
+    turn = (*_make_room(design, "_turn"), Step(f"{FOLDER}/kept_rows", values=thinned))
+    left = Step(f"{FOLDER}/unsettled", "query")
+    per_block = {"signature": (), **design.size, "groups_per_block": attribute.groups_per_block}
+    coded = (*attribute.carried, "draw", *tie_names(design.request))
+    return (
+        *grouping.draw_from(drawn, "class", "classed"),
+        Step(f"{FOLDER}/opened", yields="thinned"),
+        Repeat("thinning", "thinned", turn, left, TURNS),
+        *_make_room(design, "_last"),
+        Step(f"{CLASSES}/frequency", values=per_block, reads={"ranked": "held_last", "capacity": "room_last"}),
+        Step(f"{FOLDER}/coded", yields="drawn", suffix="_coded", values={"coded_columns": tuple(dict.fromkeys(coded))}),
+    )
+
+
+def _make_room(design: SeveralClasses, moment: str) -> tuple[Step, ...]:
+    """Return the steps that count how many groups the kept rows of each class give in every column."""
+    steps: list[Step] = []
+    for one in design.attributes:
+        suffix = f"{moment}{one.suffix}"
+        held = {"sensitive_column": one.internal, "value_purpose": f"{one.purpose}/kept/"}
+        steps += [
+            Step(f"{FOLDER}/held", suffix=suffix, values=held),
+            Step(f"{CLASSES}/capacity", suffix=suffix, values=design.size, reads={"ranked": f"held{suffix}"}),
+        ]
+    capacities = {"further_capacities": design.relations(f"capacity{moment}")[1:]}
+    return (*steps, Step(f"{FOLDER}/room", suffix=moment, values=capacities))
+
+
+def form_class_groups(design: ClassGrouping) -> Steps:
+    """Return the steps that end in `grouped`: every kept row with its group; group numbers tell of no class."""
+    if not isinstance(design, SeveralClasses):
+        return class_grouping.form_class_groups(design)
+    codes = {"codes": design.codes}
+    purpose = {"group_purpose": f"{design.attribute.purpose}/group/"}
+    return (
+        *several_columns.code_further(design),
+        Step(f"{FOLDER}/seated", values=codes),
+        *several_columns.exchange_places(design),
+        Step(f"{FOLDER}/renumbered", yields="settled", suffix="_renumbered", values={**codes, **purpose}),
+        Step("methods/several_columns/grouped", values={**codes, "carried": quasi_names(design.request)}),
+        *several_columns.show_further(design),
+    )
+
+
+def check_suppressed(design: ClassGrouping) -> Steps:
+    """Return the step that counts the rows that no group holds, and refuses too many of them."""
+    (told,) = class_grouping.check_suppressed(design)
+    if not isinstance(design, SeveralClasses):
+        return (told,)
+    asked = design.several_suppression
+    assert isinstance(told, Step), "a check is a step"
+    return (replace(told, refuse=refuse_suppressed(asked), guards=surplus_guards(asked, "dropped_rows")),)
