@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from sqlanon.breaches.associations import Breach
-from sqlanon.breaches.chain_bounds import BOUNDED, lay_out_bounds
+from sqlanon.breaches.chain_bounds import lay_out_bounds, note_bounds
 from sqlanon.breaches.component_weights import (
     enumerate_associations,
     filled_relations,
@@ -21,6 +21,7 @@ from sqlanon.breaches.component_weights import (
 from sqlanon.breaches.connectivity import Graph, connect_views
 from sqlanon.breaches.enumeration import LARGEST_JOIN, TooManyWorldsError
 from sqlanon.breaches.model_notes import note_deviations
+from sqlanon.breaches.small_pieces import lay_out_pieces, solve_pieces
 from sqlanon.breaches.statement_layout import Model, StatementLayout
 from sqlanon.breaches.statements import (
     lay_out_answer,
@@ -80,14 +81,23 @@ def _answer(layout: StatementLayout, engine: Engine) -> list[str]:
     except TooManyWorldsError:
         if layout.is_restricted:
             raise
-        lay_out_bounds(layout)
-        create_new(layout, engine)
-        return [BOUNDED]
+        return _answer_pieces(layout, engine)
     for name, frame in frames:
         engine.keep_frame(layout.name_relation(name), frame)
     lay_out_answer(layout)
     create_new(layout, engine)
     return []
+
+
+def _answer_pieces(layout: StatementLayout, engine: Engine) -> list[str]:
+    """Answer exactly where a chain's pieces are small, by bounds elsewhere."""
+    tree = lay_out_bounds(layout)
+    lay_out_pieces(layout, tree)
+    create_new(layout, engine)
+    solve_pieces(layout, engine)
+    create_new(layout, engine)
+    (told,) = engine.rows(f"select count(*) as found, count(note) as bounded from {layout.relations['breach']}")
+    return note_bounds(int(told["found"]) - int(told["bounded"]), int(told["bounded"]))
 
 
 def render_analysis(question: BreachQuestion, engine: Engine) -> str:

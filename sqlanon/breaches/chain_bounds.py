@@ -26,15 +26,18 @@ from sqlanon.plans.templates import Sql
 FOLDER = "chain_bounds"
 MARGIN = 1e-12  # of the rounding of sums of logarithms
 BOUNDED = (
-    "these views form a chain, and their worlds are too many to be counted: each probability lies between certified"
-    " bounds, and is given as their middle with error_bound half of their distance"
+    "these views form a chain, and their worlds are too many to be counted:{share} each{other} probability lies between"
+    " certified bounds, and is given as their middle with error_bound half of their distance"
 )
 REASON = "bounds"
 FEW = 4  # other tuples of a node; one with more says next to nothing from below
 
 
-def lay_out_bounds(layout: StatementLayout) -> None:
-    """Write the bounds of every association over `base` and `numbered`; raise DataError for views in a ring."""
+def lay_out_bounds(layout: StatementLayout) -> JoinTree:
+    """Write the bounds of every association over `base` and `numbered`; return the tree of the views.
+
+    Raises DataError for views in a ring.
+    """
     graph, names = layout.graph, layout.graph.column_names
     tree = grow_tree([tuple(names[column] for column in part.columns) for part in graph.parts])
     for number, part in zip(layout.numbers, graph.parts, strict=True):
@@ -52,7 +55,20 @@ def lay_out_bounds(layout: StatementLayout) -> None:
     besides = [layout.relations[f"beside_{number}"] for number in layout.numbers]
     layout.add(f"{FOLDER}/bounded", yields="bounded", besides=besides)
     _lay_out_cover(layout, tree)
+    return tree
+
+
+def lay_out_bounded_answer(layout: StatementLayout) -> None:
+    """Write the answer over the bounds alone."""
     layout.add(f"{FOLDER}/answer", yields="breach", margin=MARGIN, reason=REASON)
+
+
+def note_bounds(exact: int, bounded: int) -> list[str]:
+    """Say how associations of a chain were answered, where not all are exact."""
+    if not bounded:
+        return []
+    share = f" {exact:,} associations lie in small pieces, which were, and are exact;" if exact else ""
+    return [BOUNDED.format(share=share, other=" other" if exact else "")]
 
 
 def _lay_out_degrees(layout: StatementLayout, tree: JoinTree) -> None:

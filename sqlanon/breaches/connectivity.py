@@ -7,6 +7,7 @@ reads) and the join attributes (what it shares with another view). Worlds are re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sqlanon.breaches.selections import find_selections
 from sqlanon.errors import QueryError
 from sqlanon.sql.view_definitions import Condition, Secret, View
 
@@ -34,7 +35,8 @@ class Graph:
     """The parts, the join attributes, and the conditions that no view shows (they only select what is reported).
 
     The first part carries the id, the second the property unless the first carries both.
-    `chained`: neighbours share different columns, so that components are no complete K-partite graphs.
+    `chained`: neighbours share different columns, so that components are no complete K-partite graphs. `shown`: the
+    views' own conditions, over join attributes: which components every view shows.
     """
 
     secret: Secret
@@ -42,6 +44,7 @@ class Graph:
     join: tuple[str, ...]
     selecting: tuple[Condition, ...]
     chained: bool
+    shown: tuple[Condition, ...] = ()
 
     @property
     def together(self) -> bool:
@@ -69,7 +72,8 @@ class Graph:
         names = {column: f"join_{number}" for number, column in enumerate(self.join, 1)}
         names |= {column: f"attribute_{number}" for number, column in enumerate(self.attributes, 1)}
         names |= {self.secret.identifier: "identifier", self.secret.property: "property"}
-        read = sorted(set().union(*(condition.columns for condition in self.conditions)) - set(names))
+        reading = (*self.conditions, *self.shown)
+        read = sorted(set().union(*(condition.columns for condition in reading)) - set(names))
         return names | {column: f"other_{number}" for number, column in enumerate(read, 1)}
 
 
@@ -103,7 +107,7 @@ def connect_views(views: Sequence[View], secret: Secret) -> Graph:
         )
         for number in kept
     )
-    return Graph(secret, _order_parts(parts), join, selecting, chained)
+    return Graph(secret, _order_parts(parts), join, selecting, chained, find_selections(views, kept, secret))
 
 
 def _order_parts(parts: Sequence[Part]) -> tuple[Part, ...]:

@@ -9,7 +9,7 @@ from sqlanon.plans.statement import Kind, Statement
 from sqlanon.plans.templates import Sql, render, template_header
 
 Model = Literal["unrestricted", "restricted"]
-VIEWS = ("base", "person", "every")  # templates whose relation is a named text, not a table
+VIEWS = ("base", "selected", "person", "every")  # templates whose relation is a named text, not a table
 
 
 @dataclass

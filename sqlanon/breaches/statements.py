@@ -23,6 +23,7 @@ def lay_out_base(layout: StatementLayout) -> None:
     others = [column for column, name in names.items() if name.startswith("other_")]
     layout.add(
         "base",
+        yields="unselected" if graph.shown else "base",
         relation=source.relation,
         identifier_source=source.expression(graph.secret.identifier),
         property_source=source.expression(graph.secret.property),
@@ -30,6 +31,8 @@ def lay_out_base(layout: StatementLayout) -> None:
         attribute_source=[source.expression(column) for column in graph.attributes],
         other_source=[source.expression(column) for column in others],
     )
+    if graph.shown:
+        layout.add("selected", yields="base", conditions=[condition.over(names) for condition in graph.shown])
 
 
 def lay_out_enumeration(layout: StatementLayout, limit: int) -> None:

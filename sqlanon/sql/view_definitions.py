@@ -1,7 +1,7 @@
 """Read the definitions of views and of a secret query: which columns of the base they show, and which rows.
 
-A view is `SELECT columns FROM base`; a secret is `SELECT id, property FROM base [WHERE condition]`. What is
-read here is columns and checked trees; the user's text goes no further.
+A view is `SELECT columns FROM base [WHERE condition]`, a secret `SELECT id, property FROM base [WHERE condition]`.
+What is read here is columns and checked trees; the user's text goes no further.
 """
 
 import re
@@ -16,21 +16,22 @@ from sqlanon.sql.user_sql import Wording, check_expression, conjuncts, parse_sel
 
 # what names a file is no name that FROM could use
 PATH = re.compile(r"/|\.(csv|tsv|txt|parquet|parq|pq|json|jsonl|ndjson|gz|zst)\Z", re.IGNORECASE)
-VIEW = "a view is SELECT [DISTINCT] columns FROM base"
+VIEW = "a view is SELECT [DISTINCT] columns FROM base [WHERE condition over columns that every view shows]"
 SECRET = "a secret is SELECT id, property FROM base [WHERE condition]"
 
 
 @dataclass(frozen=True)
 class View:
-    """The base columns that one view shows; `distinct` where its definition says so."""
+    """The base columns that one view shows, and the parts of WHERE that AND joins; `distinct` where it says so."""
 
     columns: tuple[str, ...]
     distinct: bool
+    conditions: tuple["Condition", ...] = ()
 
 
 @dataclass(frozen=True)
 class Condition:
-    """One part of the secret's WHERE, and the base columns that it reads."""
+    """One part of a WHERE, and the base columns that it reads."""
 
     columns: frozenset[str]
     _tree: exp.Expr = field(repr=False)
@@ -77,13 +78,14 @@ class Base:
 def read_view(sql: str, base: Base, number: int) -> View:
     """Read the definition of view `number`; raise QueryError, naming the piece, for all that is no projection."""
     words = Wording(f"view {number}", f"is not allowed in view {number}", VIEW)
-    select = _select(sql, words, {"expressions", "from_", "distinct"})
+    select = _select(sql, words, {"expressions", "from_", "distinct", "where"})
     distinct = select.args.get("distinct")
     if distinct is not None and distinct.args.get("on"):
         words.refuse("DISTINCT ON")
     qualifiers = _qualifiers(select, base, words)
     columns = [_column(node, base, qualifiers, words) for node in select.expressions]
-    return View(tuple(dict.fromkeys(columns)), distinct is not None)
+    conditions = _conditions(select, base, qualifiers, words)
+    return View(tuple(dict.fromkeys(columns)), distinct is not None, conditions)
 
 
 def read_secret(sql: str, base: Base) -> Secret:
@@ -96,9 +98,7 @@ def read_secret(sql: str, base: Base) -> Secret:
         raise QueryError(f"the secret names {len(columns)} columns; name the id, then the property")
     if columns[0] == columns[1]:
         raise QueryError(f"the secret names {columns[0]!r} as id and as property; an association has two columns")
-    where = select.args.get("where")
-    parts = conjuncts(where.this) if where else ()
-    return Secret(columns[0], columns[1], tuple(_condition(part, base, qualifiers, words) for part in parts))
+    return Secret(columns[0], columns[1], _conditions(select, base, qualifiers, words))
 
 
 def name_columns(definitions: Sequence[str]) -> tuple[str, ...]:
@@ -162,6 +162,12 @@ def _column(node: exp.Expr, base: Base, qualifiers: set[str], words: Wording) ->
         known = ", ".join(repr(column) for column in base.columns)
         raise QueryError(f"{words.subject} names {inner.name!r}, no column of the base; its columns are {known}")
     return name
+
+
+def _conditions(select: exp.Select, base: Base, qualifiers: set[str], words: Wording) -> tuple[Condition, ...]:
+    """Return the parts of WHERE that AND joins."""
+    where = select.args.get("where")
+    return tuple(_condition(part, base, qualifiers, words) for part in (conjuncts(where.this) if where else ()))
 
 
 def _condition(node: exp.Expr, base: Base, qualifiers: set[str], words: Wording) -> Condition:

@@ -198,7 +198,6 @@ def test_three_views_over_the_same_join_attribute_agree(rows, model):
 REFUSED_VIEWS = {
     "SELECT * FROM patients": "\\*",
     "SELECT upper(sex) FROM patients": "UPPER",
-    "SELECT age FROM patients WHERE age > 3": "WHERE",
     "SELECT age FROM patients, other": "a join",
     "SELECT age FROM other": "reads 'other'",
     "SELECT age FROM 'other.csv'": "reads 'other.csv'",
@@ -346,12 +345,16 @@ ELSEWHERE = [
     (VIEWS_3, "SELECT ssn, disease FROM people"),
     (VIEWS_3, "SELECT ssn, disease FROM people WHERE w = 1 AND sex = 's0'"),
     (["SELECT ssn, sex FROM people", "SELECT age, disease FROM people"], "SELECT ssn, disease FROM people"),
-]
+    (["SELECT ssn, age FROM people WHERE age > 25", "SELECT age, disease FROM people WHERE age IN (20, 30, 50)"],
+     "SELECT ssn, disease FROM people"),
+]  # fmt: skip
 
 
 CHAIN = ["SELECT ssn, age FROM base", "SELECT age, w FROM base", "SELECT w, disease FROM base"]
 ALL_SECRETS = "SELECT ssn, disease FROM base"
-CHAINS = [("few", "unrestricted"), ("few", "restricted"), ("people", "unrestricted")]  # enumerated twice, bounded once
+# enumerated twice, counted piece by piece, bounded
+CHAINS = [("few", "unrestricted"), ("few", "restricted"), ("apart", "unrestricted"), ("people", "unrestricted")]
+APART = "select i as ssn, i / 4 as age, 'd' || i % 3 as disease, i / 8 as w, 's' as sex from {} as r(i)"
 
 
 @pytest.fixture
@@ -360,6 +363,7 @@ def people(con):
     con.execute("create table people (ssn integer, age integer, disease varchar, w integer, sex varchar)")
     con.executemany("insert into people values (?, ?, ?, ?, ?)", PEOPLE)
     con.execute("create table few as select * from people where ssn < 8").fetchall()
+    con.execute("create table apart as {}".format(APART.replace("/", "//").format("range(2400)"))).fetchall()
     return con
 
 
@@ -377,6 +381,7 @@ def test_postgres_finds_the_same(people, server):
         other.execute("create table people (ssn integer, age integer, disease varchar, w integer, sex varchar)")
         other.cursor().executemany("insert into people values (%s, %s, %s, %s, %s)", PEOPLE)
         other.execute("create table few as select * from people where ssn < 8")
+        other.execute("create table apart as {}".format(APART.format("generate_series(0, 2399)")))
         for (views, secret), model in product(ELSEWHERE, ("unrestricted", "restricted")):
             assert same_findings(people, other, "people", views, secret, model)
         for base, model in CHAINS:
@@ -390,7 +395,7 @@ def test_spark_finds_the_same(people, spark, tmp_path):
         spark.read.parquet(str(tmp_path / f"{name}.parquet")).createOrReplaceTempView(name)
     views, secret = ELSEWHERE[1]
     assert same_findings(people, spark, "people", views, secret, "restricted")
-    for base, model in CHAINS[2:]:
+    for base, model in CHAINS[3:]:
         assert same_findings(people, spark, base, CHAIN, ALL_SECRETS, model)
 
 

@@ -30,7 +30,7 @@ File = Annotated[Path | None, typer.Option("--out", help="Write all associations
 @with_session
 def breach(
     base: Annotated[str, typer.Option("--base", help="The table behind the views: a file, a glob, or a table's name.")],
-    view: Annotated[list[str], typer.Option("--view", help="SELECT columns FROM base; repeat for every view.")],
+    view: Annotated[list[str], typer.Option("--view", help="SELECT columns FROM base [WHERE …]; repeat it.")],
     secret: Annotated[str, typer.Option("--secret", help="SELECT id, property FROM base [WHERE condition].")],
     model: ModelOption = Model.unrestricted,
     threshold: Annotated[
