@@ -185,9 +185,13 @@ def _find_files(text: str, as_text: bool) -> tuple[str, str] | None:
 
 
 def _reader_of(text: str) -> str | None:
+    path = _path_of(text).lower()
+    return next((reader for reader, endings in _READERS.items() if path.endswith(endings)), None)
+
+
+def _path_of(text: str) -> str:
     # behind the path of a URL there may be more: a signature, a version
-    ended = text.partition("?")[0] if "://" in text else text
-    return next((reader for reader, endings in _READERS.items() if ended.lower().endswith(endings)), None)
+    return text.partition("?")[0] if "://" in text else text
 
 
 def _told(reader: str, as_text: bool) -> str:
@@ -197,7 +201,7 @@ def _told(reader: str, as_text: bool) -> str:
 
 def is_pattern(text: str) -> bool:
     """Tell whether a text names files by a pattern."""
-    return any(letter in text for letter in "*?[") and not Path(text).is_file()
+    return any(letter in _path_of(text) for letter in "*?[") and not Path(text).is_file()
 
 
 def _find_in_scope(name: str) -> object | None:

@@ -34,6 +34,8 @@ from sqlanon.wording import option
 if TYPE_CHECKING:
     import pandas as pd
 
+_ALIAS = re.compile(r"\s+as\b", re.IGNORECASE)
+
 
 class PostgresEngine:
     """Run statements on one PostgreSQL connection, ours or the caller's."""
@@ -74,9 +76,10 @@ class PostgresEngine:
         """Translate a statement of ours; a query that is its source is put in as it was read, in PostgreSQL's SQL."""
         text = translate_for_engine(sql, self.dialect)
         for name, query in self._queries.items():
+            first, *rest = text.split(f'"{name}"')
             # PostgreSQL before 16 wants a name for every query in FROM
-            text = re.sub(rf'"{name}"(?!\s+as\b)', f'"{name}" as "{name}"', text, flags=re.IGNORECASE)
-            text = text.replace(f'"{name}" as', f"{query} as").replace(f'"{name}" AS', f"{query} AS")
+            named = (part if _ALIAS.match(part) else f' as "{name}"{part}' for part in rest)
+            text = first + "".join(f"{query}{part}" for part in named)
         return text
 
     def execute(self, sql: str) -> None:
