@@ -7,7 +7,7 @@ from typing import Any
 from sqlanon.attacks.exact_views import GroupView
 from sqlanon.attacks.findings import Finding
 from sqlanon.engines.base import Engine
-from sqlanon.methods.uncertain.read_manifest import described
+from sqlanon.methods.uncertain.read_manifest import GENERALIZE, described
 from sqlanon.plans.build import render_query
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.roles import resolve_names
@@ -20,8 +20,9 @@ from sqlanon.verification.uncertain.source_rows import read_source_rows
 class UncertainView(GroupView):
     """QIT and ST of uncertain data. A value of a set of n alternatives is held by 1 / n of a row.
 
-    People whose quasi values are hidden have a line of their own among the findings; all others are attacked as the
-    rows of groups are, known by what is shown of them and by how many alternatives it stands for.
+    People whose quasi values are hidden, or generalized with their group, have a line of their own among the findings;
+    all others are attacked as the rows of groups are, known by what is shown of them and by how many alternatives it
+    stands for.
     """
 
     even = False
@@ -82,14 +83,17 @@ class UncertainView(GroupView):
         """Return how sure somebody is of whom the promise does not speak: in harmless groups, and among the hidden."""
         given = {"holding": self.holdings(), "promised": self.promised_holdings()}
         found = self.row("harmless_figures", given)
-        hidden = self.row("hidden_figures", {"set_line": self._sets, "person": self.people()})
+        shown = {"set_line": self._sets, "unfolded": self._unfolded}
+        hidden = self.row("hidden_figures", shown, names=self.names[:-1])
         findings = []
         if found["people"]:
             whom = f"in the worst of the groups without a grave value, {found['people']:,} rows in all"
             findings.append(_unpromised("a harmless value is named", found["confidence"], whom))
         if hidden["people"]:
-            whom = f"{hidden['people']:,} rows are hidden: who is in the table and not shown is one of them"
-            findings.append(_unpromised("who is not shown is among the hidden", hidden["confidence"], whom))
+            climbs = self.manifest["parameters"]["undiverse"] == GENERALIZE
+            way, of = ("generalized", "those above one's values") if climbs else ("hidden", "them")
+            whom = f"{hidden['people']:,} rows are {way}: who is in the table and not shown is one of {of}"
+            findings.append(_unpromised(f"who is not shown is among the {way}", hidden["confidence"], whom))
         return findings
 
     def read_source(self, against: object, identifier: tuple[str, ...]) -> Sql:

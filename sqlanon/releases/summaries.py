@@ -122,21 +122,30 @@ _UNCERTAIN = (
 def summarize_uncertain(manifest: Manifest, where: str) -> dict[str, str]:
     """Say what a release of uncertain rows is."""
     verified, guarantee, parameters = manifest["verified"], manifest["guarantee"], manifest["parameters"]
+    exact = "unless * or uncertain" if "generalized" not in verified else "unless uncertain or generalized"
     return {
         "published": _published_groups(manifest, where),
         "method": f"{manifest['method']}, {words({name: parameters[name] for name in _UNCERTAIN})}",
         "dropped rows": _dropped(manifest),
         "uncertain": f"{verified['uncertain_rows']:,} rows in a quasi-identifier,"
         f" {verified['uncertain_sensitive']:,} in {words(manifest['columns']['sensitive'])}",
-        "suppressed": f"{verified['suppressed_rows']:,} rows in {verified['suppressed_groups']:,} groups",
+        **_veiled(verified),
         "promised": f"groups of at least {guarantee['k']} rows; where a value weighs {guarantee['threshold']} or more,"
         f" at least {guarantee['l']} different weights, or no quasi value{_limits(manifest)}",
-        "not promised": "that nobody learns who is in the table (quasi values are exact, unless * or uncertain), nor"
+        "not promised": f"that nobody learns who is in the table (quasi values are exact, {exact}), nor"
         f" any confidence: in some group a value is held by {verified['largest_confidence']:.1%} of the rows"
         + _known_for_certain(verified),
         "verified": "group sizes, weights, what is uncertain, hierarchies, row order, agreement with the source",
         "files": _files(manifest),
     }
+
+
+def _veiled(verified: Mapping[str, Any]) -> dict[str, str]:
+    """Say how many rows do not show their own values, by the way that was taken."""
+    if "generalized" in verified:
+        found = verified["generalized"]
+        return {"generalized": f"{found['generalized_rows']:,} rows in {found['generalized_groups']:,} groups"}
+    return {"suppressed": f"{verified['suppressed_rows']:,} rows in {verified['suppressed_groups']:,} groups"}
 
 
 def _known_for_certain(verified: Mapping[str, Any]) -> str:

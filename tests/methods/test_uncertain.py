@@ -781,7 +781,7 @@ def test_one_identifier_for_all_alternatives_of_a_row(con):
         ({"save_influence": "x.csv"}, 'save_influence keeps what influence="learn" finds'),
         ({"hierarchy": "education.csv"}, "hierarchy is a mapping of column names to tables"),
         ({"alternatives": "commas"}, "alternatives = 'commas' is none of lists, braces"),
-        ({"undiverse": "hide"}, "undiverse = 'hide' is none of merge, suppress"),
+        ({"undiverse": "hide"}, "undiverse = 'hide' is none of merge, suppress, generalize"),
         ({"order_alternatives": "random"}, "order_alternatives = 'random' is none of given, sorted"),
         ({"threshold": "0.3"}, "threshold = '0.3' is not a number"),
         ({"influence": "nowhere.csv"}, "no file 'nowhere.csv'"),
@@ -954,7 +954,7 @@ def test_a_job(uncertain_shell):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("suppress", "hide", "line 10: undiverse is one of merge, suppress, not 'hide'"),
+        ("suppress", "hide", "line 10: undiverse is one of merge, suppress, generalize, not 'hide'"),
         ("{education: education.csv}", "education.csv", "line 9: hierarchy is a mapping of columns"),
         ("education.csv", "3", "line 9: hierarchy of education is text, not a whole number"),
         ("influence.csv", "[a]", "line 8: influence is text, not a list"),

@@ -88,7 +88,8 @@ class UncertainTables(CellTables):
         for place in self.described.trees:
             hierarchy = self.described.hierarchies[self.quasi[place - 1]]
             lines += ((place, value, node) for value, node in held_below(hierarchy))
-            lines.append((place, None, None))
+            # a group with a row without a value is generalized to the root
+            lines += [(place, None, None), (place, None, hierarchy.root)]
         frame = pd.DataFrame(lines, columns=["attribute", "name", "node"])
         return frame.astype({"attribute": "int64", "name": "string", "node": "string"})
 

@@ -56,15 +56,15 @@ class Clustering:
         return "refining" if self.refine else "clustering"
 
 
-def steps(asked: Clustering) -> tuple[Step | Repeat, ...]:
-    """Return the steps that end in `clustered` and a query of quality."""
+def steps(asked: Clustering, prefix: str = "") -> tuple[Step | Repeat, ...]:
+    """Return the steps that end in `clustered` and a query of quality; prefix: what begins the names of relations."""
     return (
         *_measured(asked),
         *_placed(asked),
         _arranged(asked),
         _sorted(asked),
         *(refinement.steps(asked.dimensions, CARRIED, asked.refine) if asked.refine else ()),
-        *diversity.steps(asked.diversity, asked.rows),
+        *diversity.steps(asked.diversity, asked.rows, asked.dimensions, prefix),
         _quality(asked),
     )
 

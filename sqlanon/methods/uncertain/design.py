@@ -130,6 +130,8 @@ def design(
     reading = read_source(request, alternatives, alternative_of, max_alternatives, label, order_alternatives, hierarchy)
     # a learned matrix is made of the source itself: there is no table to read
     given = () if isinstance(influence, Learn) else (influence,)
+    if undiverse == "generalize":
+        _refuse_bare_columns(reading)
     return Uncertain(
         request=request,
         attribute=_attribute(reading, k),
@@ -171,6 +173,15 @@ def _refuse_small_groups(k: int, max_group: int | None) -> None:
         raise UsageError(
             f"{option('max_group', max_group)} leaves no room for rows that make no group of {k} by themselves; give"
             f" {2 * k - 1} or more"
+        )
+
+
+def _refuse_bare_columns(reading: Reading) -> None:
+    bare = [repr(column.name) for column in reading.quasi if column.hierarchy is None]
+    if bare:
+        raise UsageError(
+            f"{option('undiverse', 'generalize')} climbs the hierarchy of every quasi column, and {', '.join(bare)} has"
+            f" none; give {option('hierarchy')} for each, or say {option('undiverse', 'merge')}"
         )
 
 

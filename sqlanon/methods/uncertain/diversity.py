@@ -2,19 +2,22 @@
 
 The templates are `sql_templates/methods/uncertain/diversity/`. They read `clustering` (or `refining`), the cut of the
 sort, and end in `clustered` (row_number, cluster, suppressed). A cluster that fails is suppressed, or merged with its
-neighbours into a region, whose rows are then dealt out into groups that are diverse and hardly larger than K.
+neighbours into a region, whose rows are then dealt out into groups that are diverse and hardly larger than K, or with
+those that its hierarchies generalize it to (`climbing`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from sqlanon.errors import DataError
 from sqlanon.methods.feasibility import NO_ROWS, TOO_FEW_ROWS
+from sqlanon.methods.uncertain import climbing
+from sqlanon.methods.uncertain.dimensions import Dimension
 from sqlanon.plans.plan import Guard, Repeat, Row, Step
 from sqlanon.wording import option
 
-Undiverse = Literal["merge", "suppress"]
+Undiverse = Literal["merge", "suppress", "generalize"]
 
 GROUP_MULTIPLE = 4  # of K, or of L where that is more: the largest group unless another limit is given
 # Clusters up to which a region grows for groups below twice K, rather than have larger ones. 8,000 rows of Adult,
@@ -42,6 +45,17 @@ UNMET = (
     + option("max_group")
     + ", or "
     + _SUPPRESS
+)
+_ENDED = (
+    "{failing_rows} rows find no group of at most {most_rows} rows with {l} different weights among rows that fail as"
+    " they do, where their hierarchies end as well; lower "
+    + option("l", flag="-L")
+    + ", raise "
+    + option("max_group")
+    + ", or say "
+    + option("undiverse", "merge")
+    + " or "
+    + option("undiverse", "suppress")
 )
 
 
@@ -75,8 +89,14 @@ def measured(asked: Diversity) -> tuple[Step, ...]:
     )
 
 
-def steps(asked: Diversity, rows: str) -> tuple[Step | Repeat, ...]:
-    """Return the steps that judge every cluster and end in `clustered`; `rows`: the relation of rows in clusters."""
+def steps(
+    asked: Diversity, rows: str, dimensions: Sequence[Dimension] = (), prefix: str = ""
+) -> tuple[Step | Repeat, ...]:
+    """Return the steps that judge every cluster and end in `clustered`.
+
+    rows: the relation of rows in clusters. dimensions, prefix: the attributes that clusters climb, and what begins the
+    names of their relations.
+    """
     wanted = {"k": asked.k, "l": asked.l}
     read = {"clustering": rows}
     judged = (
@@ -85,16 +105,20 @@ def steps(asked: Diversity, rows: str) -> tuple[Step | Repeat, ...]:
     )
     if asked.undiverse == "suppress":
         return (*judged, Step("methods/uncertain/diversity/clustered", reads=read))
-    ties = {"ties": asked.ties}
+    regions: tuple[Step | Repeat, ...] = (_merges(asked),)
+    dealt, state = Step("methods/uncertain/diversity/dealt", yields="clustered", reads=read), "judged"
+    if asked.undiverse == "generalize":
+        (regions, dealt), state = climbing.steps(asked, dimensions, rows, prefix), "climbing"
+    ties, of = {"ties": asked.ties}, {"judged": state}
     return (
         *judged,
         Step("methods/uncertain/diversity/cluster_count", reads=read),
-        _merges(asked),
-        _unmet(asked),
-        Step("methods/uncertain/diversity/portion", values=wanted),
-        Step("methods/uncertain/diversity/seat", values=ties, reads=read),
+        *regions,
+        _unmet(asked, of),
+        Step("methods/uncertain/diversity/portion", values=wanted, reads=of),
+        Step("methods/uncertain/diversity/seat", values=ties, reads={**read, **of}),
         Step("methods/uncertain/diversity/spared", values={**wanted, **ties}),
-        Step("methods/uncertain/diversity/dealt", yields="clustered", reads=read),
+        dealt,
     )
 
 
@@ -109,14 +133,16 @@ def _merges(asked: Diversity) -> Repeat:
     return Repeat("merges", "judged", body, left, MOST_TURNS)
 
 
-def _unmet(asked: Diversity) -> Step:
+def _unmet(asked: Diversity, of: Mapping[str, str]) -> Step:
+    words = _ENDED if asked.undiverse == "generalize" else UNMET
+
     def refuse(row: Row) -> None:
         if row["failing_rows"]:
-            raise DataError(UNMET.format(failing_rows=row["failing_rows"], most_rows=asked.most_rows, l=asked.l))
+            raise DataError(words.format(failing_rows=row["failing_rows"], most_rows=asked.most_rows, l=asked.l))
 
-    message = UNMET.format(failing_rows="some", most_rows=asked.most_rows, l=asked.l)
+    message = words.format(failing_rows="some", most_rows=asked.most_rows, l=asked.l)
     guard = Guard("failing_rows > 0", message)
-    return Step("methods/uncertain/diversity/unmet", "query", refuse=refuse, guards=(guard,))
+    return Step("methods/uncertain/diversity/unmet", "query", refuse=refuse, guards=(guard,), reads=of)
 
 
 def _feasible(asked: Diversity) -> Callable[[Row], None]:

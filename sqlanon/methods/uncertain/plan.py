@@ -103,10 +103,11 @@ class UncertainOptions(UncertainQuasi, RowOptions, total=False):
         ),
     ]
     undiverse: Annotated[
-        Literal["merge", "suppress"],
+        Literal["merge", "suppress", "generalize"],
         Parameter(
-            Choice(("merge", "suppress")),
-            "Groups that are not diverse: merge with neighbours and deal out anew, or suppress to *.",
+            Choice(("merge", "suppress", "generalize")),
+            "Groups that are not diverse: merge with neighbours and deal out anew, suppress to *, or generalize up the"
+            " hierarchies until they meet others, and deal out anew.",
             "merge",
         ),
     ]
@@ -203,17 +204,17 @@ def weigh_influence(design: Uncertain) -> Steps:
 
 def cluster_rows(design: Uncertain) -> Steps:
     """Return the steps that end in `clustered`: every row with its cluster."""
-    return clustering.steps(design.clustering)
+    return clustering.steps(design.clustering, design.prefix)
 
 
 def number_groups(design: Uncertain) -> Steps:
     """Return the steps that put rows and clusters together, suppress, and number the groups."""
-    return tuple(published_tables.shown(design.reading, design.clustering.undiverse))
+    return tuple(published_tables.shown(design.reading, design.clustering.undiverse, design.prefix))
 
 
 def publish_tables(design: Uncertain) -> Steps:
     """Return the steps of QIT and ST, with as many columns of alternatives as there are."""
-    return published_tables.outputs(design.reading, design.names)
+    return published_tables.outputs(design.reading, design.names, design.clustering.undiverse)
 
 
 UNCERTAIN: Method[Uncertain] = Method(

@@ -1,12 +1,13 @@
 """How uncertain rows are shown: the names of what is published, and the steps from clusters to QIT and ST."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlanon.methods.internal_names import quasi_names
-from sqlanon.methods.uncertain.columns import Reading
+from sqlanon.methods.uncertain.columns import Column, Reading
 from sqlanon.methods.uncertain.diversity import Undiverse
-from sqlanon.plans.plan import Step
+from sqlanon.plans.plan import Step, relation_name
 from sqlanon.plans.roles import free_name
 
 
@@ -53,18 +54,27 @@ def manifest_columns(reading: Reading, names: Names) -> dict[str, Any]:
     }
 
 
-def shown(reading: Reading, undiverse: Undiverse) -> list[Step]:
+def shown(reading: Reading, undiverse: Undiverse, prefix: str) -> list[Step]:
     """Return the steps that put rows and clusters together, suppress, and number the groups."""
     quasi = quasi_names(reading.request)
-    counts = [f"alternatives_{column.number}" for column in reading.counted]
-    fields = [(f"alternatives_{c.number}", str(c.number + 1), c.name) for c in reading.counted]
+    counted = _counted(reading, undiverse)
+    counts = [f"alternatives_{column.number}" for column in counted]
+    fields = [(f"alternatives_{c.number}", str(c.number + 1), c.name) for c in counted]
     label = ["label"] if reading.label is not None else []
     passed = [*reading.row_columns, "set_code", "cell_code"]
     starred = {"passed_columns": passed, "quasi_columns": quasi, "count_columns": counts}
+    nodes = [(c.number, relation_name(prefix, f"hierarchy_{c.number}")) for c in reading.quasi]
+    ways = {
+        "suppress": Step("methods/uncertain/published_tables/starred", yields="shown", values=starred),
+        "merge": Step("methods/uncertain/published_tables/kept", yields="shown"),
+        "generalize": Step(
+            "methods/uncertain/published_tables/generalized",
+            yields="shown",
+            values={"passed_columns": passed, "nodes": nodes},
+        ),
+    }
     return [
-        Step("methods/uncertain/published_tables/starred", yields="shown", values=starred)
-        if undiverse == "suppress"
-        else Step("methods/uncertain/published_tables/kept", yields="shown"),
+        ways[undiverse],
         Step("methods/uncertain/published_tables/pattern", values={"counted_columns": fields}),
         Step(
             "methods/uncertain/published_tables/numbered",
@@ -73,12 +83,17 @@ def shown(reading: Reading, undiverse: Undiverse) -> list[Step]:
     ]
 
 
-def outputs(reading: Reading, names: Names) -> tuple[Step, ...]:
+def _counted(reading: Reading, undiverse: Undiverse) -> Sequence[Column]:
+    """Return the quasi-identifiers whose alternatives are told: all where a group may be generalized."""
+    return reading.quasi if undiverse == "generalize" else reading.counted
+
+
+def outputs(reading: Reading, names: Names, undiverse: Undiverse) -> tuple[Step, ...]:
     """Return the published tables."""
     qit = {
         "labels": [names.label] if names.label is not None else [],
         "quasi": reading.request.roles.quasi,
-        "count_columns": [f"alternatives_{column.number}" for column in reading.counted],
+        "count_columns": [f"alternatives_{column.number}" for column in _counted(reading, undiverse)],
         "qiid_column": names.qiid,
         "alternatives_column": names.alternatives,
         "group_column": names.group,

@@ -17,7 +17,7 @@ _ORDERED = re.compile(
     r"|TIMESTAMP(_S|_MS|_NS)?( WITH TIME ZONE)?"
 )
 _PLAIN = re.compile(r"VARCHAR|BOOLEAN|UUID|BLOB|TIME(_NS)?|INTERVAL|JSON")
-SUPPRESS, MERGE = "suppress", "merge"
+SUPPRESS, MERGE, GENERALIZE = "suppress", "merge", "generalize"
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,8 @@ def _check_numbers(parameters: Mapping[str, Any]) -> None:
         raise ValueError("max_group is no whole number of at least 2")
     if type(parameters["threshold"]) not in (int, float) or not 0 <= parameters["threshold"] <= 1:
         raise ValueError("threshold is no number from 0 to 1")
-    if parameters["undiverse"] not in (SUPPRESS, MERGE):
-        raise ValueError(f"undiverse is neither {SUPPRESS} nor {MERGE}")
+    if parameters["undiverse"] not in (SUPPRESS, MERGE, GENERALIZE):
+        raise ValueError(f"undiverse is none of {SUPPRESS}, {MERGE}, {GENERALIZE}")
 
 
 def is_published_type(kind: str) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sqlanon.methods.uncertain.read_manifest import described
+from sqlanon.methods.uncertain.read_manifest import GENERALIZE, described
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import REPORTED, Check, PublishedTables, Report
@@ -82,6 +82,12 @@ def queries(published: PublishedTables, nodes: Sql | None = None) -> list[tuple[
     limits = {name: parameters[name] for name in ("k", "l", "threshold")}
     places = {"trees": quasi.trees, "ordered": quasi.ordered}
     table_columns = published_columns(published.manifest)
+    climbs = parameters["undiverse"] == GENERALIZE
+    least = {"least": 0 if climbs else 1}  # marks of 0 alternatives: a group was generalized
+    shown = {"places": list(range(1, len(quasi.quasi) + 1))}
+    generalized = [
+        ("generalized", published.query("verification/uncertain/generalized_group", given, **shown))
+    ] * climbs
     # equal marks follow from equal QIIDs; ST has one line per group and set
     marks = columns["alternatives"]
     lines = {"qit": [name for name in table_columns["qit"] if name != marks], "st": table_columns["st"][:-1]}
@@ -89,7 +95,11 @@ def queries(published: PublishedTables, nodes: Sql | None = None) -> list[tuple[
         ("weights", published.query("verification/uncertain/weights", given, **limits)),
         ("sizes", published.query("verification/uncertain/sizes", {}, **named)),
         ("set_lines", published.query("verification/uncertain/set_lines", given)),
-        ("alternatives", published.query("verification/uncertain/alternatives", given, plain=quasi.plain, **places)),
+        (
+            "alternatives",
+            published.query("verification/uncertain/alternatives", given, plain=quasi.plain, **places, **least),
+        ),
+        *generalized,
         ("domains", published.query("verification/uncertain/domains", given, **places)),
         *order_queries(published, lines, all_differ=frozenset({"st"})),
     ]
@@ -129,9 +139,18 @@ def verify(published: PublishedTables) -> Report:
             weights["group_count"] > 0 and not any(unsafe.values()),
         ),
         Check("alternatives", "nothing certain became uncertain, nor the reverse", kept, not any(kept.values())),
+        *_check_generalized(answers),
         _check_domains(answers["domains"]),
     )
     return Report(checks, _figures(answers))
+
+
+def _check_generalized(answers: Mapping[str, Mapping[str, Any]]) -> tuple[Check, ...]:
+    if "generalized" not in answers:
+        return ()
+    found = _pick_counts(answers["generalized"], "generalized_groups", "generalized_rows", "uneven_groups")
+    required = "a group that climbed shows the same in every row"
+    return (Check("generalized", required, found, not found["uneven_groups"]),)
 
 
 def _check_domains(found: Mapping[str, Any]) -> Check:

@@ -22,11 +22,15 @@ class SourceRows:
     """A source's rows with lists of alternatives under internal names, and the types that the source gives them.
 
     rows: quasi_1 …, sensitive, label (where one is published). kinds: internal name → type of one alternative.
+    tuples: the alternative rows with their tie, before they are folded, None where rows are no alternatives of others;
+    lists: the columns whose cells hold lists in them.
     """
 
     rows: Sql
     kinds: Mapping[str, Sql]
     labels: tuple[str, ...]
+    tuples: Sql | None = None
+    lists: tuple[str, ...] = ()
 
 
 def read_source_rows(published: PublishedTables, source: Source, types: Mapping[str, str]) -> SourceRows:
@@ -62,11 +66,10 @@ def read_source_rows(published: PublishedTables, source: Source, types: Mapping[
     if braced:
         rows = _split_braces(published, rows, [ours for _, ours in wanted], {internal[n]: braced[n] for n in braced})
     scalars = [ours for ours in internal.values() if ours not in lists]
+    tied, kept = isinstance(tie, str), tuple(labels.values())
     typed = {internal[name]: Sql(kind) for name, kind in kinds.items()}
-    rows = _fold_ties(
-        published, rows, tuple(labels.values()), {n: typed[n] for n in lists}, scalars, isinstance(tie, str)
-    )
-    return SourceRows(rows, typed, tuple(labels.values()))
+    folded = _fold_ties(published, rows, kept, {name: typed[name] for name in lists}, scalars, tied)
+    return SourceRows(folded, typed, kept, rows if tied else None, tuple(lists))
 
 
 def _split_braces(published: PublishedTables, rows: Sql, names: list[str], braced: Mapping[str, str]) -> Sql:

@@ -81,7 +81,12 @@ def _count_values(column: str) -> str:
 
 def _true_count(published: PublishedTables, original: SourceRows, internal: str) -> str:
     values = {"column": internal, "kind": original.kinds[internal]}
-    return published.query("verification/uncertain/true_count", {"original": original.rows}, **values)
+    if original.tuples is None:
+        return published.query("verification/uncertain/true_count", {"original": original.rows}, **values)
+    # the alternative rows of a tuple are one choice: what several of them give is as likely as they are together
+    listed = [original.kinds[internal]] if internal in original.lists else []
+    given = {"source": original.tuples}
+    return published.query("verification/uncertain/true_tuple_count", given, column=internal, listed=listed)
 
 
 def _judge(answered: "pd.DataFrame", counted: "pd.DataFrame", hidden: int, open_ended: bool) -> dict[str, Any]:

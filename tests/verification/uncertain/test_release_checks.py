@@ -144,7 +144,7 @@ def column(name, value):
         (parameter("k", 1), "k is no whole number of at least 2"),
         (parameter("l", "2) or (1 = 1"), "l is no whole number of at least 2"),
         (parameter("threshold", "0.3"), "threshold is no number from 0 to 1"),
-        (parameter("undiverse", "ignore"), "undiverse is neither suppress nor merge"),
+        (parameter("undiverse", "ignore"), "undiverse is none of suppress, merge, generalize"),
         (parameter("types", {"education": "VARCHAR", "age": "BIGINT) from x --", "sex": "VARCHAR"}), "type of 'age'"),
         (parameter("types", {"education": "VARCHAR"}), "KeyError 'age'"),
         (parameter("weights", []), "there are none"),

@@ -1,0 +1,81 @@
+"""The third way with clusters that are not diverse: they climb their hierarchies (Ren, Yang, Zhang and Jia, 2012).
+
+The templates are `sql_templates/methods/uncertain/climbing/`. A cluster that fails shows the common ancestors of its
+rows; clusters that show the same are one region, whose rows are dealt out into groups as merged ones are. A region
+that is not diverse climbs one level of one attribute at each turn, until it meets others that it is diverse with; what
+is left at the roots is joined by regions that were diverse, as many as it takes.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sqlanon.methods.uncertain.dimensions import Dimension
+from sqlanon.plans.plan import Repeat, Step, relation_name
+
+if TYPE_CHECKING:
+    from sqlanon.methods.uncertain.diversity import Diversity
+
+FOLDER = "methods/uncertain/climbing"
+
+
+def steps(
+    asked: "Diversity", dimensions: Sequence[Dimension], rows: str, prefix: str
+) -> tuple[tuple[Step | Repeat, ...], Step]:
+    """Return the steps from `judged` to `climbing`, and the one that ends in `clustered` once rows are dealt out.
+
+    dimensions: all of them with a hierarchy. rows: the relation of the rows in clusters.
+    """
+    numbered = list(enumerate(dimensions, start=1))
+    heights = [(number, one.height) for number, one in numbered]
+    levels = [(n, f"importance_{n}", depth, height) for n, height in heights for depth in range(height)]
+    relations = [(n, relation_name(prefix, f"common_node_{n}")) for n, _ in numbered]
+    trees = [
+        (n, relation_name(prefix, one.relation), [(depth, f"level_{depth}") for depth in range(1, one.height)])
+        for n, one in numbered
+    ]
+    numbers = [number for number, _ in numbered]
+    turns = len(levels)
+    left = Step(f"{FOLDER}/still_failing", "query", values={"turns": 2 * turns})
+    found: tuple[Step | Repeat, ...] = (
+        Step(f"{FOLDER}/climb_limit", values={"levels": levels, "heights": heights}),
+        *(_common_node(number, one, rows) for number, one in numbered),
+        Step(f"{FOLDER}/begun", values={"nodes": relations}),
+        *_judged(asked, "begun", "climbing", numbers),
+        Repeat(
+            "climbs",
+            "climbing",
+            (
+                Step(f"{FOLDER}/climbed", values={"nodes": trees, "turns": turns}),
+                *_judged(asked, "climbed", "climbing_again", numbers),
+            ),
+            left,
+            2 * turns,
+        ),
+    )
+    return found, Step(f"{FOLDER}/rehoused", yields="clustered", reads={"clustering": rows})
+
+
+def _common_node(number: int, dimension: Dimension, rows: str) -> Step:
+    levels = [f"level_{depth}" for depth in range(1, dimension.height + 1)]
+    values = {"column": dimension.column, "level_columns": levels, "deepest_first": levels[::-1]}
+    reads = {"clustering": rows, "hierarchy": dimension.relation}
+    return Step(f"{FOLDER}/common_node", suffix=f"_{number}", values=values, reads=reads)
+
+
+def _judged(asked: "Diversity", clusters: str, yields: str, numbers: Sequence[int]) -> tuple[Step, Step]:
+    """Return the steps that judge every region of the clusters that climbed: its groups are to be none too large."""
+    limits = {"k": asked.k, "l": asked.l, "near_rows": asked.most_rows, "most_rows": asked.most_rows}
+    return (
+        Step(
+            "methods/uncertain/diversity/judged_again",
+            yields=f"judged_{clusters}",
+            values={**limits, "patient_width": 0},
+            reads={"merged": clusters},
+        ),
+        Step(
+            f"{FOLDER}/climbing",
+            yields=yields,
+            values={"numbers": numbers},
+            reads={"climbed": clusters, "region_judged": f"judged_{clusters}"},
+        ),
+    )

@@ -1,0 +1,758 @@
+-- climb_limit
+with level as (
+    select
+        1 as place,
+        0 as depth,
+        "importance_1" * cast(2 - 0 as double) / 2 as cost
+    from "sqlanon_importance"
+    union all
+    select
+        1 as place,
+        1 as depth,
+        "importance_1" * cast(2 - 1 as double) / 2 as cost
+    from "sqlanon_importance"
+),
+numbered as (
+    select
+        place,
+        depth,
+        row_number() over (order by cost, place, depth desc) as turn
+    from level
+)
+select
+    numbered.turn,
+    coalesce(min(case when given_up.place = 1 then given_up.depth end), 2) as limit_1
+from numbered
+inner join numbered as given_up on given_up.turn <= numbered.turn
+group by numbered.turn;
+
+-- common_node_1
+with common as (
+    select
+        clustering.cluster,
+        case
+            when count(hierarchy."level_1") = count(*) and min(hierarchy."level_1") = max(hierarchy."level_1")
+                then min(hierarchy."level_1")
+        end as "level_1",
+        case
+            when count(hierarchy."level_2") = count(*) and min(hierarchy."level_2") = max(hierarchy."level_2")
+                then min(hierarchy."level_2")
+        end as "level_2"
+    from "sqlanon_clustering" as clustering
+    inner join "sqlanon_judged" as judged on clustering.cluster = judged.cluster
+    inner join "sqlanon_determined" as determined on clustering.row_number = determined.row_number
+    left join "sqlanon_hierarchy_1" as hierarchy on determined."quasi_1" = hierarchy.node
+    where judged.standing = 0
+    group by clustering.cluster
+)
+select
+    common.cluster,
+    coalesce(common."level_2", common."level_1", root.node) as node
+from common
+cross join (
+    select node
+    from "sqlanon_hierarchy_1"
+    where depth = 0
+) as root;
+
+-- begun
+with named as (
+    select
+        judged.cluster,
+        judged.standing,
+        common_1.node as node_1,
+        case when judged.standing = 0 then 1 else 0 end as changed
+    from "sqlanon_judged" as judged
+    left join "sqlanon_common_node_1" as common_1 on judged.cluster = common_1.cluster
+)
+select
+    cluster,
+    case
+        when changed = 1
+            then min(cluster) over (partition by changed, node_1)
+        else cluster
+    end as target,
+    cast(1 + changed as bigint) as width,
+    standing,
+    changed,
+    cast(0 as bigint) as turn,
+    cast(0 as bigint) as settled,
+    node_1
+from named;
+
+-- judged_begun
+with weight as (
+    select
+        merged.target,
+        cluster_value.held,
+        max(cluster_value.grave) as grave,
+        min(cluster_value.least_alternatives) as least_alternatives
+    from "sqlanon_cluster_value" as cluster_value
+    inner join "sqlanon_begun" as merged on cluster_value.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_value.held
+),
+diversity as (
+    select
+        target,
+        max(grave) as grave,
+        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
+    from weight
+    group by target
+),
+counted as (
+    select
+        merged.target,
+        3 as wanted,
+        cluster_count.held,
+        cluster_count.grave,
+        cast(sum(cluster_count.row_count) as bigint) as row_count
+    from "sqlanon_cluster_count" as cluster_count
+    inner join "sqlanon_begun" as merged on cluster_count.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_count.held, cluster_count.grave
+),
+ranked as (
+    select
+        target,
+        wanted,
+        held,
+        grave,
+        row_count,
+        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
+        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
+        row_number() over (partition by target order by row_count desc, held) as place,
+        cast(sum(row_count) over (
+            partition by target order by row_count desc, held rows unbounded preceding
+        ) as bigint) as rows_so_far
+    from counted
+),
+possible as (
+    select
+        target,
+        wanted,
+        total_rows,
+        grave_rows,
+        least(
+            total_rows // 5,
+            total_rows // wanted,
+            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
+        ) as group_count
+    from ranked
+    group by target, wanted, total_rows, grave_rows
+),
+shared as (
+    select
+        possible.target,
+        possible.wanted,
+        possible.total_rows,
+        possible.grave_rows,
+        possible.group_count,
+        case when possible.group_count > 0 then possible.group_count end as divisor,
+        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
+    from possible
+    inner join ranked on possible.target = ranked.target
+    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
+),
+needed as (
+    select
+        *,
+        greatest(0, wanted * group_count - grave_places) as helping_rows,
+        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
+    from shared
+),
+fitting as (
+    select
+        target,
+        total_rows,
+        group_count,
+        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
+        case when divisor > 0 then least(
+            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
+        ) end as largest_size
+    from needed
+),
+sized as (
+    select
+        fitting.target,
+        diversity.grave,
+        case
+            when fitting.largest_size is not null then fitting.largest_size
+            when diversity.diverse = 1 then fitting.total_rows
+        end as largest_size
+    from fitting
+    inner join diversity on fitting.target = diversity.target
+)
+select
+    merged.cluster,
+    merged.target,
+    merged.width,
+    case
+        when merged.changed = 0 then merged.standing
+        when sized.grave = 0 then 1
+        when sized.largest_size <= 20 then 2
+        when merged.width > 0 and sized.largest_size <= 20 then 2
+        else 0
+    end as standing
+from "sqlanon_begun" as merged
+left join sized on merged.target = sized.target;
+
+-- climbing
+select
+    climbed.cluster,
+    climbed.target,
+    climbed.width,
+    region_judged.standing,
+    climbed.changed,
+    climbed.turn,
+    climbed.settled,
+    climbed.node_1
+from "sqlanon_begun" as climbed
+inner join "sqlanon_judged_begun" as region_judged on climbed.cluster = region_judged.cluster;
+
+-- still_failing
+select coalesce(cast(sum(case when standing = 0 and turn < 4 then 1 else 0 end) as bigint), 0) as left_over
+from "sqlanon_climbing";
+
+-- climbed
+with chosen as (
+    select
+        climbing.*,
+        case
+            when standing = 0 then 1
+            when changed = 1 and turn >= 2 and settled >= 2 * 2 - turn - 1 then 1
+            else 0
+        end as climbs
+    from "sqlanon_climbing" as climbing
+),
+raised as (
+    select
+        chosen.cluster,
+        chosen.standing,
+        case
+            when chosen.climbs = 0 or climb_limit.limit_1 >= hierarchy_1.depth then chosen.node_1
+            when climb_limit.limit_1 = 1 then hierarchy_1."level_1"
+            else root_1.node
+        end as node_1,
+        chosen.changed,
+        chosen.turn + 1 as turn,
+        case when chosen.climbs = 1 then chosen.turn + 1 else chosen.settled end as settled
+    from chosen
+    inner join "sqlanon_climb_limit" as climb_limit on least(chosen.turn + 1, 2) = climb_limit.turn
+    inner join "sqlanon_hierarchy_1" as root_1 on root_1.depth = 0
+    left join "sqlanon_hierarchy_1" as hierarchy_1 on chosen.node_1 = hierarchy_1.node
+)
+select
+    cluster,
+    case
+        when changed = 1
+            then min(cluster) over (partition by changed, node_1)
+        else cluster
+    end as target,
+    cast(1 + changed as bigint) as width,
+    standing,
+    changed,
+    turn,
+    settled,
+    node_1
+from raised;
+
+-- judged_climbed
+with weight as (
+    select
+        merged.target,
+        cluster_value.held,
+        max(cluster_value.grave) as grave,
+        min(cluster_value.least_alternatives) as least_alternatives
+    from "sqlanon_cluster_value" as cluster_value
+    inner join "sqlanon_climbed" as merged on cluster_value.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_value.held
+),
+diversity as (
+    select
+        target,
+        max(grave) as grave,
+        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
+    from weight
+    group by target
+),
+counted as (
+    select
+        merged.target,
+        3 as wanted,
+        cluster_count.held,
+        cluster_count.grave,
+        cast(sum(cluster_count.row_count) as bigint) as row_count
+    from "sqlanon_cluster_count" as cluster_count
+    inner join "sqlanon_climbed" as merged on cluster_count.cluster = merged.cluster
+    where merged.changed = 1
+    group by merged.target, cluster_count.held, cluster_count.grave
+),
+ranked as (
+    select
+        target,
+        wanted,
+        held,
+        grave,
+        row_count,
+        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
+        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
+        row_number() over (partition by target order by row_count desc, held) as place,
+        cast(sum(row_count) over (
+            partition by target order by row_count desc, held rows unbounded preceding
+        ) as bigint) as rows_so_far
+    from counted
+),
+possible as (
+    select
+        target,
+        wanted,
+        total_rows,
+        grave_rows,
+        least(
+            total_rows // 5,
+            total_rows // wanted,
+            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
+        ) as group_count
+    from ranked
+    group by target, wanted, total_rows, grave_rows
+),
+shared as (
+    select
+        possible.target,
+        possible.wanted,
+        possible.total_rows,
+        possible.grave_rows,
+        possible.group_count,
+        case when possible.group_count > 0 then possible.group_count end as divisor,
+        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
+    from possible
+    inner join ranked on possible.target = ranked.target
+    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
+),
+needed as (
+    select
+        *,
+        greatest(0, wanted * group_count - grave_places) as helping_rows,
+        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
+    from shared
+),
+fitting as (
+    select
+        target,
+        total_rows,
+        group_count,
+        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
+        case when divisor > 0 then least(
+            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
+        ) end as largest_size
+    from needed
+),
+sized as (
+    select
+        fitting.target,
+        diversity.grave,
+        case
+            when fitting.largest_size is not null then fitting.largest_size
+            when diversity.diverse = 1 then fitting.total_rows
+        end as largest_size
+    from fitting
+    inner join diversity on fitting.target = diversity.target
+)
+select
+    merged.cluster,
+    merged.target,
+    merged.width,
+    case
+        when merged.changed = 0 then merged.standing
+        when sized.grave = 0 then 1
+        when sized.largest_size <= 20 then 2
+        when merged.width > 0 and sized.largest_size <= 20 then 2
+        else 0
+    end as standing
+from "sqlanon_climbed" as merged
+left join sized on merged.target = sized.target;
+
+-- climbing_again
+select
+    climbed.cluster,
+    climbed.target,
+    climbed.width,
+    region_judged.standing,
+    climbed.changed,
+    climbed.turn,
+    climbed.settled,
+    climbed.node_1
+from "sqlanon_climbed" as climbed
+inner join "sqlanon_judged_climbed" as region_judged on climbed.cluster = region_judged.cluster;
+
+-- unmet
+select coalesce(cast(sum(cluster_count.row_count) as bigint), 0) as failing_rows
+from "sqlanon_climbing" as judged
+inner join "sqlanon_cluster_count" as cluster_count on judged.cluster = cluster_count.cluster
+where judged.standing = 0;
+
+-- portion
+with counted as (
+    select
+        judged.target,
+        3 as wanted,
+        cluster_count.held,
+        cluster_count.grave,
+        cast(sum(cluster_count.row_count) as bigint) as row_count
+    from "sqlanon_cluster_count" as cluster_count
+    inner join "sqlanon_climbing" as judged on cluster_count.cluster = judged.cluster
+    where judged.width > 1
+    group by judged.target, cluster_count.held, cluster_count.grave
+),
+ranked as (
+    select
+        target,
+        wanted,
+        held,
+        grave,
+        row_count,
+        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
+        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
+        row_number() over (partition by target order by row_count desc, held) as place,
+        cast(sum(row_count) over (
+            partition by target order by row_count desc, held rows unbounded preceding
+        ) as bigint) as rows_so_far
+    from counted
+),
+possible as (
+    select
+        target,
+        wanted,
+        total_rows,
+        grave_rows,
+        least(
+            total_rows // 5,
+            total_rows // wanted,
+            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
+        ) as group_count
+    from ranked
+    group by target, wanted, total_rows, grave_rows
+),
+shared as (
+    select
+        possible.target,
+        possible.wanted,
+        possible.total_rows,
+        possible.grave_rows,
+        possible.group_count,
+        case when possible.group_count > 0 then possible.group_count end as divisor,
+        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
+    from possible
+    inner join ranked on possible.target = ranked.target
+    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
+),
+needed as (
+    select
+        *,
+        greatest(0, wanted * group_count - grave_places) as helping_rows,
+        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
+    from shared
+),
+fitting as (
+    select
+        target,
+        total_rows,
+        group_count,
+        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
+        case when divisor > 0 then least(
+            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
+        ) end as largest_size
+    from needed
+),
+dealt as (
+    select
+        ranked.target,
+        ranked.held,
+        ranked.grave,
+        ranked.row_count,
+        fitting.group_count,
+        case
+            when ranked.row_count > fitting.group_count and fitting.group_count > 0
+                then ranked.row_count // greatest(1, fitting.group_count) * fitting.group_count
+            else 0
+        end as full_rows
+    from ranked
+    inner join fitting on ranked.target = fitting.target
+),
+phased as (
+    select
+        *,
+        case
+            when full_rows = 0 then grave
+            else 3 - grave
+        end as phase
+    from dealt
+)
+select
+    target,
+    held,
+    group_count,
+    full_rows,
+    cast(sum(row_count - full_rows) over (
+        partition by target
+        order by phase, held
+        rows unbounded preceding
+    ) as bigint) - (row_count - full_rows) as pool_start
+from phased;
+
+-- seat
+with drawn as (
+    select
+        clustering.row_number,
+        judged.target,
+        representative.held,
+        representative.grave,
+        determined."draw",
+        determined."tie",
+        row_number() over (
+            partition by judged.target, representative.held
+            order by determined."draw", determined."tie", clustering.row_number
+        ) - 1 as turn
+    from "sqlanon_clustering" as clustering
+    inner join "sqlanon_climbing" as judged on clustering.cluster = judged.cluster
+    inner join "sqlanon_determined" as determined on clustering.row_number = determined.row_number
+    inner join "sqlanon_representative" as representative on clustering.cell_code = representative.cell_code
+    where judged.width > 1
+)
+select
+    drawn.row_number,
+    drawn.target,
+    drawn.held,
+    drawn.grave,
+    portion.group_count,
+    drawn."draw",
+    drawn."tie",
+    case
+        when drawn.turn < portion.full_rows then drawn.turn % greatest(1, portion.group_count)
+        else (portion.pool_start + drawn.turn - portion.full_rows) % greatest(1, portion.group_count)
+    end as group_number
+from drawn
+inner join "sqlanon_portion" as portion on drawn.target = portion.target and drawn.held = portion.held;
+
+-- spared
+with met as (
+    select
+        *,
+        row_number() over (
+            partition by target, group_number, held
+            order by "draw", "tie", row_number
+        ) as meeting
+    from "sqlanon_seat"
+),
+weighed as (
+    select
+        *,
+        sum(grave) over (partition by target, group_number) as grave_rows,
+        sum(case when grave = 1 and meeting = 1 then 1 else 0 end) over (partition by target, group_number) as grave_weights,
+        sum(1 - grave) over (partition by target, group_number) as harmless_rows,
+        row_number() over (
+            partition by target, group_number, grave
+            order by case when meeting = 1 then 0 else 1 end, "draw", "tie", row_number
+        ) as place
+    from met
+),
+kept as (
+    select
+        *,
+        greatest(5 - grave_rows, 3 - grave_weights, 0) as kept_rows
+    from weighed
+)
+select
+    row_number,
+    target,
+    group_number,
+    cast(case
+        when group_count = 0 or grave = 1 or place <= kept_rows or harmless_rows - kept_rows < 5 then 0
+        else 1 + least((place - kept_rows - 1) // 5, (harmless_rows - kept_rows) // 5 - 1)
+    end as bigint) as piece
+from kept;
+
+-- clustered
+with numbered as (
+    select
+        row_number,
+        target,
+        dense_rank() over (partition by target order by group_number, piece) as place
+    from "sqlanon_spared"
+),
+home as (
+    select
+        cluster,
+        target,
+        row_number() over (partition by target order by cluster) as place
+    from "sqlanon_climbing"
+    where width > 1
+)
+select
+    clustering.row_number,
+    coalesce(home.cluster, clustering.cluster) as cluster,
+    0 as suppressed,
+    numbered.target as climbed_to
+from "sqlanon_clustering" as clustering
+left join numbered on clustering.row_number = numbered.row_number
+left join home on numbered.target = home.target and numbered.place = home.place;
+
+-- quality
+with size as (
+    select
+        cluster,
+        count(*) as row_count,
+        sum(suppressed) as suppressed_rows,
+        row_number() over (order by cluster) as number
+    from "sqlanon_clustered"
+    group by cluster
+),
+total as (
+    select
+        count(*) as cluster_count,
+        cast(sum(row_count) as bigint) as row_count,
+        max(row_count) as largest_cluster,
+        cast(sum(suppressed_rows) as bigint) as suppressed_rows,
+        1 + cast(sum(case when row_count <= 2000 then row_count * row_count else 0 end) as bigint)
+            // 20000000 as stride
+    from size
+),
+member as (
+    select
+        point.*,
+        clustered.cluster as target
+    from "sqlanon_clustered" as clustered
+    inner join "sqlanon_point" as point on clustered.row_number = point.row_number
+    inner join size on clustered.cluster = size.cluster
+    cross join total
+    where size.row_count <= 2000 and size.number % total.stride = 0
+),
+diameter as (
+    select
+        a.target,
+        max((
+    cast(0 as double)
+    + "importance_1" * cast(0 + case when a."level_1_0" = b."level_1_0" then 0 else 1 end + case when a."level_1_1" = b."level_1_1" then 0 else 1 end as double) / 2
+) / (0 + "importance_1")) as diameter
+    from member as a
+    inner join member as b on a.target = b.target and a.row_number < b.row_number
+    cross join "sqlanon_importance" as importance
+    cross join "sqlanon_measured" as measured
+    group by a.target
+),
+weighed as (
+    select
+        count(*) as measured_clusters,
+        avg(size.row_count * diameter.diameter) as objective,
+        max(diameter.diameter) as largest_diameter
+    from diameter
+    inner join size on diameter.target = size.cluster
+)
+select
+    total.cluster_count,
+    total.row_count,
+    total.largest_cluster,
+    total.suppressed_rows,
+    weighed.measured_clusters,
+    weighed.objective,
+    weighed.largest_diameter
+from total
+cross join weighed;
+
+-- shown
+select
+    determined."row_number",
+    determined."draw",
+    determined."tie",
+    determined."set_code",
+    determined."cell_code",
+    case when climbing.cluster is null then determined.quasi_1 else climbing.node_1 end as quasi_1,
+    case
+        when climbing.cluster is null then determined.alternatives_1
+        when hierarchy_1.height > 0 then 0
+        else 1
+    end as alternatives_1,
+    clustered.cluster
+from "sqlanon_determined" as determined
+inner join "sqlanon_clustered" as clustered on determined.row_number = clustered.row_number
+left join "sqlanon_climbing" as climbing on clustered.climbed_to = climbing.cluster
+left join "sqlanon_hierarchy_1" as hierarchy_1 on climbing.node_1 = hierarchy_1.node;
+
+-- pattern
+with different as (
+    select distinct
+        "alternatives_1",
+        '' as certain
+    from "sqlanon_shown"
+)
+select
+    "alternatives_1",
+    coalesce(nullif(case when "alternatives_1" <> 1 then '2' || cast("alternatives_1" as varchar) else '' end || certain, ''), '0') as qiid,
+    list_filter(
+        cast([
+            {'attribute': 'education', 'count': "alternatives_1"}
+        ] as struct(attribute varchar, count integer)[]),
+        lambda uncertain: uncertain.count <> 1
+    ) as alternatives
+from different;
+
+-- numbered
+with least as (
+    select
+        shown.cluster,
+        min(create_sort_key(
+            pattern.qiid, 'ASC NULLS LAST',
+            shown."quasi_1", 'ASC NULLS LAST'
+        )) as least_row,
+        min(shown.draw) as least_draw
+    from "sqlanon_shown" as shown
+    inner join "sqlanon_pattern" as pattern
+        on true and shown."alternatives_1" = pattern."alternatives_1"
+    group by shown.cluster
+)
+select
+    cluster,
+    row_number() over (order by least_row, least_draw) as group_id
+from least;
+
+-- qit
+select
+    pattern.qiid as "qiid",
+    pattern.alternatives as "alternatives",
+    shown.quasi_1 as "education",
+    numbered.group_id as "group_id"
+from "sqlanon_shown" as shown
+inner join "sqlanon_pattern" as pattern
+    on true and shown."alternatives_1" = pattern."alternatives_1"
+inner join "sqlanon_numbered" as numbered on shown.cluster = numbered.cluster
+order by
+    pattern.qiid asc,
+    shown.quasi_1 asc nulls last,
+    numbered.group_id asc;
+
+-- st
+with counted as (
+    select
+        numbered.group_id,
+        shown.set_code,
+        min(shown.cell_code) as cell_code,
+        count(*) as row_count
+    from "sqlanon_shown" as shown
+    inner join "sqlanon_numbered" as numbered on shown.cluster = numbered.cluster
+    group by numbered.group_id, shown.set_code
+)
+select
+    counted.group_id as "group_id",
+    set_values.value_1 as "disease1",
+    set_values.value_2 as "disease2",
+    counted.row_count as "count"
+from counted
+inner join "sqlanon_set_values" as set_values on counted.cell_code = set_values.cell_code
+order by
+    counted.group_id asc,
+    set_values.value_1 asc nulls last,
+    set_values.value_2 asc nulls last,
+    counted.row_count asc;
+
