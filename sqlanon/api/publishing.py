@@ -206,7 +206,7 @@ def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = Non
 
     source: the table as that engine names it. dialect: whose SQL. con: an open connection that has the source too, for
     a method whose script depends on the columns' types. options: as for the method's own function. With the method
-    "breach": views, secret, model, as for `breach`. Raises UsageError.
+    "breach": views, secret, model, as for `breach`; with "check": quasi, sensitive. Raises UsageError.
     """
     from sqlanon.publishing.plan_text import compiled
     from sqlanon.publishing.release_request import request_of
@@ -216,6 +216,8 @@ def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = Non
         raise UsageError(f"no dialect {dialect!r}; there are {', '.join(DIALECTS)}")
     if method == "breach":
         return _compile_breach(source, dialect, **options)
+    if method == "check":
+        return _compile_check(source, dialect, **options)
     declared = _method(method)
     if declared.reads_source and con is None:
         raise UsageError(f"a script of {method} depends on the columns' types: hand over con, which has the source too")
@@ -234,6 +236,15 @@ def _compile_breach(
 
     texts = (views,) if isinstance(views, str) else tuple(views)
     return compiled_breach(source, texts, secret, model, dialect)
+
+
+def _compile_check(
+    source: str, dialect: str, *, quasi: str | Iterable[str], sensitive: str | Iterable[str] = ()
+) -> str:
+    from sqlanon.publishing.plan_text import compiled_check
+
+    names = [(one,) if isinstance(one, str) else tuple(one) for one in (quasi, sensitive)]
+    return compiled_check(source, names[0], names[1], dialect)
 
 
 def _method(name: str) -> Method[Any]:

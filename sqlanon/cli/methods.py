@@ -9,7 +9,7 @@ from typing import Annotated, Any, cast, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-from sqlanon.cli import breach_script
+from sqlanon.cli import breach_script, check_script
 from sqlanon.cli.publication import (
     CompilationOptions,
     PlanOptions,
@@ -29,12 +29,13 @@ _WRONG_WORDS = cast(type[Exception], typer.BadParameter.__mro__[1])
 
 
 def commands_of(verb: str) -> dict[str, Any]:
-    """Return the commands of `publish` or `compile`, one for every method; a breach analysis has a script too."""
+    """Return the commands of `publish` or `compile`, one for every method; breach and check have scripts too."""
     made = typer.Typer(rich_markup_mode=None)
     for method in METHODS.values():
         (_add_publish if verb == "publish" else _add_compile)(made, method)
     if verb == "compile":
         made.command("breach", epilog=breach_script.EPILOG)(breach_script.compile_breach)
+        made.command("check", epilog=check_script.EPILOG)(check_script.compile_check)
     return dict(typer.main.get_group(made).commands)
 
 

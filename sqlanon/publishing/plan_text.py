@@ -86,6 +86,16 @@ def compiled_breach(source: str, views: tuple[str, ...], secret: str, model: "Mo
     return compile_analysis(question, Source(_table_elsewhere(source, dialect)), dialect)
 
 
+def compiled_check(source: str, quasi: tuple[str, ...], sensitive: tuple[str, ...], dialect: str) -> str:
+    """Return the script of a check; columns are taken as they are named."""
+    # as above: publishing needs none of it
+    from sqlanon.risks.question import CheckQuestion
+    from sqlanon.risks.script import compile_check
+
+    question = CheckQuestion(source=source, quasi=split_columns(quasi), sensitive=split_columns(sensitive))
+    return compile_check(question, Source(_table_elsewhere(source, dialect)), dialect)
+
+
 def _table_elsewhere(text: str, dialect: str) -> Sql:
     """Return the reference to a table of another engine, its dotted parts quoted one by one."""
     if text.lower().endswith(".parquet") or "/" in text:
