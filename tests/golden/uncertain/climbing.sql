@@ -549,9 +549,9 @@ with met as (
 weighed as (
     select
         *,
-        sum(grave) over (partition by target, group_number) as grave_rows,
-        sum(case when grave = 1 and meeting = 1 then 1 else 0 end) over (partition by target, group_number) as grave_weights,
-        sum(1 - grave) over (partition by target, group_number) as harmless_rows,
+        cast(sum(grave) over (partition by target, group_number) as bigint) as grave_rows,
+        cast(sum(case when grave = 1 and meeting = 1 then 1 else 0 end) over (partition by target, group_number) as bigint) as grave_weights,
+        cast(sum(1 - grave) over (partition by target, group_number) as bigint) as harmless_rows,
         row_number() over (
             partition by target, group_number, grave
             order by case when meeting = 1 then 0 else 1 end, "draw", "tie", row_number
@@ -645,7 +645,7 @@ diameter as (
 weighed as (
     select
         count(*) as measured_clusters,
-        avg(size.row_count * diameter.diameter) as objective,
+        sum(size.row_count * diameter.diameter) / nullif(count(*), 0) as objective,
         max(diameter.diameter) as largest_diameter
     from diameter
     inner join size on diameter.target = size.cluster
@@ -689,12 +689,12 @@ with different as (
 )
 select
     "alternatives_1",
-    coalesce(nullif(case when "alternatives_1" <> 1 then '2' || cast("alternatives_1" as varchar) else '' end || certain, ''), '0') as qiid,
+    coalesce(nullif(case when "alternatives_1" <> 1 then '2' || cast("alternatives_1" as varchar) else '' end || '', ''), '0') as qiid,
     list_filter(
         cast([
             {'attribute': 'education', 'count': "alternatives_1"}
         ] as struct(attribute varchar, count integer)[]),
-        lambda uncertain: uncertain.count <> 1
+        lambda mark: mark.count <> 1
     ) as alternatives
 from different;
 

@@ -3973,12 +3973,12 @@ with different as (
 )
 select
     "alternatives_1",
-    coalesce(nullif(case when "alternatives_1" > 1 then '2' || cast("alternatives_1" as varchar) else '' end || '', ''), '0') as qiid,
+    coalesce(nullif(case when "alternatives_1" <> 1 then '2' || cast("alternatives_1" as varchar) else '' end || '', ''), '0') as qiid,
     list_filter(
         cast([
             {'attribute': 'education', 'count': "alternatives_1"}
         ] as struct(attribute varchar, count integer)[]),
-        lambda mark: mark.count > 1
+        lambda mark: mark.count <> 1
     ) as alternatives
 from different;
 

@@ -4841,7 +4841,7 @@ select
   coalesce(
     nullif(
       case
-        when "alternatives_1" > 1
+        when "alternatives_1" <> 1
         then '2' || cast("alternatives_1" as text)
         else ''
       end || '',

@@ -4733,7 +4733,7 @@ select
   coalesce(
     nullif(
       case
-        when `alternatives_1` > 1
+        when `alternatives_1` <> 1
         then '2' || cast(`alternatives_1` as string)
         else ''
       end || '',
@@ -4743,7 +4743,7 @@ select
   ) as `qiid`,
   filter(
     cast(array(struct('education' as `attribute`, `alternatives_1` as `count`)) as array<struct<`attribute`: string, `count`: int>>),
-    `mark` -> `mark`.`count` > 1
+    `mark` -> `mark`.`count` <> 1
   ) as `alternatives`
 from `different`;
 
