@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.errors import AnswerError, ReleaseError
 from sqlanon.methods.uncertain.read_manifest import described
 from sqlanon.plans.plan import Source
-from sqlanon.plans.templates import ident
+from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import Check, PublishedTables
 from sqlanon.verification.uncertain.source_rows import SourceRows, read_source_rows
 
@@ -84,9 +84,9 @@ def _true_count(published: PublishedTables, original: SourceRows, internal: str)
     if original.tuples is None:
         return published.query("verification/uncertain/true_count", {"original": original.rows}, **values)
     # the alternative rows of a tuple are one choice: what several of them give is as likely as they are together
-    listed = [original.kinds[internal]] if internal in original.lists else []
+    kind = original.kinds[internal] if internal in original.lists else Sql("")  # of lists
     given = {"source": original.tuples}
-    return published.query("verification/uncertain/true_tuple_count", given, column=internal, listed=listed)
+    return published.query("verification/uncertain/true_tuple_count", given, column=internal, kind=kind)
 
 
 def _judge(answered: "pd.DataFrame", counted: "pd.DataFrame", hidden: int, open_ended: bool) -> dict[str, Any]:
