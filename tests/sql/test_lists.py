@@ -5,6 +5,7 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
+from sqlanon.errors import TemplateError
 from sqlanon.sql.spellings import DIALECTS
 from sqlanon.sql.translate import translate
 
@@ -52,3 +53,21 @@ def test_the_longest_table_of_constants_is_one_text_per_column(con):
     assert con.execute(sql).fetchall()[-1] == ("4999", "4999")
     assert "string_to_array('0 | 1" in translate(sql, "postgres")
     assert duckdb.execute(translate(sql, "trino")).fetchall()[-1] == ("4999", "4999")
+
+
+def test_a_text_of_several_lines_stays_as_it_is_wherever_it_stands(con):
+    sql = "select unnest(string_split('a\nb | c', ' | ')) as x, 7 // length('d\n\ne') as y, 'f\ng' as z where 1 = 1"
+    for dialect in ("postgres", "spark"):
+        written = translate(sql, dialect, run=True)
+        assert all(text in written.replace("\\n", "\n") for text in ("'a\nb", "'d\n\ne'", "'f\ng'"))
+
+
+def test_what_is_done_with_arrays_is_said_where_there_are_any():
+    sql = "select list_max(a) as most, a[2] as second, array_length(list_distinct(a)) as n, list_sort(a) as b from t"
+    assert "unnest(" in translate(sql, "postgres") and "array_sort(" in translate(sql, "spark")
+    for wrong in ("list(x order by y)", "a[b]", "regexp_matches(quasi_1, 'a')", "trim(quasi_1)", "right(quasi_1, n)"):
+        with pytest.raises(TemplateError, match="not portable"):
+            translate(f"select {wrong} as x from t", "postgres", run=True)
+    for dialect in set(DIALECTS) - {"duckdb", "postgres", "spark", "databricks"}:
+        with pytest.raises(TemplateError, match="not portable"):
+            translate(sql, dialect)
