@@ -21,23 +21,22 @@ def order_queries(
     """
     queries = []
     for table, columns in sort_columns.items():
-        template = "verification/row_order/strict_order" if table in all_differ else "verification/row_order/row_order"
-        stored = {"published": published.engine.in_stored_order(published.tables[table])}
-        queries.append((f"order of {table}", published.query(template, stored, line_columns=columns)))
-        if published.engine.in_parts:  # each file is looked at by itself; here the last line of one meets the next's
-            seams = {"line_columns": columns, "file_column": FILE_COLUMN, "all_differ": table in all_differ}
-            queries.append(
-                (f"order of {table} files", published.query("verification/row_order/seams", stored, **seams))
-            )
+        lines = {"published": published.engine.in_stored_order(published.tables[table])}
+        strict, asked = table in all_differ, dict[str, object](line_columns=columns)
+        if published.engine.in_parts:  # the last line of a file meets the first of the next
+            asked |= {"file_column": FILE_COLUMN, "all_differ": strict}
+            sql = published.query("verification/row_order/parts_order", lines, **asked)
+        else:
+            template = "strict_order" if strict else "row_order"
+            sql = published.query(f"verification/row_order/{template}", lines, **asked)
+        queries.append((f"order of {table}", sql))
     return queries
 
 
 def order_check(rows: Mapping[str, Mapping[str, Any]], tables: Sequence[str], required: str) -> Check:
     """Judge the order of the tables by the rows of `order_queries`: inside files, and at the seams between them."""
     misplaced = {
-        f"misplaced rows of {table}": int(
-            sum(row["misplaced_rows"] for name, row in rows.items() if name.startswith(f"order of {table}"))
-        )
+        f"misplaced rows of {table}": int(rows[f"order of {table}"]["misplaced_rows"])
         for table in tables
     }
     sound = not any(misplaced.values())

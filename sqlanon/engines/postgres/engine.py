@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _ALIAS = re.compile(r"\s+as\b", re.IGNORECASE)
+# no function and no operator of the database's owner stands in for one of the server's
+_PATH = {"search_path": "pg_catalog, pg_temp"}
+# of tables that are read once or twice a tenth of the server's own sample tells enough
+_FEW_ROWS = {"default_statistics_target": "10"}
 
 
 class PostgresEngine:
@@ -55,22 +59,25 @@ class PostgresEngine:
 
     # -- running ------------------------------------------------------------------------------
 
-    def _run(self, sql: str, parameters: Any = None) -> tuple[list[Any], list[tuple[Any, ...]]]:
-        """Run one statement; where it fails, only it is undone and the session can go on."""
+    def _run(
+        self, sql: str, parameters: Any = None, settings: Mapping[str, str] | None = None
+    ) -> tuple[list[Any], list[tuple[Any, ...]]]:
+        """Run one statement under these settings; where it fails, only it is undone and the session can go on."""
         # without a savepoint of its own, a failed statement aborts the caller's transaction
-        with translated_errors(), self.connection.transaction(), self._pinned_path():
+        with translated_errors(), self.connection.transaction(), self._pinned({**_PATH, **(settings or {})}):
             cursor = self.connection.cursor(row_factory=tuple_row)
             cursor.execute(sql, parameters)
             return list(cursor.description or ()), cursor.fetchall() if cursor.description else []
 
     @contextmanager
-    def _pinned_path(self) -> Iterator[None]:
-        """Let no function and no operator of the database's owner stand in for one of the server's, inside."""
-        cursor = self.connection.cursor(row_factory=tuple_row)
-        ((before,),) = cursor.execute("select pg_catalog.current_setting('search_path')").fetchall()
-        cursor.execute("select pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)")
+    def _pinned(self, settings: Mapping[str, str]) -> Iterator[None]:
+        """Hold settings to these values, inside."""
+        cursor, names = self.connection.cursor(row_factory=tuple_row), list(settings)
+        shown = ", ".join(["pg_catalog.current_setting(%s)"] * len(names))
+        ((*before,),) = cursor.execute(f"select {shown}", names).fetchall()
+        cursor.execute(_set(names), [one for name in names for one in (name, settings[name])])
         yield  # an error undoes this with all else
-        cursor.execute("select pg_catalog.set_config('search_path', %s, true)", [before])
+        cursor.execute(_set(names), [one for pair in zip(names, before, strict=True) for one in pair])
 
     def _translate(self, sql: str) -> str:
         """Translate a statement of ours; a query that is its source is put in as it was read, in PostgreSQL's SQL."""
@@ -93,8 +100,8 @@ class PostgresEngine:
     def create(self, statement: Statement, lasting: bool = False) -> None:
         """Keep the statement's rows (table) or text (view) under its relation's name."""
         self._run(self.text(statement, lasting))
-        if statement.kind == "table":
-            self._run(f"analyze {statement.relation}")  # nothing else counts the rows of a temporary table
+        if statement.kind == "table":  # nothing else counts the rows of a temporary table
+            self._run(f"analyze {statement.relation}", settings={} if lasting else _FEW_ROWS)
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
         """Run one SELECT and fetch every row; whole numbers of any size are int."""
@@ -328,3 +335,7 @@ class PostgresEngine:
                 if match:
                     return Sql(".".join(ident(part) for part in match[0]))
         raise SourceError(f"no table or view {text!r} in the database; name it as schema.table")
+
+
+def _set(names: Sequence[str]) -> str:
+    return f"select {', '.join(['pg_catalog.set_config(%s, %s, true)'] * len(names))}"
