@@ -35,9 +35,6 @@ def order_queries(
 
 def order_check(rows: Mapping[str, Mapping[str, Any]], tables: Sequence[str], required: str) -> Check:
     """Judge the order of the tables by the rows of `order_queries`: inside files, and at the seams between them."""
-    misplaced = {
-        f"misplaced rows of {table}": int(rows[f"order of {table}"]["misplaced_rows"])
-        for table in tables
-    }
+    misplaced = {f"misplaced rows of {table}": int(rows[f"order of {table}"]["misplaced_rows"]) for table in tables}
     sound = not any(misplaced.values())
     return Check("row_order", required, "sorted" if sound else misplaced, sound)
