@@ -93,7 +93,9 @@ def _write_marks(node: exp.ArrayFilter, spelling: ArraySpelling, text: Text) -> 
         return True
     lines = [[text(part.expression) for part in one.expressions] for one in node.this.this.expressions]
     listed = [spelling.line.format(*line, place) for place, line in enumerate(lines, start=1)]
-    return _put(node, spelling.marks.format(", ".join(listed or [spelling.line.format("''", "0", "0")])))
+    kept = node.expression.this.copy()
+    kept.set("this", exp.Var(this=""))  # which counts are told: the comparison without its left side
+    return _put(node, spelling.marks.format(", ".join(listed or [spelling.line.format("''", "1", "0")]), text(kept)))
 
 
 def _write_mark(node: exp.Dot, spelling: ArraySpelling, text: Text) -> bool:

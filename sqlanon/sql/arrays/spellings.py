@@ -13,9 +13,9 @@ class ArraySpelling:
     unnested: a row each. least: an aggregate, the first of rows of several columns, NULL last in each, where {1} is
     each column behind whether it is NULL. parts: of a text {0} between commas, without spaces {1} around them, NULL
     where nothing stands; matching: items that a regular expression {1} finds something in, whose end is written as
-    `end`. marks: of attributes and their counts (see `_macros/alternatives`), given
-    as lines {0} of attribute, count and place; empty where the dialect says it as DuckDB does. mark: the count of
-    attribute {1}.
+    `end`. marks: of attributes and their counts (see `_macros/alternatives`), given as lines {0} of attribute, count
+    and place, of counts that are {1}; empty where the dialect says it as DuckDB does. mark: the count of attribute
+    {1}.
     """
 
     size: str
@@ -87,7 +87,7 @@ SPELLINGS = {
         end="$",
         # an array of pairs would need a type of its own, which a schema of a release has no place for
         marks="(SELECT COALESCE(JSONB_AGG(JSONB_BUILD_OBJECT('attribute', attribute, 'count', number) ORDER BY place),"
-        " '[]') FROM (VALUES {0}) AS line(attribute, number, place) WHERE number > 1)",
+        " '[]') FROM (VALUES {0}) AS line(attribute, number, place) WHERE number {1})",
         line="({0}, {1}, {2})",
     ),
 }
