@@ -87,7 +87,7 @@ SPELLINGS = {
         end="$",
         # an array of pairs would need a type of its own, which a schema of a release has no place for
         marks="(SELECT COALESCE(JSONB_AGG(JSONB_BUILD_OBJECT('attribute', attribute, 'count', number) ORDER BY place),"
-        " '[]') FROM (VALUES {0}) AS line(attribute, number, place) WHERE number > 1)",
+        " '[]') FROM (VALUES {0}) AS line(attribute, number, place) WHERE number <> 1)",
         line="({0}, {1}, {2})",
     ),
 }

@@ -4849,7 +4849,7 @@ select
     ),
     '0'
   ) as "qiid",
-  (select coalesce(jsonb_agg(jsonb_build_object('attribute', attribute, 'count', number) order by place), '[]') from (values ('education', "alternatives_1", 1)) as line(attribute, number, place) where number > 1) as "alternatives"
+  (select coalesce(jsonb_agg(jsonb_build_object('attribute', attribute, 'count', number) order by place), '[]') from (values ('education', "alternatives_1", 1)) as line(attribute, number, place) where number <> 1) as "alternatives"
 from "different";
 analyze "sqlanon_pattern";
 
