@@ -1,5 +1,6 @@
 """PostgreSQL: the same key gives the same release, the same proofs and the same estimates as in DuckDB."""
 
+import duckdb
 import pytest
 
 import sqlanon
@@ -272,6 +273,41 @@ def test_postgres_groups_the_doubtful_rows_that_duckdb_groups(doubtful, doubts):
         same_attack(release, expected, "doubts", theirs="doubts")
         for query in DOUBT_QUERIES:
             same_answer(release.estimate(query), expected.estimate(query))
+
+
+@pytest.mark.same_release("uncertain", "postgres")
+def test_postgres_climbs_the_hierarchies_that_duckdb_climbs(postgres):
+    near = [(["a"], ["21"], "flu")] * 3 + [(["b"], ["29"], "gout")] * 3
+    rows = [
+        (n, *row)
+        for n, row in enumerate([*near, *[(["c"], [str(30 + n)], ["flu", "gout", "mumps"][n % 3]) for n in range(6)]])
+    ]
+    schools = [("a", "low"), ("b", "low"), ("c", "high"), ("low", "any"), ("high", "any")]
+    ages = [*((str(n), f"{n // 10}0s") for n in range(20, 40)), ("20s", "*"), ("30s", "*")]
+    edges = "child text, parent text"
+    told = "num bigint, school text[], age text[], disease text"
+    tables = {"lone": (told, rows), "schools": (edges, schools), "ages": (edges, ages)}
+    con = duckdb.connect()
+    for name, (columns, lines) in tables.items():
+        con.execute(f"create table {name} ({columns})").fetchall()
+        con.executemany(f"insert into {name} values ({', '.join('?' * len(lines[0]))})", lines).fetchall()
+        postgres.execute(f"create temporary table {name} ({columns})")
+        with postgres.cursor() as cursor:
+            cursor.executemany(f"insert into {name} values ({', '.join(['%s'] * len(lines[0]))})", lines)
+    asked = {"quasi": ["school", "age"], "sensitive": "disease", "id": "num", "k": 3, "l": 2, "threshold": 0.5}
+    asked |= {"undiverse": "generalize", "influence": "learn", "key": KEY}
+    asked |= {"hierarchy": {"school": "schools", "age": "ages"}}
+    expected = sqlanon.uncertain(con, "lone", **asked)
+    sqlanon.uncertain(postgres, "lone", into="release", **asked)
+    release = sqlanon.open("release", con=postgres)
+    assert shown_rows(release) == shown_rows(expected)
+    assert expected.verify(against="lone").figures == release.verify(against="lone").figures
+    assert release.manifest["verified"]["generalized"]["generalized_rows"] == 6
+    query = (
+        "SELECT school, COUNT(*) AS n, SUM(length(disease)) AS s FROM release WHERE age < '30' GROUP BY 1 ORDER BY 1"
+    )
+    same_answer(release.estimate(query), expected.estimate(query))
+    con.close()
 
 
 @pytest.mark.script_run("uncertain", "postgres")
