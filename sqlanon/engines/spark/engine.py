@@ -41,7 +41,8 @@ class SparkEngine:
         """Take a session; it stays, with its configuration, when the engine goes."""
         self.session = session
         self.name = f"spark {session.version}"
-        self._views: list[str] = []
+        self._sources: list[str] = []  # views of what was found
+        self._files: list[str] = []  # and of files of ours
 
     # -- running ------------------------------------------------------------------------------
 
@@ -158,7 +159,7 @@ class SparkEngine:
     def read_parquet(self, paths: Sequence[Path]) -> Sql:
         """Return SQL that reads Parquet files of ours; beside it stands a view that tells where a row lies."""
         name = f"sqlanon_files_{secrets.token_hex(4)}"
-        self._views += [name, f"{name}_stored"]
+        self._files += [name, f"{name}_stored"]
         with required_settings(self.session):
             frame = self.session.read.parquet(*(file_address(path) for path in paths))
             frame.createOrReplaceTempView(name)
@@ -209,13 +210,14 @@ class SparkEngine:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Forget the views of sources and files that were made inside at the end; files are read as they are."""
-        before = len(self._views)  # those of a release that was opened before are read after it
+        """Forget the views of sources, and of files that are named inside, at the end; files are read as they are."""
+        before = len(self._files)  # those of a release that was opened before are read after it
         try:
             yield
         finally:
-            self._views, views = self._views[:before], self._views[before:]
-            self.drop(views)
+            sources, self._sources = self._sources, []
+            self._files, files = self._files[:before], self._files[before:]
+            self.drop([*sources, *files])
 
     def begin(self) -> None:
         """Refuse: nothing here appears in one step but a directory."""
@@ -245,7 +247,7 @@ class SparkEngine:
     def _view(self, frame: DataFrame) -> str:
         """Let SQL read a DataFrame; return the name of its view, which needs no quotes."""
         name = f"sqlanon_source_{secrets.token_hex(4)}"
-        self._views.append(name)
+        self._sources.append(name)
         frame.createOrReplaceTempView(name)
         return name
 
