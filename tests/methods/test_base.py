@@ -107,7 +107,7 @@ def test_every_registry_reads_the_declarations():
     for name, method in METHODS.items():
         assert method.name == name
         function = getattr(sqlanon, name)
-        assert list(inspect.signature(function).parameters) == ["con", "source", *method.arguments]
+        assert list(inspect.signature(function).parameters) == ["con", "source", "query", *method.arguments]
         for argument, known in method.arguments.items():
             assert f"\n    {argument}: " in function.__doc__ and known.help
         assert set(RequestOptions.__annotations__) < set(method.arguments)
