@@ -113,29 +113,3 @@ def test_a_mistyped_column_is_asked_after(shell):
             " did you mean 'zipcode'?")  # fmt: skip
     done = shell("publish", "anatomy", "patients.parquet", "--quasi", "age,xyzzy", *ASKED[2:])
     assert "did you mean" not in done.stderr
-
-
-@pytest.mark.parametrize("engine", ["spark", "postgres"])
-def test_a_method_that_an_engine_does_not_run_says_that_first(shell, engine):
-    asked = [
-        "publish",
-        "uncertain",
-        "nothing",
-        "--engine",
-        engine,
-        "--quasi",
-        "q",
-        "--sensitive",
-        "s",
-        "-k",
-        2,
-        "-L",
-        2,
-    ]
-    says = f"uncertain runs on duckdb, not on {engine}"
-    refused(shell, 2, *asked, "--threshold", 0.5, "--influence", "learn", says=says, JAVA_HOME="/nowhere")
-    (shell.folder / "job.yml").write_text(
-        f"method: uncertain\nsource: {{engine: {engine}, table: t}}\nroles: {{quasi: q, sensitive: s}}\n"
-        "parameters: {k: 2, l: 2, threshold: 0.5, influence: learn}\noutput: {out: r}\n"
-    )
-    refused(shell, 2, "run", "job.yml", says=["line 2: ", says])
