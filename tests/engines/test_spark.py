@@ -142,11 +142,12 @@ def spark_nights(spark, source, nights, fetched, tmp_path_factory):
     folder = tmp_path_factory.mktemp("spark nights")
     for night, name in enumerate(NIGHTS):
         source[0].execute(f"copy {ident(name)} to '{folder}/people_{night}.parquet'").fetchall()
-    before = len(fetched)
+    before, views = len(fetched), _views(spark)  # other tests leave theirs
     files = [f"{folder}/people_{night}.parquet" for night in range(3)]
     releases = publish_nights(
         spark, folder / "ward [1]", lambda night: {"out": folder / f"night_{night}"}, sources=files, **ASKED_NIGHTS[0]
     )
+    assert _views(spark) == views
     return folder, releases, fetched[before:]
 
 
@@ -155,8 +156,6 @@ def test_spark_follows_a_ledger_as_duckdb_does(spark, spark_nights, nights):
     told = told_of(folder / "ward [1]")
     assert (tables_of([sqlanon.open(release.directory) for release in releases]), told) == nights[0]
     assert max(brought) == 1
-    # files of releases that other tests opened stay readable for them
-    assert {table.name for table in spark.catalog.listTables() if not table.name.startswith("sqlanon_files")} == set()
     later, earlier = (sqlanon.open(folder / f"night_{night}", con=spark).published_tables for night in (2, 1))
     assert check_since(later, earlier).holds
 
@@ -170,13 +169,13 @@ def test_spark_follows_other_methods_as_duckdb_does(spark, spark_nights, nights,
     assert tables_of([sqlanon.open(place["out"]) for place in places]) == nights[number][0][:2]
 
 
-def _views_of_files(spark):
-    return {table.name for table in spark.catalog.listTables() if table.name.startswith("sqlanon_files")}
+def _views(spark, prefix=""):
+    return {table.name for table in spark.catalog.listTables() if table.name.startswith(prefix)}
 
 
 def test_a_ledger_of_spark_is_its_owners_directory(spark, spark_nights, source):
     folder, _, _ = spark_nights
-    views, ledger = _views_of_files(spark), folder / "ward [1]"
+    views, ledger = _views(spark, "sqlanon_files"), folder / "ward [1]"
     assert ledger.stat().st_mode & 0o777 == 0o700
     assert {path.stat().st_mode & 0o777 for path in ledger.iterdir()} == {0o600}
     assert {path.name.partition("-")[0] for path in ledger.iterdir()} == {"ledger.json", "person", "value"}
@@ -196,7 +195,7 @@ def test_a_ledger_of_spark_is_its_owners_directory(spark, spark_nights, source):
         with pytest.raises(SqlanonError) as error:
             sqlanon.anatomy(con, f"{folder}/people_2.parquet", **{**asked, **options})
         assert words in str(error.value)
-    assert not (folder / "refused").exists() and _views_of_files(spark) == views
+    assert not (folder / "refused").exists() and _views(spark, "sqlanon_files") == views
     assert {path.name for path in folder.iterdir() if "night" not in path.name and "people" not in path.name} == {
         "ward [1]", "plain"
     }  # fmt: skip
