@@ -99,7 +99,7 @@ def uncertain(
 ) -> Release:
     """Publish a relation whose cells hold several alternatives (UDAK-anonymity): QIT and ST of groups of K rows.
 
-    con, source, query: as for `anatomy`; DuckDB only. With influence="learn" `release.learned` has the matrix.
+    con, source, query: as for `anatomy`. With influence="learn" `release.learned` has the matrix.
     Returns the Release. Raises UsageError and DataError as `anatomy` does.
     """
     return publish("uncertain", con, source, query=query, **options)

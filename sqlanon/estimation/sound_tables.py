@@ -35,8 +35,7 @@ def load_readable(load: Callable[[], None], kind: str) -> None:
 
 def render_soundness(space: Workspace) -> str:
     """Write the query that tells whether QIT and ST fit each other."""
-    template = "shared/followed_soundness" if space.may_depart else "shared/soundness"
-    return space.render(template, space.relations)
+    return space.render("shared/soundness", space.relations)
 
 
 def require_soundness(space: Workspace, sql: str) -> None:

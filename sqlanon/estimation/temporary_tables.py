@@ -32,7 +32,6 @@ class Workspace:
         self._made: list[str] = []
         self._remembered: dict[str, pd.DataFrame] = {}
         self._types: dict[str, str] = {}
-        self.may_depart = False  # whether members of groups may be in ST and no longer in QIT
         self.told: dict[Comparison, str] = {}  # of constants in queries that no row equals; "" where one does
 
     def render(self, template: str, given: Mapping[str, Sql], **values: object) -> str:

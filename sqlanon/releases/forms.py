@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from sqlanon.adversary import voter_list
 from sqlanon.engines.base import Engine
@@ -19,10 +19,6 @@ from sqlanon.verification.checks import Check, PublishedTables, Verification
 from sqlanon.verification.several_boxes import SeveralBoxes
 from sqlanon.verification.several_columns import SeveralTables
 from sqlanon.verification.uncertain import release_checks, true_counts
-
-if TYPE_CHECKING:
-    pass
-
 
 Opening = Callable[[Engine, Mapping[str, Sql], Manifest], Session]
 

@@ -40,7 +40,7 @@ class RowTables(Workspace):
         }
         names = {f"quasi_{n}": name for n, name in enumerate(self.quasi, start=1)} | {"sensitive": self.sensitive}
         super().__init__(engine, tables, values, names)
-        self.may_depart = follows(manifest)
+        self._may_depart = follows(manifest)  # members of groups may be in ST and no longer in QIT
         self.relations |= {name: relation_name(self.prefix, name) for name in (*READ_FIRST, *READ_OFTEN)}
         self.rows_kept = False
         self._totals: Array | None = None
@@ -94,7 +94,7 @@ class RowTables(Workspace):
         return [tables[0], ("soundness", self._render_soundness()), *tables[1:]]
 
     def _render_soundness(self) -> str:
-        return self.render("estimation/qit_st/place_soundness", self.relations, may_depart=self.may_depart)
+        return self.render("estimation/qit_st/place_soundness", self.relations, may_depart=self._may_depart)
 
     def close(self) -> None:
         """Drop the temporary tables; they are made again where they are needed again."""
