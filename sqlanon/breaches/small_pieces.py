@@ -104,7 +104,10 @@ class Piece:
 
     @cached_property
     def _signs(self) -> NDArray[np.int64]:
-        return 1 - 2 * (np.bitwise_count(self._uncovered).astype(np.int64) & 1)
+        parity = self._uncovered.copy()
+        for shift in (16, 8, 4, 2, 1):  # numpy counts bits from version 2 on
+            parity ^= parity >> shift
+        return 1 - 2 * (parity & 1)
 
     @cached_property
     def _free(self) -> NDArray[np.int64]:
