@@ -19,6 +19,7 @@ from sqlanon.methods.internal_names import (
 from sqlanon.methods.kinds import Block
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.plans.plan import Guard, Request, Row, Step
+from sqlanon.plans.templates import Sql
 
 GROUPS_PER_BLOCK = 64
 ONE_BLOCK = 2**62  # more groups than any table has: a single block
@@ -156,18 +157,21 @@ def draw_from(design: Grouping, value: str, population: str = "") -> Steps:
     # a draw is made here, so it is not carried from before
     extra = [name for name in attribute.carried if name not in attribute.draws]
     values: dict[str, object] = {"drawn_columns": (*extra, value)}
-    template = "methods/grouping/drawn"
+    numbered = identity_names(request) == ("row_number",)
+    template, rows = "methods/grouping/drawn", "identified"
     # the engine's own generator needs neither key nor identity
     if request.draws == "random":
-        template = "methods/grouping/drawn_at_random"
+        template, rows = "methods/grouping/drawn_at_random", "population"
     else:
         values["row_purpose"] = f"{attribute.purpose}/row/"
-    if identity_names(request) == ("row_number",):
-        template = "methods/grouping/drawn_by_number"
+    if numbered and request.source.shares_hashes:
+        template, rows = "methods/grouping/drawn_by_number", "population"
         values |= _shared_draws(attribute.draws)
     else:
         values["draws"] = (*attribute.draws, *tie_names(request))
-    rows = "identified" if template == "methods/grouping/drawn" else "population"
+    if rows == "identified":
+        identity = "cast(identified.row_number as varchar)" if numbered else "identified.identity"
+        values["row_identity"], population = Sql(identity), population or rows_to_draw_for(request)
     reads = {rows: population} if population else {}
     return (Step(template, yields="drawn", values=values, suffix=attribute.suffix, reads=reads),)
 

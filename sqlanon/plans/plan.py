@@ -24,7 +24,8 @@ class Source:
     value there could be), and what Parquet would round. `texts` names columns whose order is to be binary where
     the database sorts as a language does. `numbering` is any expression that is unique for a row, empty
     without a database. `lists` names columns that hold lists of single values, with the type of these values.
-    `lacking` names columns that some of its files lack: how many, and of how many.
+    `lacking` names columns that some of its files lack: how many, and of how many. `shares_hashes`: one hash of several
+    neighbouring numbers is joined to their rows; false where a join costs more than a hash of each row.
     """
 
     relation: Sql
@@ -33,6 +34,7 @@ class Source:
     texts: frozenset[str] = frozenset()
     lists: Mapping[str, str] = field(default_factory=dict)
     lacking: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    shares_hashes: bool = True
 
     def expression(self, column: str) -> Sql:
         """Return the SQL that reads one column."""

@@ -9,7 +9,8 @@ from typing import Any
 
 from sqlanon.verification.checks import Check, PublishedTables
 
-FILE_COLUMN = "sqlanon_file"  # where an engine whose tables lie in parts tells a row's file
+# where an engine whose tables lie in parts tells a row's file, and its place in it
+PLACE_COLUMNS = {"file_column": "sqlanon_file", "place_column": "sqlanon_position"}
 
 
 def order_queries(
@@ -24,7 +25,7 @@ def order_queries(
         lines = {"published": published.engine.in_stored_order(published.tables[table])}
         strict, asked = table in all_differ, dict[str, object](line_columns=columns)
         if published.engine.in_parts:  # the last line of a file meets the first of the next
-            asked |= {"file_column": FILE_COLUMN, "all_differ": strict}
+            asked |= {**PLACE_COLUMNS, "all_differ": strict}
             sql = published.query("verification/row_order/parts_order", lines, **asked)
         else:
             template = "strict_order" if strict else "row_order"

@@ -242,7 +242,8 @@ class SparkEngine:
         # under a collation texts that differ may be one value: classes would mix
         casts = {column: "VARCHAR" for column, kind in kinds.items() if kind.startswith("string collate")}
         casts |= {column: "VARCHAR[]" for column, kind in kinds.items() if kind.startswith("array<string collate")}
-        return Source(ident(name), casts, Sql("row_number() over ()"), lists=lists, lacking=lacking), types
+        numbering = Sql("row_number() over ()")
+        return Source(ident(name), casts, numbering, lists=lists, lacking=lacking, shares_hashes=False), types
 
     def _view(self, frame: DataFrame) -> str:
         """Let SQL read a DataFrame; return the name of its view, which needs no quotes."""
