@@ -14,7 +14,7 @@ from sqlanon.methods.base import Method
 from sqlanon.methods.mondrian.plan import MondrianOptions
 from sqlanon.methods.named_kinds import named_place
 from sqlanon.methods.parameters import REQUIRED, Parameter, checked
-from sqlanon.methods.robust.plan import RobustOptions
+from sqlanon.methods.robust.options import RobustOptions
 from sqlanon.methods.splu.plan import SpluOptions
 from sqlanon.methods.uncertain.plan import UncertainOptions
 from sqlanon.plain_values import refuse_broken_text

@@ -5,120 +5,87 @@ signature s (the values of the set). A release is r-robust if nobody's posterior
 Anatomy release (QIT and ST) whose groups hold rows of one class: rows that every background sees alike.
 """
 
-import os
-from collections.abc import Sequence
-from typing import Annotated, Literal, Required
+from collections.abc import Callable
 
 from sqlanon.methods import republication
-from sqlanon.methods.base import Method
-from sqlanon.methods.grouping import BLOCK, Blocks, check_persons, identify_rows, select_rows
-from sqlanon.methods.kinds import Choice, Number, Share, Whole
-from sqlanon.methods.named_kinds import ColumnSets, Files, Tables
-from sqlanon.methods.parameters import Parameter, Range
+from sqlanon.methods.base import Method, Steps
+from sqlanon.methods.grouping import check_persons, identify_rows, select_rows
 from sqlanon.methods.qit_st import publish_qit
-from sqlanon.methods.request_options import SEVERAL_SENSITIVE, Names, RequestOptions
-from sqlanon.methods.robust.class_grouping import check_backgrounds, look_ahead, seat_coded
-from sqlanon.methods.robust.class_merging import code_merged_rows, count_merged_classes, merge_classes
-from sqlanon.methods.robust.design import GUARANTEES, MOST_SUPPRESSED, MOST_TURNS, NAME, Robustness, design
-from sqlanon.methods.robust.followed import check_first_surplus, make_room, match_class_members
-from sqlanon.methods.robust.macros import MACROS
-from sqlanon.methods.robust.repair import repair_groups
-from sqlanon.methods.robust.several_columns import (
-    check_missing,
+from sqlanon.methods.robust import several_columns
+from sqlanon.methods.robust.class_grouping import (
+    check_backgrounds,
     check_suppressed,
     check_surplus,
     code_rows,
     count_classes,
     draw_coded,
     form_class_groups,
+    look_ahead,
     number_classes,
     order_class_values,
+    seat_coded,
 )
+from sqlanon.methods.robust.class_merging import code_merged_rows, count_merged_classes, merge_classes
+from sqlanon.methods.robust.design import (
+    NAME,
+    Robustness,
+    SeveralRobustness,
+    design,
+)
+from sqlanon.methods.robust.followed import check_first_surplus, make_room, match_class_members
+from sqlanon.methods.robust.macros import MACROS
+from sqlanon.methods.robust.options import RobustOptions
+from sqlanon.methods.robust.repair import repair_groups
 from sqlanon.methods.several_columns import publish_st
 from sqlanon.methods.uniqueness import check_quasi
 
-LARGEST_R = 2**31
+ONE_COLUMN: tuple[Callable[[Robustness], Steps], ...] = (
+    select_rows,
+    check_backgrounds,
+    number_classes,
+    merge_classes,
+    count_classes,
+    count_merged_classes,
+    look_ahead,
+    check_surplus,
+    check_persons,
+    check_quasi,
+    identify_rows,
+    order_class_values,
+    code_rows,
+    code_merged_rows,
+    draw_coded,
+    seat_coded,
+    form_class_groups,
+    repair_groups,
+    check_suppressed,
+)
+# rows of one signature alone: no class is merged, and no row joins another
+SEVERAL_COLUMNS: tuple[Callable[[SeveralRobustness], Steps], ...] = (
+    select_rows,
+    several_columns.check_missing,
+    check_backgrounds,
+    several_columns.number_classes,
+    several_columns.count_classes,
+    look_ahead,
+    several_columns.check_surplus,
+    check_persons,
+    check_quasi,
+    identify_rows,
+    several_columns.order_class_values,
+    several_columns.code_rows,
+    several_columns.draw_coded,
+    seat_coded,
+    several_columns.form_class_groups,
+    several_columns.check_suppressed,
+)
 
 
-class RobustOptions(RequestOptions, total=False):
-    """What `robust` takes."""
-
-    sensitive: Required[Annotated[Names, SEVERAL_SENSITIVE]]
-    r: Required[
-        Annotated[
-            float,
-            Parameter(
-                Number(),
-                "No posterior above 1/r, for an adversary who knows the backgrounds; r > 1.",
-                flag="-r",
-                within=Range(
-                    "r = {value:g} protects nobody: a posterior of at most 1/r is none; r is a number above 1",
-                    above=1,
-                    below=LARGEST_R,
-                    beyond="r = {value:g} is more than any table has rows",
-                ),
-            ),
-        ]
-    ]
-    background: Annotated[
-        object | Sequence[object],
-        Parameter(
-            Tables(),
-            "What the adversary knows: a table (any SOURCE) with quasi columns, the sensitive column and probability;"
-            " repeatable.",
-            (),
-        ),
-    ]
-    background_from: Annotated[
-        Names | Sequence[Names],
-        Parameter(ColumnSets(), "Quasi columns whose distribution is learned from the data; repeatable.", ()),
-    ]
-    save_background: Annotated[
-        str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-        Parameter(
-            Files(),
-            "File (.parquet, .csv) for a learned distribution, one each; it tells of small groups: keep it secret.",
-            (),
-            compiled=False,
-            job=False,
-        ),
-    ]
-    guarantee: Annotated[
-        Literal["exact", "delta"],
-        Parameter(
-            Choice(GUARANTEES),
-            "exact: posteriors. delta: the paper's condition, which does not prove them.",
-            "exact",
-            compiled=False,
-        ),
-    ]
-    max_suppressed: Annotated[
-        float,
-        Parameter(
-            Share(),
-            "Share of the rows that may be left out, e.g. 0.01 or 1%.",
-            MOST_SUPPRESSED,
-            within=Range(
-                "{option} {value:g} is no share of the rows; give a number from 0 to below 1", least=0, below=1
-            ),
-        ),
-    ]
-    repair: Annotated[
-        int,
-        Parameter(
-            Whole(),
-            "Other classes that each row left over may ask for a group (turns). Such rows carry frequent values"
-            " of their class, and their groups show them.",
-            0,
-            within=Range(
-                f"{{option}} {{value}} is no number of turns; give a whole number from 0 to {MOST_TURNS}",
-                least=0,
-                most=MOST_TURNS,
-            ),
-            compiled=False,
-        ),
-    ]
-    block: Annotated[Blocks, BLOCK]
+def group_classes(design: Robustness) -> Steps:
+    """Return the steps that end in `grouped`, for the columns that the design has."""
+    if isinstance(design, SeveralRobustness):
+        return tuple(step for part in SEVERAL_COLUMNS for step in part(design))
+    return tuple(step for part in ONE_COLUMN for step in part(design))
 
 
 ROBUST: Method[Robustness] = Method(
@@ -127,28 +94,7 @@ ROBUST: Method[Robustness] = Method(
     form="class_qit_st",
     options=RobustOptions,
     design=design,
-    steps=(
-        select_rows,
-        check_missing,
-        check_backgrounds,
-        number_classes,
-        merge_classes,
-        count_classes,
-        count_merged_classes,
-        look_ahead,
-        check_surplus,
-        check_persons,
-        check_quasi,
-        identify_rows,
-        order_class_values,
-        code_rows,
-        code_merged_rows,
-        draw_coded,
-        seat_coded,
-        form_class_groups,
-        repair_groups,
-        check_suppressed,
-    ),
+    steps=(group_classes,),
     outputs=(publish_qit, publish_st),
     sentence="Publish QIT and ST against an adversary who knows how the sensitive values are distributed"
     " (r-robustness).",

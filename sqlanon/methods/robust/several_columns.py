@@ -16,7 +16,6 @@ from sqlanon.methods import grouping, several_columns
 from sqlanon.methods.base import Steps
 from sqlanon.methods.grouping import Attribute
 from sqlanon.methods.internal_names import identity_names, quasi_names, rows_to_draw_for, sensitive_names, tie_names
-from sqlanon.methods.qit_st import Grouped
 from sqlanon.methods.robust import class_grouping
 from sqlanon.methods.robust.class_grouping import ClassGrouping
 from sqlanon.methods.robust.several_suppression import (
@@ -55,10 +54,8 @@ class SeveralClasses(ClassGrouping, SharedGroups):
         return [relation_name(self.prefix, f"{name}{one.suffix}") for one in (self.attribute, *self.further)]
 
 
-def check_missing(design: Grouped) -> Steps:
-    """Return the step that refuses rows without a value in any of several columns."""
-    if not isinstance(design, SeveralClasses):
-        return ()
+def check_missing(design: SeveralClasses) -> Steps:
+    """Return the step that refuses rows without a value in any of the columns."""
     asked = design.several_suppression
     values = {"sensitive_columns": sensitive_names(design.request), "nulls_are_values": not design.refuse_nulls}
     return (
@@ -72,24 +69,21 @@ def check_missing(design: Grouped) -> Steps:
     )
 
 
-def number_classes(design: ClassGrouping) -> Steps:
-    """Return the steps that count each signature's values, and make every signature a class."""
-    further = design.further if isinstance(design, SeveralClasses) else ()
+def number_classes(design: SeveralClasses) -> Steps:
+    """Return the steps that count each signature's values in every column, and make every signature a class."""
     tallies = (
         Step(
             f"{CLASSES}/signature_tally",
             suffix=one.suffix,
             values={**design.signed, "sensitive_column": one.internal},
         )
-        for one in further
+        for one in design.further
     )
     return (*tallies, *class_grouping.number_classes(design))
 
 
-def count_classes(design: ClassGrouping) -> Steps:
+def count_classes(design: SeveralClasses) -> Steps:
     """Return the steps that count the values of every column in each class, and the groups that it gives."""
-    if not isinstance(design, SeveralClasses):
-        return class_grouping.count_classes(design)
     counted = (step for one in design.attributes for step in _count_column(design, one))
     least = Step(f"{FOLDER}/kept_least", yields="kept", suffix="_least")
     return (*counted, replace(least, values={"further_kept": design.relations("kept")[1:]}))
@@ -106,10 +100,8 @@ def _count_column(design: SeveralClasses, one: Attribute) -> Steps:
     )
 
 
-def check_surplus(design: ClassGrouping) -> Steps:
+def check_surplus(design: SeveralClasses) -> Steps:
     """Return the step that refuses what leaves too many rows over, before any row is drawn for."""
-    if not isinstance(design, SeveralClasses):
-        return class_grouping.check_surplus(design)
     asked = design.several_suppression
     return (
         Step(
@@ -122,10 +114,8 @@ def check_surplus(design: ClassGrouping) -> Steps:
     )
 
 
-def order_class_values(design: ClassGrouping) -> Steps:
-    """Return the steps that number the values that seats are dealt by; of several columns those of the further ones."""
-    if not isinstance(design, SeveralClasses):
-        return class_grouping.order_class_values(design)
+def order_class_values(design: SeveralClasses) -> Steps:
+    """Return the steps that number the values of the further columns."""
     return tuple(
         step
         for one in reversed(design.further)
@@ -136,20 +126,16 @@ def order_class_values(design: ClassGrouping) -> Steps:
     )
 
 
-def code_rows(design: ClassGrouping) -> Steps:
-    """Return the step that gives rows the code of their class and value; of several columns their class alone."""
-    if not isinstance(design, SeveralClasses):
-        return class_grouping.code_rows(design)
+def code_rows(design: SeveralClasses) -> Steps:
+    """Return the step that gives rows their class."""
     request = design.request
     drawn_from = (*quasi_names(request), *sensitive_names(request), *identity_names(request))
     values: dict[str, object] = {**design.signed, "drawn_from": drawn_from}
     return (Step(f"{FOLDER}/classed", "view", values=values, reads={"population": rows_to_draw_for(request)}),)
 
 
-def draw_coded(design: ClassGrouping) -> Steps:
-    """Return the steps that draw for every row, once; of several columns also those that leave rows over."""
-    if not isinstance(design, SeveralClasses):
-        return class_grouping.draw_coded(design)
+def draw_coded(design: SeveralClasses) -> Steps:
+    """Return the steps that draw for every row, once, and leave rows over until every column has room."""
     attribute = design.attribute
     carried = (*(name for name in attribute.carried if name not in attribute.draws), "sensitive")
     drawn = replace(design, attribute=replace(attribute, carried=carried))
@@ -189,10 +175,8 @@ def _make_room(design: SeveralClasses, moment: str) -> tuple[Step, ...]:
     return (*steps, Step(f"{FOLDER}/room", suffix=moment, values=capacities))
 
 
-def form_class_groups(design: ClassGrouping) -> Steps:
+def form_class_groups(design: SeveralClasses) -> Steps:
     """Return the steps that end in `grouped`: every kept row with its group; group numbers tell of no class."""
-    if not isinstance(design, SeveralClasses):
-        return class_grouping.form_class_groups(design)
     codes = {"codes": design.codes}
     purpose = {"group_purpose": f"{design.attribute.purpose}/group/"}
     return (
@@ -205,11 +189,9 @@ def form_class_groups(design: ClassGrouping) -> Steps:
     )
 
 
-def check_suppressed(design: ClassGrouping) -> Steps:
+def check_suppressed(design: SeveralClasses) -> Steps:
     """Return the step that counts the rows that no group holds, and refuses too many of them."""
     (told,) = class_grouping.check_suppressed(design)
-    if not isinstance(design, SeveralClasses):
-        return (told,)
     asked = design.several_suppression
     assert isinstance(told, Step), "a check is a step"
     return (replace(told, refuse=refuse_suppressed(asked), guards=surplus_guards(asked, "dropped_rows")),)

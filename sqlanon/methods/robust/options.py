@@ -1,0 +1,95 @@
+"""What `robust` is asked for."""
+
+import os
+from collections.abc import Sequence
+from typing import Annotated, Literal, Required
+
+from sqlanon.methods.grouping import BLOCK, Blocks
+from sqlanon.methods.kinds import Choice, Number, Share, Whole
+from sqlanon.methods.named_kinds import ColumnSets, Files, Tables
+from sqlanon.methods.parameters import Parameter, Range
+from sqlanon.methods.request_options import SEVERAL_SENSITIVE, Names, RequestOptions
+from sqlanon.methods.robust.design import GUARANTEES, MOST_SUPPRESSED, MOST_TURNS
+
+LARGEST_R = 2**31
+
+
+class RobustOptions(RequestOptions, total=False):
+    """What `robust` takes."""
+
+    sensitive: Required[Annotated[Names, SEVERAL_SENSITIVE]]
+    r: Required[
+        Annotated[
+            float,
+            Parameter(
+                Number(),
+                "No posterior above 1/r, for an adversary who knows the backgrounds; r > 1.",
+                flag="-r",
+                within=Range(
+                    "r = {value:g} protects nobody: a posterior of at most 1/r is none; r is a number above 1",
+                    above=1,
+                    below=LARGEST_R,
+                    beyond="r = {value:g} is more than any table has rows",
+                ),
+            ),
+        ]
+    ]
+    background: Annotated[
+        object | Sequence[object],
+        Parameter(
+            Tables(),
+            "What the adversary knows: a table (any SOURCE) with quasi columns, the sensitive column and probability;"
+            " repeatable.",
+            (),
+        ),
+    ]
+    background_from: Annotated[
+        Names | Sequence[Names],
+        Parameter(ColumnSets(), "Quasi columns whose distribution is learned from the data; repeatable.", ()),
+    ]
+    save_background: Annotated[
+        str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        Parameter(
+            Files(),
+            "File (.parquet, .csv) for a learned distribution, one each; it tells of small groups: keep it secret.",
+            (),
+            compiled=False,
+            job=False,
+        ),
+    ]
+    guarantee: Annotated[
+        Literal["exact", "delta"],
+        Parameter(
+            Choice(GUARANTEES),
+            "exact: posteriors. delta: the paper's condition, which does not prove them.",
+            "exact",
+            compiled=False,
+        ),
+    ]
+    max_suppressed: Annotated[
+        float,
+        Parameter(
+            Share(),
+            "Share of the rows that may be left out, e.g. 0.01 or 1%.",
+            MOST_SUPPRESSED,
+            within=Range(
+                "{option} {value:g} is no share of the rows; give a number from 0 to below 1", least=0, below=1
+            ),
+        ),
+    ]
+    repair: Annotated[
+        int,
+        Parameter(
+            Whole(),
+            "Other classes that each row left over may ask for a group (turns). Such rows carry frequent values"
+            " of their class, and their groups show them.",
+            0,
+            within=Range(
+                f"{{option}} {{value}} is no number of turns; give a whole number from 0 to {MOST_TURNS}",
+                least=0,
+                most=MOST_TURNS,
+            ),
+            compiled=False,
+        ),
+    ]
+    block: Annotated[Blocks, BLOCK]
