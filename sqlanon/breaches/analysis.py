@@ -11,7 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from sqlanon.breaches.associations import Breach
-from sqlanon.breaches.chain_bounds import lay_out_bounds, note_bounds
+from sqlanon.breaches.chains.chain_bounds import lay_out_bounds, note_bounds
+from sqlanon.breaches.chains.small_pieces import lay_out_pieces, solve_pieces
 from sqlanon.breaches.component_weights import (
     enumerate_associations,
     filled_relations,
@@ -21,7 +22,7 @@ from sqlanon.breaches.component_weights import (
 from sqlanon.breaches.connectivity import Graph, connect_views
 from sqlanon.breaches.enumeration import LARGEST_JOIN, TooManyWorldsError
 from sqlanon.breaches.model_notes import note_deviations
-from sqlanon.breaches.small_pieces import lay_out_pieces, solve_pieces
+from sqlanon.breaches.packed_covers import lay_out_packed_covers
 from sqlanon.breaches.statement_layout import Model, StatementLayout
 from sqlanon.breaches.statements import (
     lay_out_answer,
@@ -131,6 +132,7 @@ def prepare(question: BreachQuestion, engine: Engine, prefix: str = "") -> tuple
     lay_out_rows(layout)
     lay_out_nodes(layout)
     lay_out_associations(layout)
+    lay_out_packed_covers(layout)
     if layout.is_weighted:
         lay_out_rivals(layout)
     return views, layout

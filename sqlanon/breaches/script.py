@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlanon.breaches.analysis import BreachQuestion, check_question, connect_question
-from sqlanon.breaches.chain_bounds import lay_out_bounded_answer, lay_out_bounds
+from sqlanon.breaches.chains.chain_bounds import lay_out_bounded_answer, lay_out_bounds
 from sqlanon.breaches.shape_chances import lay_out_chances
 from sqlanon.breaches.statement_layout import StatementLayout
 from sqlanon.breaches.statements import (
     lay_out_answer,
     lay_out_associations,
     lay_out_base,
+    lay_out_covers,
     lay_out_nodes,
     lay_out_numbers,
     lay_out_rows,
@@ -67,6 +68,7 @@ def _lay_out_counted(layout: StatementLayout) -> None:
     lay_out_rows(layout)
     lay_out_nodes(layout)
     lay_out_associations(layout)
+    lay_out_covers(layout)
     lay_out_chances(layout)
     lay_out_answer(layout)
 

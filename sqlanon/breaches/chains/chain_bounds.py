@@ -18,12 +18,12 @@ tuples left out, the nodes W that these touch must be covered by the rest, so th
 Degrees are counted along a tree of the views, without joining them; the associations' own tuples are joined.
 """
 
-from sqlanon.breaches.join_tree import JoinTree, grow_tree
+from sqlanon.breaches.chains.join_tree import JoinTree, grow_tree
 from sqlanon.breaches.statement_layout import StatementLayout
 from sqlanon.breaches.statements import join_conditions
 from sqlanon.plans.templates import Sql
 
-FOLDER = "chain_bounds"
+FOLDER = "chains/chain_bounds"
 MARGIN = 1e-12  # of the rounding of sums of logarithms
 BOUNDED = (
     "these views form a chain, and their worlds are too many to be counted:{share} each{other} probability lies between"

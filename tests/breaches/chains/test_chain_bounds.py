@@ -6,9 +6,10 @@ import random
 import pytest
 
 import sqlanon
-from sqlanon.breaches import component_weights, small_pieces
+from sqlanon.breaches import component_weights
+from sqlanon.breaches.chains import small_pieces
+from sqlanon.breaches.chains.join_tree import grow_tree
 from sqlanon.breaches.enumeration import Enumeration, join_candidates
-from sqlanon.breaches.join_tree import grow_tree
 from tests.examples import PROFILE, TIMES
 
 CASES = math.ceil(70 * TIMES[PROFILE])

@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sqlanon.breaches import chain_bounds
-from sqlanon.breaches.join_tree import JoinTree
+from sqlanon.breaches.chains import chain_bounds
+from sqlanon.breaches.chains.join_tree import JoinTree
 from sqlanon.breaches.statement_layout import StatementLayout
 from sqlanon.engines.base import Engine
 from sqlanon.plans.templates import Sql
 
-FOLDER = "small_pieces"
+FOLDER = "chains/small_pieces"
 TURNS = 8  # numbers spread twice as far with each
 MOST_NODES = 18  # of a piece that is counted: 2^18 sets of nodes
 MOST_TUPLES = 200
