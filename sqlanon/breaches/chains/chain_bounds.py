@@ -33,18 +33,20 @@ REASON = "bounds"
 FEW = 4  # other tuples of a node; one with more says next to nothing from below
 
 
-def lay_out_bounds(layout: StatementLayout) -> JoinTree:
+def lay_out_bounds(layout: StatementLayout, ordered: bool = False) -> JoinTree:
     """Write the bounds of every association over `base` and `numbered`; return the tree of the views.
 
-    Raises DataError for views in a ring.
+    ordered: number nodes in the order of their values, so that another run gives them the same numbers. Raises
+    DataError for views in a ring.
     """
     graph, names = layout.graph, layout.graph.column_names
     tree = grow_tree([tuple(names[column] for column in part.columns) for part in graph.parts])
     for number, part in zip(layout.numbers, graph.parts, strict=True):
         match = join_conditions(part.conditions, names)
-        layout.add(f"{FOLDER}/node", yields=f"node_{number}", columns=tree.parts[number - 1], match=match)
+        values: dict[str, object] = {"columns": tree.parts[number - 1], "match": match, "ordered": ordered}
+        layout.add(f"{FOLDER}/node", yields=f"node_{number}", **values)
     _lay_out_degrees(layout, tree)
-    joins = _join_from(layout, tree, 1)
+    joins = join_from(layout, tree, 1)
     carried = [(number, name) for number, columns in enumerate(tree.parts, start=1)
                for name in ("identifier", "property") if name in columns]  # fmt: skip
     first = {"first": layout.relations["degree_1"], "parts": layout.numbers}
@@ -53,14 +55,14 @@ def lay_out_bounds(layout: StatementLayout) -> JoinTree:
     for number in layout.numbers:
         _lay_out_neighbourhood(layout, tree, number)
     besides = [layout.relations[f"beside_{number}"] for number in layout.numbers]
-    layout.add(f"{FOLDER}/bounded", yields="bounded", besides=besides)
+    layout.add(f"{FOLDER}/bounded", yields="bounded", besides=besides, reason=REASON)
     _lay_out_cover(layout, tree)
     return tree
 
 
 def lay_out_bounded_answer(layout: StatementLayout) -> None:
     """Write the answer over the bounds alone."""
-    layout.add(f"{FOLDER}/answer", yields="breach", margin=MARGIN, reason=REASON)
+    layout.add(f"{FOLDER}/answer", yields="breach", margin=MARGIN)
 
 
 def note_bounds(exact: int, bounded: int) -> list[str]:
@@ -88,14 +90,14 @@ def _lay_out_degrees(layout: StatementLayout, tree: JoinTree) -> None:
 
 def _lay_out_neighbourhood(layout: StatementLayout, tree: JoinTree, part: int) -> None:
     """Write β_v of the nodes of one part that have few other tuples."""
-    joins = _join_from(layout, tree, part)
+    joins = join_from(layout, tree, part)
     values = {"first": layout.relations[f"degree_{part}"], "part": part, "joins": joins, "few": FEW}
     layout.add(f"{FOLDER}/passing", yields=f"passing_{part}", **values)
     others = [number for number in layout.numbers if number != part]
     layout.add(f"{FOLDER}/beside", yields=f"beside_{part}", passing=layout.relations[f"passing_{part}"], parts=others)
 
 
-def _join_from(layout: StatementLayout, tree: JoinTree, start: int) -> list[tuple[int, Sql, int, tuple[str, ...]]]:
+def join_from(layout: StatementLayout, tree: JoinTree, start: int) -> list[tuple[int, Sql, int, tuple[str, ...]]]:
     """Return the joins that make tuples from one part on: part, its relation, the part before, what they share."""
     return [(part, layout.relations[f"degree_{part}"], before, shared) for part, before, shared in tree.walk(start)]
 

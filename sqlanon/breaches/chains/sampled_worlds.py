@@ -22,7 +22,7 @@ from scipy.special import betaincinv
 
 WORD = 64  # worlds side by side in one whole number
 SWEEPS = 12
-SURE = 64  # so many tuples that are not known: all are left out in at most 2^-64 of the worlds
+SURE = 48  # so many tuples that are not known: all are left out in at most 2^-48 of the worlds
 
 CONFIDENCE = 0.99
 
@@ -62,14 +62,15 @@ class Patch:
 class SampledWorlds:
     """Worlds of one patch, a bit for each: `least` says which are sure to take a tuple, `most` which may."""
 
-    def __init__(self, patch: Patch, words: int, random: np.random.Generator) -> None:
+    def __init__(self, patch: Patch, words: int, random: np.random.BitGenerator) -> None:
         """Draw 64 * words worlds; the work grows with the tuples, those beside each, and the words."""
         self.patch, self.count = patch, WORD * words
         shape = (len(patch.tuples), words)
         self.least, self.most = np.zeros(shape, dtype=np.uint64), np.full(shape, _ALL)
+        self._all = np.full(words, _ALL)
         others = [patch.find_others({number}) for number in range(len(patch.tuples))]
         for _ in range(SWEEPS):
-            coins = random.integers(0, 2**64, shape, dtype=np.uint64)
+            coins = random.random_raw(shape)  # whose numbers no version of numpy changes
             for number, beside in enumerate(others):
                 covered, perhaps = self._find_covered(beside)
                 # needed in every world where it is needed in the largest, and in none where not in the smallest
@@ -81,9 +82,15 @@ class SampledWorlds:
         covered, perhaps = self._find_covered(self.patch.find_others(own))
         return self.count - _count_bits(perhaps), self.count - _count_bits(covered)
 
+    def bound_probability(self, own: Collection[int]) -> tuple[float, float]:
+        """Return an interval that holds the probability of the association of the tuples `own`, with CONFIDENCE."""
+        low, high = bound_share(*self.count_uncovered(own), self.count)
+        none = 2.0 ** -len(own)
+        return 1 - none * (1 - low), 1 - none * (1 - high)
+
     def _find_covered(self, beside: Sequence[Others]) -> tuple[Bits, Bits]:
         """Return the worlds in which other tuples are sure to cover every node, and those in which they may."""
-        covered, perhaps = (np.full(self.least.shape[1], _ALL) for _ in range(2))
+        covered, perhaps = self._all.copy(), self._all.copy()
         for others, are_all in beside:
             covered &= np.bitwise_or.reduce(self.least[others], axis=0)
             if are_all:
@@ -97,13 +104,6 @@ def bound_share(least: int, most: int, count: int) -> tuple[float, float]:
     low = float(betaincinv(least, count - least + 1, tail)) if least else 0.0
     high = float(betaincinv(most + 1, count - most, 1 - tail)) if most < count else 1.0
     return low, high
-
-
-def bound_probability(own: Collection[int], worlds: SampledWorlds) -> tuple[float, float]:
-    """Return the interval that holds the probability of the association of the tuples `own`, with CONFIDENCE."""
-    low, high = bound_share(*worlds.count_uncovered(own), worlds.count)
-    none = 2.0 ** -len(own)
-    return 1 - none * (1 - low), 1 - none * (1 - high)
 
 
 def _count_bits(worlds: Bits) -> int:

@@ -9,6 +9,7 @@ import typer
 from sqlanon.cli.app import app
 from sqlanon.cli.options import Format, Model, ModelOption, say
 from sqlanon.cli.session_options import SessionOptions, with_session
+from sqlanon.errors import UsageError
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -26,6 +27,12 @@ Base = Annotated[
 ]
 Queried = Annotated[
     str | None, typer.Option("--query", help="In place of --base: SELECT columns FROM tables or files [WHERE …].")
+]
+Samples = Annotated[
+    int | None,
+    typer.Option(
+        "--samples", help="Where views form a chain: estimate by so many drawn worlds what bounds leave open."
+    ),
 ]
 File = Annotated[Path | None, typer.Option("--out", help="Write all associations to a .parquet, .csv or .json file.")]
 
@@ -51,6 +58,8 @@ def breach(
     out: File = None,
     into: Annotated[str | None, typer.Option("--into", help="Keep all associations in a new table.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file at --out.")] = False,
+    samples: Samples = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="With --samples: draws the same worlds again.")] = None,
     *,
     session: SessionOptions,
 ) -> None:
@@ -62,8 +71,10 @@ def breach(
     from sqlanon.sql.sources.source_choice import choose_source
 
     named = choose_source(base, query, session.engine.value, NO_BASE, option("base"))
-    question = BreachQuestion(named, tuple(view), secret, model.value)
+    question = BreachQuestion(named, tuple(view), secret, model.value, samples, seed)
     check_limits(threshold, cover)
+    if explained is not None and samples is not None:
+        raise UsageError("--explain counts worlds and draws none; say it without --samples")
     if out is not None:
         check_file(out.absolute(), overwrite)
         refuse_read(out, [*read_files(named), session.database])

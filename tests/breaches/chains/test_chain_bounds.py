@@ -44,7 +44,7 @@ def enumerate_worlds(rows, views, condition):
     return {pair: counted.measure(*pair) for pair in asked}
 
 
-def find_both(con, views, where):
+def find_both(con, views, where, **options):
     """Return what breach finds where enumeration is out of reach, and what enumeration finds, by id and property."""
     cases, truth = draw_cases(views, where), {}
     for rows in cases:
@@ -52,7 +52,7 @@ def find_both(con, views, where):
     con.execute("create table t (i integer, j integer, k integer, w integer, p integer)")
     con.executemany("insert into t values (?, ?, ?, ?, ?)", [row for rows in cases for row in rows])
     queries = [f"SELECT DISTINCT {view} FROM t" for view in views]
-    found = sqlanon.breach(con, base="t", views=queries, secret=f"SELECT i, p FROM t{where}")
+    found = sqlanon.breach(con, base="t", views=queries, secret=f"SELECT i, p FROM t{where}", **options)
     got = {(row.id, row.property): row for row in found.df().itertuples()}
     assert set(got) == set(truth)
     return found, [(got[pair], figures) for pair, figures in truth.items()]
