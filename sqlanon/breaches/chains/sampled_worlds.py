@@ -18,7 +18,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
 
 WORD = 64  # worlds side by side in one whole number
 SWEEPS = 12
@@ -100,6 +99,8 @@ class SampledWorlds:
 
 def bound_share(least: int, most: int, count: int) -> tuple[float, float]:
     """Return the interval of Clopper and Pearson for a share of which `least` to `most` of `count` draws were seen."""
+    from scipy.special import betaincinv  # slow to load, and few analyses draw
+
     tail = (1 - CONFIDENCE) / 2
     low = float(betaincinv(least, count - least + 1, tail)) if least else 0.0
     high = float(betaincinv(most + 1, count - most, 1 - tail)) if most < count else 1.0

@@ -2,6 +2,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 import sqlanon
@@ -67,6 +68,22 @@ def test_the_verb_says_that_they_are_estimates(sparse, shell, tmp_path):
     told = shell(*asked)
     assert "estimates and not certificates" in " ".join(told.stderr.split()) and "99 %" in told.stderr
     assert any(row["note"] == "sampled" for row in json.loads(told.stdout)["associations"])
+
+
+def test_postgres_draws_the_same(sparse, server):
+    import psycopg
+
+    rows = sparse.execute("select i, nullif(j, 7), k, p from t").fetchall()
+    sparse.execute("create or replace table t as select * replace (nullif(j, 7) as j) from t").fetchall()
+    with psycopg.connect(server.new_database("drawn"), autocommit=True) as other:
+        other.execute("create table t (i integer, j integer, k integer, p integer)")
+        other.cursor().executemany("insert into t values (%s, %s, %s, %s)", rows)
+        here, there = (
+            sqlanon.breach(each, **ASKED, samples=128, seed=2).df().sort_values(["id", "property"], ignore_index=True)
+            for each in (sparse, other)
+        )
+    assert (here.note == "sampled").sum() > 5
+    pd.testing.assert_frame_equal(here, there, check_dtype=False, check_exact=False, atol=1e-12)
 
 
 def test_nothing_is_drawn_where_everything_is_exact(con):
