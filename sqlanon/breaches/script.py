@@ -42,13 +42,12 @@ def compile_analysis(question: BreachQuestion, source: Source, dialect: str) -> 
     check_question(question)
     _, graph = connect_question(question, name_columns((*question.views, question.secret)))
     layout = StatementLayout(graph, source, PREFIX, question.model)
-    bounded = graph.chained or len(graph.parts) > 2
-    (_lay_out_bounded if bounded else _lay_out_counted)(layout)
+    (_lay_out_bounded if graph.chained else _lay_out_counted)(layout)
     head = [
         f"sqlanon breach for {dialect}: model = {question.model}",
         PAPER,
         'It makes "sqlanon_breach", a row for each association. It names ids and properties: keep it secret.',
-        _BOUNDED if bounded else _EXACT,
+        _BOUNDED if graph.chained else _EXACT,
         _SILENT,
     ]
     try:
@@ -58,8 +57,6 @@ def compile_analysis(question: BreachQuestion, source: Source, dialect: str) -> 
 
 
 def _lay_out_counted(layout: StatementLayout) -> None:
-    if len(layout.graph.parts) == 1:
-        raise UsageError("one view shows id and property side by side: each association that it shows is certain")
     if layout.is_weighted:
         raise UsageError(
             f"in the model restricted, views with several nodes for an id or a property are weighed in Python: say"
