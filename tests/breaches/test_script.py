@@ -78,7 +78,7 @@ def test_the_script_makes_what_the_analysis_finds(people, expected):
 
 
 def test_every_dialect_says_it():
-    for asked, dialect in product((ASKED[1], *ASKED[-4:]), DIALECTS):
+    for asked, dialect in product((ASKED[1], *ASKED[-2:]), DIALECTS):
         text = script_of(asked, dialect)
         made = [piece for piece in sqlglot.parse(text, read=dialect) if isinstance(piece, sqlglot.exp.Create)]
         assert made[-1].this.name == "sqlanon_breach"
