@@ -97,7 +97,7 @@ def _answer(layout: StatementLayout, engine: Engine, sampling: Sampling | None) 
 
 def _answer_pieces(layout: StatementLayout, engine: Engine, sampling: Sampling | None) -> list[str]:
     """Answer exactly where a chain's pieces are small, elsewhere by bounds, and by drawn worlds where asked for."""
-    tree = lay_out_bounds(layout, ordered=sampling is not None)
+    tree = lay_out_bounds(layout)
     lay_out_pieces(layout, tree)
     create_new(layout, engine)
     solve_pieces(layout, engine)

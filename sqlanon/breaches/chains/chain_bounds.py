@@ -33,17 +33,16 @@ REASON = "bounds"
 FEW = 4  # other tuples of a node; one with more says next to nothing from below
 
 
-def lay_out_bounds(layout: StatementLayout, ordered: bool = False) -> JoinTree:
+def lay_out_bounds(layout: StatementLayout) -> JoinTree:
     """Write the bounds of every association over `base` and `numbered`; return the tree of the views.
 
-    ordered: number nodes in the order of their values, so that another run gives them the same numbers. Raises
-    DataError for views in a ring.
+    Raises DataError for views in a ring.
     """
     graph, names = layout.graph, layout.graph.column_names
     tree = grow_tree([tuple(names[column] for column in part.columns) for part in graph.parts])
     for number, part in zip(layout.numbers, graph.parts, strict=True):
         match = join_conditions(part.conditions, names)
-        values: dict[str, object] = {"columns": tree.parts[number - 1], "match": match, "ordered": ordered}
+        values: dict[str, object] = {"columns": tree.parts[number - 1], "match": match}
         layout.add(f"{FOLDER}/node", yields=f"node_{number}", **values)
     _lay_out_degrees(layout, tree)
     joins = join_from(layout, tree, 1)
@@ -90,9 +89,12 @@ def _lay_out_degrees(layout: StatementLayout, tree: JoinTree) -> None:
 
 def _lay_out_neighbourhood(layout: StatementLayout, tree: JoinTree, part: int) -> None:
     """Write β_v of the nodes of one part that have few other tuples."""
-    joins = join_from(layout, tree, part)
-    values = {"first": layout.relations[f"degree_{part}"], "part": part, "joins": joins, "few": FEW}
-    layout.add(f"{FOLDER}/passing", yields=f"passing_{part}", **values)
+    joins, degree = join_from(layout, tree, part), layout.relations[f"degree_{part}"]
+    # a table of its own, so that engines know how small it is before they join
+    columns = list(dict.fromkeys(column for _, shared in tree.neighbours(part) for column in shared))
+    values = {"relation": degree, "part": part, "columns": columns, "few": FEW}
+    lonely = Sql(layout.add(f"{FOLDER}/lonely", yields=f"lonely_{part}", **values).relation)
+    layout.add(f"{FOLDER}/passing", yields=f"passing_{part}", lonely=lonely, part=part, joins=joins)
     others = [number for number in layout.numbers if number != part]
     layout.add(f"{FOLDER}/beside", yields=f"beside_{part}", passing=layout.relations[f"passing_{part}"], parts=others)
 
@@ -103,9 +105,12 @@ def join_from(layout: StatementLayout, tree: JoinTree, start: int) -> list[tuple
 
 
 def _lay_out_cover(layout: StatementLayout, tree: JoinTree) -> None:
-    """Write how many properties the views join to each id: from part to part, each time the different values alone."""
+    """Write how many properties the views join to each id: from the properties back."""
     path = [] if layout.graph.together else tree.find_path(1, 2)
-    handed_on = [*(shared for _, shared in path), ("property",)]
-    steps = [(layout.node(part), shared, handed_on[place + 1]) for place, (part, shared) in enumerate(path)]
-    values = {"first": layout.node(1), "handed_on": handed_on[0], "steps": steps, "last": len(steps)}
-    layout.add(f"{FOLDER}/cover", yields="cover", **values)
+    joined = [*(shared for _, shared in path[1:]), ()]
+    steps = [
+        (layout.node(part), behind, [column for column in shared if column != "property"])
+        for (part, shared), behind in zip(path, joined, strict=bool(path))
+    ]
+    values = {"first": layout.node(1), "shared": path[0][1] if path else (), "turns": len(path)}
+    layout.add(f"{FOLDER}/cover", yields="cover", steps=steps[::-1], **values)
