@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from sqlanon.breaches.associations import Breach
-from sqlanon.breaches.chains.chain_bounds import lay_out_bounds, note_bounds
+from sqlanon.breaches.chains.chain_bounds import lay_out_bounds, lay_out_tuples, note_bounds
 from sqlanon.breaches.chains.sampling import Sampling, lay_out_patch, note_samples, read_sampling, sample_worlds
 from sqlanon.breaches.chains.small_pieces import lay_out_pieced_answer, lay_out_pieces, solve_pieces
 from sqlanon.breaches.component_weights import (
@@ -97,10 +97,11 @@ def _answer(layout: StatementLayout, engine: Engine, sampling: Sampling | None) 
 
 def _answer_pieces(layout: StatementLayout, engine: Engine, sampling: Sampling | None) -> list[str]:
     """Answer exactly where a chain's pieces are small, elsewhere by bounds, and by drawn worlds where asked for."""
-    tree = lay_out_bounds(layout)
+    tree = lay_out_tuples(layout)
     lay_out_pieces(layout, tree)
     create_new(layout, engine)
     solve_pieces(layout, engine)
+    lay_out_bounds(layout, tree, [layout.relations["exact"]])
     if sampling is not None:
         lay_out_patch(layout, tree)
         create_new(layout, engine)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlanon.breaches.analysis import BreachQuestion, check_question, connect_question
-from sqlanon.breaches.chains.chain_bounds import lay_out_bounded_answer, lay_out_bounds
+from sqlanon.breaches.chains.chain_bounds import lay_out_bounded_answer, lay_out_bounds, lay_out_tuples
 from sqlanon.breaches.shape_chances import lay_out_chances
 from sqlanon.breaches.statement_layout import StatementLayout
 from sqlanon.breaches.statements import (
@@ -78,7 +78,7 @@ def _lay_out_bounded(layout: StatementLayout) -> None:
         )
     lay_out_base(layout)
     lay_out_numbers(layout)
-    lay_out_bounds(layout)
+    lay_out_bounds(layout, lay_out_tuples(layout))
     lay_out_bounded_answer(layout)
 
 

@@ -18,6 +18,8 @@ tuples left out, the nodes W that these touch must be covered by the rest, so th
 Degrees are counted along a tree of the views, without joining them; the associations' own tuples are joined.
 """
 
+from collections.abc import Sequence
+
 from sqlanon.breaches.chains.join_tree import JoinTree, grow_tree
 from sqlanon.breaches.statement_layout import StatementLayout
 from sqlanon.breaches.statements import join_conditions
@@ -33,8 +35,8 @@ REASON = "bounds"
 FEW = 4  # other tuples of a node; one with more says next to nothing from below
 
 
-def lay_out_bounds(layout: StatementLayout) -> JoinTree:
-    """Write the bounds of every association over `base` and `numbered`; return the tree of the views.
+def lay_out_tuples(layout: StatementLayout) -> JoinTree:
+    """Write nodes, the associations' tuples and covers over `base` and `numbered`; return the tree of the views.
 
     Raises DataError for views in a ring.
     """
@@ -50,13 +52,17 @@ def lay_out_bounds(layout: StatementLayout) -> JoinTree:
                for name in ("identifier", "property") if name in columns]  # fmt: skip
     first = {"first": layout.relations["degree_1"], "parts": layout.numbers}
     layout.add(f"{FOLDER}/tuple", yields="tuple", joins=joins, carried=carried, **first)
-    layout.add(f"{FOLDER}/touched", yields="touched", parts=layout.numbers)
-    for number in layout.numbers:
-        _lay_out_neighbourhood(layout, tree, number)
-    besides = [layout.relations[f"beside_{number}"] for number in layout.numbers]
-    layout.add(f"{FOLDER}/bounded", yields="bounded", besides=besides, reason=REASON)
     _lay_out_cover(layout, tree)
     return tree
+
+
+def lay_out_bounds(layout: StatementLayout, tree: JoinTree, known: Sequence[Sql] = ()) -> None:
+    """Write the bounds of every association over their tuples; wide ones for those that `known` has by number."""
+    layout.add(f"{FOLDER}/touched", yields="touched", parts=layout.numbers)
+    for number in layout.numbers:
+        _lay_out_neighbourhood(layout, tree, number, known)
+    besides = [layout.relations[f"beside_{number}"] for number in layout.numbers]
+    layout.add(f"{FOLDER}/bounded", yields="bounded", besides=besides, reason=REASON)
 
 
 def lay_out_bounded_answer(layout: StatementLayout) -> None:
@@ -87,12 +93,12 @@ def _lay_out_degrees(layout: StatementLayout, tree: JoinTree) -> None:
         layout.add(f"{FOLDER}/degree", yields=f"degree_{part}", **values)
 
 
-def _lay_out_neighbourhood(layout: StatementLayout, tree: JoinTree, part: int) -> None:
+def _lay_out_neighbourhood(layout: StatementLayout, tree: JoinTree, part: int, known: Sequence[Sql]) -> None:
     """Write β_v of the nodes of one part that have few other tuples."""
     joins, degree = join_from(layout, tree, part), layout.relations[f"degree_{part}"]
     # a table of its own, so that engines know how small it is before they join
     columns = list(dict.fromkeys(column for _, shared in tree.neighbours(part) for column in shared))
-    values = {"relation": degree, "part": part, "columns": columns, "few": FEW}
+    values = {"relation": degree, "part": part, "columns": columns, "few": FEW, "known": known}
     lonely = Sql(layout.add(f"{FOLDER}/lonely", yields=f"lonely_{part}", **values).relation)
     layout.add(f"{FOLDER}/passing", yields=f"passing_{part}", lonely=lonely, part=part, joins=joins)
     others = [number for number in layout.numbers if number != part]
