@@ -118,19 +118,32 @@ def compare(
 
 
 def breach(
-    con: Any, *, base: object, views: str | Iterable[str], secret: str, model: "Model" = "unrestricted"
+    con: Any,
+    *,
+    base: object = None,
+    query: str | None = None,
+    views: str | Iterable[str],
+    secret: str,
+    model: "Model" = "unrestricted",
+    samples: int | None = None,
+    seed: int | None = None,
 ) -> "Breach":
     """Tell how likely each secret association is to an adversary who has the published views and their definitions.
 
-    con: an open connection. base: a table, view, path or glob, or a pandas or Arrow object.
+    con: an open connection. base: a table, view, path or glob, or a pandas or Arrow object. query: in its place.
     views: `SELECT columns FROM base` each; secret: `SELECT id, property FROM base [WHERE condition]`; the base is
     called by its table's name, or `base`. model: unrestricted, or restricted (an id is known to have one property).
+    samples: where views form a chain, draw so many worlds to narrow what bounds leave open; seed: the same one draws
+    the same ones.
     Returns the Breach, whose associations are a relation that stays in the database as long as the session.
     Raises UsageError for what no data could meet.
     """
     from sqlanon.breaches.analysis import BreachQuestion, analyse
+    from sqlanon.breaches.limits_and_targets import NO_BASE
 
-    return analyse(BreachQuestion(named_place(base), check_names(views), secret, model), engine_of(con))
+    engine = engine_of(con)
+    chosen = choose_source(named_place(base), query, engine.dialect, NO_BASE, option("base"))
+    return analyse(BreachQuestion(chosen, check_names(views), secret, model, samples, seed), engine)
 
 
 def attack(

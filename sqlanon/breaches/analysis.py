@@ -11,7 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from sqlanon.breaches.associations import Breach
-from sqlanon.breaches.chain_bounds import lay_out_bounds, note_bounds
+from sqlanon.breaches.chains.chain_bounds import lay_out_bounds, lay_out_tuples, note_bounds
+from sqlanon.breaches.chains.sampling import Sampling, lay_out_patch, note_samples, read_sampling, sample_worlds
+from sqlanon.breaches.chains.small_pieces import lay_out_pieced_answer, lay_out_pieces, solve_pieces
 from sqlanon.breaches.component_weights import (
     enumerate_associations,
     filled_relations,
@@ -21,7 +23,7 @@ from sqlanon.breaches.component_weights import (
 from sqlanon.breaches.connectivity import Graph, connect_views
 from sqlanon.breaches.enumeration import LARGEST_JOIN, TooManyWorldsError
 from sqlanon.breaches.model_notes import note_deviations
-from sqlanon.breaches.small_pieces import lay_out_pieces, solve_pieces
+from sqlanon.breaches.packed_covers import lay_out_packed_covers
 from sqlanon.breaches.statement_layout import Model, StatementLayout
 from sqlanon.breaches.statements import (
     lay_out_answer,
@@ -46,13 +48,16 @@ RESULT = ("tangled_breach", "settled", "breach")  # relations that the associati
 class BreachQuestion:
     """What an analysis is about, before any database was looked at: a base, views on it, a secret, a model.
 
-    base: a file, a glob, a table, or an object that the engine reads. views, secret: the texts of SELECTs.
+    base: a file, a glob, a table, a query, or an object that the engine reads. views, secret: the texts of SELECTs.
+    samples: how many worlds to draw where views form a chain and bounds lie apart; seed: draws the same ones again.
     """
 
     base: object
     views: tuple[str, ...]
     secret: str
     model: Model = "unrestricted"
+    samples: int | None = None
+    seed: int | None = None
 
 
 def analyse(question: BreachQuestion, engine: Engine) -> Breach:
@@ -61,10 +66,11 @@ def analyse(question: BreachQuestion, engine: Engine) -> Breach:
     Raises UsageError (QueryError for a definition) for what cannot be right on any data.
     """
     views, layout = prepare(question, engine)
+    sampling = read_sampling(question.samples, question.seed, question.model)
     kept: list[str] = []
     try:
         create_new(layout, engine)
-        notes = _answer(layout, engine)
+        notes = _answer(layout, engine, sampling)
         notes += note_deviations(layout, views, engine)
         kept = [str(layout.relations[name]) for name in RESULT if name in layout.relations]
         return Breach(engine, layout.relations["breach"], kept, notes)
@@ -74,30 +80,39 @@ def analyse(question: BreachQuestion, engine: Engine) -> Breach:
             engine.drop([str(relation) for relation in layout.relations.values() if str(relation) not in kept])
 
 
-def _answer(layout: StatementLayout, engine: Engine) -> list[str]:
+def _answer(layout: StatementLayout, engine: Engine, sampling: Sampling | None) -> list[str]:
     """Make the relation of associations: weighed, enumerated, or where neither can be, bounded; return what to note."""
     try:
         frames = (enumerate_associations if layout.graph.chained else weigh_components)(layout, engine)
     except TooManyWorldsError:
         if layout.is_restricted:
             raise
-        return _answer_pieces(layout, engine)
+        return _answer_pieces(layout, engine, sampling)
     for name, frame in frames:
         engine.keep_frame(layout.name_relation(name), frame)
     lay_out_answer(layout)
     create_new(layout, engine)
-    return []
+    return [] if sampling is None else note_samples(0, sampling)
 
 
-def _answer_pieces(layout: StatementLayout, engine: Engine) -> list[str]:
-    """Answer exactly where a chain's pieces are small, by bounds elsewhere."""
-    tree = lay_out_bounds(layout)
+def _answer_pieces(layout: StatementLayout, engine: Engine, sampling: Sampling | None) -> list[str]:
+    """Answer exactly where a chain's pieces are small, elsewhere by bounds, and by drawn worlds where asked for."""
+    tree = lay_out_tuples(layout)
     lay_out_pieces(layout, tree)
     create_new(layout, engine)
     solve_pieces(layout, engine)
+    lay_out_bounds(layout, tree, [layout.relations["exact"]])
+    if sampling is not None:
+        lay_out_patch(layout, tree)
+        create_new(layout, engine)
+        sample_worlds(layout, engine, sampling)
+    lay_out_pieced_answer(layout, "bounded" if sampling is None else "narrowed")
     create_new(layout, engine)
-    (told,) = engine.rows(f"select count(*) as found, count(note) as bounded from {layout.relations['breach']}")
-    return note_bounds(int(told["found"]) - int(told["bounded"]), int(told["bounded"]))
+    counted = engine.rows(f"select note, count(*) as found from {layout.relations['breach']} group by note")
+    exact, bounded, sampled = (
+        sum(int(row["found"]) for row in counted if row["note"] == note) for note in (None, "bounds", "sampled")
+    )
+    return note_bounds(exact, bounded + sampled) + ([] if sampling is None else note_samples(sampled, sampling))
 
 
 def render_analysis(question: BreachQuestion, engine: Engine) -> str:
@@ -131,15 +146,17 @@ def prepare(question: BreachQuestion, engine: Engine, prefix: str = "") -> tuple
     lay_out_rows(layout)
     lay_out_nodes(layout)
     lay_out_associations(layout)
+    lay_out_packed_covers(layout)
     if layout.is_weighted:
         lay_out_rivals(layout)
     return views, layout
 
 
 def check_question(question: BreachQuestion) -> None:
-    """Raise UsageError for a model that there is not, and where no view is named."""
+    """Raise UsageError for a model that there is not, for samples that cannot be drawn, and where no view is named."""
     if question.model not in MODELS:
         raise UsageError(f"no model {question.model!r}; there are {', '.join(MODELS)}")
+    read_sampling(question.samples, question.seed, question.model)
     if not question.views:
         raise UsageError('name the published views, each with --view "SELECT columns FROM base"')
 

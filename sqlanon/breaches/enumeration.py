@@ -5,9 +5,10 @@ that share no node are independent; each connected piece is counted by the sets 
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from math import prod
 
 from sqlanon.errors import DataError
@@ -53,17 +54,18 @@ class AssociationFigures:
 def join_candidates(rows: Sequence[Row], parts: Sequence[tuple[str, ...]]) -> list[Candidate]:
     """Join the views' rows, each part's columns given, match_1 … telling which rows match the secret there."""
     joined: list[dict[str, Hashable]] = [{}]
-    for number, columns in enumerate(parts, start=1):
+    for number, columns in _order_joins(parts):
         names = (*columns, f"match_{number}")
         shared = [name for name in columns if name in joined[0]] if joined else []
         nodes: dict[Node, dict[Node, None]] = defaultdict(dict)
         for row in rows:
             nodes[tuple(row[name] for name in shared)][tuple(row[name] for name in names)] = None
-        joined = [
+        grown = (
             row | dict(zip(names, node, strict=True))
             for row in joined
             for node in nodes[tuple(row[name] for name in shared)]
-        ]
+        )
+        joined = list(islice(grown, LARGEST_JOIN + 1))
         if len(joined) > LARGEST_JOIN:
             raise too_large()
     return [
@@ -75,6 +77,15 @@ def join_candidates(rows: Sequence[Row], parts: Sequence[tuple[str, ...]]) -> li
         )
         for row in joined
     ]
+
+
+def _order_joins(parts: Sequence[tuple[str, ...]]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield the parts with their numbers, each behind those that it shares most columns with."""
+    waiting, known = dict(enumerate(parts, start=1)), set(parts[0])
+    while waiting:
+        number = max(waiting, key=lambda part: (len(known & set(waiting[part])), -part))
+        known |= set(waiting[number])
+        yield number, waiting.pop(number)
 
 
 def too_large() -> TooManyWorldsError:

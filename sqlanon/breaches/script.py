@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlanon.breaches.analysis import BreachQuestion, check_question, connect_question
-from sqlanon.breaches.chain_bounds import lay_out_bounded_answer, lay_out_bounds
+from sqlanon.breaches.chains.chain_bounds import lay_out_bounded_answer, lay_out_bounds, lay_out_tuples
 from sqlanon.breaches.shape_chances import lay_out_chances
 from sqlanon.breaches.statement_layout import StatementLayout
 from sqlanon.breaches.statements import (
     lay_out_answer,
     lay_out_associations,
     lay_out_base,
+    lay_out_covers,
     lay_out_nodes,
     lay_out_numbers,
     lay_out_rows,
@@ -41,13 +42,12 @@ def compile_analysis(question: BreachQuestion, source: Source, dialect: str) -> 
     check_question(question)
     _, graph = connect_question(question, name_columns((*question.views, question.secret)))
     layout = StatementLayout(graph, source, PREFIX, question.model)
-    bounded = graph.chained or len(graph.parts) > 2
-    (_lay_out_bounded if bounded else _lay_out_counted)(layout)
+    (_lay_out_bounded if graph.chained else _lay_out_counted)(layout)
     head = [
         f"sqlanon breach for {dialect}: model = {question.model}",
         PAPER,
         'It makes "sqlanon_breach", a row for each association. It names ids and properties: keep it secret.',
-        _BOUNDED if bounded else _EXACT,
+        _BOUNDED if graph.chained else _EXACT,
         _SILENT,
     ]
     try:
@@ -57,8 +57,6 @@ def compile_analysis(question: BreachQuestion, source: Source, dialect: str) -> 
 
 
 def _lay_out_counted(layout: StatementLayout) -> None:
-    if len(layout.graph.parts) == 1:
-        raise UsageError("one view shows id and property side by side: each association that it shows is certain")
     if layout.is_weighted:
         raise UsageError(
             f"in the model restricted, views with several nodes for an id or a property are weighed in Python: say"
@@ -67,6 +65,7 @@ def _lay_out_counted(layout: StatementLayout) -> None:
     lay_out_rows(layout)
     lay_out_nodes(layout)
     lay_out_associations(layout)
+    lay_out_covers(layout)
     lay_out_chances(layout)
     lay_out_answer(layout)
 
@@ -79,7 +78,7 @@ def _lay_out_bounded(layout: StatementLayout) -> None:
         )
     lay_out_base(layout)
     lay_out_numbers(layout)
-    lay_out_bounds(layout)
+    lay_out_bounds(layout, lay_out_tuples(layout))
     lay_out_bounded_answer(layout)
 
 

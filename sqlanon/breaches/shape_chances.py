@@ -1,7 +1,8 @@
 """The shares of worlds without an association, in SQL: what `world_counts.py` does, where there is no Python.
 
-For components of two parts of m <= n nodes, of which a and b match. Both are Bonferroni's series over the nodes of the
-smaller part that are left uncovered; its levels fall so fast that LEVELS of them leave less than any rounding does.
+For components of parts with m_1 <= … <= m_K nodes, of which a_i match. Both are Bonferroni's series over the nodes of
+all parts but the largest that are left uncovered; its levels fall so fast that those which are summed leave less than
+any rounding does.
 """
 
 from sqlanon.breaches.statement_layout import StatementLayout
@@ -13,21 +14,30 @@ from sqlanon.plans.templates import Sql
 
 FOLDER = "shape_chances"
 LEVELS = 24
+LEVELS_OF_MANY = 12  # with three parts and more, whose terms are many: they fall as 2^-r² at least
 ROUNDING = 8 * EPSILON  # of an exponential whose exponent is a sum of logarithms, for each unit of the exponent
 
 
 def lay_out_chances(layout: StatementLayout) -> None:
-    """Write `chance` over the shapes of two parts that stand."""
+    """Write `chance` over the shapes that stand."""
+    numbers = layout.numbers
+    if len(numbers) == 1:
+        layout.add("shape", parts=numbers)
+        layout.add(f"{FOLDER}/certain", yields="chance")
+        return
     simple = layout.graph.is_simple
     for name in ("shape", *(["simple_shape"] if simple else [])):
-        layout.add(name, parts=layout.numbers)
+        layout.add(name, parts=numbers)
     shapes = [layout.relations[name] for name in ("shape", *(["simple_shape"] if simple else []))]
-    layout.add(f"{FOLDER}/different", yields="different", shapes=shapes, certain_tuples=CERTAIN_EDGES)
+    layout.add(f"{FOLDER}/different", yields="different", shapes=shapes, parts=numbers, certain_tuples=CERTAIN_EDGES)
     _lay_out_removals(layout)
-    layout.add(f"{FOLDER}/ways", yields="ways")
+    ranks = {"small": numbers[:-1], "largest": numbers[-1]}
+    layout.add(f"{FOLDER}/ways", yields="ways", small=ranks["small"])
+    levels = LEVELS if len(numbers) == 2 else LEVELS_OF_MANY
     for name in ("covered", "without"):
-        layout.add(f"{FOLDER}/{name}", yields=name, levels=LEVELS, epsilon=ROUNDING)
-    layout.add(f"{FOLDER}/chance", yields="chance", least=2.0**-CERTAIN_EDGES, epsilon=ROUNDING)
+        layout.add(f"{FOLDER}/{name}", yields=name, levels=levels, epsilon=ROUNDING, **ranks)
+    least = 2.0**-CERTAIN_EDGES
+    layout.add(f"{FOLDER}/chance", yields="chance", parts=numbers, least=least, epsilon=ROUNDING, **ranks)
 
 
 def _lay_out_removals(layout: StatementLayout) -> None:

@@ -1,5 +1,6 @@
 """The statements of one analysis as they are written, over the relations that stand; nothing runs here."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -37,19 +38,23 @@ class StatementLayout:
 
     def add(self, template: str, yields: str = "", **values: object) -> Statement:
         """Write a statement over the relations that stand, and name what it yields."""
-        name = yields or template
         kind: Kind = "view" if template in VIEWS else "table"
-        sql = self.render(template, **values)
-        relation = self.name_relation(name)
-        statement = Statement(name, sql, kind, str(relation), f"breaches/{template}")
+        return self.add_foreign(f"breaches/{template}", yields or template, kind, **values)
+
+    def add_foreign(self, path: str, yields: str, kind: Kind = "table", **values: object) -> Statement:
+        """Write a statement of a template that lies elsewhere; its path is the whole one."""
+        sql = self._render(path, values)
+        statement = Statement(yields, sql, kind, str(self.name_relation(yields)), path)
         self.statements.append(statement)
         return statement
 
     def render(self, template: str, **values: object) -> str:
-        """Render a template of `breach/`; inputs that are not given are the relations of their names."""
-        inputs = template_header(f"breaches/{template}").inputs
-        given = {name: self.relations[name] for name in inputs if name not in values}
-        return render(f"breaches/{template}", **given, **values)
+        """Render a template of `breaches/`; inputs that are not given are the relations of their names."""
+        return self._render(f"breaches/{template}", values)
+
+    def _render(self, path: str, values: Mapping[str, object]) -> str:
+        given = {name: self.relations[name] for name in template_header(path).inputs if name not in values}
+        return render(path, **given, **values)
 
     def take_new_statements(self) -> list[Statement]:
         """Return the statements written since the last call."""

@@ -91,16 +91,23 @@ def lay_out_nodes(layout: StatementLayout) -> None:
 
 
 def lay_out_associations(layout: StatementLayout) -> None:
-    """Write the associations, the components in which they may hold, and their covers (Definition 3.1)."""
+    """Write the associations and the components in which they may hold."""
     graph = layout.graph
     layout.add("association", located=layout.relations["tangled" if graph.is_simple else "located"])
     numbered = zip(layout.numbers, graph.parts, strict=True)
     layout.add("meeting", parts=[(number, layout.node(number), [*map(Sql, part.keys)]) for number, part in numbered])
-    if graph.together:
+
+
+def lay_out_covers(layout: StatementLayout) -> None:
+    """Write the covers of the associations (Definition 3.1), over each id with each property that is joined to it."""
+    if layout.graph.together:
         layout.add("shown", yields="joined", identifier_node=layout.node(1))
     else:
         layout.add("joined", identifier_node=layout.node(1), property_node=layout.node(2))
     layout.add("cover")
+    if layout.is_restricted and layout.graph.is_simple:
+        layout.add("span", identifier_node=layout.node(1), property_node=layout.node(2))
+        layout.add("shared")
 
 
 def lay_out_rivals(layout: StatementLayout) -> None:
@@ -119,12 +126,10 @@ def lay_out_answer(layout: StatementLayout) -> None:
     sizes = {"identifier_size": "size_1", "property_size": "size_1" if graph.together else "size_2"}
     answer = "tangled_breach" if graph.is_simple else "breach"
     # Where the data contradicts the restricted model, the unrestricted probability is what is reported.
-    layout.add(
-        "unrestricted",
-        yields="unrestricted" if layout.is_restricted else answer,
-        parts=layout.numbers,
-        **sizes,
-    )
+    layout.add("kind", parts=layout.numbers, **sizes)
+    layout.add("combined", parts=layout.numbers)
+    layout.add("long_list", **sizes)
+    layout.add("unrestricted", yields="unrestricted" if layout.is_restricted else answer)
     if layout.is_restricted:
         _lay_out_restricted(layout, answer)
     if graph.is_simple:
@@ -143,8 +148,6 @@ def _lay_out_restricted(layout: StatementLayout, answer: str) -> None:
         layout.add("weighted", yields=answer, parts=layout.numbers, **reasons)
         return
     # Each property has one node in a component, so that each that is shared is as likely (Lemma 5.4): 1/|I|.
-    layout.add("span", identifier_node=layout.node(1), property_node=layout.node(2))
-    layout.add("shared")
     layout.add("restricted", yields=answer, **reasons)
 
 

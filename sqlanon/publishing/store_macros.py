@@ -6,6 +6,7 @@ The macros are the templates of the methods, rendered; they need no Python and n
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from sqlanon.breaches.macros import MACROS as BREACHES
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import TargetError
 from sqlanon.methods import METHODS, macro_steps
@@ -40,7 +41,7 @@ L_DIVERSITY = Macro(
     },
 )
 
-MACROS = (*(macro for method in METHODS.values() for macro in method.macros), L_DIVERSITY)
+MACROS = (*(macro for method in METHODS.values() for macro in method.macros), L_DIVERSITY, *BREACHES)
 
 
 def stored_macros(engine: DuckDBEngine) -> dict[str, bool]:

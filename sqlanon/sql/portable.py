@@ -102,13 +102,16 @@ RUN: dict[type[exp.Expr], set[str]] = {
     exp.Values: {"expressions", "alias"},
     exp.Tuple: {"expressions"},
     exp.TableAlias: {"this", "columns"},
+    exp.BitwiseOrAgg: {"this"},
+    exp.BitwiseAndAgg: {"this"},
+    exp.BitwiseLeftShift: _BINARY,
 }
 _RUN_TYPES = _TYPES | {
     *(exp.DType.BOOLEAN, exp.DType.DATE, exp.DType.DECIMAL, exp.DType.SMALLINT, exp.DType.FLOAT, exp.DType.DOUBLE),
     *(exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPNTZ, exp.DType.TIME, exp.DType.UUID),
 }
 _NAMED_FUNCTIONS = {"to_json"}  # functions that the parser knows by name only
-_RUN_FUNCTIONS = {"row", "json_valid", "epoch_us"}
+_RUN_FUNCTIONS = {"row", "json_valid", "epoch_us", "bit_count"}
 
 
 def parse_portable(sql: str, run: bool = False, dialect: str = "") -> exp.Select:

@@ -22,7 +22,7 @@ class Spelling:
     tried. What is unnested in a SELECT: constants, of a text between separators, empty where a table takes their place;
     texts, of a JSON text, none where that is no list; range, the whole numbers from one to another. fences: a hash
     that is named in a CTE is computed where it stands, once, not wherever the name is read. signed: a count, where
-    it would be of a type that meets no other whole number.
+    it would be of a type that meets no other whole number. bits: how many of a whole number's bits are set.
     The text is upper case where sqlglot's is; `written` lowers both.
     """
 
@@ -49,6 +49,7 @@ class Spelling:
     pairs: bool = False
     fences: bool = False
     signed: str = ""
+    bits: str = "BIT_COUNT({0})"
 
 
 _TEXT = r'"([^"\\\u0001-\u001f]|\\["\\bfnrt]|\\u00[01][0-9A-F])*"'
@@ -91,6 +92,7 @@ SPELLINGS = {
         # no cast can be tried: what is written as such a list is read
         texts=("(JSON_ARRAY_ELEMENTS_TEXT(CASE WHEN {0} ~ '" + _TEXTS + '\' THEN CAST({0} AS JSON) END) COLLATE "C")'),
         stored="LAG({0}) OVER (ORDER BY CTID)",
+        bits="BIT_COUNT(CAST({0} AS BIT(64)))",
         fences=True,
     ),
     "snowflake": Spelling(

@@ -20,7 +20,8 @@ _KEEPING = {"table": "as materialized", "view": "as not materialized"}
 class Macro:
     """Name a macro, its parameters as they are written (`draws := 'keyed'` has a default), and its steps.
 
-    The last step is the answer. `sentence` says what it yields, `example` calls it.
+    Steps may be statements that are written already. The last one is the answer. `sentence` says what it yields,
+    `example` calls it.
     A parameter's name must be no column of any template: DuckDB would put the parameter in its place.
     """
 
@@ -28,7 +29,7 @@ class Macro:
     parameters: tuple[str, ...]
     sentence: str
     example: str
-    steps: tuple[Step, ...]
+    steps: tuple[Step | Statement, ...]
     values: Mapping[str, object]
 
     @property
@@ -39,9 +40,9 @@ class Macro:
     @property
     def body(self) -> str:
         """Return the macro's one SELECT."""
-        built = build(self.steps, self.values, "sqlanon_", {})
-        statements = [statement for step in built for statement in statements_of(step)]
-        *steps, answer = statements
+        built = build([step for step in self.steps if isinstance(step, Step)], self.values, "sqlanon_", {})
+        written = [step for step in self.steps if isinstance(step, Statement)]
+        *steps, answer = [statement for step in built for statement in statements_of(step)] + written
         expressions = ",\n".join(map(_expression, steps))
         return f"with {expressions}\nselect *\nfrom (\n{indent(answer.sql, '    ')}\n) as answer"
 

@@ -129,6 +129,8 @@ def _respell_named(node: exp.Anonymous, dialect: str) -> None:
         node.replace(write_json_text(node.expressions[0], dialect))
     elif node.name.lower() == "epoch_us":
         _put(node, SPELLINGS[dialect].micros, dialect, node.expressions[0])
+    elif node.name.lower() == "bit_count":
+        _put(node, SPELLINGS[dialect].bits, dialect, node.expressions[0])
     elif node.name.lower() == "row":
         _respell_row(node, dialect)
 

@@ -322,6 +322,30 @@ def test_a_file_is_called_base_and_nothing_else(con):
             found(con, FIGURE_2, [f"SELECT a, b FROM {name}"], "SELECT a, c FROM base")
 
 
+def test_a_query_is_a_base(con, shell, tmp_path):
+    query = f"SELECT name AS who, age, problem FROM '{FIGURE_1}' WHERE age > 30"
+    views = ["SELECT who, age FROM base", "SELECT age, problem FROM base"]
+    asked = {"views": views, "secret": "SELECT who, problem FROM base"}
+    breach = sqlanon.breach(con, query=query, **asked)
+    con.execute(f"create table selected as {query}").fetchall()
+    wanted, _ = found(con, "selected", views, asked["secret"])
+    assert {(row.id, row.property): row.probability for row in breach.df().itertuples()} == {
+        pair: row["probability"] for pair, row in wanted.items()
+    }
+    options = [*(f"--view={view}" for view in views), f"--secret={asked['secret']}"]
+    told = shell("breach", "--query", query, *options, "--format", "json")
+    assert len(json.loads(told.stdout)["associations"]) == len(wanted) == 4
+    table = tmp_path / "patients.csv"
+    table.write_text("who,age,problem\na,30,HIV\n")
+    refused = shell(
+        "breach", "--query", f"SELECT who, age, problem FROM '{table}'", *options, "--out", str(table), "--overwrite"
+    )
+    assert refused.returncode == 2 and "is what this run reads" in refused.stderr and "HIV" in table.read_text()
+    for named in ({}, {"base": FIGURE_1, "query": query}):
+        with pytest.raises(sqlanon.UsageError, match="say"):
+            sqlanon.breach(con, **named, **asked)
+
+
 def test_ids_of_several_rows_go_both_ways(con):
     con.execute(
         "create table t as select i // 2 as i, i % 5 as j,"

@@ -9,6 +9,8 @@ import typer
 from sqlanon.cli.app import app
 from sqlanon.cli.options import Format, Model, ModelOption, say
 from sqlanon.cli.session_options import SessionOptions, with_session
+from sqlanon.errors import UsageError
+from sqlanon.wording import option
 
 if TYPE_CHECKING:
     from sqlanon.breaches.analysis import BreachQuestion
@@ -20,6 +22,18 @@ Explained = Annotated[
     tuple[str, str] | None,
     typer.Option("--explain", help="An id and a property: show nodes, edges and worlds of this association."),
 ]
+Base = Annotated[
+    str | None, typer.Option("--base", help="The table behind the views: a file, a glob, or a table's name.")
+]
+Queried = Annotated[
+    str | None, typer.Option("--query", help="In place of --base: SELECT columns FROM tables or files [WHERE …].")
+]
+Samples = Annotated[
+    int | None,
+    typer.Option(
+        "--samples", help="Where views form a chain: estimate by so many drawn worlds what bounds leave open."
+    ),
+]
 File = Annotated[Path | None, typer.Option("--out", help="Write all associations to a .parquet, .csv or .json file.")]
 
 
@@ -29,9 +43,10 @@ File = Annotated[Path | None, typer.Option("--out", help="Write all associations
 )
 @with_session
 def breach(
-    base: Annotated[str, typer.Option("--base", help="The table behind the views: a file, a glob, or a table's name.")],
     view: Annotated[list[str], typer.Option("--view", help="SELECT columns FROM base [WHERE …]; repeat it.")],
     secret: Annotated[str, typer.Option("--secret", help="SELECT id, property FROM base [WHERE condition].")],
+    base: Base = None,
+    query: Queried = None,
     model: ModelOption = Model.unrestricted,
     threshold: Annotated[
         float | None, typer.Option("--threshold", help="Exit 3 where an association's probability may be larger.")
@@ -43,19 +58,26 @@ def breach(
     out: File = None,
     into: Annotated[str | None, typer.Option("--into", help="Keep all associations in a new table.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file at --out.")] = False,
+    samples: Samples = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="With --samples: draws the same worlds again.")] = None,
     *,
     session: SessionOptions,
 ) -> None:
     """Tell how likely each secret association is to whoever has the published views."""
     from sqlanon.breaches.analysis import BreachQuestion, render_analysis
-    from sqlanon.breaches.limits_and_targets import check_file, check_limits
+    from sqlanon.breaches.limits_and_targets import NO_BASE, check_file, check_limits
     from sqlanon.read_places import refuse_read
+    from sqlanon.sql.sources.queried_source import read_files
+    from sqlanon.sql.sources.source_choice import choose_source
 
-    question = BreachQuestion(base, tuple(view), secret, model.value)
+    named = choose_source(base, query, session.engine.value, NO_BASE, option("base"))
+    question = BreachQuestion(named, tuple(view), secret, model.value, samples, seed)
     check_limits(threshold, cover)
+    if explained is not None and samples is not None:
+        raise UsageError("--explain counts worlds and draws none; say it without --samples")
     if out is not None:
         check_file(out.absolute(), overwrite)
-        refuse_read(out, [base, session.database])
+        refuse_read(out, [*read_files(named), session.database])
     engine = session.open(write=into is not None)
     if session.sql:
         sys.stdout.write(render_analysis(question, engine))

@@ -6,9 +6,10 @@ import random
 import pytest
 
 import sqlanon
-from sqlanon.breaches import component_weights, small_pieces
+from sqlanon.breaches import component_weights
+from sqlanon.breaches.chains import small_pieces
+from sqlanon.breaches.chains.join_tree import grow_tree
 from sqlanon.breaches.enumeration import Enumeration, join_candidates
-from sqlanon.breaches.join_tree import grow_tree
 from tests.examples import PROFILE, TIMES
 
 CASES = math.ceil(70 * TIMES[PROFILE])
@@ -43,7 +44,7 @@ def enumerate_worlds(rows, views, condition):
     return {pair: counted.measure(*pair) for pair in asked}
 
 
-def find_both(con, views, where):
+def find_both(con, views, where, **options):
     """Return what breach finds where enumeration is out of reach, and what enumeration finds, by id and property."""
     cases, truth = draw_cases(views, where), {}
     for rows in cases:
@@ -51,7 +52,7 @@ def find_both(con, views, where):
     con.execute("create table t (i integer, j integer, k integer, w integer, p integer)")
     con.executemany("insert into t values (?, ?, ?, ?, ?)", [row for rows in cases for row in rows])
     queries = [f"SELECT DISTINCT {view} FROM t" for view in views]
-    found = sqlanon.breach(con, base="t", views=queries, secret=f"SELECT i, p FROM t{where}")
+    found = sqlanon.breach(con, base="t", views=queries, secret=f"SELECT i, p FROM t{where}", **options)
     got = {(row.id, row.property): row for row in found.df().itertuples()}
     assert set(got) == set(truth)
     return found, [(got[pair], figures) for pair, figures in truth.items()]

@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sqlanon.breaches import chain_bounds
-from sqlanon.breaches.join_tree import JoinTree
+from sqlanon.breaches.chains import chain_bounds
+from sqlanon.breaches.chains.join_tree import JoinTree
 from sqlanon.breaches.statement_layout import StatementLayout
 from sqlanon.engines.base import Engine
 from sqlanon.plans.templates import Sql
 
-FOLDER = "small_pieces"
+FOLDER = "chains/small_pieces"
 TURNS = 8  # numbers spread twice as far with each
 MOST_NODES = 18  # of a piece that is counted: 2^18 sets of nodes
 MOST_TUPLES = 200
@@ -59,11 +59,16 @@ def lay_out_pieces(layout: StatementLayout, tree: JoinTree) -> None:
 
 
 def solve_pieces(layout: StatementLayout, engine: Engine) -> None:
-    """Count the worlds of every different piece; write the answer, exact by it where it can be, else by the bounds."""
+    """Count the worlds of every different piece, and write what is exact by it."""
     cases = engine.frame(layout.render(f"{FOLDER}/different_piece", most=MOST_SHAPES))
     engine.keep_frame(layout.name_relation("solved"), measure_cases(cases))
     layout.add(f"{FOLDER}/exact", yields="exact", margin=MARGIN)
-    layout.add(f"{FOLDER}/answer", yields="breach", margin=chain_bounds.MARGIN, reason=chain_bounds.REASON)
+
+
+def lay_out_pieced_answer(layout: StatementLayout, bounded: str = "bounded") -> None:
+    """Write the answer: exact where pieces are counted, else the intervals of the relation `bounded`."""
+    bounds = layout.relations[bounded]
+    layout.add(f"{FOLDER}/answer", yields="breach", bounded=bounds, margin=chain_bounds.MARGIN)
 
 
 def measure_cases(cases: pd.DataFrame) -> pd.DataFrame:

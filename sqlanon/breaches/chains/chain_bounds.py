@@ -18,12 +18,14 @@ tuples left out, the nodes W that these touch must be covered by the rest, so th
 Degrees are counted along a tree of the views, without joining them; the associations' own tuples are joined.
 """
 
-from sqlanon.breaches.join_tree import JoinTree, grow_tree
+from collections.abc import Sequence
+
+from sqlanon.breaches.chains.join_tree import JoinTree, grow_tree
 from sqlanon.breaches.statement_layout import StatementLayout
 from sqlanon.breaches.statements import join_conditions
 from sqlanon.plans.templates import Sql
 
-FOLDER = "chain_bounds"
+FOLDER = "chains/chain_bounds"
 MARGIN = 1e-12  # of the rounding of sums of logarithms
 BOUNDED = (
     "these views form a chain, and their worlds are too many to be counted:{share} each{other} probability lies between"
@@ -33,8 +35,8 @@ REASON = "bounds"
 FEW = 4  # other tuples of a node; one with more says next to nothing from below
 
 
-def lay_out_bounds(layout: StatementLayout) -> JoinTree:
-    """Write the bounds of every association over `base` and `numbered`; return the tree of the views.
+def lay_out_tuples(layout: StatementLayout) -> JoinTree:
+    """Write nodes, the associations' tuples and covers over `base` and `numbered`; return the tree of the views.
 
     Raises DataError for views in a ring.
     """
@@ -42,25 +44,30 @@ def lay_out_bounds(layout: StatementLayout) -> JoinTree:
     tree = grow_tree([tuple(names[column] for column in part.columns) for part in graph.parts])
     for number, part in zip(layout.numbers, graph.parts, strict=True):
         match = join_conditions(part.conditions, names)
-        layout.add(f"{FOLDER}/node", yields=f"node_{number}", columns=tree.parts[number - 1], match=match)
+        values: dict[str, object] = {"columns": tree.parts[number - 1], "match": match}
+        layout.add(f"{FOLDER}/node", yields=f"node_{number}", **values)
     _lay_out_degrees(layout, tree)
-    joins = _join_from(layout, tree, 1)
+    joins = join_from(layout, tree, 1)
     carried = [(number, name) for number, columns in enumerate(tree.parts, start=1)
                for name in ("identifier", "property") if name in columns]  # fmt: skip
     first = {"first": layout.relations["degree_1"], "parts": layout.numbers}
     layout.add(f"{FOLDER}/tuple", yields="tuple", joins=joins, carried=carried, **first)
-    layout.add(f"{FOLDER}/touched", yields="touched", parts=layout.numbers)
-    for number in layout.numbers:
-        _lay_out_neighbourhood(layout, tree, number)
-    besides = [layout.relations[f"beside_{number}"] for number in layout.numbers]
-    layout.add(f"{FOLDER}/bounded", yields="bounded", besides=besides)
     _lay_out_cover(layout, tree)
     return tree
 
 
+def lay_out_bounds(layout: StatementLayout, tree: JoinTree, known: Sequence[Sql] = ()) -> None:
+    """Write the bounds of every association over their tuples; wide ones for those that `known` has by number."""
+    layout.add(f"{FOLDER}/touched", yields="touched", parts=layout.numbers)
+    for number in layout.numbers:
+        _lay_out_neighbourhood(layout, tree, number, known)
+    besides = [layout.relations[f"beside_{number}"] for number in layout.numbers]
+    layout.add(f"{FOLDER}/bounded", yields="bounded", besides=besides, reason=REASON)
+
+
 def lay_out_bounded_answer(layout: StatementLayout) -> None:
     """Write the answer over the bounds alone."""
-    layout.add(f"{FOLDER}/answer", yields="breach", margin=MARGIN, reason=REASON)
+    layout.add(f"{FOLDER}/answer", yields="breach", margin=MARGIN)
 
 
 def note_bounds(exact: int, bounded: int) -> list[str]:
@@ -86,24 +93,30 @@ def _lay_out_degrees(layout: StatementLayout, tree: JoinTree) -> None:
         layout.add(f"{FOLDER}/degree", yields=f"degree_{part}", **values)
 
 
-def _lay_out_neighbourhood(layout: StatementLayout, tree: JoinTree, part: int) -> None:
+def _lay_out_neighbourhood(layout: StatementLayout, tree: JoinTree, part: int, known: Sequence[Sql]) -> None:
     """Write β_v of the nodes of one part that have few other tuples."""
-    joins = _join_from(layout, tree, part)
-    values = {"first": layout.relations[f"degree_{part}"], "part": part, "joins": joins, "few": FEW}
-    layout.add(f"{FOLDER}/passing", yields=f"passing_{part}", **values)
+    joins, degree = join_from(layout, tree, part), layout.relations[f"degree_{part}"]
+    # a table of its own, so that engines know how small it is before they join
+    columns = list(dict.fromkeys(column for _, shared in tree.neighbours(part) for column in shared))
+    values = {"relation": degree, "part": part, "columns": columns, "few": FEW, "known": known}
+    lonely = Sql(layout.add(f"{FOLDER}/lonely", yields=f"lonely_{part}", **values).relation)
+    layout.add(f"{FOLDER}/passing", yields=f"passing_{part}", lonely=lonely, part=part, joins=joins)
     others = [number for number in layout.numbers if number != part]
     layout.add(f"{FOLDER}/beside", yields=f"beside_{part}", passing=layout.relations[f"passing_{part}"], parts=others)
 
 
-def _join_from(layout: StatementLayout, tree: JoinTree, start: int) -> list[tuple[int, Sql, int, tuple[str, ...]]]:
+def join_from(layout: StatementLayout, tree: JoinTree, start: int) -> list[tuple[int, Sql, int, tuple[str, ...]]]:
     """Return the joins that make tuples from one part on: part, its relation, the part before, what they share."""
     return [(part, layout.relations[f"degree_{part}"], before, shared) for part, before, shared in tree.walk(start)]
 
 
 def _lay_out_cover(layout: StatementLayout, tree: JoinTree) -> None:
-    """Write how many properties the views join to each id: from part to part, each time the different values alone."""
+    """Write how many properties the views join to each id: from the properties back."""
     path = [] if layout.graph.together else tree.find_path(1, 2)
-    handed_on = [*(shared for _, shared in path), ("property",)]
-    steps = [(layout.node(part), shared, handed_on[place + 1]) for place, (part, shared) in enumerate(path)]
-    values = {"first": layout.node(1), "handed_on": handed_on[0], "steps": steps, "last": len(steps)}
-    layout.add(f"{FOLDER}/cover", yields="cover", **values)
+    joined = [*(shared for _, shared in path[1:]), ()]
+    steps = [
+        (layout.node(part), behind, [column for column in shared if column != "property"])
+        for (part, shared), behind in zip(path, joined, strict=bool(path))
+    ]
+    values = {"first": layout.node(1), "shared": path[0][1] if path else (), "turns": len(path)}
+    layout.add(f"{FOLDER}/cover", yields="cover", steps=steps[::-1], **values)

@@ -1,0 +1,29 @@
+"""Count what the views' join ties to each id without joining it: the properties of a component as bits of few numbers.
+
+Two ids seldom lie in the same components, so that their covers are counted id by id; but the union of what two
+components hold is one operation on 480 bits, where the join has a row for each property of each.
+"""
+
+from sqlanon.breaches.statement_layout import StatementLayout
+from sqlanon.breaches.statements import lay_out_covers
+
+FOLDER = "packed_covers"
+MASKS = tuple(range(1, 9))  # whole numbers in a row
+BITS = 60  # of a whole number, none of them its sign
+
+
+def lay_out_packed_covers(layout: StatementLayout) -> None:
+    """Write the covers, and in the restricted model which properties an id may have, over nodes and associations."""
+    if layout.graph.together:
+        lay_out_covers(layout)
+        return
+    nodes = {"identifier_node": layout.node(1), "property_node": layout.node(2)}
+    own, others = {"identifier_node": layout.node(1)}, {"property_node": layout.node(2)}
+    layout.add(f"{FOLDER}/place", yields="place", masks=MASKS, bits=BITS, page_bits=len(MASKS) * BITS, **others)
+    layout.add(f"{FOLDER}/page", yields="page", masks=MASKS, **others)
+    needs_common = layout.is_restricted and layout.graph.is_simple
+    layout.add(f"{FOLDER}/held", yields="held", masks=MASKS, common=needs_common, **own)
+    layout.add(f"{FOLDER}/cover", yields="cover")
+    if needs_common:
+        layout.add("span", **nodes)
+        layout.add(f"{FOLDER}/shared", yields="shared", **nodes)
