@@ -57,7 +57,8 @@ class Request:
     """What every method is asked: a source, roles, and how to treat NULLs, draws and identities.
 
     types: the source's columns with their types, empty without a database. probed: what the method's own
-    `probe` found in the source. following: the ledger that the release is published under, if any.
+    `probe` found in the source. following: the ledger that the release is published under, if any. row_by_row:
+    whether the engine that runs the plan takes rows one by one; no script is made for that.
     """
 
     source: Source
@@ -71,6 +72,7 @@ class Request:
     types: Mapping[str, str] = field(default_factory=dict)
     probed: Row = field(default_factory=dict)
     following: Following | None = None
+    row_by_row: bool = False
 
     @property
     def rows_per_person(self) -> str:

@@ -13,6 +13,7 @@ from psycopg.rows import tuple_row
 from sqlanon.engines.postgres.connection import SETTINGS
 from sqlanon.engines.postgres.contents import FIND_COMMENTS, FIND_CONTENTS
 from sqlanon.engines.postgres.errors import translated_errors
+from sqlanon.engines.postgres.settings import FEW_ROWS, pinned, settings_for
 from sqlanon.engines.postgres.types import (
     AS_TEXT,
     FIND_DECIMALS,
@@ -35,10 +36,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _ALIAS = re.compile(r"\s+as\b", re.IGNORECASE)
-# no function and no operator of the database's owner stands in for one of the server's
-_PATH = {"search_path": "pg_catalog, pg_temp"}
-# of tables that are read once or twice a tenth of the server's own sample tells enough
-_FEW_ROWS = {"default_statistics_target": "10"}
 
 
 class PostgresEngine:
@@ -48,6 +45,7 @@ class PostgresEngine:
     places = frozenset({"schema", "session"})
     in_process = False
     in_parts = False
+    row_by_row = True
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         """Take an open connection; it stays open when the engine goes."""
@@ -64,20 +62,11 @@ class PostgresEngine:
     ) -> tuple[list[Any], list[tuple[Any, ...]]]:
         """Run one statement under these settings; where it fails, only it is undone and the session can go on."""
         # without a savepoint of its own, a failed statement aborts the caller's transaction
-        with translated_errors(), self.connection.transaction(), self._pinned({**_PATH, **(settings or {})}):
+        held = {**settings_for(sql), **(settings or {})}
+        with translated_errors(), self.connection.transaction(), pinned(self.connection, held):
             cursor = self.connection.cursor(row_factory=tuple_row)
             cursor.execute(sql, parameters)
             return list(cursor.description or ()), cursor.fetchall() if cursor.description else []
-
-    @contextmanager
-    def _pinned(self, settings: Mapping[str, str]) -> Iterator[None]:
-        """Hold settings to these values, inside."""
-        cursor, names = self.connection.cursor(row_factory=tuple_row), list(settings)
-        shown = ", ".join(["pg_catalog.current_setting(%s)"] * len(names))
-        ((*before,),) = cursor.execute(f"select {shown}", names).fetchall()
-        cursor.execute(_set(names), [one for name in names for one in (name, settings[name])])
-        yield  # an error undoes this with all else
-        cursor.execute(_set(names), [one for pair in zip(names, before, strict=True) for one in pair])
 
     def _translate(self, sql: str) -> str:
         """Translate a statement of ours; a query that is its source is put in as it was read, in PostgreSQL's SQL."""
@@ -101,7 +90,7 @@ class PostgresEngine:
         """Keep the statement's rows (table) or text (view) under its relation's name."""
         self._run(self.text(statement, lasting))
         if statement.kind == "table":  # nothing else counts the rows of a temporary table
-            self._run(f"analyze {statement.relation}", settings={} if lasting else _FEW_ROWS)
+            self._run(f"analyze {statement.relation}", settings={} if lasting else FEW_ROWS)
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
         """Run one SELECT and fetch every row; whole numbers of any size are int."""
@@ -134,6 +123,9 @@ class PostgresEngine:
         """Put the key into a one-row temporary table (`secret`), as a bound parameter."""
         self._run(f"create temporary table {relation} (secret text)")
         self._run(f"insert into {relation} values (%s)", [key.text])
+        # that it is one row decides how the rows are joined; of what it holds no statistics are written down
+        self._run(f"alter table {relation} alter column secret set statistics 0")
+        self._run(f"analyze {relation}")
 
     def keep_frame(self, relation: Sql, frame: "pd.DataFrame") -> None:
         """Put a small table of numbers and texts of the driver's into a temporary table."""
@@ -335,7 +327,3 @@ class PostgresEngine:
                 if match:
                     return Sql(".".join(ident(part) for part in match[0]))
         raise SourceError(f"no table or view {text!r} in the database; name it as schema.table")
-
-
-def _set(names: Sequence[str]) -> str:
-    return f"select {', '.join(['pg_catalog.set_config(%s, %s, true)'] * len(names))}"
