@@ -21,6 +21,7 @@ _STORED_ORDER = {
     "enable_bitmapscan": "off",
 }
 _LAG = re.compile(r"\blag\(", re.IGNORECASE)
+_ENOUGH = 64 * 1024  # kilobytes: beyond it, sorts and hashes of millions of rows hardly get faster
 _KILOBYTES = {"B": 1 / 1024, "kB": 1, "MB": 1024, "GB": 1024**2, "TB": 1024**3}
 
 
@@ -47,7 +48,7 @@ def least_memory(work: str, maintenance: str) -> str:
     work, maintenance: `work_mem` and `maintenance_work_mem` as the server writes them. A statement of ours
     has four sorts and hashes of many rows at most: together they stay within the second.
     """
-    return f"{max(_kilobytes(work), _kilobytes(maintenance) // 4)}kB"
+    return f"{max(_kilobytes(work), min(_kilobytes(maintenance) // 4, _ENOUGH))}kB"
 
 
 def _kilobytes(text: str) -> int:
