@@ -9,15 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Required
 
-from sqlanon.methods import macro_steps, qit_st, republication, several_columns
-from sqlanon.methods.base import Method
+from sqlanon.methods import grouping, macro_steps, one_pass, qit_st, republication, several_columns
+from sqlanon.methods.base import Method, Steps
 from sqlanon.methods.grouping import (
     BLOCK,
     Blocks,
     check_persons,
-    draw_coded,
     identify_rows,
-    seat_coded,
     select_rows,
 )
 from sqlanon.methods.kinds import Share, Whole
@@ -28,7 +26,6 @@ from sqlanon.methods.several_columns import (
     check_suppressed,
     check_values,
     code_rows,
-    form_groups,
     order_values,
     publish_st,
 )
@@ -93,6 +90,26 @@ def design(request: Request, l: int, max_suppressed: float, block: int | None) -
     return OneColumn(request=request, attribute=attribute, promise={"l": l, "confidence": 1 / l})
 
 
+def draw(design: Grouped) -> Steps:
+    """Return the step that draws for every coded row."""
+    return one_pass.draw(design) if _in_one_pass(design) else grouping.draw_coded(design)
+
+
+def seat(design: Grouped) -> Steps:
+    """Return the steps that seat the rows in blocks."""
+    return one_pass.seat(design) if _in_one_pass(design) else grouping.seat_coded(design)
+
+
+def form_groups(design: Grouped) -> Steps:
+    """Return the steps that end in `grouped`: every row that is published with its group."""
+    return one_pass.form_groups(design) if _in_one_pass(design) else several_columns.form_groups(design)
+
+
+def _in_one_pass(design: Grouped) -> bool:
+    """Tell whether one statement forms the groups; rows that change places afterwards are read more than once."""
+    return isinstance(design, OneColumn) and design.request.row_by_row
+
+
 _SMALL = (
     Sql("coalesce(l < 2 or l <> floor(l), true)"),
     write_message(TOO_SMALL, {"value": "coalesce(cast(l as varchar), 'NULL')"}),
@@ -143,8 +160,8 @@ ANATOMY = Method(
         identify_rows,
         order_values,
         code_rows,
-        draw_coded,
-        seat_coded,
+        draw,
+        seat,
         form_groups,
         check_suppressed,
     ),

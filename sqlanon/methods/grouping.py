@@ -19,6 +19,7 @@ from sqlanon.methods.internal_names import (
 from sqlanon.methods.kinds import Block
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.plans.plan import Guard, Request, Row, Step
+from sqlanon.plans.statement import Kind
 from sqlanon.plans.templates import Sql
 
 GROUPS_PER_BLOCK = 64
@@ -148,32 +149,39 @@ def draw(design: Grouping) -> Steps:
     return draw_from(design, "sensitive")
 
 
-def draw_from(design: Grouping, value: str, population: str = "") -> Steps:
+def draw_from(design: Grouping, value: str, population: str = "", kind: Kind = "table") -> Steps:
     """Return `draw` for rows whose value is called `value`.
 
-    population: the relation of the rows, where it is neither `population` nor `identified`.
+    population: the relation of the rows, where it is neither `population` nor `identified`. kind: a view only where
+    it is read once, for a view that is read twice may draw twice.
     """
     request, attribute = design.request, design.attribute
     # a draw is made here, so it is not carried from before
     extra = [name for name in attribute.carried if name not in attribute.draws]
     values: dict[str, object] = {"drawn_columns": (*extra, value)}
-    numbered = identity_names(request) == ("row_number",)
     template, rows = "methods/grouping/drawn", "identified"
     # the engine's own generator needs neither key nor identity
     if request.draws == "random":
         template, rows = "methods/grouping/drawn_at_random", "population"
     else:
         values["row_purpose"] = f"{attribute.purpose}/row/"
-    if numbered and request.source.shares_hashes:
+    if identity_names(request) != ("row_number",):
+        values["draws"] = (*attribute.draws, *tie_names(request))
+    elif request.source.shares_hashes:
         template, rows = "methods/grouping/drawn_by_number", "population"
         values |= _shared_draws(attribute.draws)
     else:
-        values["draws"] = (*attribute.draws, *tie_names(request))
-    if rows == "identified":
-        identity = "cast(identified.row_number as varchar)" if numbered else "identified.identity"
-        values["row_identity"], population = Sql(identity), population or rows_to_draw_for(request)
+        template, rows = "methods/grouping/drawn_by_hash", "population"
+        values["hashed_draws"] = _hashed_draws(attribute.draws)
     reads = {rows: population} if population else {}
-    return (Step(template, yields="drawn", values=values, suffix=attribute.suffix, reads=reads),)
+    return (Step(template, kind, "drawn", values=values, suffix=attribute.suffix, reads=reads),)
+
+
+def _hashed_draws(draws: tuple[str, ...]) -> list[tuple[str, Sql]]:
+    """Return which part of a row's hash is whose draw: all of it where there is one, else a quarter for each."""
+    if len(draws) == 1:
+        return [(draws[0], Sql("hash"))]
+    return [(name, Sql(f"substr(hash, {16 * place + 1}, 16)")) for place, name in enumerate(draws)]
 
 
 def _shared_draws(draws: tuple[str, ...]) -> dict[str, object]:
@@ -209,7 +217,10 @@ def code_rows(design: Grouping) -> Steps:
 
 def code_rows_of(design: Grouping, rows: str, columns: tuple[str, ...]) -> tuple[Step]:
     """Return the step that gives the rows in the relation `rows` the code of their value, beside these columns."""
-    coded = {"coded_columns": tuple(dict.fromkeys(columns))}
+    request = design.request
+    # the values that a ledger knows may be none though today's are not: only without one is NULL no value
+    known = {"nulls_are_values": request.nulls == "value" or request.following is not None}
+    coded = {"coded_columns": tuple(dict.fromkeys(columns)), **known}
     return (Step("methods/grouping/coded", "view", suffix=design.attribute.suffix, reads={"rows": rows}, values=coded),)
 
 

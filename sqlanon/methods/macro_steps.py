@@ -87,7 +87,6 @@ def grouping_values(method: str, parameter: str, draws: bool, refusals: list[Ref
         "ties": ["tie"],
         "draws_name": Sql("draws" if draws else "'keyed'"),
         "row_purpose": Sql(f"({purpose}'/row/')"),
-        "row_identity": Sql("identified.identity"),
         "value_purpose": Sql(f"({purpose}'/value/')"),
         "block_purpose": Sql(f"({purpose}'/block/')"),
         "group_size": Sql(size),

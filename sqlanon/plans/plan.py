@@ -25,7 +25,8 @@ class Source:
     the database sorts as a language does. `numbering` is any expression that is unique for a row, empty
     without a database. `lists` names columns that hold lists of single values, with the type of these values.
     `lacking` names columns that some of its files lack: how many, and of how many. `shares_hashes`: one hash of several
-    neighbouring numbers is joined to their rows; false where a join costs more than a hash of each row.
+    neighbouring numbers is joined to their rows; false where a join costs more than a hash of each row, of which the
+    engine makes a number of its own.
     """
 
     relation: Sql
@@ -57,7 +58,8 @@ class Request:
     """What every method is asked: a source, roles, and how to treat NULLs, draws and identities.
 
     types: the source's columns with their types, empty without a database. probed: what the method's own
-    `probe` found in the source. following: the ledger that the release is published under, if any.
+    `probe` found in the source. following: the ledger that the release is published under, if any. row_by_row:
+    whether the engine that runs the plan takes rows one by one; no script is made for that.
     """
 
     source: Source
@@ -71,6 +73,7 @@ class Request:
     types: Mapping[str, str] = field(default_factory=dict)
     probed: Row = field(default_factory=dict)
     following: Following | None = None
+    row_by_row: bool = False
 
     @property
     def rows_per_person(self) -> str:

@@ -61,7 +61,7 @@ def compiled(asked: ReleaseRequest, dialect: str, engine: Engine | None = None, 
     method.refuse_dialect(dialect)
     if engine is not None:
         table = None if dialect == engine.dialect else _table_elsewhere(str(asked.source), dialect)
-        plan, _ = prepare(asked, engine, PREFIX, asked.identity_elsewhere, table=table, **parameters)
+        plan, _ = prepare(asked, engine, PREFIX, asked.identity_elsewhere, table=table, script=True, **parameters)
         return write_script(plan, dialect, method.paper)
     roles = checked_roles(*(split_columns(names) for names in (asked.quasi, asked.sensitive, asked.identifier)))
     request = Request(

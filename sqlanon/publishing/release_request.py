@@ -86,12 +86,14 @@ def prepare(
     identity: Identity | None = None,
     following: Following | None = None,
     table: Sql | None = None,
+    script: bool = False,
     **parameters: Any,
 ) -> tuple[Plan, tuple[Source, Mapping[str, str]]]:
     """Resolve the source and the roles; return the plan, and the source with its columns' types.
 
     identity: how rows are told apart; what serves the key best if None. following: the ledger to publish under. table:
-    the table of another engine that the plan is to read, whose columns are those of the source.
+    the table of another engine that the plan is to read, whose columns are those of the source. script: whether the
+    plan becomes a script, which has to say what every dialect can.
     """
     method = METHODS[asked.method]
     method.refuse_dialect(engine.dialect)
@@ -114,6 +116,7 @@ def prepare(
         show_values=asked.show_values,
         types=types,
         following=following,
+        row_by_row=engine.row_by_row and not script,
     )
     values = {name: _look_up(value, engine) for name, value in parameters.items()}
     # what is asked of the source is asked here
@@ -125,7 +128,7 @@ def prepare(
 def _elsewhere(source: Source, table: Sql) -> Source:
     """Return a source as another engine has it: numbered by no name of this one, lists of texts ordered by bytes."""
     texts = source.texts | {name for name, kind in source.lists.items() if kind == "VARCHAR"}
-    return replace(source, relation=table, numbering=Sql("row_number() over ()"), texts=texts)
+    return replace(source, relation=table, numbering=Sql("row_number() over ()"), texts=texts, shares_hashes=True)
 
 
 def _look_up(value: Any, engine: Engine) -> Any:

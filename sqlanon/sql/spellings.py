@@ -21,8 +21,9 @@ class Spelling:
     first that a text may hold. joined: texts {0} in the order of {1} with {2} between. tries: whether a cast can be
     tried. What is unnested in a SELECT: constants, of a text between separators, empty where a table takes their place;
     texts, of a JSON text, none where that is no list; range, the whole numbers from one to another. fences: a hash
-    that is named in a CTE is computed where it stands, once, not wherever the name is read. signed: a count, where
-    it would be of a type that meets no other whole number. bits: how many of a whole number's bits are set.
+    that is named in a CTE is computed where it stands, once, not wherever the name is read. hash: a whole
+    number from 0 on, of any text, that spreads as bits do; empty where none is asked for. signed: a count, where it
+    would be of a type that meets no other whole number. bits: how many of a whole number's bits are set.
     The text is upper case where sqlglot's is; `written` lowers both.
     """
 
@@ -48,6 +49,7 @@ class Spelling:
     stored: str = ""
     pairs: bool = False
     fences: bool = False
+    hash: str = ""
     signed: str = ""
     bits: str = "BIT_COUNT({0})"
 
@@ -56,6 +58,7 @@ _TEXT = r'"([^"\\\u0001-\u001f]|\\["\\bfnrt]|\\u00[01][0-9A-F])*"'
 _TEXTS = rf"^\[({_TEXT}|null)(,({_TEXT}|null))*\]$"  # a JSON list as we write them
 
 _SPARK = Spelling(
+    hash="(XXHASH64({0}) & 9223372036854775807)",
     sha256="SHA2({0}, 256)",
     hexadecimal="CAST(CONV({0}, 16, 10) AS BIGINT)",
     divide="({0} DIV {1})",
@@ -91,9 +94,10 @@ SPELLINGS = {
         constants='UNNEST(STRING_TO_ARRAY({0} COLLATE "C", {1}))',
         # no cast can be tried: what is written as such a list is read
         texts=("(JSON_ARRAY_ELEMENTS_TEXT(CASE WHEN {0} ~ '" + _TEXTS + '\' THEN CAST({0} AS JSON) END) COLLATE "C")'),
-        stored="LAG({0}) OVER (ORDER BY CTID)",
+        stored="LAG({0}) OVER ()",
         bits="BIT_COUNT(CAST({0} AS BIT(64)))",
         fences=True,
+        hash="(HASHTEXTEXTENDED({0}, 0) & 9223372036854775807)",
     ),
     "snowflake": Spelling(
         sha256="SHA2({0}, 256)",

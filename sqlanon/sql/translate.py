@@ -131,6 +131,10 @@ def _respell_named(node: exp.Anonymous, dialect: str) -> None:
         _put(node, SPELLINGS[dialect].micros, dialect, node.expressions[0])
     elif node.name.lower() == "bit_count":
         _put(node, SPELLINGS[dialect].bits, dialect, node.expressions[0])
+    elif node.name.lower() == "hash":
+        if not SPELLINGS[dialect].hash:
+            raise TemplateError(f"{dialect} has no hash of its own that a template may ask for")
+        _put(node, SPELLINGS[dialect].hash, dialect, node.expressions[0])
     elif node.name.lower() == "row":
         _respell_row(node, dialect)
 

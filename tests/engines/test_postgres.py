@@ -380,6 +380,49 @@ def test_a_fresh_key_needs_no_identifier_in_postgres(postgres):
     assert release.manifest["rows"] == 400
 
 
+def test_postgres_sorts_in_a_quarter_of_the_memory_of_maintenance_at_most_and_restores_every_setting(postgres):
+    def settings(*names):
+        return [postgres.execute("select current_setting(%s)", [name]).fetchone()[0] for name in names]
+
+    names = ("work_mem", "search_path", "synchronize_seqscans", "max_parallel_workers_per_gather")
+    asked = "select current_setting('work_mem') as memory, current_setting('synchronize_seqscans') as shared"
+    for work, maintenance, held in (("4MB", "64MB", "16MB"), ("100kB", "1GB", "64MB"), ("32MB", "64MB", "32MB")):
+        postgres.execute(f"set work_mem = '{work}'; set maintenance_work_mem = '{maintenance}'")
+        before = settings(*names)
+        with engine_of(postgres).snapshot():
+            assert engine_of(postgres)._run(asked)[1] == [(held, "on")]
+            # what looks at rows as they lie reads them from the first page on
+            assert engine_of(postgres)._run(f"{asked}, lag(1) over () as before")[1] == [(held, "off", None)]
+        assert settings(*names) == before
+
+
+def test_a_table_whose_scans_others_share_is_seen_from_its_first_row(shop, postgres):
+    """A scan that joins another one in the middle of a large table begins there, unless it is told not to."""
+    import psycopg
+
+    postgres.execute(
+        "create table public.large as select i, repeat('x', 900) as wide from generate_series(1, 50000) as t(i)"
+    )
+    try:
+        with psycopg.connect(shop.dsn("shop"), autocommit=True) as other, other.transaction():
+            half = other.cursor("half")
+            half.execute("select i, wide from public.large")
+            half.fetchmany(20000)
+            asked = "with n as (select i, lag(i) over () as b from public.large) select min(i - b) as step from n"
+            assert engine_of(postgres).rows(asked) == [{"step": 1}]
+    finally:
+        postgres.execute("drop table public.large")
+
+
+def test_no_statistics_tell_the_key(postgres):
+    engine = engine_of(postgres)
+    engine.keep_key(ident("sqlanon_key"), sqlanon.key.Key("a" * 64))
+    told = "from pg_stats where tablename = 'sqlanon_key'"
+    assert postgres.execute(f"select count(*) {told}").fetchone() == (0,)
+    assert postgres.execute("select reltuples from pg_class where relname = 'sqlanon_key'").fetchone() == (1,)
+    engine.drop([str(ident("sqlanon_key"))])
+
+
 def test_postgres_publishes_inside_the_callers_transaction(shop, postgres):
     import psycopg
 

@@ -29,6 +29,7 @@ class DuckDBEngine:
     places = frozenset({"directory", "schema", "session"})
     in_process = True
     in_parts = False
+    row_by_row = False
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, catalog: str | None = None) -> None:
         """Take an open connection; it stays open when the engine goes.

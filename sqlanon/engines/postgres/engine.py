@@ -2,17 +2,16 @@
 
 import re
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg.rows import tuple_row
 
-from sqlanon.engines.postgres.connection import SETTINGS
-from sqlanon.engines.postgres.contents import FIND_COMMENTS, FIND_CONTENTS
 from sqlanon.engines.postgres.errors import translated_errors
+from sqlanon.engines.postgres.schemas import Schemas
+from sqlanon.engines.postgres.settings import FEW_ROWS
 from sqlanon.engines.postgres.types import (
     AS_TEXT,
     FIND_DECIMALS,
@@ -23,7 +22,7 @@ from sqlanon.engines.postgres.types import (
     whole_number,
 )
 from sqlanon.engines.statement_text import creation_text, translate_for_engine
-from sqlanon.errors import SourceError, SqlanonError, TargetError, UsageError
+from sqlanon.errors import SourceError, TargetError, UsageError
 from sqlanon.key import Key
 from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
@@ -35,49 +34,24 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _ALIAS = re.compile(r"\s+as\b", re.IGNORECASE)
-# no function and no operator of the database's owner stands in for one of the server's
-_PATH = {"search_path": "pg_catalog, pg_temp"}
-# of tables that are read once or twice a tenth of the server's own sample tells enough
-_FEW_ROWS = {"default_statistics_target": "10"}
 
 
-class PostgresEngine:
+class PostgresEngine(Schemas):
     """Run statements on one PostgreSQL connection, ours or the caller's."""
 
     dialect = "postgres"
     places = frozenset({"schema", "session"})
     in_process = False
     in_parts = False
+    row_by_row = True
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         """Take an open connection; it stays open when the engine goes."""
-        self.connection = connection
+        super().__init__(connection)
         self.name = f"postgres {connection.info.server_version // 10000}"
-        self._begun: list[AbstractContextManager[Any]] = []
-        self._reserved: set[str] = set()
         self._queries: dict[str, str] = {}  # that are sources, by the names that our SQL has for them
 
     # -- running ------------------------------------------------------------------------------
-
-    def _run(
-        self, sql: str, parameters: Any = None, settings: Mapping[str, str] | None = None
-    ) -> tuple[list[Any], list[tuple[Any, ...]]]:
-        """Run one statement under these settings; where it fails, only it is undone and the session can go on."""
-        # without a savepoint of its own, a failed statement aborts the caller's transaction
-        with translated_errors(), self.connection.transaction(), self._pinned({**_PATH, **(settings or {})}):
-            cursor = self.connection.cursor(row_factory=tuple_row)
-            cursor.execute(sql, parameters)
-            return list(cursor.description or ()), cursor.fetchall() if cursor.description else []
-
-    @contextmanager
-    def _pinned(self, settings: Mapping[str, str]) -> Iterator[None]:
-        """Hold settings to these values, inside."""
-        cursor, names = self.connection.cursor(row_factory=tuple_row), list(settings)
-        shown = ", ".join(["pg_catalog.current_setting(%s)"] * len(names))
-        ((*before,),) = cursor.execute(f"select {shown}", names).fetchall()
-        cursor.execute(_set(names), [one for name in names for one in (name, settings[name])])
-        yield  # an error undoes this with all else
-        cursor.execute(_set(names), [one for pair in zip(names, before, strict=True) for one in pair])
 
     def _translate(self, sql: str) -> str:
         """Translate a statement of ours; a query that is its source is put in as it was read, in PostgreSQL's SQL."""
@@ -89,10 +63,6 @@ class PostgresEngine:
             text = first + "".join(f"{query}{part}" for part in named)
         return text
 
-    def execute(self, sql: str) -> None:
-        """Run a statement that is written alike everywhere."""
-        self._run(sql)
-
     def text(self, statement: Statement, lasting: bool = False) -> str:
         """Return the SQL that `create` runs, or the query's own."""
         return creation_text(statement, self._translate(statement.sql), lasting)
@@ -101,7 +71,7 @@ class PostgresEngine:
         """Keep the statement's rows (table) or text (view) under its relation's name."""
         self._run(self.text(statement, lasting))
         if statement.kind == "table":  # nothing else counts the rows of a temporary table
-            self._run(f"analyze {statement.relation}", settings={} if lasting else _FEW_ROWS)
+            self._run(f"analyze {statement.relation}", settings={} if lasting else FEW_ROWS)
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
         """Run one SELECT and fetch every row; whole numbers of any size are int."""
@@ -134,6 +104,9 @@ class PostgresEngine:
         """Put the key into a one-row temporary table (`secret`), as a bound parameter."""
         self._run(f"create temporary table {relation} (secret text)")
         self._run(f"insert into {relation} values (%s)", [key.text])
+        # that it is one row decides how the rows are joined; of what it holds no statistics are written down
+        self._run(f"alter table {relation} alter column secret set statistics 0")
+        self._run(f"analyze {relation}")
 
     def keep_frame(self, relation: Sql, frame: "pd.DataFrame") -> None:
         """Put a small table of numbers and texts of the driver's into a temporary table."""
@@ -166,11 +139,6 @@ class PostgresEngine:
 
     # -- files: there are none ------------------------------------------------------------------
 
-    @contextmanager
-    def interruptible(self) -> Iterator[Callable[[], None]]:
-        """Give what asks the server to end the statement that runs; only that is undone."""
-        yield self.connection.cancel
-
     def parquet_text(self, sql: str, path: Path) -> str:
         """Refuse: there is no file to write."""
         raise TargetError(
@@ -188,112 +156,6 @@ class PostgresEngine:
     def in_stored_order(self, relation: Sql) -> Sql:
         """Return the table itself: the place of its rows is a hidden column."""
         return relation
-
-    # -- schemas and transactions ---------------------------------------------------------------
-
-    def tables(self, schema: str) -> list[str] | None:
-        """Return the names of a schema's tables and views, None where there is no such schema."""
-        _, schemas = self._run("select oid from pg_namespace where nspname = %s", [schema])
-        if not schemas:
-            return None
-        # pg_class also shows what information_schema hides from a user without rights
-        listing = "select relname from pg_class where relnamespace = %s and relkind in ('r', 'p', 'v', 'm', 'f')"
-        return [name for (name,) in self._run(listing, list(schemas[0]))[1]]
-
-    def contents(self, schema: str) -> list[tuple[str, str]] | None:
-        """Return what a schema holds, kind and name; None where there is none."""
-        if self.tables(schema) is None:
-            return None
-        return [(kind, name) for kind, name in self._run(FIND_CONTENTS, {"schema": schema})[1]]
-
-    def comments(self, schema: str) -> dict[tuple[str, str], str]:
-        """Return the comments on a schema's tables and columns."""
-        found = self._run(FIND_COMMENTS, {"schema": schema})[1]
-        return {(table, column): text for table, column, text in found}
-
-    def qualified(self, schema: str) -> Sql:
-        """Return a schema's name: a session sees one database."""
-        return ident(schema)
-
-    def full_name(self, parts: Sequence[str]) -> Sql:
-        """Return the name of a user's table as it is: the session looks it up where the user does."""
-        return Sql(".".join(ident(part) for part in parts))
-
-    def database_path(self) -> Path | None:
-        """Return none: the server keeps the files."""
-        return None
-
-    def keep_private(self, relation: Sql) -> None:
-        """Take back what default privileges granted to others than the owner."""
-        # a role may have any name: each is quoted by the server
-        granted = (
-            "select distinct case when a.grantee = 0 then 'public' else quote_ident(pg_get_userbyid(a.grantee)) end"
-            " from pg_class as c, aclexplode(c.relacl) as a where c.oid = %s::regclass and a.grantee <> c.relowner"
-        )
-        for (role,) in self._run(granted, [str(relation)])[1]:
-            self._run(f"revoke all on {relation} from {role} cascade")
-
-    def reserve(self, schema: str) -> bool:
-        """Take the server's lock for a schema; False where another session has it.
-
-        It ends with the session; inside a transaction of the caller's, with that: what was written is not to be seen
-        before, and another run would wait for it.
-        """
-        if schema in self._reserved:
-            return False
-        lock = "pg_try_advisory_lock" if self._idle() else "pg_try_advisory_xact_lock"
-        # a name's number may be another's too: that costs a wait, not a release
-        _, ((taken,),) = self._run(f"select {lock}(hashtextextended(%s, 7))", [f"sqlanon {schema}"])
-        if taken:
-            self._reserved.add(schema)
-        return bool(taken)
-
-    def release(self, schema: str) -> None:
-        """Give the lock back, unless the caller's transaction keeps it."""
-        if schema in self._reserved:
-            self._reserved.discard(schema)
-            if self._idle():
-                with suppress(SqlanonError):  # of a session that is lost it goes by itself
-                    self._run("select pg_advisory_unlock(hashtextextended(%s, 7))", [f"sqlanon {schema}"])
-
-    def _idle(self) -> bool:
-        """Tell whether no transaction is open."""
-        return self.connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
-
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """Let everything inside be one transaction (of the caller's, if one is open) that sees one moment."""
-        idle = self._idle()
-        with translated_errors(), self.connection.transaction():
-            if idle:  # inside a transaction of the caller's, which may have run queries, it can no longer be set
-                self.connection.execute("set transaction isolation level repeatable read")
-            before = {name: self._set(name, value) for name, value in SETTINGS.items()}
-            yield
-            for name, value in before.items():
-                self._set(name, value)
-
-    def _set(self, name: str, value: str) -> str:
-        """Set what the text of a value depends on, until the transaction ends; return what it was."""
-        _, ((before,),) = self._run("select current_setting(%s)", [name])
-        self._run("select set_config(%s, %s, true)", [name, value])
-        return str(before)
-
-    def begin(self) -> None:
-        """Begin a transaction, or a part of the one that is open."""
-        transaction = self.connection.transaction()
-        with translated_errors():
-            transaction.__enter__()
-        self._begun.append(transaction)
-
-    def commit(self) -> None:
-        """Let what was made since `begin` appear."""
-        with translated_errors():
-            self._begun.pop().__exit__(None, None, None)
-
-    def rollback(self) -> None:
-        """Undo what was made since `begin`."""
-        with translated_errors():
-            self._begun.pop().__exit__(psycopg.Rollback, psycopg.Rollback(), None)
 
     # -- sources ------------------------------------------------------------------------------
 
@@ -317,7 +179,8 @@ class PostgresEngine:
         list_casts = {name: "VARCHAR[]" for name, kind in items.items() if kind in AS_TEXT}
         held = (types | casts | lists).items()
         texts = frozenset(name for name, kind in held if kind == "VARCHAR")
-        return Source(relation, casts | list_casts, Sql("row_number() over ()"), texts, lists), types | casts
+        numbering = Sql("row_number() over ()")
+        return Source(relation, casts | list_casts, numbering, texts, lists, shares_hashes=False), types | casts
 
     def _find_table(self, text: str) -> Sql:
         with translated_errors(), self.connection.transaction():  # where the session looks names up
@@ -335,7 +198,3 @@ class PostgresEngine:
                 if match:
                     return Sql(".".join(ident(part) for part in match[0]))
         raise SourceError(f"no table or view {text!r} in the database; name it as schema.table")
-
-
-def _set(names: Sequence[str]) -> str:
-    return f"select {', '.join(['pg_catalog.set_config(%s, %s, true)'] * len(names))}"

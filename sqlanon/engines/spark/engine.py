@@ -36,6 +36,7 @@ class SparkEngine:
     places = frozenset({"directory"})
     in_process = False
     in_parts = True
+    row_by_row = False
 
     def __init__(self, session: SparkSession) -> None:
         """Take a session; it stays, with its configuration, when the engine goes."""

@@ -257,7 +257,7 @@ select
   `frequency`.`code`
 from `sqlanon_identified` as `valued`
 inner join `sqlanon_frequency` as `frequency`
-  on `valued`.`sensitive` is not distinct from `frequency`.`sensitive`;
+  on `valued`.`sensitive` = `frequency`.`sensitive`;
 
 -- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
 create temporary table `sqlanon_drawn` as

@@ -198,7 +198,7 @@ select
     frequency.code
 from "sqlanon_identified" as valued
 inner join "sqlanon_frequency" as frequency
-    on valued.sensitive is not distinct from frequency.sensitive;
+    on valued.sensitive = frequency.sensitive;
 
 -- drawn
 with row_key as (

@@ -341,7 +341,7 @@ select
     frequency.code
 from "sqlanon_kept" as valued
 inner join "sqlanon_frequency" as frequency
-    on valued.sensitive is not distinct from frequency.sensitive;
+    on valued.sensitive = frequency.sensitive;
 
 -- shard: The rows of a value in 16 shards by the first 4 of the 60 bits of their draws, so that no window holds a whole value: where in the value's random order, which the shards leave as it is, each shard begins
 create temporary table "sqlanon_shard" as

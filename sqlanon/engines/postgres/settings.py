@@ -1,0 +1,60 @@
+"""Settings of the session that hold while one statement of ours runs, and are as they were behind it."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from psycopg.rows import tuple_row
+
+# no function and no operator of the database's owner stands in for one of the server's
+_PATH = {"search_path": "pg_catalog, pg_temp"}
+# of tables that are read once or twice a tenth of the server's own sample tells enough
+FEW_ROWS = {"default_statistics_target": "10"}
+# `lag(…) over ()` sees the rows as they lie: one process reads the table, from its first page on, and no index
+_STORED_ORDER = {
+    "max_parallel_workers_per_gather": "0",
+    "synchronize_seqscans": "off",
+    "enable_indexscan": "off",
+    "enable_indexonlyscan": "off",
+    "enable_bitmapscan": "off",
+}
+_LAG = re.compile(r"\blag\(", re.IGNORECASE)
+_ENOUGH = 64 * 1024  # kilobytes: beyond it, sorts and hashes of millions of rows hardly get faster
+_KILOBYTES = {"B": 1 / 1024, "kB": 1, "MB": 1024, "GB": 1024**2, "TB": 1024**3}
+
+
+def settings_for(sql: str) -> Mapping[str, str]:
+    """Return what a statement has to run under."""
+    return {**_PATH, **(_STORED_ORDER if _LAG.search(sql) else {})}
+
+
+@contextmanager
+def pinned(connection: psycopg.Connection[Any], settings: Mapping[str, str]) -> Iterator[None]:
+    """Hold settings to these values, inside; and sorts and hashes to the memory of `least_memory`, at least."""
+    cursor, names = connection.cursor(row_factory=tuple_row), [*settings, "work_mem", "maintenance_work_mem"]
+    shown = ", ".join(["pg_catalog.current_setting(%s)"] * len(names))
+    ((*before, maintenance),) = cursor.execute(f"select {shown}", names).fetchall()
+    held = {**settings, "work_mem": least_memory(before[-1], maintenance)}
+    cursor.execute(_set(held), [one for pair in held.items() for one in pair])
+    yield  # an error undoes this with all else
+    cursor.execute(_set(held), [one for pair in zip(held, before, strict=True) for one in pair])
+
+
+def least_memory(work: str, maintenance: str) -> str:
+    """Return the memory of one sort or hash: the session's own, or a quarter of what the server lets one task have.
+
+    work, maintenance: `work_mem` and `maintenance_work_mem` as the server writes them. A statement of ours
+    has four sorts and hashes of many rows at most: together they stay within the second.
+    """
+    return f"{max(_kilobytes(work), min(_kilobytes(maintenance) // 4, _ENOUGH))}kB"
+
+
+def _kilobytes(text: str) -> int:
+    number, unit = re.fullmatch(r"(\d+)(\D*)", text).groups()  # type: ignore[union-attr]
+    return int(int(number) * _KILOBYTES[unit or "kB"])
+
+
+def _set(names: Sequence[str] | Mapping[str, str]) -> str:
+    return f"select {', '.join(['pg_catalog.set_config(%s, %s, true)'] * len(names))}"
