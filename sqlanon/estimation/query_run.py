@@ -5,12 +5,12 @@ that, the query's statements say.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from sqlanon.errors import AnswerError, DataError, QueryError, ResourceError, SqlanonError, TargetError, UsageError
+from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.derived_figures import DerivedFigures
 from sqlanon.estimation.finite_numbers import require_finite_weights, require_numeric
 from sqlanon.estimation.missing_values import MissingValues
@@ -21,6 +21,9 @@ from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence
 from sqlanon.estimators.moments import LinearAggregate, SelectedValues
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Aggregate, Piece, Query
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LARGEST_ANSWER = 20_000_000  # numbers per moment: cells x cases x values
 
@@ -53,11 +56,11 @@ class QueryRun(QueryStatements):
         self.made.append(str(relation))
         return relation
 
-    def answer(self, estimate: Estimator) -> pd.DataFrame:
-        """Run the statements and put the estimates together; `attrs["messages"]` tells what is special about them."""
+    def answer(self, estimate: Estimator) -> Answered:
+        """Run the statements and put the estimates together; messages tell what is special about them."""
         try:
             self._check_types()
-            frame = self._frame_answer(*self.estimate_aggregates(estimate))
+            columns = self._name_answer(*self.estimate_aggregates(estimate))
         except (QueryError, TargetError, AnswerError, ResourceError):
             raise
         except SqlanonError as error:
@@ -68,9 +71,7 @@ class QueryRun(QueryStatements):
         finally:
             self.space.forget(self.made)
         self.messages += MissingValues(self.space).tell(self.comparisons(), self.domain, self.settled)
-        frame.attrs["messages"] = self.remarks + self.messages
-        frame.attrs["warnings"] = self.messages
-        return frame
+        return Answered(columns, self.remarks + self.messages, self.messages)
 
     def _check_types(self) -> None:
         """Refuse SUM and AVG of what is no number; the type of an expression over both sides is not known yet."""
@@ -88,16 +89,16 @@ class QueryRun(QueryStatements):
             relation = self.keep("asked", self.render_asked())
             columns = ["code", "case_number", "set_number"]
             columns += [f"{name}_{number}" for number in numbers for name in ("weight", "endless")]
-            frame = self.space.engine.frame(f"select {', '.join(columns)} from {relation} order by code")
+            found = self.space.engine.arrays(f"select {', '.join(columns)} from {relation} order by code")
         else:
-            frame = self.space.read_once(self.render_asked())
-        code, case, value_set = (frame[name].to_numpy(dtype=np.int64) for name in ("code", "case_number", "set_number"))
+            found = self.space.read_once(self.render_asked())
+        code, case, value_set = (found[name].astype(np.int64) for name in ("code", "case_number", "set_number"))
         # Without sensitive keys there is one set, though no value may belong to it.
         sets = int(value_set.max(initial=-1)) + 1 if self.sensitive_keys else 1
         self.selected_count = len(code)
-        require_finite_weights(frame, len(self.weights))
+        require_finite_weights(found, len(self.weights))
         weights: dict[str, Array] = {
-            piece.sql: frame[f"weight_{n}"].to_numpy(dtype=float) for n, piece in enumerate(self.weights, start=1)
+            piece.sql: found[f"weight_{n}"].astype(float) for n, piece in enumerate(self.weights, start=1)
         }
         return SelectedValues(code, case, value_set, sets), weights
 
@@ -140,20 +141,19 @@ class QueryRun(QueryStatements):
             occurring[:, value_set] |= rows[:, case] > 0
         return occurring
 
-    def _frame_answer(self, estimates: Sequence[Any], occurring: BoolArray) -> pd.DataFrame:
+    def _name_answer(self, estimates: Sequence[Any], occurring: BoolArray) -> "dict[str, Array] | pd.DataFrame":
         """Put keys, names and order to the figures: in SQL where there are groups, else it is one row."""
         cell, value_set = np.nonzero(occurring)
-        columns: dict[str, Any] = {"cell": cell, "set_number": value_set}
+        figure: dict[str, Any] = {"cell": cell, "set_number": value_set}
         for number, estimate in enumerate(estimates):
-            columns |= {f"{name}_{number}": array[occurring] for name, array in vars(estimate).items()}
-        figure = pd.DataFrame(columns)
+            figure |= {f"{name}_{number}": array[occurring] for name, array in vars(estimate).items()}
         if self.query.derived:
-            figure = DerivedFigures(self, estimates, self.correlations).extend(figure)
+            figure |= DerivedFigures(self, estimates, self.correlations).evaluate(figure)
         if not self.query.grouped:
             pairs = [(f"{x}_{i.aggregate}", n) for i in self.query.items for x, n in self.name_columns(i.name)]
-            return pd.DataFrame({name: figure[x] for x, name in pairs}).iloc[: self.query.limit]
+            return {name: figure[x][: self.query.limit] for x, name in pairs}
         self.made.append(str(self.relations["figure"]))
-        self.space.keep_frame("figure", figure)
+        self.space.keep_columns("figure", figure)
         text = self.render_answer()
         self._require_calendar(text)
         return self.space.engine.frame(text)

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from sqlanon.engines.base import Engine
+from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.generalized.batch_run import MOST_HELD, BoxBatch, reads_no_node
 from sqlanon.estimation.generalized.tables import BoxTables
 from sqlanon.estimation.plain_counts import answer_in_chunks, read_plain_counts
@@ -20,6 +20,9 @@ from sqlanon.estimators.evidence import BoolArray, Estimate
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Comparison, Query
 from sqlanon.sql.query_reader import parse_query
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FEW, CHUNK = 8, 32  # queries that are answered sooner alone; and together at once
 MOST_BOXES = 500_000  # of which shares by query are held in memory
@@ -35,7 +38,11 @@ class Session:
         self.loaded = BoxTables(engine, tables, manifest)
         self._parse = lru_cache(maxsize=256)(lambda sql: parse_query(sql, self.loaded.quasi, self.loaded.sensitive))
 
-    def answer(self, sql: str, estimator: str | None = None) -> pd.DataFrame:
+    def answer(self, sql: str, estimator: str | None = None) -> "pd.DataFrame":
+        """Answer one query as `ask` does, in a frame."""
+        return self.ask(sql, estimator).df()
+
+    def ask(self, sql: str, estimator: str | None = None) -> Answered:
         """Answer one query: a row per answer, for each COUNT(*) its value, `_std_error` (none), `_low`, `_high`.
 
         sql: as `parse_query` reads it, COUNT(*) being the one aggregate. The value is what is to be expected of rows
@@ -47,7 +54,7 @@ class Session:
         self.loaded.load()
         return run.answer(estimate)
 
-    def answer_many(self, queries: Sequence[str], estimator: str | None = None) -> "dict[int, pd.DataFrame]":
+    def answer_many(self, queries: Sequence[str], estimator: str | None = None) -> dict[int, Answered]:
         """Answer those of many queries that can be answered together, by their place; the others are asked alone.
 
         Together go plain counts (`read_plain_count`) that ask no column with a hierarchy, of a release in memory.

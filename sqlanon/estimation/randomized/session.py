@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
+from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.blank_cells import tell_blank_cells
 from sqlanon.estimation.printed_script import MOMENTS, write_script
 from sqlanon.estimation.randomized.iterated_run import USUAL, IteratedRun, Iteration
@@ -17,6 +16,9 @@ from sqlanon.estimators import choose_estimator
 from sqlanon.estimators.iterative import MAX_ITERATIONS, TOLERANCE, check
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.query_reader import parse_query
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FORM, METHOD = "randomized", "splu"
 
@@ -29,7 +31,11 @@ class Session:
         self.loaded = Randomized(engine, tables, manifest)
         self._parsed = lru_cache(maxsize=256)(lambda sql: parse_query(sql, self.loaded.quasi, self.loaded.sensitive))
 
-    def answer(
+    def answer(self, sql: str, estimator: str | None = None, **options: Any) -> "pd.DataFrame":
+        """Answer one query as `ask` does, in a frame."""
+        return self.ask(sql, estimator, **options).df()
+
+    def ask(
         self,
         sql: str,
         estimator: str | None = None,
@@ -37,12 +43,12 @@ class Session:
         transition: str = "paper",
         tolerance: float = TOLERANCE,
         max_iterations: int = MAX_ITERATIONS,
-    ) -> pd.DataFrame:
+    ) -> Answered:
         """Answer one query: a row per answer, for each aggregate x also x_std_error, x_low, x_high (95 %).
 
         sql: as `parse_query` reads it. estimator: one of ESTIMATORS["randomized"], the first if None. transition
-        (paper or exact), tolerance (relative change) and max_iterations are the iteration's. `attrs["messages"]` of
-        the frame tells how many turns it took, and what did not converge.
+        (paper or exact), tolerance (relative change) and max_iterations are the iteration's. Messages tell how many
+        turns it took, and what did not converge.
         Raises QueryError for a query outside the grammar, DataError where it fails on this data.
         """
         name, estimate = choose_estimator(FORM, METHOD, estimator)
@@ -52,7 +58,7 @@ class Session:
         tell_blank_cells(answer, name)
         return answer
 
-    def answer_many(self, queries: Sequence[str], estimator: str | None = None) -> "dict[int, pd.DataFrame]":
+    def answer_many(self, queries: Sequence[str], estimator: str | None = None) -> dict[int, Answered]:
         """Answer none of many queries together: each is asked alone."""
         return {}
 

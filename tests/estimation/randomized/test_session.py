@@ -426,6 +426,14 @@ def test_statements_are_what_runs_and_hold_no_value_of_the_data(census):
             ran.append(text)
             return super().frame(text)
 
+        def arrays(self, text):
+            ran.append(text)
+            return super().arrays(text)
+
+        def rows(self, text):
+            ran.append(text)
+            return super().rows(text)
+
     manifest = {
         "parameters": {"gamma": {"job": 4, "band": 3}},
         "columns": {"quasi": ["age", "sex"], "sensitive": ["job", "band"]},
