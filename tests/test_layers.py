@@ -169,6 +169,10 @@ def test_a_count_is_answered_without_a_frame(con, tmp_path):
     found = imported_by("-m", "sqlanon", "estimate", str(tmp_path / "ward"), *asked)
     assert {"numpy", "sqlglot"} <= found
     assert not found & {"pandas", "scipy", "pyarrow", "altair"}
+    assert "sqlanon.methods.qit_st" in found  # what made it reads this, and no other method is loaded
+    assert not {f"sqlanon.methods.{name}" for name in ("robust", "splu", "mondrian", "uncertain")} & found
+    attacked = imported_by("-m", "sqlanon", "attack", str(tmp_path / "ward"))
+    assert "sqlanon.attacks.attack_release" in attacked and not attacked & {"pandas", "scipy", "pyarrow", "altair"}
 
 
 def test_the_version_is_said_without_a_database():

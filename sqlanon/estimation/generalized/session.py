@@ -8,7 +8,6 @@ import numpy as np
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.answered import Answered
-from sqlanon.estimation.generalized.batch_run import MOST_HELD, BoxBatch, reads_no_node
 from sqlanon.estimation.generalized.tables import BoxTables
 from sqlanon.estimation.plain_counts import answer_in_chunks, read_plain_counts
 from sqlanon.estimation.printed_script import MOMENTS, write_script
@@ -23,6 +22,8 @@ from sqlanon.sql.query_reader import parse_query
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from sqlanon.estimation.generalized.batch_run import BoxBatch
 
 FEW, CHUNK = 8, 32  # queries that are answered sooner alone; and together at once
 MOST_BOXES = 500_000  # of which shares by query are held in memory
@@ -62,13 +63,17 @@ class Session:
         choose_estimator(FORM, METHOD, estimator)
         if len(queries) < FEW or not self.loaded.engine.in_process:
             return {}
+        from sqlanon.estimation.generalized.batch_run import reads_no_node  # scipy is slow to load
+
         self.loaded.load()
         batch = self._open_batch()
         plain = read_plain_counts(queries, self._parse)
         together = ((place, one) for place, one in plain if reads_no_node(self.loaded, one.quasi))
         return {} if batch is None else answer_in_chunks(together, batch.answer, CHUNK)
 
-    def _open_batch(self) -> BoxBatch | None:
+    def _open_batch(self) -> "BoxBatch | None":
+        from sqlanon.estimation.generalized.batch_run import MOST_HELD, BoxBatch
+
         (size,) = self.loaded.engine.rows(
             f"select (select count(*) from {self.loaded.relations['box']}) as boxes,"
             f" (select count(*) from {self.loaded.relations['value']}) as sensitive_values"
