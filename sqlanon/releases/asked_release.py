@@ -47,7 +47,7 @@ class AskedRelease(StandingRelease):
         return answer
 
     def ask(self, sql: str, estimator: str | None = None, *, timeout: float = LONGEST, **options: Any) -> "Answered":
-        """Answer as `estimate` does; neither is a frame made, for that takes longer to load, nor is anybody warned."""
+        """Answer as `estimate` does, but make no frame of it, which is slow to load, and warn of nothing."""
         self._check_options(estimator, options)
         return self._read_steadily(lambda: self._answer(sql, estimator, timeout, options))
 
