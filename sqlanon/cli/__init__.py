@@ -1,6 +1,5 @@
 """The command line: one verb per task, no logic of its own."""
 
-import gc
 import logging
 import os
 import sys
@@ -64,7 +63,6 @@ def main() -> None:
     if ended is not None:
         code, words = ended
         say(words)
-    gc.freeze()  # what is left goes with the process: to look through all of it for cycles takes a tenth of a second
     sys.exit(code)
 
 
