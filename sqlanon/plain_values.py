@@ -20,9 +20,9 @@ def refuse_broken_text(values: Iterable[object]) -> None:
             raise UsageError(f"{value!a} is not UTF-8 text; name files, columns and queries in UTF-8")
 
 
-def records(frame: "pd.DataFrame") -> list[dict[str, Any]]:
-    """Return a frame's rows as plain values: numbers, text, ISO dates, None for NULL."""
-    columns = {name: [plain(value) for value in frame[name].tolist()] for name in frame.columns}
+def records(frame: "pd.DataFrame | Mapping[str, Any]") -> list[dict[str, Any]]:
+    """Return the rows of a frame, or of arrays by name, as plain values: numbers, text, ISO dates, None for NULL."""
+    columns = {str(name): [plain(value) for value in column.tolist()] for name, column in frame.items()}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 

@@ -8,6 +8,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import sqlanon
 from sqlanon.methods import METHODS
 from sqlanon.plans.templates import template_names
 from tests.facts import each
@@ -159,6 +160,19 @@ def test_publishing_imports_nothing_large():
     found = imported_by("-c", "import sqlanon.publishing.publish, sqlanon.cli.display, sqlanon.engines.duckdb")
     assert "sqlanon.engines.duckdb" in found
     assert not found & LARGE
+
+
+def test_a_count_is_answered_without_a_frame(con, tmp_path):
+    con.execute("create table t as select i as ssn, i % 40 as age, 'd' || i % 5 as disease from range(200) r(i)")
+    sqlanon.anatomy(con, "t", quasi="age", sensitive="disease", id="ssn", l=3, out=tmp_path / "ward")
+    asked = ("SELECT COUNT(*) FROM release WHERE age > 9 AND disease = 'd1'", "--estimator", "shrinkage")
+    found = imported_by("-m", "sqlanon", "estimate", str(tmp_path / "ward"), *asked)
+    assert {"numpy", "sqlglot"} <= found
+    assert not found & {"pandas", "scipy", "pyarrow", "altair"}
+    assert "sqlanon.methods.qit_st" in found  # what made it reads this, and no other method is loaded
+    assert not {f"sqlanon.methods.{name}" for name in ("robust", "splu", "mondrian", "uncertain")} & found
+    attacked = imported_by("-m", "sqlanon", "attack", str(tmp_path / "ward"))
+    assert "sqlanon.attacks.attack_release" in attacked and not attacked & {"pandas", "scipy", "pyarrow", "altair"}
 
 
 def test_the_version_is_said_without_a_database():

@@ -8,11 +8,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.methods.mondrian.read_manifest import described
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import free_name, resolve_names
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.verification import generalized
 from sqlanon.verification.checks import PublishedTables
 
 if TYPE_CHECKING:
@@ -50,6 +48,9 @@ def box_presence_query(published: PublishedTables, voters: Source, types: Mappin
 
     It answers a row for all voters alike: the quasi columns, how many voters lie in the same boxes, those of ANSWERS.
     """
+    from sqlanon.methods.mondrian.read_manifest import described  # groups have no boxes
+    from sqlanon.verification import generalized
+
     attributes = described(published.manifest)
     names = resolve_names(list(types), [one.name for one in attributes])
     boxed = [name for one in attributes for name in one.names.values()]

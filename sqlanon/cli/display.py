@@ -23,6 +23,8 @@ from sqlanon.wording import spoken
 if TYPE_CHECKING:
     import pandas as pd
 
+    from sqlanon.estimation.answered import Answered
+
 Format = Literal["table", "json", "csv"]
 SHOWN_VOTERS = 20  # lines of a voter list, which may be as long as the table
 
@@ -55,20 +57,28 @@ def show_frame(frame: "pd.DataFrame", how: Format) -> None:
     elif how == "csv":
         frame.to_csv(sys.stdout, index=False)
     else:
-        _print_table(list(frame.columns), [list(row.values()) for row in records(frame)])
+        _print_rows(frame)
 
 
-def show_answer(frame: "pd.DataFrame", how: Format) -> None:
+def _print_rows(columns: "pd.DataFrame | Mapping[str, Any]") -> None:
+    _print_table(list(columns.keys()), [list(row.values()) for row in records(columns)])
+
+
+def show_answer(answer: "Answered", how: Format) -> None:
     """Print the answer to a query; in JSON each row also holds its warnings, if there are any.
 
     An answer without rows is then one object that holds nothing else.
     """
-    said = [spoken(message) for message in frame.attrs["warnings"]]
-    if how == "json" and said:
-        name = free_name("notes", list(frame.columns))
-        _print_json([row | {name: said} for row in records(frame)] or [{name: said}])
-        return
-    show_frame(frame, how)
+    said = [spoken(message) for message in answer.warnings]
+    if how == "csv":
+        show_frame(answer.df(), how)
+    elif how == "table":
+        _print_rows(answer.columns)
+    elif said:
+        name = free_name("notes", list(answer.columns.keys()))
+        _print_json([row | {name: said} for row in records(answer.columns)] or [{name: said}])
+    else:
+        _print_json(records(answer.columns))
 
 
 def show_mapping(mapping: Mapping[str, Any], how: Format) -> None:

@@ -14,7 +14,11 @@ from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.number]
 
 
 class Engine(Protocol):
@@ -63,6 +67,9 @@ class Engine(Protocol):
 
     def frame(self, sql: str) -> "pd.DataFrame":
         """Run one SELECT and fetch it as columns."""
+
+    def arrays(self, sql: str) -> "dict[str, Numbers]":
+        """Run one SELECT of numbers and fetch it as arrays by name; NULL is NaN."""
 
     def columns(self, sql: str) -> dict[str, str]:
         """Return the columns of a SELECT with their types, without running it."""

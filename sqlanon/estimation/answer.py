@@ -10,6 +10,7 @@ from sqlanon.charts.drawing import require
 from sqlanon.charts.intervals import draw_intervals
 from sqlanon.charts.picture import Picture
 from sqlanon.errors import UsageError
+from sqlanon.estimation.answered import Answered
 from sqlanon.plain_values import plain
 
 MOST_DRAWN = 60  # lines of one chart
@@ -65,8 +66,9 @@ class Answer(pd.DataFrame):
         ]
 
 
-def as_answer(frame: pd.DataFrame) -> Answer:
-    """Return a frame of figures as an answer, with all that is said of it."""
+def as_answer(found: Answered) -> Answer:
+    """Return figures as a frame, with all that is said of them."""
+    frame = found.df()
     answer = Answer(frame)
     answer.attrs = frame.attrs
     return answer

@@ -1,6 +1,6 @@
 """Say why cells of an answer are empty: over no row SUM and AVG are NULL, and some estimates have no error bar."""
 
-import pandas as pd
+from sqlanon.estimation.answered import Answered
 
 OVER_NO_ROW = "{columns}: {count} of {answers} answers are empty, for SUM and AVG over no row are NULL"
 NO_ERROR_BAR = "{columns}: {estimator} gives no error bars, for its error is a bias that the release does not tell"
@@ -8,22 +8,24 @@ ENDS = ("std_error", "low", "high")
 BIASED = ("uniform", "iterative")  # estimators that know no error of theirs
 
 
-def tell_blank_cells(answer: pd.DataFrame, estimator: str) -> None:
+def tell_blank_cells(answer: Answered, estimator: str) -> None:
     """Add to the answer's messages why values and error bars are missing.
 
-    answer: a row per answer, for each aggregate x also x_std_error, x_low, x_high; its `attrs["messages"]` are texts.
+    answer: for each aggregate x it has x_std_error, x_low, x_high as well.
     """
-    measured = [name for name in answer.columns if {f"{name}_{end}" for end in ENDS} <= set(answer.columns)]
+    names = list(answer.columns.keys())
+    measured = [name for name in names if {f"{name}_{end}" for end in ENDS} <= set(names)]
     empty, bare = dict[int, list[str]](), list[str]()
     for name in measured:
-        missing = answer[name].isna()
+        missing = answer.tell_missing(name)
+        answers = len(missing)
         empty.setdefault(int(missing.sum()), []).append(name)
-        if estimator in BIASED and (answer[f"{name}_std_error"].isna() & ~missing).any():
+        if estimator in BIASED and (answer.tell_missing(f"{name}_std_error") & ~missing).any():
             bare.append(name)
     told = [
-        OVER_NO_ROW.format(columns=", ".join(names), count=count, answers=len(answer))
+        OVER_NO_ROW.format(columns=", ".join(names), count=count, answers=answers)
         for count, names in empty.items()
         if count
     ]
     told += [NO_ERROR_BAR.format(columns=", ".join(bare), estimator=estimator)] if bare else []
-    answer.attrs["messages"] = [*answer.attrs.get("messages", ()), *told]
+    answer.messages = [*answer.messages, *told]

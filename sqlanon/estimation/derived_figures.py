@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from sqlanon.errors import AnswerError, QueryError, ResourceError, SqlanonError, TargetError
 from sqlanon.estimation.finite_numbers import is_numeric
@@ -21,6 +20,7 @@ from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Derived
 
 if TYPE_CHECKING:
+    from sqlanon.engines.base import Numbers
     from sqlanon.estimation.query_run import QueryRun
 
 LARGEST_POINTS = 5_000_000  # answers x points x aggregates
@@ -28,6 +28,7 @@ _NARROW = "{} answers are too many for expressions over aggregates; group by few
 _ENDLESS = "{} of {} intervals of {} are left open: the expression has no value for all that its aggregates may be"
 _BOUND = "the errors of {} aggregates that {} reads go together in a way that is not followed: its error is a bound"
 Correlations = Mapping[tuple[int, int], Array]
+Figures = Mapping[str, "Numbers"]  # columns of one length: a line per answer, with cell and set_number
 
 
 class DerivedFigures:
@@ -37,28 +38,28 @@ class DerivedFigures:
         """Take the estimates of the aggregates, cells x sets each, and the correlations of pairs of them."""
         self.run, self.estimates, self.correlations = run, estimates, correlations
 
-    def extend(self, figure: pd.DataFrame) -> pd.DataFrame:
-        """Return the figures (one line per answer, with cell and set_number) with those of every expression."""
+    def evaluate(self, figure: Figures) -> dict[str, Array]:
+        """Return the figures of every expression, from those of the aggregates."""
         columns: dict[str, Array] = {}
         for number, derived in enumerate(self.run.query.derived, start=len(self.estimates)):
             name = next(item.name for item in self.run.query.items if item.aggregate == number)
             value = self._evaluate(derived.sql, figure, self._read_values(figure)[:, None])[:, 0]
             one = self._spread(derived, figure, value, name)
             columns |= {f"{field}_{number}": array for field, array in one.items()}
-        return pd.concat([figure, pd.DataFrame(columns, index=figure.index)], axis=1)
+        return columns
 
-    def _read_values(self, figure: pd.DataFrame) -> Array:
+    def _read_values(self, figure: Figures) -> Array:
         numbers = range(len(self.estimates))
-        return np.stack([figure[f"value_{number}"].to_numpy(dtype=float) for number in numbers], axis=1)
+        return np.stack([figure[f"value_{number}"].astype(float) for number in numbers], axis=1)
 
-    def _spread(self, derived: Derived, figure: pd.DataFrame, value: Array, name: str) -> dict[str, Array]:
+    def _spread(self, derived: Derived, figure: Figures, value: Array, name: str) -> dict[str, Array]:
         """Return value, standard error and interval of one expression."""
         sql, numbers = self.run.spread_of(derived)
         estimates = self._gather(numbers, figure)
         found = {"value": value} | {field: np.full(len(value), np.nan) for field in ("std_error", "low", "high")}
         known = estimates.tell_known() & np.isfinite(value)
-        chosen, lines = estimates.choose(known), figure[known]
-        if not len(lines):
+        chosen, lines = estimates.choose(known), {name: column[known] for name, column in figure.items()}
+        if not known.any():
             return found
         try:
             points = step_points(chosen)
@@ -69,7 +70,7 @@ class DerivedFigures:
         except (AnswerError, ResourceError, TargetError):
             raise
         except SqlanonError:  # the expression fails at a point where it need not
-            figures, slopes = np.full((len(lines), 1), np.nan), np.full(chosen.value.shape, np.nan)
+            figures, slopes = np.full((len(chosen.value), 1), np.nan), np.full(chosen.value.shape, np.nan)
             correlation = chosen.correlation
         open_ends = ~np.isfinite(figures).all(axis=1)
         own = value[known]
@@ -82,16 +83,14 @@ class DerivedFigures:
             self.run.messages.append(_BOUND.format(len(numbers), repr(name)))
         return found
 
-    def _gather(self, numbers: Sequence[int], figure: pd.DataFrame) -> Estimates:
+    def _gather(self, numbers: Sequence[int], figure: Figures) -> Estimates:
         """Return what the expression reads, answer by answer."""
         fields = ("value", "centre", "std_error", "low", "high")
-        arrays = {
-            field: np.stack([figure[f"{field}_{n}"].to_numpy(dtype=float) for n in numbers], axis=1) for field in fields
-        }
+        arrays = {field: np.stack([figure[f"{field}_{n}"].astype(float) for n in numbers], axis=1) for field in fields}
         arrays["centre"] = np.clip(arrays["centre"], arrays["low"], arrays["high"])
-        place = (figure["cell"].to_numpy(), figure["set_number"].to_numpy())
+        place = (figure["cell"], figure["set_number"])
         size = len(numbers)
-        correlation = np.broadcast_to(np.eye(size), (len(figure), size, size)).copy()
+        correlation = np.broadcast_to(np.eye(size), (len(place[0]), size, size)).copy()
         for one in range(size):
             for other in range(one):
                 known = self.correlations.get((numbers[other], numbers[one]))
@@ -103,23 +102,22 @@ class DerivedFigures:
         correlation[either & ~np.eye(size, dtype=bool)] = 0.0
         return Estimates(**arrays, correlation=correlation)
 
-    def _evaluate(self, sql: Sql, lines: pd.DataFrame, points: Array, numbers: Sequence[int] | None = None) -> Array:
+    def _evaluate(self, sql: Sql, lines: Figures, points: Array, numbers: Sequence[int] | None = None) -> Array:
         """Return an expression at points (answers x points x aggregates), answers x points; NaN for NULL."""
-        if not len(lines):
+        if not len(points):
             return np.zeros(points.shape[:2])
         if points.size > LARGEST_POINTS:
-            raise AnswerError(_NARROW.format(f"{len(lines):,}"))
+            raise AnswerError(_NARROW.format(f"{len(points):,}"))
         count, each, size = points.shape
         flat = points.reshape(count * each, size)
         columns = {f"value_{n}": flat[:, place] for place, n in enumerate(numbers or range(size))}
-        keys = {name: np.repeat(lines[name].to_numpy(), each) for name in ("cell", "set_number")}
-        frame = pd.DataFrame({"point_number": np.arange(len(flat))} | keys | columns)
+        keys = {name: np.repeat(lines[name], each) for name in ("cell", "set_number")}
         run = self.run
-        relation = str(run.space.keep_frame("point", frame))
+        relation = str(run.space.keep_columns("point", {"point_number": np.arange(len(flat))} | keys | columns))
         if relation not in run.made:
             run.made.append(relation)
         text = run.render_points(sql)
         (_, kind) = run.space.engine.columns(text).values()
         if not is_numeric(kind):
             raise QueryError(f"an expression over aggregates is answered where it is a number; one is {kind}")
-        return run.space.engine.frame(text)["figure"].to_numpy(dtype=float, na_value=np.nan).reshape(count, each)
+        return run.space.engine.arrays(text)["figure"].astype(float).reshape(count, each)

@@ -1,11 +1,17 @@
 """Refuse SUM and AVG of what has no finite sum: no numbers, NaN and infinity, numbers whose squares overflow."""
 
 import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from sqlanon.errors import AnswerError, QueryError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sqlanon.engines.base import Numbers
 
 _NUMERIC = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|REAL|DECIMAL.*|BOOLEAN|BIGNUM|VARINT")
 ENDLESS = "SUM and AVG were asked of an expression that is NaN or infinite {}; leave them out with WHERE"
@@ -22,17 +28,17 @@ def require_numeric(kind: str) -> None:
         raise QueryError(f"SUM and AVG take numbers; one was asked of {kind} values")
 
 
-def require_finite_weights(frame: pd.DataFrame, count: int) -> None:
+def require_finite_weights(selected: "Mapping[str, Numbers]", count: int) -> None:
     """Raise AnswerError where one of `count` expressions over sensitive values is NaN or infinite for a value.
 
-    frame: a row per selected value; endless_1 … tell where an expression is.
+    selected: by selected value; endless_1 … tell where an expression is.
     """
-    endless = max((int(frame[f"endless_{number}"].sum()) for number in range(1, count + 1)), default=0)
+    endless = max((int(selected[f"endless_{number}"].sum()) for number in range(1, count + 1)), default=0)
     if endless:
         raise AnswerError(ENDLESS.format(f"for {endless} of the values asked"))
 
 
-def require_finite_measures(frame: pd.DataFrame, name: str, count: int) -> None:
+def require_finite_measures(frame: "pd.DataFrame", name: str, count: int) -> None:
     """Raise AnswerError where one of `count` expressions over rows is NaN or infinite on a hit, or its squares are.
 
     frame: a moment query's rows; `name` counts such hits in its columns `name_1` …, once per case.
@@ -46,7 +52,7 @@ def require_finite_measures(frame: pd.DataFrame, name: str, count: int) -> None:
     require_finite_sums(frame.select_dtypes("number"))
 
 
-def require_finite_sums(frame: pd.DataFrame) -> None:
+def require_finite_sums(frame: "pd.DataFrame") -> None:
     """Raise AnswerError where a sum of finite numbers is infinite itself; NaN stands for NULL."""
     if not np.isfinite(frame.fillna(0.0).to_numpy(dtype=float)).all():
         raise AnswerError("SUM and AVG were asked of numbers whose squares are too large; divide them first")

@@ -50,7 +50,7 @@ class MissingValues:
         """Return what is to be told of the constants of one expression, nothing where a row equals it."""
         told = dict.fromkeys(comparisons, "")
         try:
-            found = self.space.engine.frame(self._render_occurrence(comparisons, domain)).iloc[0]
+            (found,) = self.space.engine.rows(self._render_occurrence(comparisons, domain))
             missing = [one for number, one in enumerate(comparisons, start=1) if found[f"found_{number}"] != 1]
             for number, one in enumerate(missing):
                 asked = f"{one.named} = {_cut(_write(one.constant))}"

@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from sqlanon.estimation.answered import Answered
 
 
 class Session(Protocol):
     """Answer queries about one opened release."""
 
-    def answer(self, sql: str, estimator: str | None = ..., **options: Any) -> "pd.DataFrame":
+    def ask(self, sql: str, estimator: str | None = ..., **options: Any) -> "Answered":
         """Answer one query."""
 
-    def answer_many(self, queries: Sequence[str], estimator: str | None = ...) -> "dict[int, pd.DataFrame]":
+    def answer_many(self, queries: Sequence[str], estimator: str | None = ...) -> "dict[int, Answered]":
         """Answer, by their places, those of many queries that can be answered together."""
 
     def statements(self, sql: str, estimator: str | None = ...) -> list[tuple[str, str]]:

@@ -3,16 +3,13 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sqlanon.errors import QueryError, ResourceError, SqlanonError, TargetError
+from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.coded_rows import Condition
 from sqlanon.estimation.made_ahead import cut
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Aggregate, Comparison, Query
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _COLUMN = re.compile(r"quasi_\d+")
 
@@ -54,10 +51,10 @@ def read_plain_count(query: Query) -> PlainCount | None:
 
 
 def answer_in_chunks(
-    queries: Iterable[tuple[int, PlainCount]], answer: Callable[[Sequence[PlainCount]], list["pd.DataFrame"]], size: int
-) -> dict[int, "pd.DataFrame"]:
+    queries: Iterable[tuple[int, PlainCount]], answer: Callable[[Sequence[PlainCount]], list[Answered]], size: int
+) -> dict[int, Answered]:
     """Return the answers by the queries' places; where something fails on this data, those queries' are missing."""
-    found = dict[int, "pd.DataFrame"]()
+    found = dict[int, Answered]()
     for chunk in cut(queries, size):
         try:
             answers = answer([query for _, query in chunk])

@@ -1,82 +1,47 @@
 """A query on its way through a release: what every method's answers share.
 
-The values that the sensitive part selects are numbered (relation `asked`); a method estimates per cell (combination of
-quasi keys) and value set (combination of sensitive keys); names, order and keys are put to the figures in SQL.
+A method estimates per cell (combination of quasi keys) and value set (combination of sensitive keys); what is run for
+that, the query's statements say.
 """
 
-import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from sqlanon.errors import AnswerError, DataError, QueryError, ResourceError, SqlanonError, TargetError, UsageError
+from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.derived_figures import DerivedFigures
 from sqlanon.estimation.finite_numbers import require_finite_weights, require_numeric
 from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.query_failures import explain_failure
+from sqlanon.estimation.query_statements import QueryStatements, weigh_choice
 from sqlanon.estimation.temporary_tables import Workspace, inline
 from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence
 from sqlanon.estimators.moments import LinearAggregate, SelectedValues
-from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.aggregate_query import INTERVAL, Aggregate, Comparison, Derived, Piece, Query, Role
+from sqlanon.sql.aggregate_query import Aggregate, Piece, Query
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LARGEST_ANSWER = 20_000_000  # numbers per moment: cells x cases x values
 
 Estimator = Callable[[Evidence], Estimate]
 
 
-class QueryRun:
-    """Prepare one query; a method adds how its release is read and what follows from it (`estimate_aggregates`).
-
-    SELECTING: the roles of the conditions that select sensitive values. SPLITS_AVERAGES: whether the error of an
-    expression over several aggregates follows from the sum and the count of each AVG in it, else from AVG's own.
-    """
-
-    SELECTING: tuple[Role, ...] = ("sensitive",)
-    SPLITS_AVERAGES = True
+class QueryRun(QueryStatements):
+    """Run one query; a method adds how its release is read and what follows from it (`estimate_aggregates`)."""
 
     def __init__(self, space: Workspace, query: Query) -> None:
-        """Sort the query's pieces; `relations` must name `value` before `render_asked` is called."""
-        self.space, self.query = space, query
-        self.quasi_keys = [key for key in query.keys if key.role != "sensitive"]
-        self.sensitive_keys = [key for key in query.keys if key.role == "sensitive"]
-        arguments = [agg.argument for agg in query.aggregates if agg.argument]
-        weights = [piece for piece in arguments if piece.role in ("constant", "sensitive")]
-        weights += [weigh_choice(agg.chosen) for agg in query.aggregates if agg.chosen]
-        self.weights = list(dict.fromkeys(weights))
-        measures = [piece for piece in arguments if piece.role in ("quasi", "mixed")]
-        measures += [product for pair in self.pairs() if (product := self.product(*pair))]
-        self.measures = list(dict.fromkeys(measures))
+        """Sort the query's pieces; nothing runs yet."""
+        super().__init__(space, query)
         self.correlations: dict[tuple[int, int], Array] = {}
         self.made: list[str] = []
         self.selected_count = 0
         self.messages: list[str] = []  # warnings
         self.remarks: list[str] = []  # how the answer was found
         self.settled: set[Sql] = set()  # constants of which enough is said, should no row equal them
-        self.relations = dict(space.relations) | {"point": relation_name(space.prefix, "point")}
-        self.people = Sql("")  # the relation that conditions on quasi columns read
-        # Other statements read `asked` for its cases and for the keys of its sets; else it is read once.
-        self.keeps_asked = bool(query.parts or self.sensitive_keys)
-
-    def spread_of(self, derived: Derived) -> tuple[Sql, tuple[int, ...]]:
-        """Return the expression whose error is followed, and the numbers of the aggregates that it reads."""
-        return (derived.spread, derived.linear) if self.SPLITS_AVERAGES else (derived.sql, derived.read)
-
-    def pairs(self) -> list[tuple[int, int]]:
-        """Return the pairs of aggregates that an expression reads both of."""
-        both = (itertools.combinations(self.spread_of(derived)[1], 2) for derived in self.query.derived)
-        return list(dict.fromkeys(itertools.chain.from_iterable(both)))
-
-    def product(self, one: int, other: int) -> Piece | None:
-        """Return the product of what two aggregates measure on rows; None where it is among the measures anyway."""
-        first, second = (self.query.aggregates[number].argument for number in (one, other))
-        if first is None or second is None or first == second or {first.role, second.role} != {"quasi"}:
-            return None
-        sql = Sql(f"(cast({first.sql} as double) * cast({second.sql} as double))")
-        return Piece("quasi", sql, sql)
 
     def estimate_aggregates(self, estimate: Estimator) -> tuple[Sequence[Any], BoolArray]:
         """Return a dataclass of arrays per aggregate, and which cells x sets are answered; a method's own.
@@ -85,87 +50,17 @@ class QueryRun:
         """
         raise NotImplementedError
 
-    def name_columns(self, name: str) -> list[tuple[str, str]]:
-        """Return the columns of an aggregate called `name` as (figure, name in the answer)."""
-        return [("value", name), *((end, f"{name}_{end}") for end in INTERVAL)]
-
     def keep(self, name: str, sql: str) -> Sql:
         """Make a temporary table that goes with this query."""
         relation = self.space.keep(name, sql)
         self.made.append(str(relation))
         return relation
 
-    # -- the statements that all methods share --------------------------------------------------
-
-    def render_asked(self) -> str:
-        """Write the query over the sensitive values."""
-        return self.space.render(
-            "estimation/query_run/asked",
-            self.relations,
-            sensitive_conditions=[piece.sql for piece in self.query.filters(*self.SELECTING)],
-            parts=self.query.parts,
-            sensitive_keys=[key.sql for key in self.sensitive_keys],
-            weights=[piece.sql for piece in self.weights],
-        )
-
-    def render_answer(self) -> str:
-        """Write the query that puts keys, order and names to the figures."""
-        given = self._keyed()
-        items: list[tuple[Sql, str]] = []
-        for item in self.query.items:
-            if item.aggregate is None:
-                items.append((item.sql, item.name))
-            else:
-                items += [(Sql(f"{x}_{item.aggregate}"), name) for x, name in self.name_columns(item.name)]
-        order = [Sql(f"{term.sql or f'value_{term.aggregate}'} {term.direction}") for term in self.query.order]
-        limit = [] if self.query.limit is None else [self.query.limit]
-        keys = self._key_columns()
-        shown: dict[str, Any] = {"items": items, "having": list(self.query.having), "order": order, "limit": limit}
-        return self.space.render("estimation/query_run/answer", given, keys=keys, **shown)
-
-    def render_points(self, expression: Sql) -> str:
-        """Write the query for an expression over aggregates at points."""
-        given = self._keyed()
-        keys = self._key_columns()
-        return self.space.render("estimation/derived_figures/point_value", given, keys=keys, expression=expression)
-
-    def closing_statements(self) -> list[tuple[str, str]]:
-        """Return the statements behind the estimates: expressions over them, the answer, the search for constants.
-
-        `point`, as `figure`, is filled from Python.
-        """
-        expressions = dict.fromkeys(sql for one in self.query.derived for sql in (one.sql, self.spread_of(one)[0]))
-        listed = [("point_value", self.render_points(sql)) for sql in expressions]
-        listed += [("answer", self.render_answer())] if self.query.grouped else []
-        return listed + list(MissingValues(self.space).statements(self.comparisons(), self.domain))
-
-    def _keyed(self) -> dict[str, Sql]:
-        """Return the relations with those of the keys of cells and sets."""
-        render, given = self.space.render, dict(self.relations)
-        quasi, sensitive = [key.sql for key in self.quasi_keys], [key.sql for key in self.sensitive_keys]
-        given["cell_key"], given["set_key"] = Sql("(select 0 as cell)"), Sql("(select 0 as set_number)")
-        if quasi:
-            given["cell_key"] = inline(render("estimation/query_run/cell_key", given, quasi_keys=quasi))
-        if sensitive:
-            given["set_key"] = inline(render("estimation/query_run/set_key", given, sensitive_keys=sensitive))
-        return given
-
-    def _key_columns(self) -> list[Sql]:
-        columns = []
-        for key in self.query.keys:
-            if key.role == "sensitive":
-                columns.append(Sql(f"set_key.set_key_{self.sensitive_keys.index(key) + 1}"))
-            else:
-                columns.append(Sql(f"cell_key.key_{self.quasi_keys.index(key) + 1}"))
-        return columns
-
-    # -- running -------------------------------------------------------------------------------
-
-    def answer(self, estimate: Estimator) -> pd.DataFrame:
-        """Run the statements and put the estimates together; `attrs["messages"]` tells what is special about them."""
+    def answer(self, estimate: Estimator) -> Answered:
+        """Run the statements and put the estimates together; messages tell what is special about them."""
         try:
             self._check_types()
-            frame = self._frame_answer(*self.estimate_aggregates(estimate))
+            columns = self._name_answer(*self.estimate_aggregates(estimate))
         except (QueryError, TargetError, AnswerError, ResourceError):
             raise
         except SqlanonError as error:
@@ -176,18 +71,7 @@ class QueryRun:
         finally:
             self.space.forget(self.made)
         self.messages += MissingValues(self.space).tell(self.comparisons(), self.domain, self.settled)
-        frame.attrs["messages"] = self.remarks + self.messages
-        frame.attrs["warnings"] = self.messages
-        return frame
-
-    def comparisons(self) -> Sequence[Comparison]:
-        """Return the constants that a row equals or none does, as far as the release tells."""
-        return self.query.comparisons
-
-    def domain(self, column: str) -> Sql:
-        """Return the relation of the published values of a column, by its internal name."""
-        of_values = column == "sensitive"
-        return self.relations["value" if of_values else "person" if "person" in self.relations else "published"]
+        return Answered(columns, self.remarks + self.messages, self.messages)
 
     def _check_types(self) -> None:
         """Refuse SUM and AVG of what is no number; the type of an expression over both sides is not known yet."""
@@ -205,16 +89,16 @@ class QueryRun:
             relation = self.keep("asked", self.render_asked())
             columns = ["code", "case_number", "set_number"]
             columns += [f"{name}_{number}" for number in numbers for name in ("weight", "endless")]
-            frame = self.space.engine.frame(f"select {', '.join(columns)} from {relation} order by code")
+            found = self.space.engine.arrays(f"select {', '.join(columns)} from {relation} order by code")
         else:
-            frame = self.space.read_once(self.render_asked())
-        code, case, value_set = (frame[name].to_numpy(dtype=np.int64) for name in ("code", "case_number", "set_number"))
+            found = self.space.read_once(self.render_asked())
+        code, case, value_set = (found[name].astype(np.int64) for name in ("code", "case_number", "set_number"))
         # Without sensitive keys there is one set, though no value may belong to it.
         sets = int(value_set.max(initial=-1)) + 1 if self.sensitive_keys else 1
         self.selected_count = len(code)
-        require_finite_weights(frame, len(self.weights))
+        require_finite_weights(found, len(self.weights))
         weights: dict[str, Array] = {
-            piece.sql: frame[f"weight_{n}"].to_numpy(dtype=float) for n, piece in enumerate(self.weights, start=1)
+            piece.sql: found[f"weight_{n}"].astype(float) for n, piece in enumerate(self.weights, start=1)
         }
         return SelectedValues(code, case, value_set, sets), weights
 
@@ -257,20 +141,19 @@ class QueryRun:
             occurring[:, value_set] |= rows[:, case] > 0
         return occurring
 
-    def _frame_answer(self, estimates: Sequence[Any], occurring: BoolArray) -> pd.DataFrame:
+    def _name_answer(self, estimates: Sequence[Any], occurring: BoolArray) -> "dict[str, Array] | pd.DataFrame":
         """Put keys, names and order to the figures: in SQL where there are groups, else it is one row."""
         cell, value_set = np.nonzero(occurring)
-        columns: dict[str, Any] = {"cell": cell, "set_number": value_set}
+        figure: dict[str, Any] = {"cell": cell, "set_number": value_set}
         for number, estimate in enumerate(estimates):
-            columns |= {f"{name}_{number}": array[occurring] for name, array in vars(estimate).items()}
-        figure = pd.DataFrame(columns)
+            figure |= {f"{name}_{number}": array[occurring] for name, array in vars(estimate).items()}
         if self.query.derived:
-            figure = DerivedFigures(self, estimates, self.correlations).extend(figure)
+            figure |= DerivedFigures(self, estimates, self.correlations).evaluate(figure)
         if not self.query.grouped:
             pairs = [(f"{x}_{i.aggregate}", n) for i in self.query.items for x, n in self.name_columns(i.name)]
-            return pd.DataFrame({name: figure[x] for x, name in pairs}).iloc[: self.query.limit]
+            return {name: figure[x][: self.query.limit] for x, name in pairs}
         self.made.append(str(self.relations["figure"]))
-        self.space.keep_frame("figure", figure)
+        self.space.keep_columns("figure", figure)
         text = self.render_answer()
         self._require_calendar(text)
         return self.space.engine.frame(text)
@@ -297,8 +180,3 @@ class QueryRun:
         over_rows += [piece.sql for piece in (*self.quasi_keys, *self.measures)]
         yield from ((sql, self.relations["value"]) for sql in over_values)
         yield from ((sql, self.people) for sql in over_rows)
-
-
-def weigh_choice(chosen: Piece) -> Piece:
-    """Return a condition on sensitive values as a weight: 1 where it holds."""
-    return Piece(chosen.role, Sql(f"(case when {chosen.sql} then 1 end)"), chosen.other)

@@ -4,10 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-import pandas as pd
-
 from sqlanon.engines.base import Engine
 from sqlanon.errors import QueryError
+from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.open_session import Session
 from sqlanon.methods.published_forms import one_column
 from sqlanon.plans.templates import Sql
@@ -46,11 +45,11 @@ class SeveralSession:
         self._opened: dict[str, Session] = {}
         self._column = lru_cache(maxsize=256)(self._read_column)
 
-    def answer(self, sql: str, estimator: str | None = None, **options: Any) -> pd.DataFrame:
-        """Answer one query as `Session.answer` does; raise QueryError where it reads two sensitive columns."""
-        return self._told(self._column(sql), self._session(sql).answer(sql, estimator, **options))
+    def ask(self, sql: str, estimator: str | None = None, **options: Any) -> Answered:
+        """Answer one query as `Session.ask` does; raise QueryError where it reads two sensitive columns."""
+        return self._told(self._column(sql), self._session(sql).ask(sql, estimator, **options))
 
-    def answer_many(self, queries: Sequence[str], estimator: str | None = None) -> "dict[int, pd.DataFrame]":
+    def answer_many(self, queries: Sequence[str], estimator: str | None = None) -> dict[int, Answered]:
         """Answer those of many queries that can be answered together, by their place: column by column."""
         places: dict[str, list[int]] = {}
         for place, sql in enumerate(queries):
@@ -58,7 +57,7 @@ class SeveralSession:
                 places.setdefault(self._column(sql), []).append(place)
             except QueryError:
                 continue  # asked alone, it says why
-        found: dict[int, pd.DataFrame] = {}
+        found: dict[int, Answered] = {}
         for column, own in places.items():
             answers = self._of(column).answer_many([queries[place] for place in own], estimator)
             found |= {own[number]: self._told(column, answer) for number, answer in answers.items()}
@@ -86,13 +85,13 @@ class SeveralSession:
             self._opened[column] = self._alone(self._engine, *one_column(self._tables, self._manifest, column))
         return self._opened[column]
 
-    def _told(self, column: str, answer: pd.DataFrame) -> pd.DataFrame:
+    def _told(self, column: str, answer: Answered) -> Answered:
         """Add to an answer what its intervals do not know."""
         if not self._caveat:
             return answer
         columns = " and ".join(map(repr, self._columns))
         message = self._caveat.format(columns=columns, column=repr(column))
-        answer.attrs["messages"] = [*answer.attrs.get("messages", ()), message]
+        answer.messages = [*answer.messages, message]
         return answer
 
     def _read_column(self, sql: str) -> str:

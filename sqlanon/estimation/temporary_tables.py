@@ -14,6 +14,8 @@ from sqlanon.sql.aggregate_query import Comparison
 if TYPE_CHECKING:
     import pandas as pd
 
+    from sqlanon.engines.base import Numbers
+
 MOST_REMEMBERED_QUERIES = 256  # over the sensitive values
 MOST_REMEMBERED_CONSTANTS = 20_000
 
@@ -30,7 +32,7 @@ class Workspace:
         self.relations: dict[str, Sql] = dict(tables)
         self._values = dict(values)
         self._made: list[str] = []
-        self._remembered: dict[str, pd.DataFrame] = {}
+        self._remembered: dict[str, dict[str, Numbers]] = {}
         self._types: dict[str, str] = {}
         self.told: dict[Comparison, str] = {}  # of constants in queries that no row equals; "" where one does
 
@@ -48,6 +50,12 @@ class Workspace:
         self.engine.create(Statement(name, sql, "table", str(relation)))
         self._made.append(str(relation))
         return relation
+
+    def keep_columns(self, name: str, columns: "Mapping[str, Numbers]") -> Sql:
+        """Put a small table of Python's, given as arrays, into a temporary table, over an older one of this name."""
+        import pandas as pd  # slow to load
+
+        return self.keep_frame(name, pd.DataFrame(dict(columns)))
 
     def keep_frame(self, name: str, frame: "pd.DataFrame") -> Sql:
         """Put a small table of Python's into a temporary table, over an older one of this name."""
@@ -68,13 +76,13 @@ class Workspace:
         """Drop every temporary table; they are made again where they are needed again."""
         self.forget(self._made)
 
-    def read_once(self, sql: str) -> "pd.DataFrame":
+    def read_once(self, sql: str) -> "dict[str, Numbers]":
         """Run a query over the sensitive values, or remember its rows: they depend on the release only."""
         if sql not in self._remembered:
             # Queries over the values are many only where somebody enumerates them: no order of forgetting pays.
             if len(self._remembered) >= MOST_REMEMBERED_QUERIES:
                 self._remembered.clear()
-            self._remembered[sql] = self.engine.frame(sql)
+            self._remembered[sql] = self.engine.arrays(sql)
         return self._remembered[sql]
 
     def read_type(self, expression: Sql, relation: Sql) -> str:

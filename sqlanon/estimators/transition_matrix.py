@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 Array = NDArray[np.float64]
 LEAST_REPEATED, MOST_REPEATED = 8, 40
@@ -86,6 +85,8 @@ def _meetings(counts: NDArray[np.int64], gamma: int, groups_per_block: int, rand
     number = np.arange(rows) - first[run_block]
     group = (number % own_groups[run_block]) * blocks + run_block
     value = np.repeat(runs[shuffled] % values, length[shuffled])
+    from scipy import sparse  # slow to load
+
     held = sparse.csr_array((np.ones(rows), (group, value)), shape=(groups, values))
     size = np.maximum(held @ np.ones(values), 1)
     return np.asarray((held.T @ (sparse.diags_array(1 / size) @ held)).toarray())

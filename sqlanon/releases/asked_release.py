@@ -14,10 +14,9 @@ from sqlanon.releases.standing_release import StandingRelease
 from sqlanon.wording import spoken
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from sqlanon.attacks.findings import Attack
     from sqlanon.estimation.answer import Answer
+    from sqlanon.estimation.answered import Answered
     from sqlanon.reports.page import Page
 
 log = logging.getLogger("sqlanon")
@@ -40,11 +39,17 @@ class AskedRelease(StandingRelease):
         in `attrs["messages"]`, with remarks on how the answer was found. Its `plot()` draws the intervals.
         Raises QueryError where the query is outside this grammar, ResourceError where it takes too long.
         """
-        self._check_options(estimator, options)
-        answer = self._answer_alone(sql, estimator, timeout, options)
-        for message in answer.attrs.get("warnings", ()):
+        from sqlanon.estimation.answer import as_answer
+
+        answer = as_answer(self.ask(sql, estimator, timeout=timeout, **options))
+        for message in answer.attrs["warnings"]:
             warnings.warn(spoken(message), AnswerWarning, stacklevel=2)
         return answer
+
+    def ask(self, sql: str, estimator: str | None = None, *, timeout: float = LONGEST, **options: Any) -> "Answered":
+        """Answer as `estimate` does, but make no frame of it, which is slow to load, and warn of nothing."""
+        self._check_options(estimator, options)
+        return self._read_steadily(lambda: self._answer(sql, estimator, timeout, options))
 
     def estimate_many(
         self, queries: Iterable[str], estimator: str | None = None, *, timeout: float = LONGEST, **options: Any
@@ -62,7 +67,7 @@ class AskedRelease(StandingRelease):
             if isinstance(answer, SqlanonError):
                 raise answer
             answers.append(answer)
-            for message in answer.attrs.get("warnings", ()):
+            for message in answer.attrs["warnings"]:
                 warnings.warn(spoken(message), AnswerWarning, stacklevel=2)
         return answers
 
@@ -77,16 +82,12 @@ class AskedRelease(StandingRelease):
         together = {} if options else self._read_steadily(lambda: self._answer_together(asked, estimator, timeout))
         for place, sql in enumerate(asked):
             try:
-                if place in together:
-                    yield as_answer(together.pop(place))
-                else:
-                    yield self._answer_alone(sql, estimator, timeout, options)
+                alone = place not in together
+                yield as_answer(self.ask(sql, estimator, timeout=timeout, **options) if alone else together.pop(place))
             except (QueryError, DataError) as error:
                 yield error
 
-    def _answer_together(
-        self, queries: Sequence[str], estimator: str | None, timeout: float
-    ) -> "dict[int, pd.DataFrame]":
+    def _answer_together(self, queries: Sequence[str], estimator: str | None, timeout: float) -> "dict[int, Answered]":
         """Return the answers, by place, of the queries that a session answers together."""
         session = self._open_session()
         try:
@@ -101,17 +102,12 @@ class AskedRelease(StandingRelease):
         if options and estimator != "iterative":
             raise UsageError(f"{', '.join(options)}: only the estimator iterative (of splu) takes these")
 
-    def _answer_alone(self, sql: str, estimator: str | None, timeout: float, options: Mapping[str, Any]) -> "Answer":
-        from sqlanon.estimation.answer import as_answer  # pandas is slow to load, and publishing needs none
-
-        return as_answer(self._read_steadily(lambda: self._answer(sql, estimator, timeout, options)))
-
-    def _answer(self, sql: str, estimator: str | None, timeout: float, options: Mapping[str, Any]) -> "pd.DataFrame":
+    def _answer(self, sql: str, estimator: str | None, timeout: float, options: Mapping[str, Any]) -> "Answered":
         session = self._open_session()
         try:
             log.info("answering the query")
             with time_limit(self.engine, timeout):
-                return session.answer(sql, estimator, **options)
+                return session.ask(sql, estimator, **options)
         except ResourceError:
             session.close()  # what was being made is of no use
             raise

@@ -7,8 +7,6 @@ from typing import Any
 from sqlanon.engines.base import Engine
 from sqlanon.errors import ReleaseError
 from sqlanon.plans.manifest import Manifest, foreign_texts
-from sqlanon.releases.companions.registry import foreign_companions
-from sqlanon.releases.foreign_content import foreign_entries, foreign_files
 from sqlanon.releases.forms import form_of
 from sqlanon.releases.targets import Place, file_sha256, table_files
 from sqlanon.verification.checks import Check, PublishedTables, Report, equal_figures
@@ -24,6 +22,8 @@ def file_path(directory: Path, name: str) -> Path:
 
 def check_files(engine: Engine, manifest: Manifest, place: Place) -> Check:
     """Compare what lies in a release's place with what the manifest says of it: that, and nothing else."""
+    from sqlanon.releases.foreign_content import foreign_entries, foreign_files  # estimating asks for digests alone
+
     files = manifest["files"]
     if place.directory is None:  # tables, which the database keeps whole
         foreign = foreign_entries(engine, place.schema, manifest) if place.schema is not None else {}
@@ -38,6 +38,8 @@ def check_files(engine: Engine, manifest: Manifest, place: Place) -> Check:
 
 def check_texts(manifest: Manifest, place: Place) -> Check | None:
     """Compare the texts beside the tables with those that a proved manifest gives; None where none differs."""
+    from sqlanon.releases.companions.registry import foreign_companions
+
     foreign = foreign_companions(place.directory, manifest) if place.directory is not None else {}
     if not foreign:
         return None

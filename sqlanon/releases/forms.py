@@ -1,10 +1,10 @@
 """The forms that a release takes, and what each offers: its verification, its answers, its summary."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, cast
 
-from sqlanon.adversary import voter_list
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.open_session import Session
 from sqlanon.methods.published_forms import form_name, has_several
@@ -14,11 +14,7 @@ from sqlanon.plans.templates import Sql
 from sqlanon.releases import summaries
 from sqlanon.releases.summaries import Summary, Table
 from sqlanon.releases.suppression_summary import tell_apart, tell_clashes, tell_left_out
-from sqlanon.verification import class_qit_st, generalized, qit_st, randomized, rank_alignment
 from sqlanon.verification.checks import Check, PublishedTables, Verification
-from sqlanon.verification.several_boxes import SeveralBoxes
-from sqlanon.verification.several_columns import SeveralTables
-from sqlanon.verification.uncertain import release_checks, true_counts
 
 Opening = Callable[[Engine, Mapping[str, Sql], Manifest], Session]
 
@@ -85,8 +81,13 @@ def _generalized_session(engine: Engine, tables: Mapping[str, Sql], manifest: Ma
     return cast(Session, Opened(engine, tables, manifest))
 
 
-FORMS: dict[str, Form] = {
-    "qit_st": Form(
+# so is what verifies it: a release is of one form
+@cache
+def _groups() -> Form:
+    from sqlanon.adversary import voter_list
+    from sqlanon.verification import qit_st, rank_alignment
+
+    return Form(
         cast(Verification, qit_st),
         _groups_session,
         summaries.summarize_groups,
@@ -94,60 +95,95 @@ FORMS: dict[str, Form] = {
         compared=rank_alignment.check_alignment,
         compared_queries=rank_alignment.alignment_queries,
         presence=voter_list.presence_query,
-    ),
-    "class_qit_st": Form(
-        cast(Verification, class_qit_st),
-        _groups_session,
-        tell_left_out(summaries.summarize_class_groups),
-        groups=True,
-        compared=rank_alignment.check_alignment,
-        compared_queries=rank_alignment.alignment_queries,
-        presence=voter_list.presence_query,
-    ),
-    "randomized": Form(
+    )
+
+
+@cache
+def _class_groups() -> Form:
+    from sqlanon.verification import class_qit_st
+
+    summary = tell_left_out(summaries.summarize_class_groups)
+    return replace(_groups(), verification=cast(Verification, class_qit_st), summary=summary)
+
+
+@cache
+def _randomized() -> Form:
+    from sqlanon.verification import randomized
+
+    return Form(
         cast(Verification, randomized),
         _randomized_session,
         summaries.summarize_randomized,
         tables=summaries.randomized_tables,
-    ),
-    "uncertain": Form(
+    )
+
+
+@cache
+def _uncertain() -> Form:
+    from sqlanon.verification.uncertain import release_checks, true_counts
+
+    return Form(
         cast(Verification, release_checks),
         _uncertain_session,
         summaries.summarize_uncertain,
         nested=("alternatives",),
         compared=true_counts.compare_counts,
         compared_queries=true_counts.count_queries,
-    ),
-    "generalized": Form(
+    )
+
+
+@cache
+def _generalized() -> Form:
+    from sqlanon.adversary import voter_list
+    from sqlanon.verification import generalized
+
+    return Form(
         cast(Verification, generalized),
         _generalized_session,
         summaries.summarize_boxes,
         presence=voter_list.box_presence_query,
-    ),
+    )
+
+
+FORMS: dict[str, Callable[[], Form]] = {
+    "qit_st": _groups,
+    "class_qit_st": _class_groups,
+    "randomized": _randomized,
+    "uncertain": _uncertain,
+    "generalized": _generalized,
 }
 
 
 def form_of(manifest: Mapping[str, Any]) -> Form:
     """Return the form of a release, by the method that its manifest names and the columns that it publishes."""
     name = form_name(manifest)
-    return _SEVERAL_FORMS[name](dict(manifest)) if has_several(manifest) else FORMS[name]
+    return _SEVERAL_FORMS[name](dict(manifest)) if has_several(manifest) else FORMS[name]()
+
+
+def _several_groups(manifest: Manifest) -> Form:
+    from sqlanon.verification.several_columns import SeveralTables
+
+    verification = cast(Verification, SeveralTables(_groups().verification, manifest))
+    return Form(verification, _several_groups_session, tell_clashes(tell_apart(summaries.summarize_groups)))
+
+
+def _several_class_groups(manifest: Manifest) -> Form:
+    from sqlanon.verification.several_columns import SeveralTables
+
+    verification = cast(Verification, SeveralTables(_class_groups().verification, manifest))
+    return Form(verification, _several_groups_session, tell_clashes(tell_apart(summaries.summarize_class_groups)))
+
+
+def _several_boxes(manifest: Manifest) -> Form:
+    from sqlanon.verification.several_boxes import SeveralBoxes
+
+    verification = cast(Verification, SeveralBoxes(_generalized().verification, manifest))
+    return Form(verification, _several_boxes_session, tell_apart(summaries.summarize_boxes))
 
 
 # how many tables there are is known from a manifest alone
 _SEVERAL_FORMS: dict[str, Callable[[Manifest], Form]] = {
-    "several_qit_st": lambda manifest: Form(
-        cast(Verification, SeveralTables(FORMS["qit_st"].verification, manifest)),
-        _several_groups_session,
-        tell_clashes(tell_apart(summaries.summarize_groups)),
-    ),
-    "several_class_qit_st": lambda manifest: Form(
-        cast(Verification, SeveralTables(FORMS["class_qit_st"].verification, manifest)),
-        _several_groups_session,
-        tell_clashes(tell_apart(summaries.summarize_class_groups)),
-    ),
-    "several_generalized": lambda manifest: Form(
-        cast(Verification, SeveralBoxes(FORMS["generalized"].verification, manifest)),
-        _several_boxes_session,
-        tell_apart(summaries.summarize_boxes),
-    ),
+    "several_qit_st": _several_groups,
+    "several_class_qit_st": _several_class_groups,
+    "several_generalized": _several_boxes,
 }

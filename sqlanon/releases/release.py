@@ -1,6 +1,5 @@
 """A published release: its tables and its manifest, opened, verified, asked, shown, written elsewhere."""
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -14,21 +13,17 @@ from sqlanon.interruption import visible_or_not
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import ident
 from sqlanon.releases.asked_release import AskedRelease
-from sqlanon.releases.directory_target import DirectoryTarget
 from sqlanon.releases.file_checks import changed_files
-from sqlanon.releases.notebook_view import write_html
 from sqlanon.releases.stored_release import find_in_directory, find_in_schema
-from sqlanon.releases.verification_run import Evidence, verification_statements, verify_release
-from sqlanon.releases.verified_write import write_verified
 from sqlanon.sql.sources.source_choice import choose_source
 from sqlanon.verification.checks import PublishedTables, Report
-from sqlanon.verification.succession import check_since, since_query
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
     import duckdb
 
     from sqlanon.completion.completed import Completed
+    from sqlanon.releases.verification_run import Evidence
 
 
 class Release(AskedRelease):
@@ -64,8 +59,11 @@ class Release(AskedRelease):
         proved (groups that mix signatures are proved by their background). Raises nothing for a failed check,
         UsageError or DataError for a background that is no distribution or does not fit the release.
         """
+        from sqlanon.releases.verification_run import Evidence  # whoever only asks does not verify
+        from sqlanon.verification.succession import check_since
+
         against = choose_source(against, query, self.engine.dialect)
-        evidence = _evidence(against, voters, background, r)
+        evidence = Evidence.of(against, voters, background, r)
         if self.reopen is not None and (evidence.named or isinstance(since, str | Path)):
             read = [*evidence.named, *([str(since)] if isinstance(since, str | Path) else [])]
             return self.reopen(read).verify(against, voters, background, r, since)
@@ -81,7 +79,9 @@ class Release(AskedRelease):
         opened = since if isinstance(since, Release) else open_release(since, database, self.engine)
         return replace(opened.published_tables, engine=self.engine)
 
-    def _verify(self, evidence: Evidence) -> Report:
+    def _verify(self, evidence: "Evidence") -> Report:
+        from sqlanon.releases.verification_run import verify_release
+
         # the manifest of a form with nested values names values by their texts, which were written in UTC
         with self.engine.snapshot() if self.form.nested else nullcontext():
             return verify_release(self.published_tables, self.form, self.place, evidence)
@@ -96,8 +96,11 @@ class Release(AskedRelease):
         query: str | None = None,
     ) -> str:
         """Return the statements that `verify` would run, in order."""
+        from sqlanon.releases.verification_run import Evidence, verification_statements
+        from sqlanon.verification.succession import since_query
+
         against = choose_source(against, query, self.engine.dialect)
-        evidence = _evidence(against, voters, background, r)
+        evidence = Evidence.of(against, voters, background, r)
         statements = verification_statements(self.published_tables, self.form, evidence)
         if since is not None:
             statements.append(("since", since_query(self.published_tables, self._earlier(since))))
@@ -116,6 +119,9 @@ class Release(AskedRelease):
 
     def write(self, directory: str | Path, overwrite: bool = False) -> "Release":
         """Write the release to a directory (Parquet and release.json), verified, whole or not at all."""
+        from sqlanon.releases.directory_target import DirectoryTarget
+        from sqlanon.releases.verified_write import write_verified
+
         if self.reopen is not None:
             return self.reopen([str(Path(directory).absolute().parent)]).write(directory, overwrite)
         outputs = [Statement(name, self._select_sorted(name)) for name in self.tables]
@@ -147,6 +153,8 @@ class Release(AskedRelease):
 
     def _repr_html_(self) -> str:
         """Show the manifest's main lines and the first rows of each table."""
+        from sqlanon.releases.notebook_view import write_html
+
         return write_html(self.engine, self.tables, self.manifest)
 
 
@@ -179,16 +187,6 @@ def open_release(
     if own and not readable:
         release.reopen = lambda files: open_release(path, database, readable=files)
     return release
-
-
-def _evidence(against: object, voters: object, background: object, r: float | None) -> Evidence:
-    backgrounds = background if isinstance(background, list | tuple) else [background]
-    return Evidence(_as_text(against), _as_text(voters), [_as_text(table) for table in backgrounds], r)
-
-
-def _as_text(table: object) -> object:
-    """Return a path as the text by which engines find its file."""
-    return os.fspath(table) if isinstance(table, os.PathLike) else table
 
 
 def _write_statements(named: Iterable[tuple[str, str]]) -> str:

@@ -10,7 +10,6 @@ from sqlanon.methods import METHODS
 from sqlanon.methods.parameters import check_recorded
 from sqlanon.plans.manifest import Manifest, parse_manifest
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.releases.database_targets import read_schema_manifest
 from sqlanon.releases.forms import form_of
 from sqlanon.releases.steady_reading import directory_state
 from sqlanon.releases.targets import MANIFEST, Place, table_files
@@ -59,6 +58,8 @@ def find_in_schema(schema: str, engine: Engine) -> StoredRelease:
     # looked at before it is read: a view named manifest would be run
     if ("table", "manifest") not in contents:
         raise ReleaseError(f"no release in the schema {schema!r}: it has no table manifest")
+    from sqlanon.releases.database_targets import read_schema_manifest  # most releases are directories
+
     manifest = _read_manifest(read_schema_manifest(engine, schema), f"schema {schema}", engine)
     names = form_of(manifest).verification.TABLES
     # a view may answer verification and estimation differently, or read what is the reader's own
@@ -80,6 +81,8 @@ def manifest_in_directory(named: str) -> Manifest | None:
 
 def manifest_in_schema(named: str, engine: Engine) -> Manifest | None:
     """Return the manifest of a release's schema, read without its tables; None where there is no such release."""
+    from sqlanon.releases.database_targets import read_schema_manifest
+
     try:
         if "schema" in engine.places and "manifest" in (engine.tables(named) or ()):
             return parse_manifest(read_schema_manifest(engine, named), named)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sqlanon.methods.splu import binomial
 from sqlanon.plain_values import plain, words
 from sqlanon.plans.manifest import departed
 from sqlanon.wording import option
@@ -111,6 +110,8 @@ def _ever(manifest: Manifest) -> str:
 
 def randomized_tables(manifest: Manifest) -> list[Table]:
     """Return what is promised of each sensitive column's counts: title, heads, rows, closing lines."""
+    from sqlanon.methods.splu import binomial  # of one method
+
     return [binomial.table(column, promised) for column, promised in manifest["guarantee"].items()]
 
 

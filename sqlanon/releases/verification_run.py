@@ -1,6 +1,7 @@
 """Verify an opened release: its files, its tables, and where they are at hand its source and adversaries."""
 
 import logging
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -33,11 +34,22 @@ class Evidence:
     backgrounds: Sequence[object] = ()
     r: float | None = None
 
+    @classmethod
+    def of(cls, against: object, voters: object, background: object, r: float | None) -> "Evidence":
+        """Take what a caller gives: paths, and one background or a list of them."""
+        backgrounds = background if isinstance(background, list | tuple) else [background]
+        return cls(_as_text(against), _as_text(voters), [_as_text(table) for table in backgrounds], r)
+
     @property
     def named(self) -> list[str]:
         """Return what is named by a text, such as the path of a file."""
         tables = (*read_files(self.against), self.voters, *self.backgrounds)
         return [table for table in tables if isinstance(table, str)]
+
+
+def _as_text(table: object) -> object:
+    """Return a path as the text by which engines find its file."""
+    return os.fspath(table) if isinstance(table, os.PathLike) else table
 
 
 def verify_release(published: PublishedTables, form: Form, place: Place, evidence: Evidence) -> Report:

@@ -21,7 +21,6 @@ from sqlanon.plans.manifest import follows, manifest_text
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.verification import class_qit_st
 from sqlanon.verification.checks import Check, PublishedTables
 from sqlanon.verification.multisets import WEIGHT, align_columns
 
@@ -44,7 +43,11 @@ def alignment_queries(published: PublishedTables, source: Source, types: Mapping
     spelled = resolve_names(list(types), [*quasi, sensitive])
     read = [f"{source.expression(one)} as {name}" for one, name in zip(spelled, [*names, _VALUE], strict=True)]
     original = Sql(f"(select {', '.join(read)} from {source.relation})")
-    classes = class_qit_st.signature(published.manifest) if "backgrounds" in published.manifest["parameters"] else []
+    classes: list[str] = []
+    if "backgrounds" in published.manifest["parameters"]:
+        from sqlanon.verification import class_qit_st  # most releases are of one class
+
+        classes = class_qit_st.signature(published.manifest)
     given = {"published": people.published, "original": original}
     compared = {
         "quasi_names": names,

@@ -6,6 +6,7 @@ import pytest
 import sqlanon
 from sqlanon.errors import TargetError, UsageError
 from sqlanon.estimation.answer import MOST_DRAWN, Answer, as_answer
+from sqlanon.estimation.answered import Answered
 from tests.pages import Reader
 
 
@@ -34,14 +35,14 @@ def test_an_answer_is_a_frame_with_a_chart(release):
 
 
 def test_intervals_of_uncertain_counts_reach_from_certain_to_possible():
-    answer = as_answer(pd.DataFrame({"v": ["a"], "n_certain": [1.0], "n_possible": [4.0], "n_expected": [2.0]}))
-    ((line,),) = drawn(answer)
+    frame = pd.DataFrame({"v": ["a"], "n_certain": [1.0], "n_possible": [4.0], "n_expected": [2.0]})
+    ((line,),) = drawn(as_answer(Answered(frame, [], [])))
     assert (line["low"], line["value"], line["high"], line["name"]) == (1.0, 2.0, 4.0, "a")
 
 
 def test_missing_and_unbounded_figures_are_left_open():
     frame = pd.DataFrame({"n": [None, 2.0], "n_std_error": 0, "n_low": [None, 1.0], "n_high": [None, float("inf")]})
-    (lines,) = drawn(as_answer(frame.astype(float)))
+    (lines,) = drawn(as_answer(Answered(frame.astype(float), [], [])))
     assert [(one["name"], one["value"], one["high"]) for one in lines] == [("n", None, None), ("n (2)", 2.0, None)]
 
 
@@ -49,9 +50,9 @@ def test_missing_and_unbounded_figures_are_left_open():
 def test_what_is_no_chart_is_refused(rows):
     frame = pd.DataFrame({name: [1.0] * rows for name in ("n", "n_std_error", "n_low", "n_high")})
     with pytest.raises(UsageError, match="is no chart"):
-        as_answer(frame).plot()
+        as_answer(Answered(frame, [], [])).plot()
     with pytest.raises(UsageError, match="0 figures"):
-        as_answer(pd.DataFrame({"a": [1]})).plot()
+        as_answer(Answered(pd.DataFrame({"a": [1]}), [], [])).plot()
 
 
 def test_files_are_images_and_no_file_is_lost(release, tmp_path):

@@ -258,7 +258,7 @@ def test_a_few_shared_groups_change_little(census):
 
 
 def test_classes_beyond_memory_are_answered_uniformly(census, monkeypatch):
-    monkeypatch.setattr("sqlanon.estimation.qit_st.class_tables.MOST_KEPT", 0)
+    monkeypatch.setattr("sqlanon.estimators.class_systems.MOST_KEPT", 0)
     session = reopened(census, {"method": "robust", "parameters": {"backgrounds": [["sex", "area"]]}})
     sql = f"{COUNT} age > 40 and income in (2, 5)"
     assert session.answer(sql)["count"][0] == pytest.approx(census.answer(sql, "uniform")["count"][0])
@@ -473,6 +473,10 @@ def test_statements_are_what_runs(census, monkeypatch, in_memory):
         def frame(self, text):
             ran.append(text)
             return super().frame(text)
+
+        def arrays(self, text):
+            ran.append(text)
+            return super().arrays(text)
 
         def rows(self, text):
             ran.append(text)

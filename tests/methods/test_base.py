@@ -12,7 +12,7 @@ import sqlanon
 from sqlanon import cli
 from sqlanon.cli.app import app
 from sqlanon.estimators import ESTIMATORS
-from sqlanon.methods import METHODS
+from sqlanon.methods import METHODS, MODULES
 from sqlanon.methods.request_options import RequestOptions
 from sqlanon.plans import templates
 from sqlanon.plans.plan import Check, Report
@@ -32,7 +32,7 @@ def toy(tmp_path, monkeypatch):
     shutil.copytree(templates.template_root(), root)
     shutil.copytree(ROOT / "tests" / "methods" / "toy" / "templates", root, dirs_exist_ok=True)
     monkeypatch.setattr(templates, "template_root", lambda: root)
-    monkeypatch.setitem(METHODS, "toy", TOY)
+    monkeypatch.setitem(MODULES, "toy", "tests.methods.toy.method")
     for cached in (templates._environment, templates.template_header):
         cached.cache_clear()
     yield TOY

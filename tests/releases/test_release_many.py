@@ -83,8 +83,8 @@ def test_counts_are_answered_together_as_alone():
         assert sorted({place % len(wheres) for place in together}) == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12]
         for place, answer in list(together.items())[: len(wheres)]:
             alone = release.estimate(queries[place], estimator)
-            pd.testing.assert_frame_equal(answer, pd.DataFrame(alone))
-            assert answer.attrs == alone.attrs
+            pd.testing.assert_frame_equal(answer.df(), pd.DataFrame(alone))
+            assert answer.df().attrs == alone.attrs
     with pytest.warns(AnswerWarning, match="no such value in the release"):
         release.estimate_many(queries)
 
@@ -133,5 +133,5 @@ def test_boxes_answer_counts_together_as_alone():
     assert len(together) == len(queries)
     for place, answer in together.items():
         alone = release.estimate(queries[place])
-        pd.testing.assert_frame_equal(answer, pd.DataFrame(alone))
-        assert answer.attrs == alone.attrs
+        pd.testing.assert_frame_equal(answer.df(), pd.DataFrame(alone))
+        assert answer.df().attrs == alone.attrs

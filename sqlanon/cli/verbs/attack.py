@@ -31,6 +31,7 @@ def attack(
     what learning reaches is the adversary's own confidence.
     """
     from sqlanon.attacks.attack_release import attack_release
+    from sqlanon.attacks.findings import COLUMNS
     from sqlanon.cli import display
     from sqlanon.plans.roles import split_columns
     from sqlanon.releases.release import open_release
@@ -54,7 +55,6 @@ def attack(
         display.show_frame(found.df(), "csv")
         return
     sys.stdout.write(f"{found.headline}\n\n")
-    frame = found.df()
-    display.show_lines("", list(frame.columns), found.shown_lines())
+    display.show_lines("", COLUMNS, found.shown_lines())
     for note in found.notes:
         say(f"note: {note}")

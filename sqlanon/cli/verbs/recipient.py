@@ -177,13 +177,15 @@ def estimate(
         return
     opened.require_unchanged()
     with display.progress("estimating"):
-        answer = opened.estimate(query, how.name, timeout=how.timeout, **how.iteration)
-    for message in answer.attrs["messages"]:
+        answer = opened.ask(query, how.name, timeout=how.timeout, **how.iteration)
+    for message in answer.messages:
         say(message)
     display.show_answer(answer, session.how.value)
     if plot is not None:
+        from sqlanon.estimation.answer import as_answer
+
         with display.progress("drawing"):
-            answer.plot().save(plot, overwrite)
+            as_answer(answer).plot().save(plot, overwrite)
 
 
 def _check_plot(plot: Path | None, overwrite: bool, release: Path | None, database: str | None) -> None:

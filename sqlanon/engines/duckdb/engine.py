@@ -1,5 +1,6 @@
 """The engine protocol on one DuckDB connection."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,6 +21,8 @@ from sqlanon.plans.templates import Sql, ident, literal
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from sqlanon.engines.base import Numbers
 
 
 class DuckDBEngine:
@@ -110,6 +113,15 @@ class DuckDBEngine:
             return self.connection.execute(sql).df()
         except duckdb.Error as error:
             raise translate_error(error, self.files_read) from None
+
+    def arrays(self, sql: str) -> "dict[str, Numbers]":
+        """Run one SELECT of numbers and fetch it as arrays; NULL is NaN."""
+        try:
+            fetched: dict[str, Any] = self.connection.execute(sql).fetchnumpy()
+        except duckdb.Error as error:
+            raise translate_error(error, self.files_read) from None
+        # a column with NULLs comes masked
+        return {n: x.astype(float).filled(math.nan) if hasattr(x, "filled") else x for n, x in fetched.items()}
 
     def columns(self, sql: str) -> dict[str, str]:
         """Return the columns of a SELECT with their types, without running it."""

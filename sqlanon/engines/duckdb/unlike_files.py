@@ -1,7 +1,8 @@
 """Files of one pattern that lack columns of the others: their rows have NULL there, which is no value of anybody's."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlanon.plans.templates import literal
@@ -25,8 +26,40 @@ def count_lacking(engine: "DuckDBEngine", reader: str, pattern: str, given: str)
         return {}
     held: Counter[str] = Counter()
     spelled: dict[str, str] = {}
-    for path in paths:
-        for name in engine.columns(f"select * from {reader}({literal(escape_pattern(path))}{given})"):
-            held[name.lower()] += 1
-            spelled.setdefault(name.lower(), name)
+    parquet = reader == "read_parquet"
+    for columns in _read_footers(engine, paths) if parquet else _read_heads(engine, reader, paths, given):
+        named = {name.lower(): name for name in columns}
+        held.update(named.keys())
+        spelled = named | spelled
     return {spelled[name]: (len(paths) - count, len(paths)) for name, count in held.items() if count < len(paths)}
+
+
+def _read_heads(engine: "DuckDBEngine", reader: str, paths: Sequence[str], given: str) -> Iterator[Iterable[str]]:
+    """Yield the columns of each file, as its reader guesses them."""
+    for path in paths:
+        yield engine.columns(f"select * from {reader}({literal(escape_pattern(path))}{given})")
+
+
+def _read_footers(engine: "DuckDBEngine", paths: Sequence[str]) -> Iterator[Iterable[str]]:
+    """Yield the columns of each Parquet file; all footers are read by one statement."""
+    listed = ", ".join(literal(escape_pattern(path)) for path in paths)
+    nodes = engine.execute(f"select file_name, name, num_children from parquet_schema([{listed}])")
+    by_file: dict[str, list[tuple[str, int]]] = {}
+    for path, name, children in nodes:
+        by_file.setdefault(path, []).append((name, children or 0))
+    for path, schema in by_file.items():
+        yield [*_outermost(schema), *_partitions(path)]
+
+
+def _partitions(path: str) -> list[str]:
+    """Return the columns that a file's folders stand for: `year=2020` is one."""
+    return [part.partition("=")[0] for part in Path(path).parts[:-1] if "=" in part]
+
+
+def _outermost(schema: Sequence[tuple[str, int]]) -> Iterator[str]:
+    """Yield the columns of a schema: its nodes with the number of their children, the root first, depth first."""
+    below = 0  # nodes that are still to come inside a column
+    for name, children in schema[1:]:
+        if not below:
+            yield name
+        below += children - (below > 0)

@@ -33,6 +33,8 @@ from sqlanon.wording import option
 if TYPE_CHECKING:
     import pandas as pd
 
+    from sqlanon.engines.base import Numbers
+
 _ALIAS = re.compile(r"\s+as\b", re.IGNORECASE)
 
 
@@ -83,6 +85,10 @@ class PostgresEngine(Schemas):
         """Run one SELECT and fetch it as columns; numeric ones are float."""
         described, rows = self._run(self._translate(sql))
         return build_frame([column.name for column in described], self._types(described), rows)
+
+    def arrays(self, sql: str) -> "dict[str, Numbers]":
+        """Run one SELECT of numbers and fetch it as arrays; NULL is NaN."""
+        return {str(name): column.to_numpy() for name, column in self.frame(sql).items()}
 
     def columns(self, sql: str) -> dict[str, str]:
         """Return the columns of a SELECT with their types, without running it."""

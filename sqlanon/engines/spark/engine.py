@@ -26,6 +26,8 @@ from sqlanon.wording import option
 if TYPE_CHECKING:
     import pandas as pd
 
+    from sqlanon.engines.base import Numbers
+
 _NUMBERING = "monotonically_increasing_id()"
 
 
@@ -99,6 +101,10 @@ class SparkEngine:
         frame: pd.DataFrame = table.to_pandas(date_as_object=False)
         frame.columns = pd.Index(fetched.column_names)
         return frame
+
+    def arrays(self, sql: str) -> "dict[str, Numbers]":
+        """Run one SELECT of numbers and fetch it as arrays; NULL is NaN."""
+        return {str(name): column.to_numpy() for name, column in self.frame(sql).items()}
 
     def columns(self, sql: str) -> dict[str, str]:
         """Return the columns of a SELECT with their types, without running it."""

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.coded_rows import Condition, tell_holding
 from sqlanon.estimation.generalized.places import places_of
 from sqlanon.estimation.generalized.tables import BoxTables
@@ -50,7 +51,7 @@ class BoxBatch:
         place = (lines["group_id"].to_numpy(dtype=np.int64), lines["code"].to_numpy(dtype=np.int64))
         self.weights = sparse.csr_array((lines["weight"].to_numpy(dtype=float), place))
 
-    def answer(self, queries: Sequence[PlainCount]) -> list[pd.DataFrame]:
+    def answer(self, queries: Sequence[PlainCount]) -> list[Answered]:
         """Return an answer for each query."""
         rows = self.weights @ self._select(queries).astype(float)  # B x Q
         share, certain, possible = np.ones((3, *rows.shape))
@@ -144,15 +145,13 @@ class BoxBatch:
 
     # -- the answers ---------------------------------------------------------------------------
 
-    def _frame(self, query: PlainCount, value: float, low: float, high: float) -> pd.DataFrame:
+    def _frame(self, query: PlainCount, value: float, low: float, high: float) -> Answered:
         ends = {"std_error": 0.0 if low == high else np.nan, "low": low, "high": high}
         columns: dict[str, float] = {}
         for name in query.names:
             columns |= {name: value} | {f"{name}_{end}": ends[end] for end in INTERVAL}
-        answer = pd.DataFrame([columns])
         told = MissingValues(self.loaded).tell(self._comparisons(query), self.domain)
-        answer.attrs["messages"], answer.attrs["warnings"] = told, told
-        return answer
+        return Answered({name: np.array([figure]) for name, figure in columns.items()}, told, told)
 
     def _comparisons(self, query: PlainCount) -> list[Comparison]:
         """Leave out columns that are published as ranges."""

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from sqlanon.engines.base import Engine
-from sqlanon.estimation.generalized.batch_run import MOST_HELD, BoxBatch, reads_no_node
+from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.generalized.tables import BoxTables
 from sqlanon.estimation.plain_counts import answer_in_chunks, read_plain_counts
 from sqlanon.estimation.printed_script import MOMENTS, write_script
@@ -20,6 +19,11 @@ from sqlanon.estimators.evidence import BoolArray, Estimate
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Comparison, Query
 from sqlanon.sql.query_reader import parse_query
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sqlanon.estimation.generalized.batch_run import BoxBatch
 
 FEW, CHUNK = 8, 32  # queries that are answered sooner alone; and together at once
 MOST_BOXES = 500_000  # of which shares by query are held in memory
@@ -35,7 +39,11 @@ class Session:
         self.loaded = BoxTables(engine, tables, manifest)
         self._parse = lru_cache(maxsize=256)(lambda sql: parse_query(sql, self.loaded.quasi, self.loaded.sensitive))
 
-    def answer(self, sql: str, estimator: str | None = None) -> pd.DataFrame:
+    def answer(self, sql: str, estimator: str | None = None) -> "pd.DataFrame":
+        """Answer one query as `ask` does, in a frame."""
+        return self.ask(sql, estimator).df()
+
+    def ask(self, sql: str, estimator: str | None = None) -> Answered:
         """Answer one query: a row per answer, for each COUNT(*) its value, `_std_error` (none), `_low`, `_high`.
 
         sql: as `parse_query` reads it, COUNT(*) being the one aggregate. The value is what is to be expected of rows
@@ -47,7 +55,7 @@ class Session:
         self.loaded.load()
         return run.answer(estimate)
 
-    def answer_many(self, queries: Sequence[str], estimator: str | None = None) -> "dict[int, pd.DataFrame]":
+    def answer_many(self, queries: Sequence[str], estimator: str | None = None) -> dict[int, Answered]:
         """Answer those of many queries that can be answered together, by their place; the others are asked alone.
 
         Together go plain counts (`read_plain_count`) that ask no column with a hierarchy, of a release in memory.
@@ -55,13 +63,17 @@ class Session:
         choose_estimator(FORM, METHOD, estimator)
         if len(queries) < FEW or not self.loaded.engine.in_process:
             return {}
+        from sqlanon.estimation.generalized.batch_run import reads_no_node  # scipy is slow to load
+
         self.loaded.load()
         batch = self._open_batch()
         plain = read_plain_counts(queries, self._parse)
         together = ((place, one) for place, one in plain if reads_no_node(self.loaded, one.quasi))
         return {} if batch is None else answer_in_chunks(together, batch.answer, CHUNK)
 
-    def _open_batch(self) -> BoxBatch | None:
+    def _open_batch(self) -> "BoxBatch | None":
+        from sqlanon.estimation.generalized.batch_run import MOST_HELD, BoxBatch
+
         (size,) = self.loaded.engine.rows(
             f"select (select count(*) from {self.loaded.relations['box']}) as boxes,"
             f" (select count(*) from {self.loaded.relations['value']}) as sensitive_values"

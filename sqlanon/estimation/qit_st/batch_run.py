@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 
+from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.blank_cells import tell_blank_cells
 from sqlanon.estimation.coded_rows import WORD, CodedRows, tell_holding
 from sqlanon.estimation.made_ahead import cut, make_ahead
@@ -34,15 +34,15 @@ class BatchRun:
         occurrences = loaded.load_occurrences()
         self.parts = [occurrences[block.labels].T.tocsr() for block in rows.blocks]
 
-    def answer_all(self, queries: Iterable[tuple[int, PlainCount]]) -> dict[int, pd.DataFrame]:
+    def answer_all(self, queries: Iterable[tuple[int, PlainCount]]) -> dict[int, Answered]:
         """Return the answers by the queries' places; where something fails on this data, those queries' are missing."""
-        found = dict[int, pd.DataFrame]()
+        found = dict[int, Answered]()
         for some in make_ahead(cut(queries, LOOKED_FOR)):  # a query is read while others are counted
             self.tell_constants([query for _, query in some])
             found |= answer_in_chunks(some, self.answer, WORD)
         return found
 
-    def answer(self, queries: Sequence[PlainCount]) -> list[pd.DataFrame]:
+    def answer(self, queries: Sequence[PlainCount]) -> list[Answered]:
         """Return an answer for each of at most 64 queries."""
         assert len(queries) <= WORD
         selected = self._select(queries)
@@ -89,16 +89,15 @@ class BatchRun:
             return [] if inference.determined[number] or exact else [tell_undetermined(1, 1, inference.equations)]
         return [] if self.name == "uniform" else [TOO_MANY_VALUES]
 
-    def _frame(self, query: PlainCount, found: Estimate, number: int, messages: list[str]) -> pd.DataFrame:
+    def _frame(self, query: PlainCount, found: Estimate, number: int, messages: list[str]) -> Answered:
         """Write one answer as it would be alone."""
         figures = {name: array[number : number + 1] for name, array in vars(found).items()}
         figures["value"] = np.nan_to_num(figures["value"])
         columns: dict[str, Array] = {}
         for name in query.names:
             columns |= {name: figures["value"]} | {f"{name}_{end}": figures[end] for end in INTERVAL}
-        answer = pd.DataFrame(columns)
         told = messages + MissingValues(self.loaded).tell(query.comparisons, self._domain)
-        answer.attrs["messages"], answer.attrs["warnings"] = told, told
+        answer = Answered(columns, told, told)
         tell_blank_cells(answer, self.name)
         return answer
 

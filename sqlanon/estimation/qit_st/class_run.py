@@ -1,7 +1,8 @@
 """A query on its way through QIT and ST, answered class by class."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import pandas as pd
 
 from sqlanon.estimation.finite_numbers import require_finite_sums
 from sqlanon.estimation.qit_st.uniform_run import UniformRun
@@ -9,6 +10,9 @@ from sqlanon.estimators.class_moments import sums_in_memory, sums_of_frames
 from sqlanon.estimators.inference import Inference
 from sqlanon.estimators.inference_by_class import ClassInference
 from sqlanon.estimators.moments import Moments, SelectedValues
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class ClassRun(UniformRun):
@@ -61,7 +65,7 @@ class ClassRun(UniformRun):
             )
         super().tell_limits(inference, undetermined, exact)
 
-    def _read_by_place(self, name: str) -> pd.DataFrame:
+    def _read_by_place(self, name: str) -> "pd.DataFrame":
         """Run a query by class; add each class's place among those that are solved."""
         frame = self.loaded.engine.frame(self._render_by_class(name))
         classes = frame["class"].to_numpy(dtype=np.int64) if "class" in frame else np.zeros(len(frame), dtype=np.int64)

@@ -7,24 +7,21 @@ classes beyond what memory allows, are the rest: answered uniformly.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-from scipy import sparse
 
 from sqlanon.errors import ReleaseError
-from sqlanon.estimation.qit_st.class_readers import (
-    choose_classes,
-    count_values_in_memory,
-    read_classes_in_memory,
-    read_classes_of_frames,
-)
 from sqlanon.estimation.qit_st.tables import LARGEST_SYSTEM, GroupTables
-from sqlanon.estimators.class_systems import MOST_KEPT, ClassSystems, prepare_classes
 from sqlanon.estimators.evidence import Array, IntArray
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from scipy import sparse
+
+    from sqlanon.estimators.class_systems import ClassSystems
 
 CLASS_TABLES = ("class", "group_class")
 ROUNDS = 6  # in which signatures that hang together by their groups find one name
@@ -119,23 +116,28 @@ class ClassTables:
 
     # -- what is made once ---------------------------------------------------------------------
 
-    def load_systems(self) -> ClassSystems | None:
+    def load_systems(self) -> "ClassSystems | None":
         """Return the classes prepared for solving, None where the release has too many values for it."""
+        # pandas and scipy are slow to load, and other estimators need no classes
+        from sqlanon.estimation.qit_st import class_readers
+        from sqlanon.estimators.class_systems import MOST_KEPT, prepare_classes
+
         totals = self.loaded.load_totals()
         if self._systems is None and len(totals) <= LARGEST_SYSTEM:
             self._make_tables()
             values, group_classes = self._read_values()
-            chosen = choose_classes(values, len(totals), MOST_KEPT)
+            chosen = class_readers.choose_classes(values, len(totals), MOST_KEPT)
             # By class number from -1: the place among the chosen classes, all others at the rest's place behind them.
             self._place_of_class = np.full(int(values["class"].max()) + 2, len(chosen))
             self._place_of_class[chosen + 1] = np.arange(len(chosen))
             if group_classes is not None:
                 self._group_place = self.place_classes(group_classes)
-                classes = read_classes_in_memory(self.loaded.load_occurrences(), self._group_place, len(chosen))
+                occurrences = self.loaded.load_occurrences()
+                classes = class_readers.read_classes_in_memory(occurrences, self._group_place, len(chosen))
             else:
                 products = self.loaded.engine.frame(self._render_normal())
                 products = products if self.signature else products.assign(**{"class": 0})
-                classes = read_classes_of_frames(chosen, values, products)
+                classes = class_readers.read_classes_of_frames(chosen, values, products)
             self._systems = prepare_classes(list(classes), len(totals))
         return self._systems
 
@@ -151,8 +153,10 @@ class ClassTables:
                 self.loaded.keep(name, sql)
             self._made = True
 
-    def _read_values(self) -> tuple[pd.DataFrame, IntArray | None]:
+    def _read_values(self) -> "tuple[pd.DataFrame, IntArray | None]":
         """Return totals by class and value with the groups of each class; in memory also the class of each group."""
+        from sqlanon.estimation.qit_st.class_readers import count_values_in_memory
+
         if self.loaded.in_memory:
             occurrences, group_classes = self.loaded.load_occurrences(), self._read_group_classes()
             return count_values_in_memory(occurrences, group_classes), group_classes
@@ -173,6 +177,8 @@ class ClassTables:
 
     def count_in_memory(self, groups: IntArray) -> dict[str, Array]:
         """Return what `moment` and `scatter` say of rows that lie in these groups: L + 1 classes (x V)."""
+        from scipy import sparse
+
         systems = self.load_systems()
         assert systems is not None and self._group_place is not None
         occurrences, count = self.loaded.load_occurrences(), len(systems.rows) + 1

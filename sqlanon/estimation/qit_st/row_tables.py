@@ -52,9 +52,9 @@ class RowTables(Workspace):
         """
         if self._totals is None:
             load_readable(self._keep_tables, KIND)
-            frame = self.engine.frame(f"select code, row_count from {self.relations['value']}")
-            totals = np.zeros(len(frame))
-            totals[frame["code"].to_numpy()] = frame["row_count"]
+            found = self.engine.arrays(f"select code, row_count from {self.relations['value']}")
+            totals = np.zeros(len(found["code"]))
+            totals[found["code"].astype(np.int64)] = found["row_count"]
             self._totals = totals
         return self._totals
 

@@ -2,15 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
+from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.blank_cells import tell_blank_cells
 from sqlanon.estimation.plain_counts import read_plain_counts
-from sqlanon.estimation.qit_st.batch_run import BatchRun
-from sqlanon.estimation.qit_st.class_run import ClassRun
 from sqlanon.estimation.qit_st.class_tables import ClassTables
 from sqlanon.estimation.qit_st.pooled_run import PooledRun
 from sqlanon.estimation.qit_st.tables import GroupTables
@@ -21,10 +18,12 @@ from sqlanon.methods import METHODS
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.query_reader import parse_query
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 METHOD = "anatomy"  # of a manifest that names none
 FEW = 8  # queries that are answered sooner alone
 TOGETHER = ("uniform", "least_squares", "shrinkage")  # estimators that answer many queries at once
-_RUNS = {"ridge": ClassRun, "uniform": UniformRun}  # all other estimators solve one system for all groups
 
 
 class Session:
@@ -38,11 +37,15 @@ class Session:
         self._asked = False  # a release that is asked once is not worth a copy of its rows
         self._parse = lru_cache(maxsize=256)(lambda sql: parse_query(sql, self.loaded.quasi, self.loaded.sensitive))
 
-    def answer(self, sql: str, estimator: str | None = None) -> pd.DataFrame:
+    def answer(self, sql: str, estimator: str | None = None) -> "pd.DataFrame":
+        """Answer one query as `ask` does, in a frame."""
+        return self.ask(sql, estimator).df()
+
+    def ask(self, sql: str, estimator: str | None = None) -> Answered:
         """Answer one query: a row per answer, for each aggregate x also x_std_error, x_low, x_high (95 %).
 
         sql: as `parse_query` reads it. estimator: one of the form's own (ESTIMATORS), the first if None.
-        `attrs["messages"]` of the frame tells where the estimator had to give way to `uniform`.
+        Messages tell where the estimator had to give way to `uniform`.
         Raises QueryError for a query outside the grammar, DataError where it fails on this data.
         """
         name, estimate = choose_estimator(METHODS[self.method].form, self.method, estimator)
@@ -57,7 +60,7 @@ class Session:
         tell_blank_cells(answer, name)
         return answer
 
-    def answer_many(self, queries: Sequence[str], estimator: str | None = None) -> "dict[int, pd.DataFrame]":
+    def answer_many(self, queries: Sequence[str], estimator: str | None = None) -> dict[int, Answered]:
         """Answer those of many queries that can be answered together, by their place; the others are asked alone.
 
         Together go plain counts (`read_plain_count`) of a release that is counted in memory, unless by ridge.
@@ -68,6 +71,8 @@ class Session:
         rows = self.loaded.load_rows()
         if rows is None:
             return {}
+        from sqlanon.estimation.qit_st.batch_run import BatchRun  # few ask so much at once
+
         return BatchRun(self.loaded, rows, name, estimate).answer_all(read_plain_counts(queries, self._parse))
 
     def statements(self, sql: str, estimator: str | None = None) -> list[tuple[str, str]]:
@@ -87,7 +92,13 @@ class Session:
         return print_script(self._start(sql, name), name)
 
     def _start(self, sql: str, name: str) -> UniformRun:
-        return _RUNS.get(name, PooledRun)(self.loaded, self._parse(sql), self.classes)
+        if name == "ridge":
+            from sqlanon.estimation.qit_st.class_run import ClassRun  # what solves class by class is slow to load
+
+            return ClassRun(self.loaded, self._parse(sql), self.classes)
+        # all other estimators solve one system for all groups
+        run = UniformRun if name == "uniform" else PooledRun
+        return run(self.loaded, self._parse(sql), self.classes)
 
     def close(self) -> None:
         """Drop the temporary tables of this release."""

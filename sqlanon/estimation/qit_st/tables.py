@@ -1,19 +1,21 @@
 """A release loaded for estimation: coded tables, S and its inverse, the spreads of the vectors measured so far."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-from scipy import sparse
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.coded_rows import MOST_CODES, CodedRows
+from sqlanon.estimation.qit_st.group_lines import GroupLines
 from sqlanon.estimation.qit_st.row_tables import RowTables
 from sqlanon.estimators.evidence import Array, IntArray
 from sqlanon.estimators.least_squares import NormalEquations, prepare_equations, solve_directions
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 LARGEST_SYSTEM = 5_000  # sensitive values for which S (V x V) is solved
 MOST_REMEMBERED = 5_000_000  # numbers that the remembered spreads may hold
@@ -29,31 +31,34 @@ class GroupTables(RowTables):
         """Take the published tables (`qit`, `st`) of a release; nothing runs before the first query."""
         super().__init__(engine, tables, manifest)
         self.in_memory: bool = engine.in_process and manifest.get("rows", 0) <= LARGEST_HELD
-        self._occurrences: sparse.csr_array | None = None
+        self._lines: GroupLines | None = None
         self._rows: CodedRows | None = None
         self._equations: NormalEquations | None = None
         self._spreads: dict[PairKey, Array] = {}
 
     # -- what is read once -----------------------------------------------------------------------
 
-    def load_occurrences(self) -> sparse.csr_array:
+    def load_lines(self) -> GroupLines:
+        """Return ST in memory, s_g(v); a release whose rows are kept is asked often, so that a matrix is made."""
+        if self._lines is None:
+            totals = self.load_totals()
+            self._lines = GroupLines(self.engine.arrays(self._render_held(self.rows_kept)), len(totals))
+        if self.rows_kept:
+            self._lines.as_matrix()
+        return self._lines
+
+    def load_occurrences(self) -> "sparse.csr_array":
         """Return ST as a sparse matrix of groups x values, s_g(v)."""
-        if self._occurrences is None:
-            totals, frame = self.load_totals(), self.engine.frame(self._render_held(self.rows_kept))
-            group, code = frame["group_id"].to_numpy(), frame["code"].to_numpy()
-            shape = (int(group.max(initial=-1)) + 1, len(totals))
-            self._occurrences = sparse.csr_array((frame["occurrences"].to_numpy(), (group, code)), shape=shape)
-        return self._occurrences
+        return self.load_lines().as_matrix()
 
     def count_in_memory(self, groups: IntArray) -> dict[str, Array]:
         """Return b and the uniform estimates (V) of rows that lie in these groups, as the moment query does.
 
-        With n_g the rows in group g: b = Σ n_g s_g and Σ n_g s_g/|g|, two products with a sparse matrix.
+        With n_g the rows in group g: b = Σ n_g s_g and Σ n_g s_g/|g|.
         """
-        occurrences = self.load_occurrences()
-        hits = np.bincount(groups, minlength=occurrences.shape[0]).astype(float)
-        size = occurrences @ np.ones(occurrences.shape[1])
-        return {"shared": hits @ occurrences, "uniform": (hits / size) @ occurrences}
+        lines = self.load_lines()
+        hits = np.bincount(groups, minlength=lines.shape[0]).astype(float)
+        return {"shared": lines.by_value(hits), "uniform": lines.by_value(hits / lines.sizes)}
 
     def load_rows(self) -> CodedRows | None:
         """Return the rows of QIT coded for many queries at once, by group; None where there are too many."""
@@ -72,8 +77,7 @@ class GroupTables(RowTables):
         totals = self.load_totals()
         if self._equations is None and len(totals) <= LARGEST_SYSTEM:
             if self.in_memory:
-                occurrences = self.load_occurrences()
-                normal = (occurrences.T @ occurrences).toarray()
+                normal = self.load_lines().normal()
             else:
                 self.keep_rows()
                 frame = self.engine.frame(self._render_normal())
@@ -110,12 +114,12 @@ class GroupTables(RowTables):
         vectors = {vector.tobytes(): vector for _, pair in pairs for vector in pair}
         directions = solve_directions(equations, np.stack(list(vectors.values())))
         if self.in_memory:
-            occurrences = self.load_occurrences()
-            heights = dict(zip(vectors, (occurrences @ directions.T).T, strict=True))  # h_g = s_g · x
-            self._spreads |= {key: (heights[key[0]] * heights[key[1]]) @ occurrences for key, _ in pairs}
+            lines = self.load_lines()
+            heights = dict(zip(vectors, lines.by_group(directions), strict=True))  # h_g = s_g · x
+            self._spreads |= {key: lines.by_value(heights[key[0]] * heights[key[1]]) for key, _ in pairs}
             return
         columns = {f"x_{number}": line for number, line in enumerate(directions, start=1)}
-        self.keep_frame("direction", pd.DataFrame({"code": np.arange(directions.shape[1])} | columns))
+        self.keep_columns("direction", {"code": np.arange(directions.shape[1])} | columns)
         numbers = {key: number for number, key in enumerate(vectors, start=1)}
         products = [(numbers[one], numbers[two]) for (one, two), _ in pairs]
         rows = self.engine.frame(self._render_spread(len(vectors), products))
@@ -147,4 +151,4 @@ class GroupTables(RowTables):
     def close(self) -> None:
         """Drop the temporary tables; they are made again where they are needed again."""
         super().close()
-        self._equations = self._occurrences = self._rows = None
+        self._equations = self._lines = self._rows = None

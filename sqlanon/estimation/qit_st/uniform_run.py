@@ -1,7 +1,8 @@
 """A query on its way through QIT and ST: its statements, its moments, and the uniform estimate of its answers."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import pandas as pd
 
 from sqlanon.errors import AnswerError
 from sqlanon.estimation.finite_numbers import require_finite_measures
@@ -16,6 +17,9 @@ from sqlanon.estimators.propagation import Pair
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Query
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TOO_MANY_VALUES = f"the release has more than {LARGEST_SYSTEM} sensitive values: answered by uniform"
 
@@ -156,13 +160,13 @@ class UniformRun(QueryRun):
 
     def read_hit_groups(self) -> IntArray:
         """Return the group of every hit, for counting in memory."""
-        return self.loaded.engine.frame(self._render_hit_row())["group_id"].to_numpy(dtype=np.int64)
+        return self.loaded.engine.arrays(self._render_hit_row())["group_id"].astype(np.int64)
 
     def read_moments(self, selected: SelectedValues) -> Moments:
         """Run the moment query; return its columns as arrays."""
         return self.arrange_moments(self.loaded.engine.frame(self.render_moment()), selected)
 
-    def arrange_moments(self, frame: pd.DataFrame, selected: SelectedValues) -> Moments:
+    def arrange_moments(self, frame: "pd.DataFrame", selected: SelectedValues) -> Moments:
         """Write the rows of the moment query as arrays C x K x V, those of several classes summed.
 
         Raises AnswerError where these are too large, or SUM and AVG have no finite answer.

@@ -2,7 +2,7 @@
 
 from sqlanon.estimation.printed_script import ANSWER, MOMENTS, write_script
 from sqlanon.estimation.qit_st.uniform_run import UniformRun
-from sqlanon.estimation.query_run import weigh_choice
+from sqlanon.estimation.query_statements import weigh_choice
 from sqlanon.estimation.temporary_tables import inline
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql

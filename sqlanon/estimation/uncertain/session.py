@@ -6,17 +6,19 @@ its candidates.
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
+from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.printed_script import MOMENTS, write_script
 from sqlanon.estimation.uncertain.sum_run import SumRun
 from sqlanon.estimation.uncertain.tables import UncertainTables
 from sqlanon.estimators import choose_estimator
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.query_reader import parse_query
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FORM = "uncertain"
 
@@ -29,11 +31,15 @@ class Session:
         self.loaded = UncertainTables(engine, tables, manifest)
         self._parse = lru_cache(maxsize=256)(lambda sql: parse_query(sql, self.loaded.quasi, self.loaded.sensitive))
 
-    def answer(self, sql: str, estimator: str | None = None) -> pd.DataFrame:
+    def answer(self, sql: str, estimator: str | None = None) -> "pd.DataFrame":
+        """Answer one query as `ask` does, in a frame."""
+        return self.ask(sql, estimator).df()
+
+    def ask(self, sql: str, estimator: str | None = None) -> Answered:
         """Answer one query: a row per answer with the columns certain, possible and expected.
 
         sql: as `parse_query` reads it, with COUNT(*), SUM and AVG; COUNT(*) AS n gives n_certain, ….
-        `attrs["messages"]` of the frame tells of hidden rows and of nodes that are no values.
+        Messages tell of hidden rows and of nodes that are no values.
         Raises QueryError for a query outside the grammar, DataError where it fails on this data.
         """
         _, estimate = choose_estimator(FORM, FORM, estimator)
@@ -41,7 +47,7 @@ class Session:
         self.loaded.load()
         return run.answer(estimate)
 
-    def answer_many(self, queries: Sequence[str], estimator: str | None = None) -> "dict[int, pd.DataFrame]":
+    def answer_many(self, queries: Sequence[str], estimator: str | None = None) -> dict[int, Answered]:
         """Answer none of many queries together: each is asked alone."""
         return {}
 

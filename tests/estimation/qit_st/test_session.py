@@ -435,6 +435,10 @@ def test_statements_are_what_runs_and_hold_no_value_of_the_data(hospital, monkey
             ran.append(text)
             return super().frame(text)
 
+        def arrays(self, text):
+            ran.append(text)
+            return super().arrays(text)
+
         def rows(self, text):
             ran.append(text)
             return super().rows(text)
@@ -595,10 +599,10 @@ def test_a_constant_that_fits_nothing_is_wrong_on_any_data(hospital, condition):
 
 def test_an_error_of_the_engine_that_nobody_foresaw_quotes_nothing(hospital, monkeypatch):
     class Failing(DuckDBEngine):
-        def frame(self, text):
+        def arrays(self, text):
             if "asked_value" in text:
                 raise SqlanonError("Some Error: could not digest 'pneumonia'")
-            return super().frame(text)
+            return super().arrays(text)
 
     fresh = Session(Failing(hospital.con), hospital.loaded.tables, {"columns": _columns(hospital)})
     with pytest.raises(DataError) as caught:

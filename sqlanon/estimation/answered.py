@@ -1,0 +1,38 @@
+"""What a query is answered by: figures by name, and what is said of them; a frame only when one is asked for."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sqlanon.estimators.evidence import Array, BoolArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass
+class Answered:
+    """A row per answer.
+
+    columns: arrays of one length by name, or the frame that a database put keys and order to. messages: texts about the
+    answer; warnings: those of them that warn.
+    """
+
+    columns: "Mapping[str, Array] | pd.DataFrame"
+    messages: Sequence[str]
+    warnings: Sequence[str]
+
+    def tell_missing(self, name: str) -> BoolArray:
+        """Tell which figures of a column are NULL."""
+        return np.asarray(np.isnan(np.asarray(self.columns[name], dtype=float)))
+
+    def df(self) -> "pd.DataFrame":
+        """Return a frame whose `attrs` hold what is said."""
+        import pandas as pd
+
+        columns = self.columns
+        frame = columns if isinstance(columns, pd.DataFrame) else pd.DataFrame(dict(columns))
+        frame.attrs["messages"], frame.attrs["warnings"] = list(self.messages), list(self.warnings)
+        return frame
