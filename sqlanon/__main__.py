@@ -3,7 +3,6 @@
 import atexit
 import os
 import sys
-from contextlib import suppress
 
 from sqlanon.cli import main
 
@@ -18,13 +17,16 @@ def run() -> None:
     try:
         main()
     except SystemExit as left:
-        if _SERVED & set(sys.modules):
+        code = 0 if left.code is None else left.code
+        if _SERVED & set(sys.modules) or not isinstance(code, int):
             raise
         atexit._run_exitfuncs()
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError):  # whoever read it has left
-                stream.flush()
-        os._exit(left.code if isinstance(left.code, int) else 0)
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        except (OSError, ValueError):  # what could not be written is told as Python tells it
+            raise left from None
+        os._exit(code)
 
 
 if __name__ == "__main__":
