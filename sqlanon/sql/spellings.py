@@ -14,16 +14,16 @@ class Spelling:
     random: a number from 0 to below 1; same: equality under which NULL equals NULL, in a join;
     any_order: the order of a window that asks for none; keeps_table: a column taken from a join is called
     `table.column` unless it is named. numbering: any unique number of a row, for `row_number() over ()`;
-    stored: the window of `lag(…) over ()`, the row that lies before in a published table; pairs: a row is
-    compared with NULLs first, so that each value stands behind whether it is NULL. quotient: of any two numbers, as
-    a double. seconds, micros: from 1970 to a date or a time, as a double, and as a whole number. binary: whether texts
-    are ordered by their bytes unless a collation says otherwise. character: the one of a number; least_character: the
-    first that a text may hold. joined: texts {0} in the order of {1} with {2} between. tries: whether a cast can be
-    tried. What is unnested in a SELECT: constants, of a text between separators, empty where a table takes their place;
-    texts, of a JSON text, none where that is no list; range, the whole numbers from one to another. fences: a hash
-    that is named in a CTE is computed where it stands, once, not wherever the name is read. hash: a whole
-    number from 0 on, of any text, that spreads as bits do; empty where none is asked for. signed: a count, where it
-    would be of a type that meets no other whole number. bits: how many of a whole number's bits are set.
+    pairs: a row is compared with NULLs first, so that each value stands behind whether it is NULL. quotient: of any
+    two numbers, as a double. seconds, micros: from 1970 to a date or a time, as a double, and as a whole number.
+    binary: whether texts are ordered by their bytes unless a collation says otherwise. character: the one of a
+    number; least_character: the first that a text may hold. joined: texts {0} in the order of {1} with {2} between.
+    tries: whether a cast can be tried. What is unnested in a SELECT: constants, of a text between separators, empty
+    where a table takes their place; texts, of a JSON text, none where that is no list; range, the whole numbers from
+    one to another. fences: a hash that is named in a CTE is computed where it stands, once, not wherever the name is
+    read. hash: a whole number from 0 on, of any text, that spreads as bits do; empty where none is asked for. signed:
+    a count, where it would be of a type that meets no other whole number. bits: how many of a whole number's bits are
+    set.
     The text is upper case where sqlglot's is; `written` lowers both.
     """
 
@@ -46,7 +46,6 @@ class Spelling:
     texts: str = ""
     range: str = ""
     numbering: str = ""
-    stored: str = ""
     pairs: bool = False
     fences: bool = False
     hash: str = ""
@@ -70,7 +69,6 @@ _SPARK = Spelling(
     texts="EXPLODE(FROM_JSON({0}, 'ARRAY<STRING>'))",
     range="EXPLODE(SEQUENCE({0}, {1}))",
     numbering="MONOTONICALLY_INCREASING_ID()",
-    stored="LAG({0}) OVER (PARTITION BY `sqlanon_file` ORDER BY `sqlanon_position`)",
     pairs=True,
 )
 
@@ -94,7 +92,6 @@ SPELLINGS = {
         constants='UNNEST(STRING_TO_ARRAY({0} COLLATE "C", {1}))',
         # no cast can be tried: what is written as such a list is read
         texts=("(JSON_ARRAY_ELEMENTS_TEXT(CASE WHEN {0} ~ '" + _TEXTS + '\' THEN CAST({0} AS JSON) END) COLLATE "C")'),
-        stored="LAG({0}) OVER ()",
         bits="BIT_COUNT(CAST({0} AS BIT(64)))",
         fences=True,
         hash="(HASHTEXTEXTENDED({0}, 0) & 9223372036854775807)",

@@ -178,13 +178,11 @@ def _name_subquery(node: exp.Subquery, dialect: str) -> None:
 
 
 def _respell_window(node: exp.Window, dialect: str) -> None:
-    """Respell windows over everything, which number rows or look at the row before, and order the others."""
+    """Respell windows over everything that number rows, and order the others."""
     spelling = SPELLINGS[dialect]
     everywhere = not (node.args.get("partition_by") or node.args.get("order"))
     if everywhere and isinstance(node.this, exp.RowNumber) and spelling.numbering:
         _put(node, spelling.numbering, dialect)
-    elif everywhere and isinstance(node.this, exp.Lag):
-        _put(node, spelling.stored, dialect, node.this.this)
     else:
         _order_window(node, dialect)
 
