@@ -1,12 +1,10 @@
 """Randomized values undone by the paper's iteration: counts are guessed, randomized again, and guessed better."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from sqlanon.errors import QueryError
 from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator
-from sqlanon.estimation.randomized.published_run import Measured
+from sqlanon.estimation.randomized.published_run import PublishedFigures
 from sqlanon.estimation.randomized.recovered_run import RecoveredRun
 from sqlanon.estimation.randomized.tables import Randomized
 from sqlanon.estimators.evidence import Array, Estimate, Evidence, IntArray
@@ -28,22 +26,16 @@ class IteratedRun(RecoveredRun):
         super().__init__(loaded, query, estimator)
         self.iteration = iteration
 
-    def undo(
-        self,
-        moments: Moments,
-        asked: SelectedValues,
-        aggregates: Sequence[Measured],
-        shape: tuple[int, ...],
-        estimate: Estimator,
-    ) -> list[Estimate]:
+    def undo(self, figures: PublishedFigures, estimate: Estimator) -> list[Estimate]:
         """Return an estimate of each aggregate; a query that reads no sensitive column has nothing to undo."""
         if not self.touched:
-            return super().undo(moments, asked, aggregates, shape, estimate)
+            return super().undo(figures, estimate)
         if self.measures:
             raise QueryError(
                 "the iteration counts rows, so that SUM and AVG of quasi columns are not answered by"
                 f" {option('estimator', 'iterative')}; use shrinkage, closed_form or matrix"
             )
+        moments, asked, shape = figures.moments, figures.asked, figures.shape
         cells = len(moments.columns["uniform"])
         self.check_size("counts", cells * len(asked.code) * 2 ** len(shape), (), LARGEST_ANSWER)
         counts = np.zeros((cells, len(asked.code)))
@@ -59,7 +51,7 @@ class IteratedRun(RecoveredRun):
         self._report(np.concatenate(turns), np.concatenate(last))
         return [
             estimate(self._evidence(counts[:, chosen], moments, asked.narrow(chosen), measured))
-            for measured, chosen in aggregates
+            for measured, chosen in figures.aggregates
         ]
 
     def _evidence(self, counts: Array, moments: Moments, asked: SelectedValues, measured: LinearAggregate) -> Evidence:

@@ -1,6 +1,7 @@
 """A query on its way through randomized rows: its statements, and the published figures that they read."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +30,19 @@ _MEASURES = {  # the moments' names for the columns of the moment query
     "least": "least",
     "largest": "largest",
 }
+
+
+@dataclass(frozen=True)
+class PublishedFigures:
+    """What a query reads of the published rows: moments of the values `asked`, and what its aggregates count of these.
+
+    shape: how many values each sensitive column has that the query reads.
+    """
+
+    moments: Moments
+    asked: SelectedValues
+    aggregates: Sequence[Measured]
+    shape: tuple[int, ...]
 
 
 class PublishedRun(QueryRun):
@@ -124,21 +138,12 @@ class PublishedRun(QueryRun):
         self.check_size("sets", asked.set_count, shape, LARGEST_COMBINED)
         moments = self.read_moments(asked, shape)
         aggregates = [self.vectorize(one, weights) for one in self.query.aggregates]
+        figures = PublishedFigures(moments, asked, aggregates, shape)
         occurring = self.tell_occurring(asked, moments.count("uniform"))
-        return self.settle_counts(self.undo(moments, asked, aggregates, shape, estimate)), occurring
+        return self.settle_counts(self.undo(figures, estimate)), occurring
 
-    def undo(
-        self,
-        moments: Moments,
-        asked: SelectedValues,
-        aggregates: Sequence[Measured],
-        shape: tuple[int, ...],
-        estimate: Estimator,
-    ) -> list[Estimate]:
-        """Return an estimate of each aggregate from the published figures; a way of undoing has its own.
-
-        shape: how many values each sensitive column has that the query reads.
-        """
+    def undo(self, figures: PublishedFigures, estimate: Estimator) -> list[Estimate]:
+        """Return an estimate of each aggregate from the published figures; a way of undoing has its own."""
         raise NotImplementedError
 
     def check_size(self, what: str, number: int, shape: tuple[int, ...], limit: int) -> None:

@@ -1,15 +1,13 @@
 """Randomized values undone: the channels by which values were published are inverted, once for all values."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from sqlanon.estimation.query_run import Estimator
-from sqlanon.estimation.randomized.published_run import Measured, PublishedRun
+from sqlanon.estimation.randomized.published_run import PublishedFigures, PublishedRun
 from sqlanon.estimation.randomized.tables import LARGEST_MATRIX
 from sqlanon.estimators.evidence import Estimate
-from sqlanon.estimators.moments import Moments, SelectedValues
 from sqlanon.estimators.propagation import Pair
 from sqlanon.estimators.randomized.recovery import Recovery
 
@@ -17,16 +15,9 @@ from sqlanon.estimators.randomized.recovery import Recovery
 class RecoveredRun(PublishedRun):
     """Estimate by the closed form or the matrix, or by both weighed with what values' margins say."""
 
-    def undo(
-        self,
-        moments: Moments,
-        asked: SelectedValues,
-        aggregates: Sequence[Measured],
-        shape: tuple[int, ...],
-        estimate: Estimator,
-    ) -> list[Estimate]:
+    def undo(self, figures: PublishedFigures, estimate: Estimator) -> list[Estimate]:
         """Return an estimate of each aggregate, and keep the correlations of those that an expression reads."""
-        recovery = self._recovery(moments, asked, shape)
+        recovery, aggregates = self._recovery(figures), figures.aggregates
         narrowed = [recovery.narrow(values) for _, values in aggregates]
         found = []
         for one, (measured, _) in zip(narrowed, aggregates, strict=True):
@@ -41,8 +32,8 @@ class RecoveredRun(PublishedRun):
                 self.correlations[first, second] = together
         return found
 
-    def _recovery(self, moments: Moments, asked: SelectedValues, shape: tuple[int, ...]) -> Recovery:
-        touched = self.query.touched
+    def _recovery(self, figures: PublishedFigures) -> Recovery:
+        moments, asked, touched = figures.moments, figures.asked, self.query.touched
         matrix = self.loaded.joint_matrix(touched)
         if matrix is None:
             self.messages.append(
@@ -52,7 +43,7 @@ class RecoveredRun(PublishedRun):
         unseen = max((_unseen(self.loaded.effective_gamma(place)) for place in touched), default=0.0)
         repeated = self.loaded.repeated(touched)
         weighed = self.estimator == "shrinkage"
-        whole = self.loaded.whole(touched, lambda: self.read_whole(shape)) if weighed else None
+        whole = self.loaded.whole(touched, lambda: self.read_whole(figures.shape)) if weighed else None
         departed = max((self.loaded.departed_share(place) for place in touched), default=0.0)
         return Recovery(moments, asked, counts, self.loaded.joint(touched), matrix, repeated, unseen, whole, departed)
 
