@@ -18,6 +18,7 @@ from tests.conftest import NASTY_NAMES, NASTY_VALUES
 from tests.estimation.qit_st.test_session import session_of
 from tests.examples import examples
 from tests.oracles.ridge import posterior
+from tests.recording import Recording
 
 COUNT = "select count(*) from release where"
 
@@ -463,31 +464,12 @@ LISTED = {
 def test_statements_are_what_runs(census, monkeypatch, in_memory):
     monkeypatch.setattr("sqlanon.estimation.qit_st.tables.LARGEST_HELD", 0 if in_memory else -1)
     fresh = reopened(census, {"method": "robust", "parameters": {"backgrounds": [["sex", "area"]]}})
-    ran = []
-
-    class Recording(DuckDBEngine):
-        def create(self, statement):
-            ran.append(statement.sql)
-            super().create(statement)
-
-        def frame(self, text):
-            ran.append(text)
-            return super().frame(text)
-
-        def arrays(self, text):
-            ran.append(text)
-            return super().arrays(text)
-
-        def rows(self, text):
-            ran.append(text)
-            return super().rows(text)
-
-    fresh.loaded.engine = Recording(census.con)
+    engine = fresh.loaded.engine = Recording(census.con)
     sql = "select area, income, count(*) from release where age > 30 group by all order by 3"
     listed = fresh.statements(sql)
-    assert ran == [] and [name for name, _ in listed][5:] == LISTED[in_memory]
+    assert engine.ran == [] and [name for name, _ in listed][5:] == LISTED[in_memory]
     fresh.answer(sql)
-    assert all(text in ran for _, text in listed)
+    assert all(text in engine.ran for _, text in listed)
     fresh.close()
     before = census.con.execute("select count(*) from duckdb_tables()").fetchone()
     fresh.answer(sql)

@@ -16,6 +16,7 @@ from sqlanon.errors import AnswerError, DataError, QueryError, ReleaseError, Sql
 from sqlanon.estimation.qit_st.session import Session
 from sqlanon.plans.templates import Sql, ident
 from tests.examples import examples
+from tests.recording import Recording
 
 PATIENTS = [
     (23, "M", 11000, "pneumonia", 1),
@@ -424,33 +425,15 @@ LISTED = {
 def test_statements_are_what_runs_and_hold_no_value_of_the_data(hospital, monkeypatch, in_memory):
     monkeypatch.setattr("sqlanon.estimation.qit_st.tables.LARGEST_HELD", 0 if in_memory else -1)
     sql = "select disease, count(*) from release where age > 30 group by disease order by 2"
-    ran = []
-
-    class Recording(DuckDBEngine):
-        def create(self, statement):
-            ran.append(statement.sql)
-            super().create(statement)
-
-        def frame(self, text):
-            ran.append(text)
-            return super().frame(text)
-
-        def arrays(self, text):
-            ran.append(text)
-            return super().arrays(text)
-
-        def rows(self, text):
-            ran.append(text)
-            return super().rows(text)
-
-    fresh = Session(Recording(hospital.con), hospital.loaded.tables, {"columns": _columns(hospital)})
+    engine = Recording(hospital.con)
+    fresh = Session(engine, hospital.loaded.tables, {"columns": _columns(hospital)})
     listed = fresh.statements(sql)
-    assert ran == []
+    assert engine.ran == []
     assert [name for name, _ in listed] == LISTED[in_memory]
     fresh.loaded.keep_rows()  # a first plain count reads them in place
     fresh.answer(sql)
     for name, text in listed:
-        assert name == "spread" or text in ran
+        assert name == "spread" or text in engine.ran
         assert "pneumonia" not in text
     fresh.close()
 

@@ -15,6 +15,7 @@ from sqlanon.estimation.randomized.session import Session
 from sqlanon.estimators import transition_matrix
 from sqlanon.plans.templates import Sql, ident
 from tests.oracles import decoys
+from tests.recording import Recording
 
 ESTIMATORS = ["shrinkage", "closed_form", "matrix", "iterative"]
 
@@ -415,25 +416,6 @@ def test_a_manifest_without_gamma_is_refused():
 
 
 def test_statements_are_what_runs_and_hold_no_value_of_the_data(census):
-    ran = []
-
-    class Recording(DuckDBEngine):
-        def create(self, statement, lasting=False):
-            ran.append(statement.sql)
-            super().create(statement, lasting)
-
-        def frame(self, text):
-            ran.append(text)
-            return super().frame(text)
-
-        def arrays(self, text):
-            ran.append(text)
-            return super().arrays(text)
-
-        def rows(self, text):
-            ran.append(text)
-            return super().rows(text)
-
     manifest = {
         "parameters": {"gamma": {"job": 4, "band": 3}},
         "columns": {"quasi": ["age", "sex"], "sensitive": ["job", "band"]},
@@ -446,12 +428,13 @@ def test_statements_are_what_runs_and_hold_no_value_of_the_data(census):
             "select count(*) from release where age > 30 or job = 2",
         ],
     ):
-        fresh = Session(Recording(census.con), census.loaded.tables, manifest)
-        ran.clear()
+        engine = Recording(census.con)
+        fresh = Session(engine, census.loaded.tables, manifest)
+        engine.ran.clear()
         listed = fresh.statements(sql, estimator)
-        assert ran == []
+        assert engine.ran == []
         fresh.answer(sql, estimator)
-        assert {text for _, text in listed} <= set(ran)
+        assert {text for _, text in listed} <= set(engine.ran)
         assert not any("'M'" in text for _, text in listed)
         fresh.close()
     assert census.con.execute("select count(*) from duckdb_tables()").fetchone() == before
