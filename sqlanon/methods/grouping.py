@@ -167,7 +167,7 @@ def draw_from(design: Grouping, value: str, population: str = "", kind: Kind = "
         values["row_purpose"] = f"{attribute.purpose}/row/"
     if identity_names(request) != ("row_number",):
         values["draws"] = (*attribute.draws, *tie_names(request))
-    elif request.source.shares_hashes:
+    elif request.shares_hashes:
         template, rows = "methods/grouping/drawn_by_number", "population"
         values |= _shared_draws(attribute.draws)
     else:

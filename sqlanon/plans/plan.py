@@ -24,9 +24,7 @@ class Source:
     value there could be), and what Parquet would round. `texts` names columns whose order is to be binary where
     the database sorts as a language does. `numbering` is any expression that is unique for a row, empty
     without a database. `lists` names columns that hold lists of single values, with the type of these values.
-    `lacking` names columns that some of its files lack: how many, and of how many. `shares_hashes`: one hash of several
-    neighbouring numbers is joined to their rows; false where a join costs more than a hash of each row, of which the
-    engine makes a number of its own.
+    `lacking` names columns that some of its files lack: how many, and of how many.
     """
 
     relation: Sql
@@ -35,7 +33,6 @@ class Source:
     texts: frozenset[str] = frozenset()
     lists: Mapping[str, str] = field(default_factory=dict)
     lacking: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    shares_hashes: bool = True
 
     def expression(self, column: str) -> Sql:
         """Return the SQL that reads one column."""
@@ -59,7 +56,8 @@ class Request:
 
     types: the source's columns with their types, empty without a database. probed: what the method's own
     `probe` found in the source. following: the ledger that the release is published under, if any. row_by_row:
-    whether the engine that runs the plan takes rows one by one; no script is made for that.
+    whether the engine that runs the plan takes rows one by one. shares_hashes: whether one hash of several neighbouring
+    numbers is joined to their rows. No script is made for an engine of another kind.
     """
 
     source: Source
@@ -74,6 +72,7 @@ class Request:
     probed: Row = field(default_factory=dict)
     following: Following | None = None
     row_by_row: bool = False
+    shares_hashes: bool = True
 
     @property
     def rows_per_person(self) -> str:

@@ -117,6 +117,7 @@ def prepare(
         types=types,
         following=following,
         row_by_row=engine.row_by_row and not script,
+        shares_hashes=engine.shares_hashes or script,
     )
     values = {name: _look_up(value, engine) for name, value in parameters.items()}
     # what is asked of the source is asked here
@@ -128,7 +129,7 @@ def prepare(
 def _elsewhere(source: Source, table: Sql) -> Source:
     """Return a source as another engine has it: numbered by no name of this one, lists of texts ordered by bytes."""
     texts = source.texts | {name for name, kind in source.lists.items() if kind == "VARCHAR"}
-    return replace(source, relation=table, numbering=Sql("row_number() over ()"), texts=texts, shares_hashes=True)
+    return replace(source, relation=table, numbering=Sql("row_number() over ()"), texts=texts)
 
 
 def _look_up(value: Any, engine: Engine) -> Any:

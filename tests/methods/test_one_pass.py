@@ -1,7 +1,5 @@
 """Groups in one pass: the same release, row for row, as in many steps under the same key."""
 
-from dataclasses import replace
-
 import duckdb
 import pytest
 
@@ -22,14 +20,8 @@ TABLES = {
 
 @pytest.fixture
 def one_pass(monkeypatch):
-    found = DuckDBEngine.find_source
-
-    def find_source(self, *given):
-        source, types = found(self, *given)
-        return replace(source, shares_hashes=False), types
-
     monkeypatch.setattr(DuckDBEngine, "row_by_row", True)
-    monkeypatch.setattr(DuckDBEngine, "find_source", find_source)
+    monkeypatch.setattr(DuckDBEngine, "shares_hashes", False)
 
 
 def tables(con, **asked):

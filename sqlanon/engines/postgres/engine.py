@@ -46,6 +46,7 @@ class PostgresEngine(Schemas):
     in_process = False
     in_parts = False
     row_by_row = True
+    shares_hashes = False
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         """Take an open connection; it stays open when the engine goes."""
@@ -185,8 +186,7 @@ class PostgresEngine(Schemas):
         list_casts = {name: "VARCHAR[]" for name, kind in items.items() if kind in AS_TEXT}
         held = (types | casts | lists).items()
         texts = frozenset(name for name, kind in held if kind == "VARCHAR")
-        numbering = Sql("row_number() over ()")
-        return Source(relation, casts | list_casts, numbering, texts, lists, shares_hashes=False), types | casts
+        return Source(relation, casts | list_casts, Sql("row_number() over ()"), texts, lists), types | casts
 
     def _find_table(self, text: str) -> Sql:
         with translated_errors(), self.connection.transaction():  # where the session looks names up

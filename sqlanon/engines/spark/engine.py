@@ -39,6 +39,7 @@ class SparkEngine:
     in_process = False
     in_parts = True
     row_by_row = False
+    shares_hashes = False
 
     def __init__(self, session: SparkSession) -> None:
         """Take a session; it stays, with its configuration, when the engine goes."""
@@ -249,8 +250,7 @@ class SparkEngine:
         # under a collation texts that differ may be one value: classes would mix
         casts = {column: "VARCHAR" for column, kind in kinds.items() if kind.startswith("string collate")}
         casts |= {column: "VARCHAR[]" for column, kind in kinds.items() if kind.startswith("array<string collate")}
-        numbering = Sql("row_number() over ()")
-        return Source(ident(name), casts, numbering, lists=lists, lacking=lacking, shares_hashes=False), types
+        return Source(ident(name), casts, Sql("row_number() over ()"), lists=lists, lacking=lacking), types
 
     def _view(self, frame: DataFrame) -> str:
         """Let SQL read a DataFrame; return the name of its view, which needs no quotes."""
