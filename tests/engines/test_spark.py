@@ -260,6 +260,34 @@ def test_spark_reads_sets_and_nothing_else(spark):
 
 
 @pytest.mark.same_release("robust", "spark")
+def test_spark_groups_classes_with_two_sensitive_columns_as_duckdb_does(spark, tmp_path):
+    con, crowd = duckdb.connect(), tmp_path / "crowd.parquet"
+    lines = "select i, i % 2 as ward, 's' || (i * i % 31 % 9) as s, 't' || (i // 2 % 5) as t from range(120) r(i)"
+    con.execute(f"copy ({lines}) to '{crowd}'").fetchall()
+    asked = {"quasi": "ward", "sensitive": ["s", "t"], "id": "i", "r": 3, "max_suppressed": 0.4, "key": KEY}
+    release = sqlanon.robust(spark, str(crowd), background_from="ward", out=tmp_path / "release", **asked)
+    expected = sqlanon.robust(con, str(crowd), background_from="ward", **asked)
+    assert rows_of(sqlanon.open(tmp_path / "release")) == rows_of(expected)
+    assert release.manifest["dropped_rows"] == expected.manifest["dropped_rows"]
+
+
+def test_rows_that_spark_keeps_have_the_size_they_have(spark):
+    from pyspark.sql.functions import expr
+
+    from sqlanon.engines.spark.kept_rows import keep_rows
+
+    def size(frame):
+        return int(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes())
+
+    first = kept = keep_rows(spark.range(1000).withColumnRenamed("id", "a"))
+    assert 8_000 <= size(kept) < 200_000
+    for _ in range(3):  # what Spark carries over by itself squares the size each time
+        kept = keep_rows(kept.join(kept.withColumnRenamed("a", "b").alias("other"), expr("a = b")).select("a"))
+    assert size(kept) < 4 * size(first) and kept.count() == 1000
+    assert size(keep_rows(first.where("a < 0"))) < 1000
+
+
+@pytest.mark.same_release("robust", "spark")
 def test_spark_merges_the_classes_that_duckdb_merges(spark, tmp_path):
     con, crowd, near = duckdb.connect(), tmp_path / "crowd.parquet", tmp_path / "near.parquet"
     con.execute(

@@ -11,6 +11,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from sqlanon.engines.spark.files import rename_partitions, write_partitions
+from sqlanon.engines.spark.kept_rows import keep_rows
 from sqlanon.engines.spark.key_frame import key_frame
 from sqlanon.engines.spark.session import required_settings
 from sqlanon.engines.spark.sources import count_lacking, file_address, item_type, read_source, type_name
@@ -73,15 +74,12 @@ class SparkEngine:
         return kind == "table" or _NUMBERING in sql
 
     def create(self, statement: Statement, lasting: bool = False) -> None:
-        """Keep the statement's rows (table) or text (view) under its relation's name.
-
-        A checkpoint cuts the plan behind it: rows that an executor loses are an error, never drawn anew.
-        """
+        """Keep the statement's rows (table) or text (view) under its relation's name."""
         sql = _translate(statement.sql)
         with required_settings(self.session):
             frame = self.session.sql(sql)
             if self._keeps(statement.kind, sql):
-                frame = frame.localCheckpoint()
+                frame = keep_rows(frame)
             frame.createOrReplaceTempView(_view_name(statement.relation))
 
     def rows(self, sql: str) -> list[dict[str, Any]]:

@@ -1,0 +1,45 @@
+"""Rows kept for the steps that follow: computed once, with a size that the planner can trust.
+
+Spark carries its guess of a checkpoint's size over from the plan behind it, and for a join it guesses the product of
+both sides. In a chain of steps the guess doubles its digits at each join, until to multiply it takes longer than to
+run the step; and nothing looks small enough to be sent to every worker. So a checkpoint is told the size of its rows.
+"""
+
+from typing import Any, cast
+
+from pyspark.sql import DataFrame, SparkSession
+
+
+def keep_rows(frame: DataFrame) -> DataFrame:
+    """Compute the rows once and return them, their plan cut and its size (bytes in memory) known.
+
+    A checkpoint cuts the plan: rows that an executor loses are an error, never drawn anew.
+    """
+    kept: Any = frame.localCheckpoint()
+    session: Any = frame.sparkSession
+    if getattr(session, "_jsparkSession", None) is None:  # a remote session: its plans are out of reach
+        return cast(DataFrame, kept)
+    jvm, plan = session._jvm, kept._jdf.logicalPlan()
+    # a case class of two lists: what it is, and the session, its guessed size and what is known of its values
+    is_told = [plan.productElement(place) for place in range(plan.productArity())]
+    guesses = [plan.otherCopyArgs().apply(place) for place in range(plan.otherCopyArgs().size())]
+    guesses[1:3] = _size(session, plan), jvm.scala.Option.empty()
+    dataset = getattr(getattr(jvm.org.apache.spark.sql.classic, "Dataset$"), "MODULE$")
+    told = dataset.ofRows(session._jsparkSession, plan.copy(*is_told, *guesses))
+    kind: Any = DataFrame  # its constructor makes the classic kind, which its types do not tell
+    return cast(DataFrame, kind(told, session))
+
+
+def _size(session: SparkSession, plan: Any) -> Any:
+    """Return what the planner reads a relation's size from (an Option of Statistics); none where no block is known."""
+    context: Any = session.sparkContext._jsc.sc()
+    context.listenerBus().waitUntilEmpty()  # blocks are told of by events
+    number = plan.rdd().id()
+    sizes = (kept.memSize() + kept.diskSize() for kept in context.getRDDStorageInfo() if kept.id() == number)
+    size = next(sizes, 0 if plan.rdd().getNumPartitions() == 0 else None)
+    option = cast(Any, session._jvm).scala.Option
+    if size is None:
+        return option.empty()
+    # py4j cannot pass a large integer of Scala's; a range of n numbers is known to have 8 n bytes
+    numbers = cast(Any, session)._jsparkSession.range(max(size // 8, 1))
+    return option.apply(numbers.queryExecution().optimizedPlan().stats())
