@@ -11,7 +11,7 @@ from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.key import Key
 from tests.command import Shell
 from tests.engine_tables import note_markers, write_tables
-from tests.servers import grouped, server, spark  # noqa: F401 - fixtures
+from tests.servers import clickhouse, grouped, server, spark  # noqa: F401 - fixtures
 
 ROOT = Path(__file__).resolve().parent.parent
 PAPERS = ROOT / "fixtures" / "papers"
