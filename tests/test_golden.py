@@ -82,7 +82,7 @@ FOLLOWINGS = {(method, "leave"): "followed.sql" for method in FOLLOWED} | {
 }
 # of several sensitive columns: what is asked, and a relation that only they have
 SEVERAL = {
-    "anatomy": ({"l": 4}, "clashing_last"),
+    "anatomy": ({"l": 4}, "standing"),
     "mondrian": ({"k": 10, "l": 4}, "diverse_place_2"),
     "robust": ({"r": 2.5, "background_from": [("sex",)]}, "room_last"),
 }

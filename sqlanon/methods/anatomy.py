@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Required
 
-from sqlanon.methods import grouping, macro_steps, one_pass, qit_st, republication, several_columns
+from sqlanon.methods import grouping, macro_steps, one_pass, qit_st, republication
 from sqlanon.methods.base import Method, Steps
 from sqlanon.methods.grouping import (
     BLOCK,
@@ -22,7 +22,9 @@ from sqlanon.methods.kinds import Share, Whole
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.qit_st import Grouped, publish_qit
 from sqlanon.methods.request_options import SEVERAL_SENSITIVE, Names, RequestOptions
-from sqlanon.methods.several_columns import (
+from sqlanon.methods.several_columns import design as several_design
+from sqlanon.methods.several_columns import steps as several_steps
+from sqlanon.methods.several_columns.steps import (
     check_suppressed,
     check_values,
     code_rows,
@@ -59,7 +61,7 @@ class AnatomyOptions(RequestOptions, total=False):
             Share(),
             "Share of the rows that may be left out, e.g. 0.01 or 1%, so that several sensitive columns differ in every"
             " group; one column leaves none out.",
-            several_columns.MOST_SUPPRESSED,
+            several_design.MOST_SUPPRESSED,
             within=Range(
                 "{option} {value:g} is no share of the rows; give a number from 0 to below 1", least=0, below=1
             ),
@@ -83,7 +85,7 @@ class OneColumn(Grouped):
 def design(request: Request, l: int, max_suppressed: float, block: int | None) -> Grouped:
     """Decide on groups of at least l rows with l different values, in every sensitive column."""
     if len(request.roles.sensitive) > 1:
-        return several_columns.design(request, NAME, l, block, max_suppressed)
+        return several_design.design(request, NAME, l, block, max_suppressed)
     attribute = qit_st.attribute(NAME, request, "l", l, block)
     if request.following is not None:
         attribute = republication.carried_attribute(attribute, request.following)
@@ -102,7 +104,7 @@ def seat(design: Grouped) -> Steps:
 
 def form_groups(design: Grouped) -> Steps:
     """Return the steps that end in `grouped`: every row that is published with its group."""
-    return one_pass.form_groups(design) if _in_one_pass(design) else several_columns.form_groups(design)
+    return one_pass.form_groups(design) if _in_one_pass(design) else several_steps.form_groups(design)
 
 
 def _in_one_pass(design: Grouped) -> bool:

@@ -12,8 +12,8 @@ from sqlanon.methods.internal_names import quasi_names
 from sqlanon.methods.republication import carried_attribute
 from sqlanon.methods.robust.background import Background, Columns, declared, learned
 from sqlanon.methods.robust.class_grouping import ClassGrouping, signature
-from sqlanon.methods.robust.several_columns import SeveralClasses
-from sqlanon.methods.several_columns import attributes_of
+from sqlanon.methods.robust.several_columns import SeveralClasses, codes_of
+from sqlanon.methods.several_columns.design import attributes_of
 from sqlanon.plans.plan import Beside, Request, relation_name
 from sqlanon.plans.roles import free_name, split_columns
 from sqlanon.plans.statement import Statement
@@ -130,7 +130,7 @@ def design(
     if several and (background or repair):
         raise UsageError(NOT_TOGETHER)
     attribute, *further = (
-        attributes_of(request, NAME, "r", math.ceil(r), block)
+        attributes_of(request, NAME, "r", math.ceil(r), block, codes_of(request))
         if several
         else [qit_st.attribute(NAME, request, "r", math.ceil(r), block)]
     )

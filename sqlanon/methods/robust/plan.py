@@ -36,7 +36,7 @@ from sqlanon.methods.robust.followed import check_first_surplus, make_room, matc
 from sqlanon.methods.robust.macros import MACROS
 from sqlanon.methods.robust.options import RobustOptions
 from sqlanon.methods.robust.repair import repair_groups
-from sqlanon.methods.several_columns import publish_st
+from sqlanon.methods.several_columns.steps import publish_st
 from sqlanon.methods.uniqueness import check_quasi
 
 ONE_COLUMN: tuple[Callable[[Robustness], Steps], ...] = (

@@ -12,7 +12,7 @@ column, and rows that clash in another change places inside their class. The tem
 
 from dataclasses import dataclass, replace
 
-from sqlanon.methods import grouping, several_columns
+from sqlanon.methods import grouping
 from sqlanon.methods.base import Steps
 from sqlanon.methods.grouping import Attribute
 from sqlanon.methods.internal_names import identity_names, quasi_names, rows_to_draw_for, sensitive_names, tie_names
@@ -26,9 +26,10 @@ from sqlanon.methods.robust.several_suppression import (
     refuse_suppressed,
     surplus_guards,
 )
-from sqlanon.methods.several_columns import SharedGroups
-from sqlanon.plans.plan import Repeat, Step, relation_name
-from sqlanon.plans.templates import Sql
+from sqlanon.methods.several_columns.coding import code_values, count_values, number_values
+from sqlanon.methods.several_columns.design import SharedGroups, further_codes
+from sqlanon.methods.several_columns.places import change_places, seats
+from sqlanon.plans.plan import Repeat, Request, Step
 
 FOLDER, CLASSES = "methods/robust/several_columns", "methods/robust/class_grouping"
 TURNS = 12  # of leaving rows over; what is still too frequent then leaves with its group
@@ -39,9 +40,9 @@ class SeveralClasses(ClassGrouping, SharedGroups):
     """A design whose groups hold rows of one class that differ in several columns."""
 
     @property
-    def attributes(self) -> tuple[Attribute, ...]:
-        """Return all sensitive columns, the first one last: what is read next is its."""
-        return (*reversed(self.further), self.attribute)
+    def codes(self) -> tuple[str, ...]:
+        """Return what the numbers of values are called in our relations; by the first of them rows are seated."""
+        return codes_of(self.request)
 
     @property
     def several_suppression(self) -> SeveralSuppression:
@@ -49,9 +50,10 @@ class SeveralClasses(ClassGrouping, SharedGroups):
         columns = self.request.roles.sensitive
         return SeveralSuppression(self.r, self.attribute.size, columns, self.most_suppressed, self.refuse_nulls)
 
-    def relations(self, name: str) -> list[Sql]:
-        """Return the relations of this name that each column has."""
-        return [relation_name(self.prefix, f"{name}{one.suffix}") for one in (self.attribute, *self.further)]
+
+def codes_of(request: Request) -> tuple[str, ...]:
+    """Return what the numbers of values are called, beside `code`, which is that of a class and a value of it."""
+    return ("code_1", *further_codes(request))
 
 
 def check_missing(design: SeveralClasses) -> Steps:
@@ -77,14 +79,15 @@ def number_classes(design: SeveralClasses) -> Steps:
             suffix=one.suffix,
             values={**design.signed, "sensitive_column": one.internal},
         )
-        for one in design.further
+        for one in reversed(design.attributes)
     )
-    return (*tallies, *class_grouping.number_classes(design))
+    named = {**design.signed, "class_purpose": f"{design.attribute.purpose}/class/"}
+    return (*tallies, Step(f"{CLASSES}/class", values=named))
 
 
 def count_classes(design: SeveralClasses) -> Steps:
     """Return the steps that count the values of every column in each class, and the groups that it gives."""
-    counted = (step for one in design.attributes for step in _count_column(design, one))
+    counted = (step for one in reversed(design.attributes) for step in _count_column(design, one))
     least = Step(f"{FOLDER}/kept_least", yields="kept", suffix="_least")
     return (*counted, replace(least, values={"further_kept": design.relations("kept")[1:]}))
 
@@ -115,77 +118,81 @@ def check_surplus(design: SeveralClasses) -> Steps:
 
 
 def order_class_values(design: SeveralClasses) -> Steps:
-    """Return the steps that number the values of the further columns."""
-    return tuple(
-        step
-        for one in reversed(design.further)
-        for step in (
-            Step("methods/grouping/tally", suffix=one.suffix, values={"sensitive_column": one.internal}),
-            *grouping.order_values(replace(design, attribute=one)),
-        )
-    )
+    """Return the steps that number the values of every column."""
+    return (*count_values(design), *number_values(design))
 
 
 def code_rows(design: SeveralClasses) -> Steps:
-    """Return the step that gives rows their class."""
+    """Return the steps that give rows the numbers of their values, and their class."""
     request = design.request
-    drawn_from = (*quasi_names(request), *sensitive_names(request), *identity_names(request))
-    values: dict[str, object] = {**design.signed, "drawn_from": drawn_from}
-    return (Step(f"{FOLDER}/classed", "view", values=values, reads={"population": rows_to_draw_for(request)}),)
+    columns = (*quasi_names(request), *identity_names(request))
+    values: dict[str, object] = {**design.signed, "drawn_from": (*columns, *design.codes)}
+    return (
+        code_values(design, rows_to_draw_for(request), columns),
+        Step(f"{FOLDER}/classed", "view", values=values, reads={"rows": "coded"}),
+    )
 
 
 def draw_coded(design: SeveralClasses) -> Steps:
     """Return the steps that draw for every row, once, and leave rows over until every column has room."""
-    attribute = design.attribute
-    carried = (*(name for name in attribute.carried if name not in attribute.draws), "sensitive")
-    drawn = replace(design, attribute=replace(attribute, carried=carried))
-    kept = (*carried, *attribute.draws, *tie_names(design.request))
+    ties = tie_names(design.request)
+    carried = (*quasi_names(design.request), *design.codes)
+    drawn = replace(design, attribute=replace(design.attribute, carried=carried))
+    kept: dict[str, object] = {"kept_columns": (*carried, "draw", *ties)}
+    per_block = {"signature": (), **design.size, "groups_per_block": design.attribute.groups_per_block}
+    coded = {"coded_columns": (*carried, "draw", *ties), "seated_by": design.codes[0]}
+    return (
+        *grouping.draw_from(drawn, "class", "classed"),
+        *_leave_over(design, kept),
+        Step(f"{FOLDER}/rejoined", "view", yields="thinned", suffix="_rejoined", values=kept),
+        *_make_room(design, "_last"),
+        Step(f"{CLASSES}/frequency", values=per_block, reads={"ranked": "held_last_1", "capacity": "room_last"}),
+        Step(f"{FOLDER}/coded", "view", yields="drawn", suffix="_coded", values=coded),
+    )
+
+
+def _leave_over(design: SeveralClasses, kept: dict[str, object]) -> Steps:
+    """Return the steps that leave rows over in the classes of a value that is too frequent for them."""
     thinned = {
         **design.size,
+        **kept,
         "column_count": len(design.attributes),
-        "kept_columns": kept,
-        "sensitive_columns": sensitive_names(design.request),
+        "sensitive_columns": design.codes,
         "ties": tie_names(design.request),
     }
     turn = (*_make_room(design, "_turn"), Step(f"{FOLDER}/kept_rows", values=thinned))
-    left = Step(f"{FOLDER}/unsettled", "query")
-    per_block = {"signature": (), **design.size, "groups_per_block": attribute.groups_per_block}
-    coded = (*attribute.carried, "draw", *tie_names(design.request))
+    first = {"further_capacities": design.relations("capacity")[1:]}
+    short = {**design.size, "ranked_by_column": design.relations("ranked")}
     return (
-        *grouping.draw_from(drawn, "class", "classed"),
+        Step(f"{FOLDER}/room", suffix="_first", values=first, reads={"capacity": "capacity_1"}),
+        Step(f"{FOLDER}/short", values=short),
         Step(f"{FOLDER}/opened", yields="thinned"),
-        Repeat("thinning", "thinned", turn, left, TURNS),
-        *_make_room(design, "_last"),
-        Step(f"{CLASSES}/frequency", values=per_block, reads={"ranked": "held_last", "capacity": "room_last"}),
-        Step(f"{FOLDER}/coded", yields="drawn", suffix="_coded", values={"coded_columns": tuple(dict.fromkeys(coded))}),
+        Repeat("thinning", "thinned", turn, Step(f"{FOLDER}/unsettled", "query"), TURNS),
     )
 
 
 def _make_room(design: SeveralClasses, moment: str) -> tuple[Step, ...]:
     """Return the steps that count how many groups the kept rows of each class give in every column."""
     steps: list[Step] = []
-    for one in design.attributes:
+    for one, code in zip(design.attributes, design.codes, strict=True):
         suffix = f"{moment}{one.suffix}"
-        held = {"sensitive_column": one.internal, "value_purpose": f"{one.purpose}/kept/"}
+        held = {"sensitive_column": code, "value_purpose": f"{one.purpose}/kept/"}
         steps += [
             Step(f"{FOLDER}/held", suffix=suffix, values=held),
             Step(f"{CLASSES}/capacity", suffix=suffix, values=design.size, reads={"ranked": f"held{suffix}"}),
         ]
     capacities = {"further_capacities": design.relations(f"capacity{moment}")[1:]}
-    return (*steps, Step(f"{FOLDER}/room", suffix=moment, values=capacities))
+    read = {"capacity": f"capacity{moment}_1"}
+    return (*steps, Step(f"{FOLDER}/room", suffix=moment, values=capacities, reads=read))
 
 
 def form_class_groups(design: SeveralClasses) -> Steps:
     """Return the steps that end in `grouped`: every kept row with its group; group numbers tell of no class."""
-    codes = {"codes": design.codes}
     purpose = {"group_purpose": f"{design.attribute.purpose}/group/"}
     return (
-        *several_columns.code_further(design),
-        Step(f"{FOLDER}/seated", values=codes),
-        *several_columns.exchange_places(design),
-        Step(f"{FOLDER}/renumbered", yields="settled", suffix="_renumbered", values={**codes, **purpose}),
-        Step("methods/several_columns/grouped", values={**codes, "carried": quasi_names(design.request)}),
-        *several_columns.show_further(design),
+        Step(f"{CLASSES}/renumbered", values=purpose),
+        Step(f"{CLASSES}/grouped", yields="seated", values=seats(design)),
+        *change_places(design),
     )
 
 

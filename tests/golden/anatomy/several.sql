@@ -45,6 +45,13 @@ select
     max(case when value_rank = 1 then shown end) as largest_value
 from ranked;
 
+-- tally_1
+select
+    "sensitive" as sensitive,
+    count(*) as row_count
+from "sqlanon_population"
+group by "sensitive";
+
 -- tally_2
 select
     "sensitive_2" as sensitive,
@@ -52,12 +59,27 @@ select
 from "sqlanon_population"
 group by "sensitive_2";
 
--- tally
-select
-    "sensitive" as sensitive,
-    count(*) as row_count
-from "sqlanon_population"
-group by "sensitive";
+-- foremost
+with counted as (
+    select
+        0 as place,
+        max(row_count) as row_count
+    from "sqlanon_tally_1"
+    union all
+    select
+        1 as place,
+        max(row_count) as row_count
+    from "sqlanon_tally_2"
+),
+ranked as (
+    select
+        place,
+        row_number() over (order by row_count desc, place) as precedence
+    from counted
+)
+select place
+from ranked
+where precedence = 1;
 
 -- persons
 with person as (
@@ -123,6 +145,39 @@ coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast
         as identity
 from "sqlanon_population";
 
+-- frequency_1
+with valued as (
+    select
+        tally.sensitive,
+        tally.row_count,
+        sha256(key.secret || 'anatomy/disease/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
+    from "sqlanon_tally_1" as tally
+    cross join "sqlanon_key" as key
+    where tally.sensitive is not null or false
+),
+total as (
+    select cast(sum(row_count) as bigint) // 4 as group_count
+    from valued
+),
+ordered as (
+    select
+        sensitive,
+        row_count,
+        cast(row_number() over (order by row_count desc, hash) - 1 as integer) as code,
+        cast(sum(row_count) over (order by row_count desc, hash rows unbounded preceding) as bigint) as last_position
+    from valued
+)
+select
+    ordered.sensitive,
+    ordered.code,
+    ordered.row_count as kept_count,
+    ordered.last_position - ordered.row_count as first_position,
+    total.group_count,
+    greatest(1, total.group_count // 64) as block_count,
+    0 as first_block
+from ordered
+cross join total;
+
 -- frequency_2
 with valued as (
     select
@@ -156,51 +211,68 @@ select
 from ordered
 cross join total;
 
--- frequency
-with valued as (
+-- frequency_led
+with every as (
     select
-        tally.sensitive,
-        tally.row_count,
-        sha256(key.secret || 'anatomy/disease/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
-    from "sqlanon_tally" as tally
-    cross join "sqlanon_key" as key
-    where tally.sensitive is not null or false
-),
-total as (
-    select cast(sum(row_count) as bigint) // 4 as group_count
-    from valued
-),
-ordered as (
+        0 as place,
+        frequency.code,
+        frequency.kept_count,
+        frequency.first_position,
+        frequency.group_count,
+        frequency.block_count,
+        frequency.first_block
+    from "sqlanon_frequency_1" as frequency
+    union all
     select
-        sensitive,
-        row_count,
-        cast(row_number() over (order by row_count desc, hash) - 1 as integer) as code,
-        cast(sum(row_count) over (order by row_count desc, hash rows unbounded preceding) as bigint) as last_position
-    from valued
+        1 as place,
+        frequency.code,
+        frequency.kept_count,
+        frequency.first_position,
+        frequency.group_count,
+        frequency.block_count,
+        frequency.first_block
+    from "sqlanon_frequency_2" as frequency
 )
 select
-    ordered.sensitive,
-    ordered.code,
-    ordered.row_count as kept_count,
-    ordered.last_position - ordered.row_count as first_position,
-    total.group_count,
-    greatest(1, total.group_count // 64) as block_count,
-    0 as first_block
-from ordered
-cross join total;
+    every.code,
+    every.kept_count,
+    every.first_position,
+    every.group_count,
+    every.block_count,
+    every.first_block
+from every
+inner join "sqlanon_foremost" as foremost on every.place = foremost.place;
 
--- coded
+-- coded_by_value
+with given as (
+    select
+        valued."quasi_1",
+        valued."quasi_2",
+        valued."identity",
+        "number_1".code as "number_1",
+        "number_2".code as "number_2"
+    from "sqlanon_identified" as valued
+    inner join "sqlanon_frequency_1" as "number_1"
+        on valued."sensitive" is not distinct from "number_1".sensitive
+    inner join "sqlanon_frequency_2" as "number_2"
+        on valued."sensitive_2" is not distinct from "number_2".sensitive
+)
 select
-    valued."quasi_1",
-    valued."quasi_2",
-    valued."sensitive_2",
-    valued."identity",
-    frequency.code
-from "sqlanon_identified" as valued
-inner join "sqlanon_frequency" as frequency
-    on valued.sensitive = frequency.sensitive;
+    given."quasi_1",
+    given."quasi_2",
+    given."identity",
+    case foremost.place
+        when 0 then given."number_1"
+        when 1 then given."number_2"
+    end as "code",
+    case foremost.place
+        when 0 then given."number_2"
+        when 1 then given."number_1"
+    end as "code_2"
+from given
+cross join "sqlanon_foremost" as foremost;
 
--- drawn
+-- drawn_1
 with row_key as (
     select substr(sha256(key.secret || 'anatomy/disease/row/'), 1, 40) as secret
     from "sqlanon_key" as key
@@ -209,29 +281,28 @@ hashed as (
     select
         identified."quasi_1",
         identified."quasi_2",
-        identified."sensitive_2",
+        identified."code_2",
         identified."code",
         sha256(row_key.secret || identified.identity) as hash
-    from "sqlanon_coded" as identified
+    from "sqlanon_coded_by_value" as identified
     cross join row_key
 )
 select
     "quasi_1",
     "quasi_2",
-    "sensitive_2",
+    "code_2",
     "code",
     cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
-    cast('0x' || substr(hash, 16, 15) as bigint) as "swap_draw",
-    cast('0x' || substr(hash, 31, 15) as bigint) as "tie"
+    cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
 from hashed;
 
--- shard
+-- shard_1
 with counted as (
     select
         code,
         draw // 72057594037927936 as shard,
         count(*) as row_count
-    from "sqlanon_drawn"
+    from "sqlanon_drawn_1"
     group by code, draw // 72057594037927936
 )
 select
@@ -240,52 +311,49 @@ select
     cast(sum(row_count) over (partition by code order by shard rows unbounded preceding) as bigint) - row_count as first_rank
 from counted;
 
--- positioned
+-- positioned_1
 with ranked as (
     select
         "quasi_1",
         "quasi_2",
-        "sensitive_2",
-        "swap_draw",
+        "code_2",
         cast(code * 16 + draw // 72057594037927936 as integer) as cell,
         row_number() over (
             partition by cast(code * 16 + draw // 72057594037927936 as integer)
             order by draw, "tie"
         ) - 1 as cell_rank
-    from "sqlanon_drawn"
+    from "sqlanon_drawn_1"
 ),
 bucketed as (
     select
         ranked."quasi_1",
         ranked."quasi_2",
-        ranked."sensitive_2",
-        ranked."swap_draw",
+        ranked."code_2",
         frequency.code,
         frequency.block_count,
         frequency.first_block,
         (frequency.first_position + shard.first_rank + ranked.cell_rank) % frequency.group_count as bucket
     from ranked
-    inner join "sqlanon_shard" as shard on ranked.cell = shard.cell
-    inner join "sqlanon_frequency" as frequency on shard.code = frequency.code
+    inner join "sqlanon_shard_1" as shard on ranked.cell = shard.cell
+    inner join "sqlanon_frequency_led" as frequency on shard.code = frequency.code
     where shard.first_rank + ranked.cell_rank < frequency.kept_count
 )
 select
     "quasi_1",
     "quasi_2",
-    "sensitive_2",
-    "swap_draw",
+    "code_2",
     code,
     first_block + bucket % block_count as block,
     bucket // block_count as seat
 from bucketed;
 
--- block
+-- block_1
 with counted as (
     select
         code,
         block,
         count(*) as row_count
-    from "sqlanon_positioned"
+    from "sqlanon_positioned_1"
     group by code, block
 ),
 hashed as (
@@ -300,7 +368,7 @@ hashed as (
             - (counted.block - frequency.first_block)) // frequency.block_count as first_seat,
         sha256(key.secret || 'anatomy/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)) as hash
     from counted
-    inner join "sqlanon_frequency" as frequency on counted.code = frequency.code
+    inner join "sqlanon_frequency_led" as frequency on counted.code = frequency.code
     cross join "sqlanon_key" as key
 )
 select
@@ -313,12 +381,11 @@ select
     cast(sum(row_count) over (partition by block order by cast('0x' || substr(hash, 1, 15) as bigint), hash rows unbounded preceding) as bigint) - row_count as first_number
 from hashed;
 
--- numbered
+-- numbered_1
 select
     positioned."quasi_1",
     positioned."quasi_2",
-    positioned."sensitive_2",
-    positioned."swap_draw",
+    positioned."code_2",
     positioned.code,
     positioned.block,
     block.block_count,
@@ -326,106 +393,390 @@ select
     block.block_rows,
     block.first_number
     + (positioned.seat + block.block_groups - block.first_seat % block.block_groups) % block.block_groups as number
-from "sqlanon_positioned" as positioned
-inner join "sqlanon_block" as block
+from "sqlanon_positioned_1" as positioned
+inner join "sqlanon_block_1" as block
     on positioned.block = block.block and positioned.code = block.code;
-
--- numbered_coded_2
-select
-    numbered.*,
-    frequency.code as "code_2"
-from "sqlanon_numbered" as numbered
-inner join "sqlanon_frequency_2" as frequency
-    on numbered."sensitive_2" is not distinct from frequency.sensitive;
 
 -- seated
 select
+    "quasi_1",
+    "quasi_2",
+    "code_2",
+    "block",
+    "number",
+    code,
+    (number % block_groups) * block_count + block as group_id
+from "sqlanon_numbered_1";
+
+-- room
+select
+    block.block,
+    max(block.block_rows) as block_rows,
+    max(frequency.first_block) as first_block,
+    max(frequency.block_count) as block_count
+from "sqlanon_block_1" as block
+inner join "sqlanon_frequency_led" as frequency on block.code = frequency.code
+group by block.block;
+
+-- standing
+with concerned as (
+    select group_id
+    from "sqlanon_seated"
+    group by group_id, "code_2"
+    having count(*) > 1
+),
+crowded as (
+    select distinct group_id
+    from concerned
+),
+member as (
+    select
+        seated.block,
+        seated.number,
+        seated."code",
+        seated."code_2",
+        seated.group_id
+    from "sqlanon_seated" as seated
+    inner join crowded on seated.group_id = crowded.group_id
+)
+select
+    member.block,
+    member.number,
+    member."code",
+    member."code_2",
+    member.group_id,
+    0 as is_moved,
+    0 as turn,
+    greatest(
+            row_number() over (partition by member.group_id, member."code_2" order by member.block, member.number),
+            1
+        ) as place
+from member;
+
+-- waiting
+select count(*) as left_over
+from "sqlanon_standing"
+where place > 1;
+
+-- rotated
+with waiting as (
+    select
+        standing.block,
+        standing.number,
+        room.first_block,
+        standing."code" as seated_by,
+        standing.group_id,
+        ((standing.block * 1000003 + standing.number + 1) % 2147483647) * (48271 + 69621 * standing.turn) % 2147483647 as draw
+    from "sqlanon_standing" as standing
+    inner join "sqlanon_room" as room on standing.block = room.block
+    where standing.place > 1
+),
+lined_up as (
+    select
+        waiting.*,
+        row_number() over (partition by first_block, seated_by order by draw, block, number) as place,
+        count(*) over (partition by first_block, seated_by) as row_count
+    from waiting
+),
+called as (
+    select
+        lined_up.block,
+        lined_up.number,
+        following.group_id
+    from lined_up
+    inner join lined_up as following
+        on lined_up.first_block = following.first_block
+        and lined_up.seated_by = following.seated_by
+        and lined_up.place % lined_up.row_count + 1 = following.place
+),
+moved as (
+    select
+        standing.block,
+        standing.number,
+        standing."code",
+        standing."code_2",
+        coalesce(called.group_id, standing.group_id) as group_id,
+        case when called.group_id is null then standing.is_moved else 1 end as is_moved,
+        standing.turn + 1 as turn
+    from "sqlanon_standing" as standing
+    left join called on standing.block = called.block and standing.number = called.number
+),
+placed as (
+    select
+        moved.*,
+        greatest(
+            row_number() over (partition by moved.group_id, moved."code_2" order by moved.block, moved.number),
+            1
+        ) as place
+    from moved
+),
+judged as (
+    select
+        placed.*,
+        max(place) over (partition by group_id) as last_place
+    from placed
+)
+select
     block,
     number,
-    block_count,
-    0 as first_block,
     "code",
     "code_2",
-    swap_draw as draw,
-    (number % block_groups) * block_count + block as group_id,
-    0 as turn
-from "sqlanon_numbered_coded_2";
+    group_id,
+    is_moved,
+    turn,
+    place
+from judged
+where last_place > 1 or is_moved = 1;
 
--- left_over
-with held as (
-    select count(*) as row_count
-    from "sqlanon_seated"
-    group by group_id, "code_2"
-)
-select coalesce(cast(sum(row_count - 1) as bigint), 0) as left_over
-from held;
-
--- clashing
-with held as (
-    select
-        group_id,
-        count(*) as row_count
-    from "sqlanon_seated"
-    group by group_id, "code_2"
-),
-concerned as (
-    select distinct group_id
-    from held
-    where row_count > 1
-),
-ranked as (
-    select
-        seated.*,
-        greatest(
-            row_number() over (partition by seated.group_id, seated."code_2" order by seated.draw, seated.block, seated.number),
-            1
-        ) as place
-    from "sqlanon_seated" as seated
-    inner join concerned on seated.group_id = concerned.group_id
-)
-select *
-from ranked
+-- waiting
+select count(*) as left_over
+from "sqlanon_standing"
 where place > 1;
 
--- proposed
-with candidate as (
+-- offered
+with ahead as (
+    select 0 as place
+    union all
+    select 1 as place
+    union all
+    select 2 as place
+    union all
+    select 3 as place
+    union all
+    select 4 as place
+    union all
+    select 5 as place
+    union all
+    select 6 as place
+    union all
+    select 7 as place
+    union all
+    select 8 as place
+    union all
+    select 9 as place
+    union all
+    select 10 as place
+    union all
+    select 11 as place
+    union all
+    select 12 as place
+    union all
+    select 13 as place
+    union all
+    select 14 as place
+    union all
+    select 15 as place
+    union all
+    select 16 as place
+    union all
+    select 17 as place
+    union all
+    select 18 as place
+    union all
+    select 19 as place
+    union all
+    select 20 as place
+    union all
+    select 21 as place
+    union all
+    select 22 as place
+    union all
+    select 23 as place
+    union all
+    select 24 as place
+    union all
+    select 25 as place
+    union all
+    select 26 as place
+    union all
+    select 27 as place
+    union all
+    select 28 as place
+    union all
+    select 29 as place
+    union all
+    select 30 as place
+    union all
+    select 31 as place
+    union all
+    select 32 as place
+    union all
+    select 33 as place
+    union all
+    select 34 as place
+    union all
+    select 35 as place
+    union all
+    select 36 as place
+    union all
+    select 37 as place
+    union all
+    select 38 as place
+    union all
+    select 39 as place
+    union all
+    select 40 as place
+    union all
+    select 41 as place
+    union all
+    select 42 as place
+    union all
+    select 43 as place
+    union all
+    select 44 as place
+    union all
+    select 45 as place
+    union all
+    select 46 as place
+    union all
+    select 47 as place
+    union all
+    select 48 as place
+    union all
+    select 49 as place
+    union all
+    select 50 as place
+    union all
+    select 51 as place
+    union all
+    select 52 as place
+    union all
+    select 53 as place
+    union all
+    select 54 as place
+    union all
+    select 55 as place
+    union all
+    select 56 as place
+    union all
+    select 57 as place
+    union all
+    select 58 as place
+    union all
+    select 59 as place
+    union all
+    select 60 as place
+    union all
+    select 61 as place
+    union all
+    select 62 as place
+    union all
+    select 63 as place
+),
+asking as (
     select
-        clashing.block,
-        clashing.number,
-        clashing.group_id,
-        partner.block as partner_block,
-        partner.number as partner_number,
-        partner.group_id as partner_group,
-        clashing."code",
-        partner."code" as "partner_code",
-        clashing."code_2",
-        partner."code_2" as "partner_code_2",
-        (clashing.draw + partner.draw) % 1000000007 as priority
-    from "sqlanon_clashing" as clashing
-    inner join "sqlanon_seated" as partner
-        on clashing.block = partner.block and clashing.code = partner.code
-    where clashing.group_id <> partner.group_id
+        standing.block,
+        standing.number,
+        room.block_count,
+        room.first_block,
+        ((standing.block * 1000003 + standing.number + 1) % 2147483647) * (48271 + 69621 * (standing.turn * 64 + ahead.place)) % 2147483647 as draw
+    from "sqlanon_standing" as standing
+    inner join "sqlanon_room" as room on standing.block = room.block
+    inner join ahead on ahead.place < 4 * (standing.turn - 3 + 1)
+    where standing.place > 1
+),
+called as (
+    select
+        block,
+        number,
+        first_block + draw % block_count as partner_block,
+        draw
+    from asking
 )
 select
-    candidate.block,
-    candidate.number,
-    candidate.group_id,
-    candidate.partner_block,
-    candidate.partner_number,
-    candidate.partner_group,
-    candidate.priority
-from candidate
-left join "sqlanon_seated" as there_1
-    on candidate.partner_group = there_1.group_id
-    and candidate."code_2" = there_1."code_2"
-    and (candidate.partner_block <> there_1.block or candidate.partner_number <> there_1.number)
-left join "sqlanon_seated" as here_1
-    on candidate.group_id = here_1.group_id
-    and candidate."partner_code_2" = here_1."code_2"
-    and (candidate.block <> here_1.block or candidate.number <> here_1.number)
-where
-    there_1.group_id is null
-    and here_1.group_id is null;
+    called.block,
+    called.number,
+    called.partner_block,
+    (called.draw // 7) % room.block_rows as partner_number,
+    called.draw as priority
+from called
+inner join "sqlanon_room" as room on called.partner_block = room.block;
+
+-- near
+with present as (
+    select
+        seated.block,
+        seated.number,
+        seated."code",
+        seated."code_2",
+        coalesce(standing.group_id, seated.group_id) as group_id
+    from "sqlanon_seated" as seated
+    left join "sqlanon_standing" as standing
+        on seated.block = standing.block and seated.number = standing.number
+),
+asked as (
+    select distinct
+        partner_block,
+        partner_number
+    from "sqlanon_offered"
+),
+chosen as (
+    select present.group_id
+    from present
+    inner join asked on present.block = asked.partner_block and present.number = asked.partner_number
+    union
+    select group_id
+    from "sqlanon_standing"
+    where place > 1
+)
+select present.*
+from present
+inner join chosen on present.group_id = chosen.group_id;
+
+-- proposed
+with pair as (
+    select
+        offered.block,
+        offered.number,
+        offered.partner_block,
+        offered.partner_number,
+        asking.group_id,
+        partner.group_id as partner_group,
+        asking."code",
+        partner."code" as "partner_code",
+        asking."code_2",
+        partner."code_2" as "partner_code_2",
+        offered.priority
+    from "sqlanon_offered" as offered
+    inner join "sqlanon_near" as asking on offered.block = asking.block and offered.number = asking.number
+    inner join "sqlanon_near" as partner
+        on offered.partner_block = partner.block and offered.partner_number = partner.number
+    where asking.group_id <> partner.group_id
+),
+refused as (
+    select
+        pair.block,
+        pair.number,
+        pair.partner_block,
+        pair.partner_number
+    from pair
+    inner join "sqlanon_near" as there on pair.partner_group = there.group_id
+    where (pair.partner_block <> there.block or pair.partner_number <> there.number)
+        and (pair."code" = there."code" or pair."code_2" = there."code_2")
+    union
+    select
+        pair.block,
+        pair.number,
+        pair.partner_block,
+        pair.partner_number
+    from pair
+    inner join "sqlanon_near" as here on pair.group_id = here.group_id
+    where (pair.block <> here.block or pair.number <> here.number)
+        and (pair."partner_code" = here."code" or pair."partner_code_2" = here."code_2")
+)
+select
+    pair.block,
+    pair.number,
+    pair.group_id,
+    pair.partner_block,
+    pair.partner_number,
+    pair.partner_group,
+    pair.priority
+from pair
+left join refused
+    on pair.block = refused.block and pair.number = refused.number
+    and pair.partner_block = refused.partner_block and pair.partner_number = refused.partner_number
+where refused.number is null;
 
 -- exchange
 with preferred as (
@@ -497,261 +848,161 @@ select *
 from moved;
 
 -- reseated
-select
-    seated.block,
-    seated.number,
-    seated.block_count,
-    seated.first_block,
-    seated."code",
-    seated."code_2",
-    seated.draw,
-    coalesce(exchange.group_id, seated.group_id) as group_id,
-    seated.turn + 1 as turn
-from "sqlanon_seated" as seated
-left join "sqlanon_exchange" as exchange
-    on seated.block = exchange.block and seated.number = exchange.number;
-
--- left_over
-with held as (
-    select count(*) as row_count
-    from "sqlanon_seated"
-    group by group_id, "code_2"
-)
-select coalesce(cast(sum(row_count - 1) as bigint), 0) as left_over
-from held;
-
--- clashing
-with held as (
+with moved as (
     select
-        group_id,
-        count(*) as row_count
-    from "sqlanon_seated"
-    group by group_id, "code_2"
-),
-concerned as (
-    select distinct group_id
-    from held
-    where row_count > 1
-),
-ranked as (
-    select
-        seated.*,
-        greatest(
-            row_number() over (partition by seated.group_id, seated."code_2" order by seated.draw, seated.block, seated.number),
-            1
-        ) as place
-    from "sqlanon_seated" as seated
-    inner join concerned on seated.group_id = concerned.group_id
-)
-select *
-from ranked
-where place > 1;
-
--- proposed
-with candidate as (
-    select
-        clashing.block,
-        clashing.number,
-        clashing.group_id,
-        partner.block as partner_block,
-        partner.number as partner_number,
-        partner.group_id as partner_group,
-        clashing."code",
-        partner."code" as "partner_code",
-        clashing."code_2",
-        partner."code_2" as "partner_code_2",
-        (clashing.draw + partner.draw) % 1000000007 as priority
-    from "sqlanon_clashing" as clashing
-    inner join "sqlanon_seated" as partner
-        on clashing.first_block + (clashing.block - clashing.first_block + clashing.turn) % clashing.block_count = partner.block
-        and (partner.number + clashing.turn) % (case when clashing.turn < 4 then 4 when clashing.turn < 6 then 2 else 1 end) = 0
-    where clashing.group_id <> partner.group_id
-)
-select
-    candidate.block,
-    candidate.number,
-    candidate.group_id,
-    candidate.partner_block,
-    candidate.partner_number,
-    candidate.partner_group,
-    candidate.priority
-from candidate
-left join "sqlanon_seated" as there_1
-    on candidate.partner_group = there_1.group_id
-    and candidate."code" = there_1."code"
-    and (candidate.partner_block <> there_1.block or candidate.partner_number <> there_1.number)
-left join "sqlanon_seated" as here_1
-    on candidate.group_id = here_1.group_id
-    and candidate."partner_code" = here_1."code"
-    and (candidate.block <> here_1.block or candidate.number <> here_1.number)
-left join "sqlanon_seated" as there_2
-    on candidate.partner_group = there_2.group_id
-    and candidate."code_2" = there_2."code_2"
-    and (candidate.partner_block <> there_2.block or candidate.partner_number <> there_2.number)
-left join "sqlanon_seated" as here_2
-    on candidate.group_id = here_2.group_id
-    and candidate."partner_code_2" = here_2."code_2"
-    and (candidate.block <> here_2.block or candidate.number <> here_2.number)
-where
-    there_1.group_id is null
-    and here_1.group_id is null and
-    there_2.group_id is null
-    and here_2.group_id is null;
-
--- exchange
-with preferred as (
-    select
-        proposed.*,
-        row_number() over (
-            partition by block, number order by priority, partner_block, partner_number
-        ) as preference
-    from "sqlanon_proposed" as proposed
-),
-chosen as (
-    select *
-    from preferred
-    where preference = 1
-),
-side as (
-    select
-        block,
-        number,
-        priority,
-        group_id as touched_group
-    from chosen
+        standing.block,
+        standing.number,
+        standing."code",
+        standing."code_2",
+        coalesce(exchange.group_id, standing.group_id) as group_id,
+        case when exchange.group_id is null then standing.is_moved else 1 end as is_moved
+    from "sqlanon_standing" as standing
+    left join "sqlanon_exchange" as exchange
+        on standing.block = exchange.block and standing.number = exchange.number
     union all
     select
-        block,
-        number,
-        priority,
-        partner_group as touched_group
-    from chosen
+        near.block,
+        near.number,
+        near."code",
+        near."code_2",
+        exchange.group_id,
+        1 as is_moved
+    from "sqlanon_near" as near
+    inner join "sqlanon_exchange" as exchange
+        on near.block = exchange.block and near.number = exchange.number
+    left join "sqlanon_standing" as standing
+        on near.block = standing.block and near.number = standing.number
+    where standing.number is null
 ),
-ranked as (
+placed as (
     select
-        block,
-        number,
-        row_number() over (partition by touched_group order by priority, block, number) as place
-    from side
+        moved.*,
+        greatest(
+            row_number() over (partition by moved.group_id, moved."code" order by moved.block, moved.number),
+            row_number() over (partition by moved.group_id, moved."code_2" order by moved.block, moved.number),
+            1
+        ) as place
+    from moved
 ),
 judged as (
     select
-        block,
-        number,
-        max(place) as worst_place
-    from ranked
-    group by block, number
-),
-won as (
-    select
-        block,
-        number
-    from judged
-    where worst_place = 1
-),
-moved as (
-    select
-        chosen.block,
-        chosen.number,
-        chosen.partner_group as group_id
-    from chosen
-    inner join won on chosen.block = won.block and chosen.number = won.number
-    union all
-    select
-        chosen.partner_block as block,
-        chosen.partner_number as number,
-        chosen.group_id
-    from chosen
-    inner join won on chosen.block = won.block and chosen.number = won.number
+        placed.*,
+        max(place) over (partition by group_id) as last_place
+    from placed
 )
-select *
-from moved;
-
--- reseated
 select
-    seated.block,
-    seated.number,
-    seated.block_count,
-    seated.first_block,
-    seated."code",
-    seated."code_2",
-    seated.draw,
-    coalesce(exchange.group_id, seated.group_id) as group_id,
-    seated.turn + 1 as turn
-from "sqlanon_seated" as seated
-left join "sqlanon_exchange" as exchange
-    on seated.block = exchange.block and seated.number = exchange.number;
+    judged.block,
+    judged.number,
+    judged."code",
+    judged."code_2",
+    judged.group_id,
+    judged.is_moved,
+    taken.turn + 1 as turn,
+    judged.place
+from judged
+cross join (select max(turn) as turn from "sqlanon_standing") as taken
+where judged.last_place > 1 or judged.is_moved = 1;
 
--- clashing_last
-with held as (
+-- resettled
+with counted as (
     select
-        group_id,
-        count(*) as row_count
-    from "sqlanon_seated"
-    group by group_id, "code_2"
-),
-concerned as (
-    select distinct group_id
-    from held
-    where row_count > 1
-),
-ranked as (
-    select
-        seated.*,
-        greatest(
-            row_number() over (partition by seated.group_id, seated."code_2" order by seated.draw, seated.block, seated.number),
-            1
-        ) as place
-    from "sqlanon_seated" as seated
-    inner join concerned on seated.group_id = concerned.group_id
+        standing.*,
+        max(place) over (partition by group_id) as last_place,
+        sum(case when place = 1 then 1 else 0 end) over (partition by group_id) as group_rows
+    from "sqlanon_standing" as standing
 )
-select *
-from ranked
-where place > 1;
+select
+    block,
+    number,
+    group_id,
+    case when place > 1 or (last_place > 1 and group_rows < 4) then 1 else 0 end as is_out
+from counted
+where is_moved = 1 or last_place > 1;
 
--- settled
-with staying as (
-    select
-        seated.*,
-        count(*) over (partition by seated.group_id) as group_rows
-    from "sqlanon_seated" as seated
-    left join "sqlanon_clashing_last" as clashing
-        on seated.block = clashing.block and seated.number = clashing.number
-    where clashing.number is null
-),
-whole as (
-    select
-        group_id,
-        row_number() over (order by group_id) - 1 as final_id
-    from staying
-    where group_rows >= 4
+-- renamed
+with gone as (
+    select group_id
+    from "sqlanon_resettled"
     group by group_id
+    having min(is_out) = 1
+),
+counted as (
+    select count(*) as gone_count
+    from gone
+),
+kept as (
+    select max(seated.group_id) + 1 - max(counted.gone_count) as group_count
+    from "sqlanon_seated" as seated
+    cross join counted
+),
+gap as (
+    select
+        gone.group_id as final_id,
+        row_number() over (order by gone.group_id) as place
+    from gone
+    cross join kept
+    where gone.group_id < kept.group_count
+),
+beyond as (
+    select distinct seated.group_id
+    from "sqlanon_seated" as seated
+    cross join kept
+    left join gone on seated.group_id = gone.group_id
+    where seated.group_id >= kept.group_count and gone.group_id is null
+),
+ordered as (
+    select
+        group_id,
+        row_number() over (order by group_id) as place
+    from beyond
 )
 select
-    staying.block,
-    staying.number,
-    staying."code",
-    staying."code_2",
-    whole.final_id as group_id
-from staying
-inner join whole on staying.group_id = whole.group_id;
+    ordered.group_id,
+    gap.final_id
+from ordered
+inner join gap on ordered.place = gap.place;
 
 -- grouped
+with present as (
+    select
+        seated."quasi_1",
+        seated."quasi_2",
+        seated."code",
+        seated."code_2",
+        coalesce(resettled.group_id, seated.group_id) as group_id
+    from "sqlanon_seated" as seated
+    left join "sqlanon_resettled" as resettled
+        on seated.block = resettled.block and seated.number = resettled.number
+    where coalesce(resettled.is_out, 0) = 0
+)
 select
-    numbered."quasi_1",
-    numbered."quasi_2",
-    settled."code",
-    settled."code_2",
-    settled.group_id
-from "sqlanon_numbered_coded_2" as numbered
-inner join "sqlanon_settled" as settled
-    on numbered.block = settled.block and numbered.number = settled.number;
+    present."quasi_1",
+    present."quasi_2",
+    present."code",
+    present."code_2",
+    coalesce(renamed.final_id, present.group_id) as group_id
+from present
+left join "sqlanon_renamed" as renamed on present.group_id = renamed.group_id;
+
+-- shown_1
+select
+    grouped.group_id,
+    case foremost.place
+        when 0 then grouped."code"
+        when 1 then grouped."code_2"
+    end as code
+from "sqlanon_grouped" as grouped
+cross join "sqlanon_foremost" as foremost;
 
 -- shown_2
 select
-    group_id,
-    "code_2" as code
-from "sqlanon_grouped";
+    grouped.group_id,
+    case foremost.place
+        when 0 then grouped."code_2"
+        when 1 then grouped."code"
+    end as code
+from "sqlanon_grouped" as grouped
+cross join "sqlanon_foremost" as foremost;
 
 -- suppressed
 with everyone as (
@@ -784,8 +1035,8 @@ select
     grouped.group_id as "group_id",
     frequency.sensitive as "disease",
     cast(1 as bigint) as "count"
-from "sqlanon_grouped" as grouped
-inner join "sqlanon_frequency" as frequency on grouped.code = frequency.code
+from "sqlanon_shown_1" as grouped
+inner join "sqlanon_frequency_1" as frequency on grouped.code = frequency.code
 order by
     grouped.group_id asc,
     frequency.sensitive asc nulls last;

@@ -55,7 +55,7 @@ group by
     "quasi_2",
     "sensitive_2";
 
--- signature_tally
+-- signature_tally_1
 select
     "quasi_2",
     "sensitive" as sensitive,
@@ -69,7 +69,7 @@ group by
 with signed as (
     select
         "quasi_2"
-    from "sqlanon_signature_tally"
+    from "sqlanon_signature_tally_1"
     group by
         "quasi_2"
 ),
@@ -162,7 +162,7 @@ group by
     capacity.size,
     ranked.class;
 
--- ranked
+-- ranked_1
 with valued as (
     select
         tally."quasi_2",
@@ -170,7 +170,7 @@ with valued as (
         tally.sensitive,
         tally.row_count,
         sha256(key.secret || 'robust/disease/value/' || cast(class.class as varchar) || '/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
-    from "sqlanon_signature_tally" as tally
+    from "sqlanon_signature_tally_1" as tally
     inner join "sqlanon_class" as class
         on tally."quasi_2" is not distinct from class."quasi_2"
     cross join "sqlanon_key" as key
@@ -196,10 +196,10 @@ select
     class_rows - head + row_count as tail
 from placed;
 
--- capacity
+-- capacity_1
 with candidate as (
     select distinct place + 1 as size
-    from "sqlanon_ranked"
+    from "sqlanon_ranked_1"
     where place > 0 and place < 3
 ),
 bounded as (
@@ -208,7 +208,7 @@ bounded as (
         candidate.size,
         count(*) as value_count,
         min(ranked.tail // (candidate.size - ranked.place)) as group_count
-    from "sqlanon_ranked" as ranked
+    from "sqlanon_ranked_1" as ranked
     inner join candidate on ranked.place < candidate.size
     group by
         ranked.class,
@@ -220,14 +220,14 @@ select
     case when value_count = size then group_count else 0 end as group_count
 from bounded;
 
--- kept
+-- kept_1
 select
     capacity.size,
     ranked.class,
     cast(sum(ranked.row_count) as bigint) as class_rows,
     cast(sum(least(ranked.row_count, capacity.group_count)) as bigint) as kept_rows
-from "sqlanon_ranked" as ranked
-inner join "sqlanon_capacity" as capacity on ranked.class = capacity.class
+from "sqlanon_ranked_1" as ranked
+inner join "sqlanon_capacity_1" as capacity on ranked.class = capacity.class
 group by
     capacity.size,
     ranked.class;
@@ -238,7 +238,7 @@ select
     kept.class,
     kept.class_rows,
     least(kept.kept_rows, further_1.kept_rows) as kept_rows
-from "sqlanon_kept" as kept
+from "sqlanon_kept_1" as kept
 inner join "sqlanon_kept_2" as further_1
     on kept.size = further_1.size and kept.class = further_1.class;
 
@@ -273,18 +273,18 @@ from placed;
 -- outlook
 with total as (
     select coalesce(cast(sum(row_count) as bigint), 0) as row_count
-    from "sqlanon_ranked"
+    from "sqlanon_ranked_1"
 ),
 missing as (
     select
         coalesce(cast(sum(
             case when sensitive is null and not false then row_count else 0 end
         ) as bigint), 0) as null_count
-    from "sqlanon_signature_tally"
+    from "sqlanon_signature_tally_1"
 ),
 valued as (
     select sum(row_count) as row_count
-    from "sqlanon_ranked"
+    from "sqlanon_ranked_1"
     group by sensitive
 ),
 held as (
@@ -319,7 +319,7 @@ cross join "sqlanon_worst" as worst;
 -- feasibility
 select
     outlook.row_count
-    - coalesce((select cast(sum(kept_rows) as bigint) from "sqlanon_kept" where size = 3), 0)
+    - coalesce((select cast(sum(kept_rows) as bigint) from "sqlanon_kept_1" where size = 3), 0)
         as column_surplus_1,
     outlook.row_count
     - coalesce((select cast(sum(kept_rows) as bigint) from "sqlanon_kept_2" where size = 3), 0)
@@ -391,12 +391,74 @@ coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast
         as identity
 from "sqlanon_population";
 
+-- tally_1
+select
+    "sensitive" as sensitive,
+    count(*) as row_count
+from "sqlanon_population"
+group by "sensitive";
+
 -- tally_2
 select
     "sensitive_2" as sensitive,
     count(*) as row_count
 from "sqlanon_population"
 group by "sensitive_2";
+
+-- foremost
+with counted as (
+    select
+        0 as place,
+        max(row_count) as row_count
+    from "sqlanon_tally_1"
+    union all
+    select
+        1 as place,
+        max(row_count) as row_count
+    from "sqlanon_tally_2"
+),
+ranked as (
+    select
+        place,
+        row_number() over (order by row_count desc, place) as precedence
+    from counted
+)
+select place
+from ranked
+where precedence = 1;
+
+-- frequency_1
+with valued as (
+    select
+        tally.sensitive,
+        tally.row_count,
+        sha256(key.secret || 'robust/disease/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
+    from "sqlanon_tally_1" as tally
+    cross join "sqlanon_key" as key
+    where tally.sensitive is not null or false
+),
+total as (
+    select cast(sum(row_count) as bigint) // 3 as group_count
+    from valued
+),
+ordered as (
+    select
+        sensitive,
+        row_count,
+        cast(row_number() over (order by row_count desc, hash) - 1 as integer) as code,
+        cast(sum(row_count) over (order by row_count desc, hash rows unbounded preceding) as bigint) as last_position
+    from valued
+)
+select
+    ordered.sensitive,
+    ordered.code,
+    ordered.row_count as kept_count,
+    ordered.last_position - ordered.row_count as first_position,
+    total.group_count,
+    greatest(1, total.group_count // 64) as block_count,
+    0 as first_block
+from ordered
+cross join total;
 
 -- frequency_2
 with valued as (
@@ -431,19 +493,48 @@ select
 from ordered
 cross join total;
 
+-- coded_by_value
+with given as (
+    select
+        valued."quasi_1",
+        valued."quasi_2",
+        valued."identity",
+        "number_1".code as "number_1",
+        "number_2".code as "number_2"
+    from "sqlanon_identified" as valued
+    inner join "sqlanon_frequency_1" as "number_1"
+        on valued."sensitive" is not distinct from "number_1".sensitive
+    inner join "sqlanon_frequency_2" as "number_2"
+        on valued."sensitive_2" is not distinct from "number_2".sensitive
+)
+select
+    given."quasi_1",
+    given."quasi_2",
+    given."identity",
+    case foremost.place
+        when 0 then given."number_1"
+        when 1 then given."number_2"
+    end as "code_1",
+    case foremost.place
+        when 0 then given."number_2"
+        when 1 then given."number_1"
+    end as "code_2"
+from given
+cross join "sqlanon_foremost" as foremost;
+
 -- classed
 select
-    population."quasi_1",
-    population."quasi_2",
-    population."sensitive",
-    population."sensitive_2",
-    population."identity",
+    coded."quasi_1",
+    coded."quasi_2",
+    coded."identity",
+    coded."code_1",
+    coded."code_2",
     class.class
-from "sqlanon_identified" as population
+from "sqlanon_coded_by_value" as coded
 inner join "sqlanon_class" as class
-    on population."quasi_2" is not distinct from class."quasi_2";
+    on coded."quasi_2" is not distinct from class."quasi_2";
 
--- drawn
+-- drawn_1
 with row_key as (
     select substr(sha256(key.secret || 'robust/disease/row/'), 1, 40) as secret
     from "sqlanon_key" as key
@@ -452,8 +543,8 @@ hashed as (
     select
         identified."quasi_1",
         identified."quasi_2",
-        identified."sensitive_2",
-        identified."sensitive",
+        identified."code_1",
+        identified."code_2",
         identified."class",
         sha256(row_key.secret || identified.identity) as hash
     from "sqlanon_classed" as identified
@@ -462,35 +553,123 @@ hashed as (
 select
     "quasi_1",
     "quasi_2",
-    "sensitive_2",
-    "sensitive",
+    "code_1",
+    "code_2",
     "class",
     cast('0x' || substr(hash, 1, 15) as bigint) as "draw",
-    cast('0x' || substr(hash, 16, 15) as bigint) as "swap_draw",
-    cast('0x' || substr(hash, 31, 15) as bigint) as "tie"
+    cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
 from hashed;
+
+-- room_first
+select
+    capacity.class,
+    capacity.size,
+    least(capacity.group_count, further_1.group_count) as group_count
+from "sqlanon_capacity_1" as capacity
+inner join "sqlanon_capacity_2" as further_1
+    on capacity.class = further_1.class and capacity.size = further_1.size;
+
+-- short
+with held as (
+    select
+        class,
+        max(row_count) as row_count
+    from "sqlanon_ranked_1"
+    group by class
+    union all
+    select
+        class,
+        max(row_count) as row_count
+    from "sqlanon_ranked_2"
+    group by class
+)
+select distinct held.class
+from held
+left join "sqlanon_room_first" as room on held.class = room.class and room.size = 3
+where held.row_count > coalesce(room.group_count, 0);
 
 -- thinned
 select
     drawn.*,
     0 as is_settled
-from "sqlanon_drawn" as drawn;
+from "sqlanon_drawn_1" as drawn
+inner join "sqlanon_short" as short on drawn.class = short.class;
 
 -- unsettled
 select count(*) as left_over
 from "sqlanon_thinned"
 where is_settled = 0;
 
--- held_turn_2
+-- held_turn_1
 with counted as (
     select
         class,
-        "sensitive_2" as sensitive,
+        "code_1" as sensitive,
         count(*) as row_count
     from "sqlanon_thinned"
     group by
         class,
-        "sensitive_2"
+        "code_1"
+),
+hashed as (
+    select
+        counted.*,
+        sha256(key.secret || 'robust/disease/kept/' || cast(counted.class as varchar) || '/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
+    from counted
+    cross join "sqlanon_key" as key
+),
+placed as (
+    select
+        class,
+        sensitive,
+        row_count,
+        row_number() over (partition by class order by row_count desc, hash) - 1 as place,
+        cast(sum(row_count) over (partition by class) as bigint) as class_rows,
+        cast(sum(row_count) over (partition by class order by row_count desc, hash rows unbounded preceding) as bigint) as head
+    from hashed
+)
+select
+    class,
+    sensitive,
+    row_count,
+    place,
+    class_rows - head + row_count as tail
+from placed;
+
+-- capacity_turn_1
+with candidate as (
+    select distinct place + 1 as size
+    from "sqlanon_held_turn_1"
+    where place > 0 and place < 3
+),
+bounded as (
+    select
+        ranked.class,
+        candidate.size,
+        count(*) as value_count,
+        min(ranked.tail // (candidate.size - ranked.place)) as group_count
+    from "sqlanon_held_turn_1" as ranked
+    inner join candidate on ranked.place < candidate.size
+    group by
+        ranked.class,
+        candidate.size
+)
+select
+    class,
+    size,
+    case when value_count = size then group_count else 0 end as group_count
+from bounded;
+
+-- held_turn_2
+with counted as (
+    select
+        class,
+        "code_2" as sensitive,
+        count(*) as row_count
+    from "sqlanon_thinned"
+    group by
+        class,
+        "code_2"
 ),
 hashed as (
     select
@@ -541,16 +720,101 @@ select
     case when value_count = size then group_count else 0 end as group_count
 from bounded;
 
--- held_turn
+-- room_turn
+select
+    capacity.class,
+    capacity.size,
+    least(capacity.group_count, further_1.group_count) as group_count
+from "sqlanon_capacity_turn_1" as capacity
+inner join "sqlanon_capacity_turn_2" as further_1
+    on capacity.class = further_1.class and capacity.size = further_1.size;
+
+-- kept_rows
+with limited_0 as (
+    select
+        thinned.*,
+        coalesce(room.group_count, 0) as group_count,
+        count(*) over (partition by thinned.class) as rows_before
+    from "sqlanon_thinned" as thinned
+    left join "sqlanon_room_turn" as room
+        on thinned.class = room.class and room.size = 3
+),
+ranked_1 as (
+    select
+        limited_0.*,
+        row_number() over (
+            partition by class, "code_1"
+            order by draw, "tie"
+        ) as place_1
+    from limited_0
+),
+limited_1 as (
+    select *
+    from ranked_1
+    where place_1 <= group_count
+),
+ranked_2 as (
+    select
+        limited_1.*,
+        row_number() over (
+            partition by class, "code_2"
+            order by draw, "tie"
+        ) as place_2
+    from limited_1
+),
+limited_2 as (
+    select *
+    from ranked_2
+    where place_2 <= group_count
+)
+select
+    "quasi_1",
+    "quasi_2",
+    "code_1",
+    "code_2",
+    "draw",
+    "tie",
+    class,
+    case when count(*) over (partition by class) = rows_before then 1 else 0 end as is_settled
+from limited_2;
+
+-- thinned_rejoined
+with kept as (
+    select
+        drawn."quasi_1",
+        drawn."quasi_2",
+        drawn."code_1",
+        drawn."code_2",
+        drawn."draw",
+        drawn."tie",
+        drawn.class
+    from "sqlanon_drawn_1" as drawn
+    left join "sqlanon_short" as short on drawn.class = short.class
+    where short.class is null
+    union all
+    select
+        "quasi_1",
+        "quasi_2",
+        "code_1",
+        "code_2",
+        "draw",
+        "tie",
+        class
+    from "sqlanon_thinned"
+)
+select *
+from kept;
+
+-- held_last_1
 with counted as (
     select
         class,
-        "sensitive" as sensitive,
+        "code_1" as sensitive,
         count(*) as row_count
-    from "sqlanon_thinned"
+    from "sqlanon_thinned_rejoined"
     group by
         class,
-        "sensitive"
+        "code_1"
 ),
 hashed as (
     select
@@ -577,10 +841,10 @@ select
     class_rows - head + row_count as tail
 from placed;
 
--- capacity_turn
+-- capacity_last_1
 with candidate as (
     select distinct place + 1 as size
-    from "sqlanon_held_turn"
+    from "sqlanon_held_last_1"
     where place > 0 and place < 3
 ),
 bounded as (
@@ -589,7 +853,7 @@ bounded as (
         candidate.size,
         count(*) as value_count,
         min(ranked.tail // (candidate.size - ranked.place)) as group_count
-    from "sqlanon_held_turn" as ranked
+    from "sqlanon_held_last_1" as ranked
     inner join candidate on ranked.place < candidate.size
     group by
         ranked.class,
@@ -601,75 +865,16 @@ select
     case when value_count = size then group_count else 0 end as group_count
 from bounded;
 
--- room_turn
-select
-    capacity.class,
-    capacity.size,
-    least(capacity.group_count, further_1.group_count) as group_count
-from "sqlanon_capacity_turn" as capacity
-inner join "sqlanon_capacity_turn_2" as further_1
-    on capacity.class = further_1.class and capacity.size = further_1.size;
-
--- kept_rows
-with limited_0 as (
-    select
-        thinned.*,
-        coalesce(room.group_count, 0) as group_count,
-        count(*) over (partition by thinned.class) as rows_before
-    from "sqlanon_thinned" as thinned
-    left join "sqlanon_room_turn" as room
-        on thinned.class = room.class and room.size = 3
-),
-ranked_1 as (
-    select
-        limited_0.*,
-        row_number() over (
-            partition by class, "sensitive"
-            order by draw, "tie"
-        ) as place_1
-    from limited_0
-),
-limited_1 as (
-    select *
-    from ranked_1
-    where place_1 <= group_count
-),
-ranked_2 as (
-    select
-        limited_1.*,
-        row_number() over (
-            partition by class, "sensitive_2"
-            order by draw, "tie"
-        ) as place_2
-    from limited_1
-),
-limited_2 as (
-    select *
-    from ranked_2
-    where place_2 <= group_count
-)
-select
-    "quasi_1",
-    "quasi_2",
-    "sensitive_2",
-    "sensitive",
-    "draw",
-    "swap_draw",
-    "tie",
-    class,
-    case when count(*) over (partition by class) = rows_before then 1 else 0 end as is_settled
-from limited_2;
-
 -- held_last_2
 with counted as (
     select
         class,
-        "sensitive_2" as sensitive,
+        "code_2" as sensitive,
         count(*) as row_count
-    from "sqlanon_thinned"
+    from "sqlanon_thinned_rejoined"
     group by
         class,
-        "sensitive_2"
+        "code_2"
 ),
 hashed as (
     select
@@ -720,72 +925,12 @@ select
     case when value_count = size then group_count else 0 end as group_count
 from bounded;
 
--- held_last
-with counted as (
-    select
-        class,
-        "sensitive" as sensitive,
-        count(*) as row_count
-    from "sqlanon_thinned"
-    group by
-        class,
-        "sensitive"
-),
-hashed as (
-    select
-        counted.*,
-        sha256(key.secret || 'robust/disease/kept/' || cast(counted.class as varchar) || '/' || coalesce(cast(length(cast(counted.sensitive as varchar)) as varchar) || ':' || cast(counted.sensitive as varchar), 'N')) as hash
-    from counted
-    cross join "sqlanon_key" as key
-),
-placed as (
-    select
-        class,
-        sensitive,
-        row_count,
-        row_number() over (partition by class order by row_count desc, hash) - 1 as place,
-        cast(sum(row_count) over (partition by class) as bigint) as class_rows,
-        cast(sum(row_count) over (partition by class order by row_count desc, hash rows unbounded preceding) as bigint) as head
-    from hashed
-)
-select
-    class,
-    sensitive,
-    row_count,
-    place,
-    class_rows - head + row_count as tail
-from placed;
-
--- capacity_last
-with candidate as (
-    select distinct place + 1 as size
-    from "sqlanon_held_last"
-    where place > 0 and place < 3
-),
-bounded as (
-    select
-        ranked.class,
-        candidate.size,
-        count(*) as value_count,
-        min(ranked.tail // (candidate.size - ranked.place)) as group_count
-    from "sqlanon_held_last" as ranked
-    inner join candidate on ranked.place < candidate.size
-    group by
-        ranked.class,
-        candidate.size
-)
-select
-    class,
-    size,
-    case when value_count = size then group_count else 0 end as group_count
-from bounded;
-
 -- room_last
 select
     capacity.class,
     capacity.size,
     least(capacity.group_count, further_1.group_count) as group_count
-from "sqlanon_capacity_last" as capacity
+from "sqlanon_capacity_last_1" as capacity
 inner join "sqlanon_capacity_last_2" as further_1
     on capacity.class = further_1.class and capacity.size = further_1.size;
 
@@ -816,7 +961,7 @@ cut as (
         greatest(1, numbered.group_count) as group_count,
         numbered.block_count,
         numbered.first_block
-    from "sqlanon_held_last" as ranked
+    from "sqlanon_held_last_1" as ranked
     inner join numbered on ranked.class = numbered.class
 )
 select
@@ -835,17 +980,17 @@ from cut;
 select
     thinned."quasi_1",
     thinned."quasi_2",
-    thinned."sensitive_2",
-    thinned."swap_draw",
+    thinned."code_1",
+    thinned."code_2",
     thinned."draw",
     thinned."tie",
     frequency.code
-from "sqlanon_thinned" as thinned
+from "sqlanon_thinned_rejoined" as thinned
 inner join "sqlanon_frequency" as frequency
     on thinned.class = frequency.class
-    and thinned.sensitive is not distinct from frequency.sensitive;
+    and thinned."code_1" = frequency.sensitive;
 
--- shard
+-- shard_1
 with counted as (
     select
         code,
@@ -860,13 +1005,13 @@ select
     cast(sum(row_count) over (partition by code order by shard rows unbounded preceding) as bigint) - row_count as first_rank
 from counted;
 
--- positioned
+-- positioned_1
 with ranked as (
     select
         "quasi_1",
         "quasi_2",
-        "sensitive_2",
-        "swap_draw",
+        "code_1",
+        "code_2",
         cast(code * 16 + draw // 72057594037927936 as integer) as cell,
         row_number() over (
             partition by cast(code * 16 + draw // 72057594037927936 as integer)
@@ -878,34 +1023,34 @@ bucketed as (
     select
         ranked."quasi_1",
         ranked."quasi_2",
-        ranked."sensitive_2",
-        ranked."swap_draw",
+        ranked."code_1",
+        ranked."code_2",
         frequency.code,
         frequency.block_count,
         frequency.first_block,
         (frequency.first_position + shard.first_rank + ranked.cell_rank) % frequency.group_count as bucket
     from ranked
-    inner join "sqlanon_shard" as shard on ranked.cell = shard.cell
+    inner join "sqlanon_shard_1" as shard on ranked.cell = shard.cell
     inner join "sqlanon_frequency" as frequency on shard.code = frequency.code
     where shard.first_rank + ranked.cell_rank < frequency.kept_count
 )
 select
     "quasi_1",
     "quasi_2",
-    "sensitive_2",
-    "swap_draw",
+    "code_1",
+    "code_2",
     code,
     first_block + bucket % block_count as block,
     bucket // block_count as seat
 from bucketed;
 
--- block
+-- block_1
 with counted as (
     select
         code,
         block,
         count(*) as row_count
-    from "sqlanon_positioned"
+    from "sqlanon_positioned_1"
     group by code, block
 ),
 hashed as (
@@ -933,12 +1078,12 @@ select
     cast(sum(row_count) over (partition by block order by cast('0x' || substr(hash, 1, 15) as bigint), hash rows unbounded preceding) as bigint) - row_count as first_number
 from hashed;
 
--- numbered
+-- numbered_1
 select
     positioned."quasi_1",
     positioned."quasi_2",
-    positioned."sensitive_2",
-    positioned."swap_draw",
+    positioned."code_1",
+    positioned."code_2",
     positioned.code,
     positioned.block,
     block.block_count,
@@ -946,460 +1091,657 @@ select
     block.block_rows,
     block.first_number
     + (positioned.seat + block.block_groups - block.first_seat % block.block_groups) % block.block_groups as number
-from "sqlanon_positioned" as positioned
-inner join "sqlanon_block" as block
+from "sqlanon_positioned_1" as positioned
+inner join "sqlanon_block_1" as block
     on positioned.block = block.block and positioned.code = block.code;
 
--- numbered_coded_2
+-- renumbered
+with hashed as (
+    select
+        numbered.block,
+        numbered.number as turn,
+        sha256(key.secret || 'robust/disease/group/' || cast(numbered.block as varchar) || '/' || cast(numbered.number as varchar)) as hash
+    from "sqlanon_numbered_1" as numbered
+    cross join "sqlanon_key" as key
+    where numbered.number < numbered.block_groups
+),
+drawn as (
+    select
+        block,
+        turn,
+        cast('0x' || substr(hash, 1, 15) as bigint) as draw,
+        cast('0x' || substr(hash, 16, 15) as bigint) as tie
+    from hashed
+),
+counted as (
+    select
+        draw // 18014398509481984 as shard,
+        count(*) as group_count
+    from drawn
+    group by draw // 18014398509481984
+),
+shard as (
+    select
+        shard,
+        cast(sum(group_count) over (order by shard rows unbounded preceding) as bigint) - group_count as first_id
+    from counted
+)
 select
-    numbered.*,
-    frequency.code as "code_2"
-from "sqlanon_numbered" as numbered
-inner join "sqlanon_frequency_2" as frequency
-    on numbered."sensitive_2" is not distinct from frequency.sensitive;
+    drawn.block,
+    drawn.turn,
+    shard.first_id + row_number() over (partition by shard.shard order by drawn.draw, drawn.tie) - 1 as group_id
+from drawn
+inner join shard on drawn.draw // 18014398509481984 = shard.shard;
 
 -- seated
 select
-    numbered.block,
-    numbered.number,
-    numbered.block_count,
-    frequency.first_block,
-    numbered."code",
-    numbered."code_2",
-    numbered.swap_draw as draw,
-    cast(numbered.block as bigint) * 4294967296 + numbered.number % numbered.block_groups as group_id,
-    0 as turn
-from "sqlanon_numbered_coded_2" as numbered
-inner join "sqlanon_frequency" as frequency on numbered.code = frequency.code;
-
--- left_over
-with held as (
-    select count(*) as row_count
-    from "sqlanon_seated"
-    group by group_id, "code_2"
-)
-select coalesce(cast(sum(row_count - 1) as bigint), 0) as left_over
-from held;
-
--- clashing
-with held as (
-    select
-        group_id,
-        count(*) as row_count
-    from "sqlanon_seated"
-    group by group_id, "code_2"
-),
-concerned as (
-    select distinct group_id
-    from held
-    where row_count > 1
-),
-ranked as (
-    select
-        seated.*,
-        greatest(
-            row_number() over (partition by seated.group_id, seated."code_2" order by seated.draw, seated.block, seated.number),
-            1
-        ) as place
-    from "sqlanon_seated" as seated
-    inner join concerned on seated.group_id = concerned.group_id
-)
-select *
-from ranked
-where place > 1;
-
--- proposed
-with candidate as (
-    select
-        clashing.block,
-        clashing.number,
-        clashing.group_id,
-        partner.block as partner_block,
-        partner.number as partner_number,
-        partner.group_id as partner_group,
-        clashing."code",
-        partner."code" as "partner_code",
-        clashing."code_2",
-        partner."code_2" as "partner_code_2",
-        (clashing.draw + partner.draw) % 1000000007 as priority
-    from "sqlanon_clashing" as clashing
-    inner join "sqlanon_seated" as partner
-        on clashing.block = partner.block and clashing.code = partner.code
-    where clashing.group_id <> partner.group_id
-)
-select
-    candidate.block,
-    candidate.number,
-    candidate.group_id,
-    candidate.partner_block,
-    candidate.partner_number,
-    candidate.partner_group,
-    candidate.priority
-from candidate
-left join "sqlanon_seated" as there_1
-    on candidate.partner_group = there_1.group_id
-    and candidate."code_2" = there_1."code_2"
-    and (candidate.partner_block <> there_1.block or candidate.partner_number <> there_1.number)
-left join "sqlanon_seated" as here_1
-    on candidate.group_id = here_1.group_id
-    and candidate."partner_code_2" = here_1."code_2"
-    and (candidate.block <> here_1.block or candidate.number <> here_1.number)
-where
-    there_1.group_id is null
-    and here_1.group_id is null;
-
--- exchange
-with preferred as (
-    select
-        proposed.*,
-        row_number() over (
-            partition by block, number order by priority, partner_block, partner_number
-        ) as preference
-    from "sqlanon_proposed" as proposed
-),
-chosen as (
-    select *
-    from preferred
-    where preference = 1
-),
-side as (
-    select
-        block,
-        number,
-        priority,
-        group_id as touched_group
-    from chosen
-    union all
-    select
-        block,
-        number,
-        priority,
-        partner_group as touched_group
-    from chosen
-),
-ranked as (
-    select
-        block,
-        number,
-        row_number() over (partition by touched_group order by priority, block, number) as place
-    from side
-),
-judged as (
-    select
-        block,
-        number,
-        max(place) as worst_place
-    from ranked
-    group by block, number
-),
-won as (
-    select
-        block,
-        number
-    from judged
-    where worst_place = 1
-),
-moved as (
-    select
-        chosen.block,
-        chosen.number,
-        chosen.partner_group as group_id
-    from chosen
-    inner join won on chosen.block = won.block and chosen.number = won.number
-    union all
-    select
-        chosen.partner_block as block,
-        chosen.partner_number as number,
-        chosen.group_id
-    from chosen
-    inner join won on chosen.block = won.block and chosen.number = won.number
-)
-select *
-from moved;
-
--- reseated
-select
-    seated.block,
-    seated.number,
-    seated.block_count,
-    seated.first_block,
-    seated."code",
-    seated."code_2",
-    seated.draw,
-    coalesce(exchange.group_id, seated.group_id) as group_id,
-    seated.turn + 1 as turn
-from "sqlanon_seated" as seated
-left join "sqlanon_exchange" as exchange
-    on seated.block = exchange.block and seated.number = exchange.number;
-
--- left_over
-with held as (
-    select count(*) as row_count
-    from "sqlanon_seated"
-    group by group_id, "code_2"
-)
-select coalesce(cast(sum(row_count - 1) as bigint), 0) as left_over
-from held;
-
--- clashing
-with held as (
-    select
-        group_id,
-        count(*) as row_count
-    from "sqlanon_seated"
-    group by group_id, "code_2"
-),
-concerned as (
-    select distinct group_id
-    from held
-    where row_count > 1
-),
-ranked as (
-    select
-        seated.*,
-        greatest(
-            row_number() over (partition by seated.group_id, seated."code_2" order by seated.draw, seated.block, seated.number),
-            1
-        ) as place
-    from "sqlanon_seated" as seated
-    inner join concerned on seated.group_id = concerned.group_id
-)
-select *
-from ranked
-where place > 1;
-
--- proposed
-with candidate as (
-    select
-        clashing.block,
-        clashing.number,
-        clashing.group_id,
-        partner.block as partner_block,
-        partner.number as partner_number,
-        partner.group_id as partner_group,
-        clashing."code",
-        partner."code" as "partner_code",
-        clashing."code_2",
-        partner."code_2" as "partner_code_2",
-        (clashing.draw + partner.draw) % 1000000007 as priority
-    from "sqlanon_clashing" as clashing
-    inner join "sqlanon_seated" as partner
-        on clashing.first_block + (clashing.block - clashing.first_block + clashing.turn) % clashing.block_count = partner.block
-        and (partner.number + clashing.turn) % (case when clashing.turn < 4 then 4 when clashing.turn < 6 then 2 else 1 end) = 0
-    where clashing.group_id <> partner.group_id
-)
-select
-    candidate.block,
-    candidate.number,
-    candidate.group_id,
-    candidate.partner_block,
-    candidate.partner_number,
-    candidate.partner_group,
-    candidate.priority
-from candidate
-left join "sqlanon_seated" as there_1
-    on candidate.partner_group = there_1.group_id
-    and candidate."code" = there_1."code"
-    and (candidate.partner_block <> there_1.block or candidate.partner_number <> there_1.number)
-left join "sqlanon_seated" as here_1
-    on candidate.group_id = here_1.group_id
-    and candidate."partner_code" = here_1."code"
-    and (candidate.block <> here_1.block or candidate.number <> here_1.number)
-left join "sqlanon_seated" as there_2
-    on candidate.partner_group = there_2.group_id
-    and candidate."code_2" = there_2."code_2"
-    and (candidate.partner_block <> there_2.block or candidate.partner_number <> there_2.number)
-left join "sqlanon_seated" as here_2
-    on candidate.group_id = here_2.group_id
-    and candidate."partner_code_2" = here_2."code_2"
-    and (candidate.block <> here_2.block or candidate.number <> here_2.number)
-where
-    there_1.group_id is null
-    and here_1.group_id is null and
-    there_2.group_id is null
-    and here_2.group_id is null;
-
--- exchange
-with preferred as (
-    select
-        proposed.*,
-        row_number() over (
-            partition by block, number order by priority, partner_block, partner_number
-        ) as preference
-    from "sqlanon_proposed" as proposed
-),
-chosen as (
-    select *
-    from preferred
-    where preference = 1
-),
-side as (
-    select
-        block,
-        number,
-        priority,
-        group_id as touched_group
-    from chosen
-    union all
-    select
-        block,
-        number,
-        priority,
-        partner_group as touched_group
-    from chosen
-),
-ranked as (
-    select
-        block,
-        number,
-        row_number() over (partition by touched_group order by priority, block, number) as place
-    from side
-),
-judged as (
-    select
-        block,
-        number,
-        max(place) as worst_place
-    from ranked
-    group by block, number
-),
-won as (
-    select
-        block,
-        number
-    from judged
-    where worst_place = 1
-),
-moved as (
-    select
-        chosen.block,
-        chosen.number,
-        chosen.partner_group as group_id
-    from chosen
-    inner join won on chosen.block = won.block and chosen.number = won.number
-    union all
-    select
-        chosen.partner_block as block,
-        chosen.partner_number as number,
-        chosen.group_id
-    from chosen
-    inner join won on chosen.block = won.block and chosen.number = won.number
-)
-select *
-from moved;
-
--- reseated
-select
-    seated.block,
-    seated.number,
-    seated.block_count,
-    seated.first_block,
-    seated."code",
-    seated."code_2",
-    seated.draw,
-    coalesce(exchange.group_id, seated.group_id) as group_id,
-    seated.turn + 1 as turn
-from "sqlanon_seated" as seated
-left join "sqlanon_exchange" as exchange
-    on seated.block = exchange.block and seated.number = exchange.number;
-
--- clashing_last
-with held as (
-    select
-        group_id,
-        count(*) as row_count
-    from "sqlanon_seated"
-    group by group_id, "code_2"
-),
-concerned as (
-    select distinct group_id
-    from held
-    where row_count > 1
-),
-ranked as (
-    select
-        seated.*,
-        greatest(
-            row_number() over (partition by seated.group_id, seated."code_2" order by seated.draw, seated.block, seated.number),
-            1
-        ) as place
-    from "sqlanon_seated" as seated
-    inner join concerned on seated.group_id = concerned.group_id
-)
-select *
-from ranked
-where place > 1;
-
--- settled
-with staying as (
-    select
-        seated.*,
-        count(*) over (partition by seated.group_id) as group_rows
-    from "sqlanon_seated" as seated
-    left join "sqlanon_clashing_last" as clashing
-        on seated.block = clashing.block and seated.number = clashing.number
-    where clashing.number is null
-),
-whole as (
-    select
-        group_id,
-        row_number() over (order by group_id) - 1 as final_id
-    from staying
-    where group_rows >= 3
-    group by group_id
-)
-select
-    staying.block,
-    staying.number,
-    staying."code",
-    staying."code_2",
-    whole.final_id as group_id
-from staying
-inner join whole on staying.group_id = whole.group_id;
-
--- settled_renumbered
-with made as (
-    select distinct group_id
-    from "sqlanon_settled"
-),
-hashed as (
-    select
-        made.group_id,
-        sha256(key.secret || 'robust/disease/group/' || cast(made.group_id as varchar)) as hash
-    from made
-    cross join "sqlanon_key" as key
-),
-renumbered as (
-    select
-        group_id,
-        row_number() over (order by hash) - 1 as final_id
-    from hashed
-)
-select
-    settled.block,
-    settled.number,
-    settled."code",
-    settled."code_2",
-    renumbered.final_id as group_id
-from "sqlanon_settled" as settled
-inner join renumbered on settled.group_id = renumbered.group_id;
-
--- grouped
-select
     numbered."quasi_1",
     numbered."quasi_2",
-    settled."code",
-    settled."code_2",
-    settled.group_id
-from "sqlanon_numbered_coded_2" as numbered
-inner join "sqlanon_settled_renumbered" as settled
-    on numbered.block = settled.block and numbered.number = settled.number;
+    numbered."code_1",
+    numbered."code_2",
+    numbered."block",
+    numbered."number",
+    numbered.code,
+    renumbered.group_id
+from "sqlanon_numbered_1" as numbered
+inner join "sqlanon_renumbered" as renumbered
+    on numbered.block = renumbered.block and numbered.number % numbered.block_groups = renumbered.turn;
+
+-- room
+select
+    block.block,
+    max(block.block_rows) as block_rows,
+    max(frequency.first_block) as first_block,
+    max(frequency.block_count) as block_count
+from "sqlanon_block_1" as block
+inner join "sqlanon_frequency" as frequency on block.code = frequency.code
+group by block.block;
+
+-- standing
+with concerned as (
+    select group_id
+    from "sqlanon_seated"
+    group by group_id, "code_2"
+    having count(*) > 1
+),
+crowded as (
+    select distinct group_id
+    from concerned
+),
+member as (
+    select
+        seated.block,
+        seated.number,
+        seated."code_1",
+        seated."code_2",
+        seated.group_id
+    from "sqlanon_seated" as seated
+    inner join crowded on seated.group_id = crowded.group_id
+)
+select
+    member.block,
+    member.number,
+    member."code_1",
+    member."code_2",
+    member.group_id,
+    0 as is_moved,
+    0 as turn,
+    greatest(
+            row_number() over (partition by member.group_id, member."code_2" order by member.block, member.number),
+            1
+        ) as place
+from member;
+
+-- waiting
+select count(*) as left_over
+from "sqlanon_standing"
+where place > 1;
+
+-- rotated
+with waiting as (
+    select
+        standing.block,
+        standing.number,
+        room.first_block,
+        standing."code_1" as seated_by,
+        standing.group_id,
+        ((standing.block * 1000003 + standing.number + 1) % 2147483647) * (48271 + 69621 * standing.turn) % 2147483647 as draw
+    from "sqlanon_standing" as standing
+    inner join "sqlanon_room" as room on standing.block = room.block
+    where standing.place > 1
+),
+lined_up as (
+    select
+        waiting.*,
+        row_number() over (partition by first_block, seated_by order by draw, block, number) as place,
+        count(*) over (partition by first_block, seated_by) as row_count
+    from waiting
+),
+called as (
+    select
+        lined_up.block,
+        lined_up.number,
+        following.group_id
+    from lined_up
+    inner join lined_up as following
+        on lined_up.first_block = following.first_block
+        and lined_up.seated_by = following.seated_by
+        and lined_up.place % lined_up.row_count + 1 = following.place
+),
+moved as (
+    select
+        standing.block,
+        standing.number,
+        standing."code_1",
+        standing."code_2",
+        coalesce(called.group_id, standing.group_id) as group_id,
+        case when called.group_id is null then standing.is_moved else 1 end as is_moved,
+        standing.turn + 1 as turn
+    from "sqlanon_standing" as standing
+    left join called on standing.block = called.block and standing.number = called.number
+),
+placed as (
+    select
+        moved.*,
+        greatest(
+            row_number() over (partition by moved.group_id, moved."code_2" order by moved.block, moved.number),
+            1
+        ) as place
+    from moved
+),
+judged as (
+    select
+        placed.*,
+        max(place) over (partition by group_id) as last_place
+    from placed
+)
+select
+    block,
+    number,
+    "code_1",
+    "code_2",
+    group_id,
+    is_moved,
+    turn,
+    place
+from judged
+where last_place > 1 or is_moved = 1;
+
+-- waiting
+select count(*) as left_over
+from "sqlanon_standing"
+where place > 1;
+
+-- offered
+with ahead as (
+    select 0 as place
+    union all
+    select 1 as place
+    union all
+    select 2 as place
+    union all
+    select 3 as place
+    union all
+    select 4 as place
+    union all
+    select 5 as place
+    union all
+    select 6 as place
+    union all
+    select 7 as place
+    union all
+    select 8 as place
+    union all
+    select 9 as place
+    union all
+    select 10 as place
+    union all
+    select 11 as place
+    union all
+    select 12 as place
+    union all
+    select 13 as place
+    union all
+    select 14 as place
+    union all
+    select 15 as place
+    union all
+    select 16 as place
+    union all
+    select 17 as place
+    union all
+    select 18 as place
+    union all
+    select 19 as place
+    union all
+    select 20 as place
+    union all
+    select 21 as place
+    union all
+    select 22 as place
+    union all
+    select 23 as place
+    union all
+    select 24 as place
+    union all
+    select 25 as place
+    union all
+    select 26 as place
+    union all
+    select 27 as place
+    union all
+    select 28 as place
+    union all
+    select 29 as place
+    union all
+    select 30 as place
+    union all
+    select 31 as place
+    union all
+    select 32 as place
+    union all
+    select 33 as place
+    union all
+    select 34 as place
+    union all
+    select 35 as place
+    union all
+    select 36 as place
+    union all
+    select 37 as place
+    union all
+    select 38 as place
+    union all
+    select 39 as place
+    union all
+    select 40 as place
+    union all
+    select 41 as place
+    union all
+    select 42 as place
+    union all
+    select 43 as place
+    union all
+    select 44 as place
+    union all
+    select 45 as place
+    union all
+    select 46 as place
+    union all
+    select 47 as place
+    union all
+    select 48 as place
+    union all
+    select 49 as place
+    union all
+    select 50 as place
+    union all
+    select 51 as place
+    union all
+    select 52 as place
+    union all
+    select 53 as place
+    union all
+    select 54 as place
+    union all
+    select 55 as place
+    union all
+    select 56 as place
+    union all
+    select 57 as place
+    union all
+    select 58 as place
+    union all
+    select 59 as place
+    union all
+    select 60 as place
+    union all
+    select 61 as place
+    union all
+    select 62 as place
+    union all
+    select 63 as place
+),
+asking as (
+    select
+        standing.block,
+        standing.number,
+        room.block_count,
+        room.first_block,
+        ((standing.block * 1000003 + standing.number + 1) % 2147483647) * (48271 + 69621 * (standing.turn * 64 + ahead.place)) % 2147483647 as draw
+    from "sqlanon_standing" as standing
+    inner join "sqlanon_room" as room on standing.block = room.block
+    inner join ahead on ahead.place < 4 * (standing.turn - 3 + 1)
+    where standing.place > 1
+),
+called as (
+    select
+        block,
+        number,
+        first_block + draw % block_count as partner_block,
+        draw
+    from asking
+)
+select
+    called.block,
+    called.number,
+    called.partner_block,
+    (called.draw // 7) % room.block_rows as partner_number,
+    called.draw as priority
+from called
+inner join "sqlanon_room" as room on called.partner_block = room.block;
+
+-- near
+with present as (
+    select
+        seated.block,
+        seated.number,
+        seated."code_1",
+        seated."code_2",
+        coalesce(standing.group_id, seated.group_id) as group_id
+    from "sqlanon_seated" as seated
+    left join "sqlanon_standing" as standing
+        on seated.block = standing.block and seated.number = standing.number
+),
+asked as (
+    select distinct
+        partner_block,
+        partner_number
+    from "sqlanon_offered"
+),
+chosen as (
+    select present.group_id
+    from present
+    inner join asked on present.block = asked.partner_block and present.number = asked.partner_number
+    union
+    select group_id
+    from "sqlanon_standing"
+    where place > 1
+)
+select present.*
+from present
+inner join chosen on present.group_id = chosen.group_id;
+
+-- proposed
+with pair as (
+    select
+        offered.block,
+        offered.number,
+        offered.partner_block,
+        offered.partner_number,
+        asking.group_id,
+        partner.group_id as partner_group,
+        asking."code_1",
+        partner."code_1" as "partner_code_1",
+        asking."code_2",
+        partner."code_2" as "partner_code_2",
+        offered.priority
+    from "sqlanon_offered" as offered
+    inner join "sqlanon_near" as asking on offered.block = asking.block and offered.number = asking.number
+    inner join "sqlanon_near" as partner
+        on offered.partner_block = partner.block and offered.partner_number = partner.number
+    where asking.group_id <> partner.group_id
+),
+refused as (
+    select
+        pair.block,
+        pair.number,
+        pair.partner_block,
+        pair.partner_number
+    from pair
+    inner join "sqlanon_near" as there on pair.partner_group = there.group_id
+    where (pair.partner_block <> there.block or pair.partner_number <> there.number)
+        and (pair."code_1" = there."code_1" or pair."code_2" = there."code_2")
+    union
+    select
+        pair.block,
+        pair.number,
+        pair.partner_block,
+        pair.partner_number
+    from pair
+    inner join "sqlanon_near" as here on pair.group_id = here.group_id
+    where (pair.block <> here.block or pair.number <> here.number)
+        and (pair."partner_code_1" = here."code_1" or pair."partner_code_2" = here."code_2")
+)
+select
+    pair.block,
+    pair.number,
+    pair.group_id,
+    pair.partner_block,
+    pair.partner_number,
+    pair.partner_group,
+    pair.priority
+from pair
+left join refused
+    on pair.block = refused.block and pair.number = refused.number
+    and pair.partner_block = refused.partner_block and pair.partner_number = refused.partner_number
+where refused.number is null;
+
+-- exchange
+with preferred as (
+    select
+        proposed.*,
+        row_number() over (
+            partition by block, number order by priority, partner_block, partner_number
+        ) as preference
+    from "sqlanon_proposed" as proposed
+),
+chosen as (
+    select *
+    from preferred
+    where preference = 1
+),
+side as (
+    select
+        block,
+        number,
+        priority,
+        group_id as touched_group
+    from chosen
+    union all
+    select
+        block,
+        number,
+        priority,
+        partner_group as touched_group
+    from chosen
+),
+ranked as (
+    select
+        block,
+        number,
+        row_number() over (partition by touched_group order by priority, block, number) as place
+    from side
+),
+judged as (
+    select
+        block,
+        number,
+        max(place) as worst_place
+    from ranked
+    group by block, number
+),
+won as (
+    select
+        block,
+        number
+    from judged
+    where worst_place = 1
+),
+moved as (
+    select
+        chosen.block,
+        chosen.number,
+        chosen.partner_group as group_id
+    from chosen
+    inner join won on chosen.block = won.block and chosen.number = won.number
+    union all
+    select
+        chosen.partner_block as block,
+        chosen.partner_number as number,
+        chosen.group_id
+    from chosen
+    inner join won on chosen.block = won.block and chosen.number = won.number
+)
+select *
+from moved;
+
+-- reseated
+with moved as (
+    select
+        standing.block,
+        standing.number,
+        standing."code_1",
+        standing."code_2",
+        coalesce(exchange.group_id, standing.group_id) as group_id,
+        case when exchange.group_id is null then standing.is_moved else 1 end as is_moved
+    from "sqlanon_standing" as standing
+    left join "sqlanon_exchange" as exchange
+        on standing.block = exchange.block and standing.number = exchange.number
+    union all
+    select
+        near.block,
+        near.number,
+        near."code_1",
+        near."code_2",
+        exchange.group_id,
+        1 as is_moved
+    from "sqlanon_near" as near
+    inner join "sqlanon_exchange" as exchange
+        on near.block = exchange.block and near.number = exchange.number
+    left join "sqlanon_standing" as standing
+        on near.block = standing.block and near.number = standing.number
+    where standing.number is null
+),
+placed as (
+    select
+        moved.*,
+        greatest(
+            row_number() over (partition by moved.group_id, moved."code_1" order by moved.block, moved.number),
+            row_number() over (partition by moved.group_id, moved."code_2" order by moved.block, moved.number),
+            1
+        ) as place
+    from moved
+),
+judged as (
+    select
+        placed.*,
+        max(place) over (partition by group_id) as last_place
+    from placed
+)
+select
+    judged.block,
+    judged.number,
+    judged."code_1",
+    judged."code_2",
+    judged.group_id,
+    judged.is_moved,
+    taken.turn + 1 as turn,
+    judged.place
+from judged
+cross join (select max(turn) as turn from "sqlanon_standing") as taken
+where judged.last_place > 1 or judged.is_moved = 1;
+
+-- resettled
+with counted as (
+    select
+        standing.*,
+        max(place) over (partition by group_id) as last_place,
+        sum(case when place = 1 then 1 else 0 end) over (partition by group_id) as group_rows
+    from "sqlanon_standing" as standing
+)
+select
+    block,
+    number,
+    group_id,
+    case when place > 1 or (last_place > 1 and group_rows < 3) then 1 else 0 end as is_out
+from counted
+where is_moved = 1 or last_place > 1;
+
+-- renamed
+with gone as (
+    select group_id
+    from "sqlanon_resettled"
+    group by group_id
+    having min(is_out) = 1
+),
+counted as (
+    select count(*) as gone_count
+    from gone
+),
+kept as (
+    select max(seated.group_id) + 1 - max(counted.gone_count) as group_count
+    from "sqlanon_seated" as seated
+    cross join counted
+),
+gap as (
+    select
+        gone.group_id as final_id,
+        row_number() over (order by gone.group_id) as place
+    from gone
+    cross join kept
+    where gone.group_id < kept.group_count
+),
+beyond as (
+    select distinct seated.group_id
+    from "sqlanon_seated" as seated
+    cross join kept
+    left join gone on seated.group_id = gone.group_id
+    where seated.group_id >= kept.group_count and gone.group_id is null
+),
+ordered as (
+    select
+        group_id,
+        row_number() over (order by group_id) as place
+    from beyond
+)
+select
+    ordered.group_id,
+    gap.final_id
+from ordered
+inner join gap on ordered.place = gap.place;
+
+-- grouped
+with present as (
+    select
+        seated."quasi_1",
+        seated."quasi_2",
+        seated."code_1",
+        seated."code_2",
+        coalesce(resettled.group_id, seated.group_id) as group_id
+    from "sqlanon_seated" as seated
+    left join "sqlanon_resettled" as resettled
+        on seated.block = resettled.block and seated.number = resettled.number
+    where coalesce(resettled.is_out, 0) = 0
+)
+select
+    present."quasi_1",
+    present."quasi_2",
+    present."code_1",
+    present."code_2",
+    coalesce(renamed.final_id, present.group_id) as group_id
+from present
+left join "sqlanon_renamed" as renamed on present.group_id = renamed.group_id;
+
+-- shown_1
+select
+    grouped.group_id,
+    case foremost.place
+        when 0 then grouped."code_1"
+        when 1 then grouped."code_2"
+    end as code
+from "sqlanon_grouped" as grouped
+cross join "sqlanon_foremost" as foremost;
 
 -- shown_2
 select
-    group_id,
-    "code_2" as code
-from "sqlanon_grouped";
+    grouped.group_id,
+    case foremost.place
+        when 0 then grouped."code_2"
+        when 1 then grouped."code_1"
+    end as code
+from "sqlanon_grouped" as grouped
+cross join "sqlanon_foremost" as foremost;
 
 -- suppressed
 with everyone as (
@@ -1433,8 +1775,8 @@ select
     grouped.group_id as "group_id",
     frequency.sensitive as "disease",
     cast(1 as bigint) as "count"
-from "sqlanon_grouped" as grouped
-inner join "sqlanon_frequency" as frequency on grouped.code = frequency.code
+from "sqlanon_shown_1" as grouped
+inner join "sqlanon_frequency_1" as frequency on grouped.code = frequency.code
 order by
     grouped.group_id asc,
     frequency.sensitive asc nulls last;

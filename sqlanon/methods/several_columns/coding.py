@@ -1,0 +1,56 @@
+"""Values of several sensitive columns as numbers, with the column first by which rows are seated.
+
+That column is the one of the most frequent value, which the data says: it and the first change places.
+"""
+
+from dataclasses import replace
+
+from sqlanon.methods import grouping
+from sqlanon.methods.base import Steps
+from sqlanon.methods.internal_names import sensitive_names
+from sqlanon.methods.several_columns.design import FOLDER, SharedGroups
+from sqlanon.plans.plan import Step
+
+
+def count_values(design: SharedGroups) -> Steps:
+    """Return the steps that count the values of every column, and find that of the most frequent one."""
+    tallies = (
+        Step("methods/grouping/tally", values={"sensitive_column": one.internal}, suffix=one.suffix)
+        for one in design.attributes
+    )
+    return (*tallies, Step(f"{FOLDER}/foremost", values={"tallies": design.relations("tally")}))
+
+
+def number_values(design: SharedGroups) -> Steps:
+    """Return the steps that number the values of every column."""
+    return tuple(step for one in design.attributes for step in grouping.order_values(replace(design, attribute=one)))
+
+
+def code_values(design: SharedGroups, rows: str, carried: tuple[str, ...]) -> Step:
+    """Return the step that gives the rows in the relation `rows` the numbers of their values, beside these columns."""
+    numbers = tuple(f"number{one.suffix}" for one in design.attributes)
+    values = {
+        "carried": carried,
+        "numbered": list(zip(sensitive_names(design.request), numbers, design.relations("frequency"), strict=True)),
+        "chosen": [(code, _exchanged(numbers, place)) for place, code in enumerate(design.codes)],
+    }
+    return Step(f"{FOLDER}/coded", "view", suffix="_by_value", reads={"rows": rows}, values=values)
+
+
+def lead_values(design: SharedGroups) -> Step:
+    """Return the step of the numbered values by which rows are seated."""
+    frequencies = list(enumerate(design.relations("frequency")))
+    return Step(f"{FOLDER}/frequency_led", yields="frequency", suffix="_led", values={"frequencies": frequencies})
+
+
+def show_values(design: SharedGroups) -> Steps:
+    """Return the views of the groups by each column, as an ST of it reads them."""
+    return tuple(
+        Step(f"{FOLDER}/shown", "view", suffix=one.suffix, values={"cases": _exchanged(design.codes, place)})
+        for place, one in enumerate(design.attributes)
+    )
+
+
+def _exchanged(names: tuple[str, ...], place: int) -> list[tuple[int, str]]:
+    """Return which name stands in a place where each of the columns is foremost: it and the first change places."""
+    return [(foremost, names[{0: foremost, foremost: 0}.get(place, place)]) for foremost in range(len(names))]

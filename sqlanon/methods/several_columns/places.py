@@ -1,0 +1,52 @@
+"""Rows that clash in a group change places with rows of other groups.
+
+First those that share the value by which they are seated take each other's seats, turn by turn; each turn looks only at
+the groups in which somebody stood before it. Who then still stands asks some rows anywhere in the class, and changes
+places where neither brings a value that the other's group has.
+"""
+
+from sqlanon.methods.base import Steps
+from sqlanon.methods.internal_names import quasi_names
+from sqlanon.methods.several_columns.coding import show_values
+from sqlanon.methods.several_columns.design import FOLDER, SharedGroups
+from sqlanon.plans.plan import Repeat, Step
+
+ROTATIONS = 3  # turns in which rows that stand take each other's seats: later ones find few that fit
+TURNS = 16  # of exchanges with any rows
+OFFERS = 4  # rows that one asks in the first of these turns, and as many more in each
+
+
+def seats(design: SharedGroups) -> dict[str, object]:
+    """Return what rows keep beside their group so that they can change places."""
+    return {"carried": (*design.attribute.carried, "block", "number")}
+
+
+def change_places(design: SharedGroups) -> Steps:
+    """Return the steps from `seated` to `grouped`: clashing rows change places, and who still clashes leaves."""
+    codes, further = {"codes": design.codes}, {"further_codes": design.codes[1:]}
+    left = Step(f"{FOLDER}/waiting", "query")
+    rotated = Step(f"{FOLDER}/rotated", values={**codes, **further, "first_code": design.codes[0]})
+    return (
+        Step(f"{FOLDER}/room"),
+        Step(f"{FOLDER}/standing", values={**codes, **further}),
+        Repeat("rotation", "standing", (rotated,), left, ROTATIONS),
+        Repeat("exchange_places", "standing", _exchange(design), left, TURNS),
+        Step(f"{FOLDER}/resettled", values={"group_size": design.attribute.size}),
+        Step(f"{FOLDER}/renamed"),
+        Step(f"{FOLDER}/grouped", "view", values={**codes, "carried": quasi_names(design.request)}),
+        *show_values(design),
+    )
+
+
+def _exchange(design: SharedGroups) -> tuple[Step, ...]:
+    """Return a turn in which rows that stand change places with any others."""
+    codes = {"codes": design.codes}
+    named = [(code, f"partner_{code}") for code in design.codes]
+    most = tuple(range(OFFERS * TURNS))
+    return (
+        Step(f"{FOLDER}/offered", values={"first_turn": ROTATIONS, "offers": most, "more_offers": OFFERS}),
+        Step(f"{FOLDER}/near", values=codes),
+        Step(f"{FOLDER}/proposed", values={"codes": named}),
+        Step(f"{FOLDER}/exchange"),
+        Step(f"{FOLDER}/reseated", values=codes),
+    )

@@ -1,0 +1,83 @@
+"""The steps of Anatomy's groups, for one sensitive column or several."""
+
+from sqlanon.methods import grouping
+from sqlanon.methods.base import Design, Steps
+from sqlanon.methods.internal_names import identity_names, quasi_names, rows_to_draw_for, sensitive_names
+from sqlanon.methods.qit_st import Grouped
+from sqlanon.methods.several_columns.coding import code_values, count_values, lead_values, number_values
+from sqlanon.methods.several_columns.design import FOLDER, SeveralColumns, SharedGroups
+from sqlanon.methods.several_columns.limits import (
+    limit_guards,
+    refuse_limits,
+    refuse_suppressed,
+    suppressed_guards,
+)
+from sqlanon.methods.several_columns.places import change_places, seats
+from sqlanon.plans.plan import Step
+
+
+def check_values(design: Grouped) -> Steps:
+    """Return the steps that count values and refuse what cannot be grouped, in one column or in several."""
+    if not isinstance(design, SeveralColumns):
+        return grouping.check_values(design)
+    values = {
+        "sensitive_columns": sensitive_names(design.request),
+        "nulls_are_values": design.request.nulls == "value",
+    }
+    asked = design.limits
+    counted = Step(f"{FOLDER}/limits", "query", refuse=refuse_limits(asked), guards=limit_guards(asked), values=values)
+    return (counted, *count_values(design))
+
+
+def order_values(design: Grouped) -> Steps:
+    """Return the steps that number the values; last those of the seats, which are dealt out next."""
+    if not isinstance(design, SeveralColumns):
+        return grouping.order_values(design)
+    return (*number_values(design), lead_values(design))
+
+
+def code_rows(design: Grouped) -> Steps:
+    """Return the step that gives rows the codes of their values, before they are drawn for."""
+    if not isinstance(design, SeveralColumns):
+        return grouping.code_rows(design)
+    request = design.request
+    columns = (*quasi_names(request), *identity_names(request))
+    return (code_values(design, rows_to_draw_for(request), columns),)
+
+
+def form_groups(design: Grouped) -> Steps:
+    """Return the steps that end in `grouped`: every row that is published with its group."""
+    if not isinstance(design, SeveralColumns):
+        return grouping.form_groups(design)
+    seated = Step("methods/grouping/grouped", yields="seated", values=seats(design))
+    return (seated, *change_places(design))
+
+
+def check_suppressed(design: Design) -> Steps:
+    """Return the step that refuses more rows left out than may be, where there are several columns."""
+    if not isinstance(design, SeveralColumns):
+        return ()
+    asked = design.limits
+    told = Step(
+        f"{FOLDER}/suppressed",
+        "query",
+        refuse=refuse_suppressed(asked),
+        guards=suppressed_guards(asked),
+        dropped="dropped_rows",
+    )
+    return (told,)
+
+
+def publish_st(design: Grouped) -> Steps:
+    """Return the steps of the sensitive tables, one for each column."""
+    if not isinstance(design, SharedGroups):
+        return (Step("methods/qit_st/st"),)
+    return tuple(
+        Step(
+            "methods/qit_st/st",
+            suffix=one.suffix if number else "",
+            values={"sensitive": one.column},
+            reads={"grouped": f"shown{one.suffix}", "frequency": f"frequency{one.suffix}"},
+        )
+        for number, one in enumerate(design.attributes)
+    )
