@@ -24,6 +24,7 @@ from sqlanon.plans.templates import (
 )
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
 from tests.facts import each
+from tests.other_templates import read_templates_of
 
 NAMES = template_names()
 MACROS = sorted(path.relative_to(template_root()).as_posix() for path in template_root().glob("_macros/*.j2"))
@@ -202,12 +203,8 @@ def test_reads_like_the_others(file):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """Put templates of the test's own in the place of the project's."""
-    monkeypatch.setattr(templates, "template_root", lambda: tmp_path)
-    templates._environment.cache_clear()
-    template_header.cache_clear()
-    yield tmp_path
-    templates._environment.cache_clear()
-    template_header.cache_clear()
+    read_templates_of(tmp_path, monkeypatch)
+    return tmp_path
 
 
 HEAD = "{# A test.\n   inputs: source\n   parameters: value\n   output: one #}\n"
