@@ -12,7 +12,7 @@ import pytest
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.key import Key
 from tests.command import Shell
-from tests.databases import close_instances, empty_database
+from tests.databases import close_instances, connect
 from tests.engine_tables import note_markers, write_tables
 from tests.servers import grouped, server, spark  # noqa: F401 - fixtures
 
@@ -138,9 +138,10 @@ def names_looked_at_once(request):
 
 @pytest.fixture
 def con():
-    """Lend an empty database in memory."""
-    with empty_database() as connection:
-        yield connection
+    """Open an empty database in memory."""
+    connection = connect()
+    yield connection
+    connection.close()
 
 
 @pytest.fixture

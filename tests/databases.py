@@ -3,8 +3,7 @@
 An instance registers its thousands of functions anew, which takes longer than most tests.
 """
 
-import contextlib
-from collections.abc import Iterator
+import weakref
 
 import duckdb
 
@@ -21,31 +20,34 @@ SETTINGS = (
 )
 SET = f"select {', '.join(f'current_setting({name!r})' for name in SETTINGS)}"
 
-_idle: list[duckdb.DuckDBPyConnection] = []  # one connection each of the instances that nobody uses
+_idle: list[tuple[duckdb.DuckDBPyConnection, object]] = []  # a connection of each instance that nobody uses, and SET
 
 
-@contextlib.contextmanager
-def empty_database() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Lend a connection to an empty database; what it made or set is gone after it."""
-    root = _idle.pop() if _idle else duckdb.connect()
-    settings = root.execute(SET).fetchall()
-    connection = root.cursor()
+def connect() -> duckdb.DuckDBPyConnection:
+    """Open an empty database; when nobody has the connection any more, its instance serves the next."""
+    while _idle:
+        instance, settings = _idle.pop()
+        if _emptied(instance, settings):
+            break
+        instance.close()
+    else:
+        instance = duckdb.connect()
+        settings = instance.execute(SET).fetchall()
+    connection = instance.cursor()
+    weakref.finalize(connection, _idle.append, (instance, settings)).atexit = False
+    return connection
+
+
+def _emptied(instance: duckdb.DuckDBPyConnection, settings: object) -> bool:
+    """Empty an instance's database; tell whether it now is as a new one."""
     try:
-        yield connection
-    finally:
-        connection.close()
-        try:
-            root.execute(EMPTY)
-            clean = root.execute(SET).fetchall() == settings and root.execute(ATTACHED).fetchall() == [("memory",)]
-        except duckdb.Error:  # the test locked it, or left a statement running
-            clean = False
-        if clean:
-            _idle.append(root)
-        else:
-            root.close()
+        instance.execute(EMPTY)
+        return instance.execute(SET).fetchall() == settings and instance.execute(ATTACHED).fetchall() == [("memory",)]
+    except duckdb.Error:  # locked, or told to read no other database
+        return False
 
 
 def close_instances() -> None:
     """Close what nobody uses."""
     while _idle:
-        _idle.pop().close()
+        _idle.pop()[0].close()
