@@ -1,7 +1,9 @@
 """What tests share: a connection, the paper's tables, a command-line runner that sees what a user sees."""
 
+import gc
 import hashlib
 import itertools
+import shutil
 from pathlib import Path
 
 import duckdb
@@ -10,6 +12,7 @@ import pytest
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.key import Key
 from tests.command import Shell
+from tests.databases import close_instances, connect
 from tests.engine_tables import note_markers, write_tables
 from tests.servers import clickhouse, grouped, server, spark  # noqa: F401 - fixtures
 
@@ -80,6 +83,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     note_markers(items)
 
 
+def pytest_collection_finish() -> None:
+    """Let no search for cycles look through what stays until the end: every module, every test."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_sessionfinish() -> None:
+    """Let what is freed at the end be freed."""
+    gc.unfreeze()
+    close_instances()
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print what the run showed of engines, where it asked for any."""
     reports = [
@@ -124,7 +139,7 @@ def names_looked_at_once(request):
 @pytest.fixture
 def con():
     """Open an empty database in memory."""
-    connection = duckdb.connect()
+    connection = connect()
     yield connection
     connection.close()
 
@@ -144,12 +159,19 @@ def real_data(name: str) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def hospital_files(tmp_path_factory):
+    """Write the patients once, as patients.parquet and hospital.duckdb."""
+    folder = tmp_path_factory.mktemp("hospital")
+    with duckdb.connect(str(folder / "hospital.duckdb")) as connection:
+        connection.execute(PATIENTS).fetchall()
+        connection.execute(f"copy patients to '{folder}/patients.parquet' (format parquet)").fetchall()
+    return folder
+
+
 @pytest.fixture
-def shell(tmp_path):
+def shell(tmp_path, hospital_files):
     """Return a runner in a fresh folder that holds patients.parquet and hospital.duckdb."""
     (tmp_path / "tmp").mkdir()
-    connection = duckdb.connect(str(tmp_path / "hospital.duckdb"))
-    connection.execute(PATIENTS).fetchall()
-    connection.execute(f"copy patients to '{tmp_path}/patients.parquet' (format parquet)").fetchall()
-    connection.close()
+    shutil.copytree(hospital_files, tmp_path, dirs_exist_ok=True)
     return Shell(tmp_path)

@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from sqlanon.plans.templates import ident, literal
 from sqlanon.releases.targets import file_sha256
+from tests.databases import connect
 
 YOUNG, OLD = (21, 60, '["M"]', 10001, 60000), (61, 70, '["F"]', 10001, 60000)
 SLIDES = {
@@ -41,7 +40,7 @@ def write_release(
         columns += [(name, kinds.get(part, "VARCHAR")) for part, name in said.items() if part not in ("type", "nulls")]
     columns.append((sensitive, "VARCHAR"))
     listed = ", ".join(f"{ident(name)} {kind}" for name, kind in columns)
-    con = duckdb.connect()
+    con = connect()
     con.execute(f"create table data ({listed})").fetchall()
     con.executemany(f"insert into data values ({', '.join('?' * len(columns))})", [list(row) for row in rows])
     con.execute(f"copy data to {literal(str(folder / 'data.parquet'))} (format parquet)").fetchall()

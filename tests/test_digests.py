@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 
-import duckdb
 import pytest
 
 import sqlanon
+from tests.databases import connect
 
 DIGESTS = Path(__file__).parent / "golden" / "digests.json"
 COLUMNS = {
@@ -87,7 +87,7 @@ def digests(release: sqlanon.Release) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def con():
-    connection = duckdb.connect()
+    connection = connect()
     connection.execute(f"create table patients as {PEOPLE}").fetchall()
     yield connection
     connection.close()

@@ -1,12 +1,12 @@
 """What a run reads is not written over, and nothing is written where its next run would read it."""
 
-import duckdb
 import pytest
 
 import sqlanon
 from sqlanon.completion.completed import Completed
 from sqlanon.errors import TargetError
 from sqlanon.read_places import refuse_read, refuse_read_directory
+from tests.databases import connect
 
 
 def read(path, text):
@@ -127,7 +127,7 @@ def test_columns_beyond_what_a_method_takes_are_refused_at_once_with_the_largest
 
 
 def test_whole_numbers_that_no_file_holds_are_named():
-    connection = duckdb.connect()
+    connection = connect()
     connection.execute(
         'create table people as select i as id, 170141183460469231731687303715884105727 - i % 9 as "a b",'
         " i % 7 as age, 'd' || i % 5 as disease from range(60) t(i)"

@@ -10,6 +10,7 @@ import duckdb
 from sqlanon.plans.roles import free_name
 from sqlanon.plans.templates import ident, literal
 from sqlanon.releases.targets import file_sha256
+from tests.databases import connect
 
 ALTERNATIVES = "struct(attribute varchar, count integer)[]"
 EDUCATION = [
@@ -66,7 +67,7 @@ def write_release(
     quasi: column → type of its values. people: label, alternatives of uncertain cells, published values, group.
     lines: group, sensitive alternatives, count.
     """
-    con = duckdb.connect()
+    con = connect()
     folder.mkdir(parents=True, exist_ok=True)
     starred = any(values == ("*",) * len(quasi) for _, _, values, _ in people)
     shown = {name: "VARCHAR" if starred or name in hierarchies else kind for name, kind in quasi.items()}

@@ -5,9 +5,9 @@ from rich.console import Console
 
 def to_stderr() -> Console:
     """Return the console for messages."""
-    return Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+    return Console(stderr=True, soft_wrap=True, highlight=False, markup=False, emoji=False)
 
 
 def to_stdout() -> Console:
     """Return the console for words between results."""
-    return Console(soft_wrap=True, highlight=False, markup=False)
+    return Console(soft_wrap=True, highlight=False, markup=False, emoji=False)

@@ -69,6 +69,8 @@ def _environment() -> jinja2.Environment:
         autoescape=True,  # only with it is the output of a macro marked as safe, and taken by `finalize`
         finalize=_finalize,
         undefined=jinja2.StrictUndefined,
+        cache_size=-1,  # there are more templates than Jinja keeps of itself
+        auto_reload=False,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=False,

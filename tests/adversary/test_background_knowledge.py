@@ -4,7 +4,6 @@ import json
 import re
 from fractions import Fraction
 
-import duckdb
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -18,6 +17,7 @@ from sqlanon.errors import DataError, SqlanonError, UsageError
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.release import Release
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
+from tests.databases import connect
 from tests.examples import examples
 from tests.oracles import permanent
 
@@ -93,7 +93,7 @@ CHANCES = [Fraction(0), Fraction(1, 100), Fraction(1, 10), Fraction(1, 5)]
 
 @pytest.fixture(scope="module")
 def session():
-    with duckdb.connect() as con:
+    with connect() as con:
         yield con
 
 

@@ -3,7 +3,6 @@
 import json
 import math
 
-import duckdb
 import pytest
 
 import sqlanon
@@ -13,6 +12,7 @@ from sqlanon.errors import DataError, UsageError
 from sqlanon.plans.templates import ident
 from sqlanon.releases.release import Release
 from tests.conftest import NASTY_NAMES
+from tests.databases import connect
 
 KEY = "ab" * 32
 
@@ -217,7 +217,7 @@ def test_what_cannot_be_attacked(con):
 
 @pytest.mark.parametrize("first", range(3))
 def test_any_name_works(first):
-    con, names = duckdb.connect(), NASTY_NAMES[first::3]
+    con, names = connect(), NASTY_NAMES[first::3]
     columns = ", ".join(f"i % {5 + n} as " + '"' + name.replace('"', '""') + '"' for n, name in enumerate(names))
     con.execute(f"create table people as select i as id, {columns}, 'v' || i % 5 as value from range(60) t(i)")
     release = sqlanon.anatomy(con, "people", quasi=names, sensitive="value", l=3, key=KEY)

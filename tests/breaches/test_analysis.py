@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import sqlanon
 from sqlanon.plans.templates import ident
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
+from tests.databases import connect
 from tests.examples import examples
 from tests.oracles import worlds
 
@@ -139,7 +140,7 @@ def agrees(rows, views, conditions, model):
     tests = [lambda line, c=c, v=v: line[c] == v for c, v in conditions.items()]
     wanted = worlds.probabilities(rows, views, "i", "p", tests, list(conditions), limit=10)
     assume(wanted is not None)
-    with duckdb.connect() as con:
+    with connect() as con:
         con.execute("create table t (i integer, p integer, j integer, k integer, w integer, x integer)")
         con.executemany("insert into t values (?, ?, ?, ?, ?, ?)", [[row[c] for c in COLUMNS] for row in rows])
         where = " WHERE " + " AND ".join(f"{c} = {v}" for c, v in conditions.items()) if conditions else ""
@@ -490,7 +491,7 @@ def test_all_associations_go_to_a_file_or_a_table(shell):
         assert shell(*ASKED, SECRET, "--out", name).returncode == 2
         assert shell(*ASKED, SECRET, "--out", name, "--overwrite").returncode == 0
     assert shell.left() == {"tmp", "hospital.duckdb", "patients.parquet", "found.parquet", "found.csv", "found.json"}
-    with duckdb.connect() as con:
+    with connect() as con:
         for name in ("found.parquet", "found.csv"):
             assert con.execute(f"select count(*), max(n) from '{shell.folder / name}'").fetchone()[0] == 72
     assert shell(*ASKED, SECRET, "--into", "found").returncode == 0

@@ -6,11 +6,12 @@ import pytest
 from sqlanon.breaches.macros import MACROS
 from tests.breaches.test_analysis import ALL_SECRETS, PEOPLE, found
 from tests.breaches.test_script import COLUMNS, SIMPLE, fault_of
+from tests.databases import connect
 
 
 @pytest.fixture(scope="module")
 def people():
-    con = duckdb.connect()
+    con = connect()
     con.execute(f"create table people ({COLUMNS})")
     con.executemany("insert into people values (?, ?, ?, ?, ?)", PEOPLE)
     for macro in MACROS:

@@ -17,6 +17,7 @@ from sqlanon.plans.templates import Sql, ident
 from sqlanon.sql.spellings import DIALECTS
 from tests.breaches.test_analysis import ALL_SECRETS, CHAIN, ELSEWHERE, PEOPLE, found
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
+from tests.databases import connect
 
 SIMPLE = ["SELECT ssn, age, w FROM base", "SELECT age, w, disease FROM base"]
 COLUMNS = "ssn integer, age integer, disease varchar, w integer, sex varchar"
@@ -35,7 +36,7 @@ ASKED = [
 
 @pytest.fixture(scope="module")
 def people():
-    con = duckdb.connect()
+    con = connect()
     con.execute(f"create table people ({COLUMNS})")
     con.executemany("insert into people values (?, ?, ?, ?, ?)", PEOPLE)
     yield con

@@ -4,11 +4,11 @@ import random
 from fractions import Fraction
 from itertools import product
 
-import duckdb
 import pytest
 
 import sqlanon
 from sqlanon.breaches import component_weights
+from tests.databases import connect
 
 HIDDEN = ("any", "thing")  # properties that rows may have which the second view leaves out
 
@@ -98,7 +98,7 @@ def test_a_selection_through_components_is_refused(con, columns, conditions, rea
 
 
 def test_a_view_with_everything_shows_what_it_selects():
-    with duckdb.connect() as con:
+    with connect() as con:
         con.execute("create table t as select i, i % 7 as j, i % 5 as p from range(40) r(i)")
         found = sqlanon.breach(con, base="t", views=["SELECT i, p, j FROM t WHERE j = 3"], secret="SELECT i, p FROM t")
         assert found.summary["associations"] == found.summary["certain"] == 6

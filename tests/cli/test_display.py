@@ -7,6 +7,7 @@ import pytest
 from rich.console import Console
 
 from sqlanon.cli import display
+from sqlanon.cli.console import to_stderr, to_stdout
 
 
 @pytest.mark.parametrize("terminal", [True, False])
@@ -20,3 +21,9 @@ def test_steps_are_shown_on_a_terminal_only(monkeypatch, terminal):
     assert log.level == level
     assert ("checking sizes\\x1b[31m" in text.getvalue()) == terminal
     assert terminal or not text.getvalue()
+
+
+def test_words_are_printed_as_they_are(capsys):
+    for console in (to_stderr, to_stdout):
+        console().print("no column ':heart:' in '[red]people'")
+    assert set(capsys.readouterr()) == {"no column ':heart:' in '[red]people'\n"}

@@ -3,7 +3,6 @@
 import json
 import statistics
 
-import duckdb
 import pandas as pd
 import pytest
 
@@ -11,13 +10,14 @@ import sqlanon
 from sqlanon.charts.drawing import is_installed
 from sqlanon.errors import DataError, QueryError, SourceError, TargetError, UsageError
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
+from tests.databases import connect
 
 pytestmark = pytest.mark.xdist_group("compare")  # one comparison serves several tests
 ROLES = {"quasi": ["age", "sex", "born"], "sensitive": "disease"}
 
 
 def people(rows=400):
-    con = duckdb.connect()
+    con = connect()
     con.execute(
         "create table people as select 'p' || i as ssn, (i * 7) % 40 as age, if(i % 3 = 0, 'F', 'M') as sex,"
         " date '1990-01-01' + cast(i % 4 as integer) * 31 as born,"
@@ -139,7 +139,7 @@ def test_several_sensitive_columns_are_compared_by_every_method_that_takes_them(
 
 
 def test_hostile_names_and_values():
-    con = duckdb.connect()
+    con = connect()
     names = [name for name in NASTY_NAMES if "\0" not in name][:6]
     rows = [[NASTY_VALUES[(i * (n + 1) + i // 5) % len(NASTY_VALUES)] for n in range(6)] for i in range(120)]
     frame = pd.DataFrame(rows, columns=names)
@@ -216,7 +216,7 @@ def test_nobody_and_nothing():
 
 
 def test_columns_that_say_nothing():
-    con = duckdb.connect()
+    con = connect()
     con.execute(
         "create table people as select (i * 7) % 40 as age, 1 as constant, null::integer as nothing, [i] as nested,"
         " 'x' || i % 5 as disease, i // 2 as person from range(200) as r(i)"
@@ -298,7 +298,7 @@ def test_rivals_answer_counts_of_a_file_alone(tmp_path):
 
 
 def test_releases_without_intervals_are_told_in_words():
-    con = duckdb.connect()
+    con = connect()
     con.execute("create table people as select i as ssn, i % 5 as age, 'd' || i % 2 as disease from range(40) r(i)")
     # every group has both values, and tells them apart nowhere
     found = sqlanon.compare(con, "people", quasi="age", sensitive="disease", methods="anatomy", l=2, queries=6)

@@ -2,7 +2,6 @@
 
 import json
 
-import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +10,7 @@ import sqlanon
 from sqlanon.completion import dealing
 from sqlanon.plans.templates import ident
 from tests.conftest import NASTY_NAMES
+from tests.databases import connect
 
 KEY = "ab" * 32
 # the sensitive value depends on the area: three of six values are three times as frequent in even areas
@@ -30,7 +30,7 @@ def publish(connection, rows, quasi, **roles):
 
 @pytest.fixture(scope="module")
 def connection():
-    opened = duckdb.connect()
+    opened = connect()
     yield opened
     opened.close()
 

@@ -1,11 +1,11 @@
 """Randomized rows: values that may be true, as frequent as the closed form finds, in each sensitive column."""
 
-import duckdb
 import numpy as np
 import pandas as pd
 import pytest
 
 import sqlanon
+from tests.databases import connect
 
 PEOPLE = (
     "create table people as select i as id, i % 4 as area, 'a' || (i * 7919 % 5) as job,"
@@ -17,7 +17,7 @@ ROLES = {"quasi": ["area", "job"], "sensitive": ["value", "o'ther"], "id": "id",
 
 @pytest.fixture(scope="module")
 def people():
-    opened = duckdb.connect()
+    opened = connect()
     opened.execute(PEOPLE)
     yield opened
     opened.close()

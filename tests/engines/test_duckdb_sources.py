@@ -1,11 +1,11 @@
 """Objects as sources: a frame or a table of another library is published as the table with its rows is."""
 
-import duckdb
 import pandas as pd
 import pytest
 
 import sqlanon
 from sqlanon.errors import SourceError
+from tests.databases import connect
 from tests.engines.hostile import rows_of
 
 ASKED = {"quasi": ["age", "born"], "sensitive": "disease", "id": "ssn", "l": 4, "key": "ab" * 32}
@@ -31,7 +31,7 @@ def polars(rows: pd.DataFrame) -> list[object]:
 
 @pytest.mark.parametrize("library", [pandas, pyarrow, polars])
 def test_a_frame_is_published_as_a_table_is(library):
-    con = duckdb.connect()
+    con = connect()
     con.execute(f"create table people as {PEOPLE}")
     asked = {**ASKED, "nulls": "value"}
     wanted = sqlanon.anatomy(con, "people", **asked)

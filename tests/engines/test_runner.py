@@ -14,6 +14,7 @@ from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.publishing.publish import plan_text
 from sqlanon.sql.shell_script import write_script
+from tests.databases import connect
 
 NUMBER, NEXT = '"t_number"', '"t_next"'
 TOO_MANY = "numbers above 1 are left over"
@@ -65,7 +66,7 @@ def test_a_printed_loop_says_when_it_ends(con):
 def test_a_script_unrolls_a_loop(limit, refused):
     text = write_script(a_plan(limit), "duckdb")
     assert text.count("create temporary table") == 2 + 2 * limit
-    run = duckdb.connect()
+    run = connect()
     run.execute(f"set variable sqlanon_key = '{'ab' * 32}'").fetchall()
     if refused:
         with pytest.raises(duckdb.Error, match=TOO_MANY):

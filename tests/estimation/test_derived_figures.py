@@ -2,13 +2,13 @@
 
 import math
 
-import duckdb
 import numpy as np
 import pandas as pd
 import pytest
 
 import sqlanon
 from sqlanon.errors import QueryError
+from tests.databases import connect
 
 METHODS = {"anatomy": {"sensitive": "d", "l": 4}, "splu": {"sensitive": ["d"], "gamma": 3}}
 
@@ -21,7 +21,7 @@ def source():
     code = random.choice(7, n, p=np.array([20, 18, 16, 14, 12, 11, 9]) / 100)
     sex = np.where(random.random(n) < 0.3 + 0.06 * code, "M", "F")
     age = 20 + 3 * code + random.integers(0, 30, n)
-    con = duckdb.connect()
+    con = connect()
     frame = pd.DataFrame({"id": np.arange(n), "age": age, "sex": sex, "pay": 900 + 10 * age, "d": code})
     con.register("frame", frame)
     con.execute("create table t as select id, age, sex, pay, 'd' || d as d from frame").fetchall()

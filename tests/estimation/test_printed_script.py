@@ -1,10 +1,10 @@
 """Scripts of every form of release run in a shell, from their own files alone."""
 
-import duckdb
 import pytest
 
 import sqlanon
 from tests.conftest import PAPERS
+from tests.databases import connect
 
 PEOPLE = (
     "create table people as select i as id, i % 40 as age, i % 3 as sex, 'd' || i % 8 as value from range(160) t(i)"
@@ -15,7 +15,7 @@ QUERY = "SELECT sex, COUNT(*) FROM release WHERE value = 'd1' AND age < 30 GROUP
 
 @pytest.mark.parametrize(("method", "parameters"), [("splu", {"gamma": 4}), ("mondrian", {"k": 4, "l": 2})])
 def test_statements_of_other_forms_run_as_they_are(method, parameters, tmp_path):
-    connection = duckdb.connect()
+    connection = connect()
     connection.execute(PEOPLE)
     release = getattr(sqlanon, method)(connection, "people", **ROLES, **parameters, out=tmp_path / "release")
     check(release.estimation_sql(QUERY))
@@ -29,6 +29,6 @@ def test_the_papers_uncertain_release_runs_as_it_is():
 def check(script):
     first, *rest = script.splitlines()
     assert "ends in what" in first and "-- moment" in rest
-    shell = duckdb.connect()
+    shell = connect()
     for statement in shell.extract_statements(script):
         shell.execute(statement).fetchall()

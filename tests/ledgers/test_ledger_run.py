@@ -14,6 +14,7 @@ from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import PublishedTables
 from sqlanon.verification.qit_st import verify
 from tests.conftest import NASTY_NAMES
+from tests.databases import connect
 
 KEY, OTHER = "5e" * 32, "6f" * 32
 ROLES = {"quasi": ["age", "sex"], "sensitive": "disease", "id": "ssn"}
@@ -145,7 +146,7 @@ def test_forged_sizes_do_not_verify(ward, tmp_path):
     _, folder = ward
     for name, change in (("qit", "union all (from qit limit 3)"), ("st", "where group_id <> 0")):
         manifest = json.loads((folder / "ward_2" / "release.json").read_text())
-        con = duckdb.connect()
+        con = connect()
         for each in ("qit", "st"):
             con.execute(f"create table {each} as from '{folder}/ward_2/{each}.parquet'")
         adopted = tmp_path / name

@@ -19,25 +19,27 @@ from sqlanon.plans.plan import Check, Report
 from sqlanon.releases.forms import FORMS
 from tests.conftest import ROOT
 from tests.methods.toy.method import TOY
+from tests.other_templates import read_templates_of
 from tests.test_golden import PLANS
 
 KEY = "ab" * 32
 ROLES = {"quasi": ["age", "sex"], "sensitive": "disease", "id": "ssn"}
 
 
-@pytest.fixture
-def toy(tmp_path, monkeypatch):
-    """Add the toy to the registry, and its template to the others."""
-    root = tmp_path / "sql_templates"
+@pytest.fixture(scope="module")
+def with_the_toys(tmp_path_factory):
+    """Return a folder of all templates and the toy's."""
+    root = tmp_path_factory.mktemp("toy") / "sql_templates"
     shutil.copytree(templates.template_root(), root)
-    shutil.copytree(ROOT / "tests" / "methods" / "toy" / "templates", root, dirs_exist_ok=True)
-    monkeypatch.setattr(templates, "template_root", lambda: root)
+    return shutil.copytree(ROOT / "tests" / "methods" / "toy" / "templates", root, dirs_exist_ok=True)
+
+
+@pytest.fixture
+def toy(with_the_toys, monkeypatch):
+    """Add the toy to the registry, and its template to the others."""
+    read_templates_of(with_the_toys, monkeypatch)
     monkeypatch.setitem(MODULES, "toy", "tests.methods.toy.method")
-    for cached in (templates._environment, templates.template_header):
-        cached.cache_clear()
-    yield TOY
-    for cached in (templates._environment, templates.template_header):
-        cached.cache_clear()
+    return TOY
 
 
 def run(*words: object):

@@ -1,10 +1,10 @@
 """Groups in one pass: the same release, row for row, as in many steps under the same key."""
 
-import duckdb
 import pytest
 
 import sqlanon
 from sqlanon.engines.duckdb import DuckDBEngine
+from tests.databases import connect
 from tests.facts import each
 
 KEY = "5" * 64
@@ -31,7 +31,7 @@ def tables(con, **asked):
 
 @each(TABLES)
 def test_one_pass_makes_the_groups_that_many_steps_make(name):
-    con = duckdb.connect()
+    con = connect()
     con.execute(f"create table people as {TABLES[name]}")
     keyed = {"l": 4, "block": 5, "id": "i", "key": KEY}
     expected = tables(con, **keyed)
@@ -43,13 +43,13 @@ def test_one_pass_makes_the_groups_that_many_steps_make(name):
 @pytest.mark.parametrize("draws", ["keyed", "random"])
 @pytest.mark.filterwarnings("ignore:the engine")
 def test_draws_of_a_run_of_its_own_are_made_once(draws, one_pass):
-    con = duckdb.connect()
+    con = connect()
     con.execute(f"create table people as {TABLES['rare']}")
     assert len(tables(con, l=4, block="all", draws=draws)[0]) == 1009
 
 
 def test_each_of_several_draws_is_of_a_part_of_the_hash_of_its_own(one_pass):
-    con = duckdb.connect()
+    con = connect()
     con.execute("create table people as select i % 9 as age, i % 7 as disease from range(400) as t(i)")
     release = sqlanon.splu(con, "people", quasi="age", sensitive="disease", gamma=3)
     assert all(f"hash(substr(hash, {part}, 16))" in release.sql for part in (1, 17))

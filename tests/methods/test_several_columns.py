@@ -3,13 +3,13 @@
 import collections
 import itertools
 
-import duckdb
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon.plans.templates import Sql
+from tests.databases import connect
 from tests.examples import examples
 
 KEY = "0f" * 32
@@ -125,7 +125,7 @@ def test_people_with_equal_values_are_equally_likely_to_be_anywhere(con):
 @pytest.fixture(scope="module")
 def published():
     """Return a connection with 600 people, and a release of two columns that depend on each other."""
-    con = duckdb.connect()
+    con = connect()
     con.execute(
         "create table t as select i as person, i * 7 % 60 as q, i * 13 % 2 as r,"
         " 'd' || (i * i % 11 + i % 2) as disease, (i * i % 11 + i // 11 % 3) % 9 as \"in come\" from range(600) x(i)"
@@ -170,7 +170,7 @@ def test_a_written_release_proves_itself_and_what_was_changed_is_seen(published,
     readme = (tmp_path / "rel" / "README.md").read_text(encoding="utf-8")
     assert "pairs of values of which hardly any belongs to one person" in readme
     script = (tmp_path / "rel" / "estimate.sql").read_text(encoding="utf-8").replace("'qit", f"'{tmp_path}/rel/qit")
-    with duckdb.connect() as shell:
+    with connect() as shell:
         shell.execute(script.replace("'st", f"'{tmp_path}/rel/st")).fetchall()
         for view in ("weighted_1", "weighted_2"):
             assert shell.execute(f"select sum(weight) from {view}").fetchone()[0] == pytest.approx(

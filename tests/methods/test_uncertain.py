@@ -15,6 +15,7 @@ from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.templates import ident, render
 from sqlanon.sql.spellings import DIALECTS
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
+from tests.databases import connect
 from tests.examples import examples
 from tests.oracles.generalized import determined
 
@@ -879,7 +880,7 @@ def test_a_compiled_script_refuses_braces_that_are_none(shell):
                        "--threshold", "0.1", "--influence", "learn", "--hierarchy", "q=h.csv", "--alternatives",
                        "braces")  # fmt: skip
         assert script.returncode == 0, script.stderr
-        run = duckdb.connect()
+        run = connect()
         run.execute(f"set variable sqlanon_key = '{KEY}'").fetchall()
         with pytest.raises(duckdb.Error, match=f"some cells of 'q' .*{words}"):
             run.execute(script.stdout.replace("t.csv", f"{shell.folder}/t.csv")).fetchall()

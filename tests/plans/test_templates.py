@@ -3,7 +3,6 @@
 import re
 from decimal import Decimal
 
-import duckdb
 import jinja2
 import jinja2.meta
 import pytest
@@ -23,7 +22,9 @@ from sqlanon.plans.templates import (
     template_variables,
 )
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
+from tests.databases import connect
 from tests.facts import each
+from tests.other_templates import read_templates_of
 
 NAMES = template_names()
 MACROS = sorted(path.relative_to(template_root()).as_posix() for path in template_root().glob("_macros/*.j2"))
@@ -202,12 +203,8 @@ def test_reads_like_the_others(file):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """Put templates of the test's own in the place of the project's."""
-    monkeypatch.setattr(templates, "template_root", lambda: tmp_path)
-    templates._environment.cache_clear()
-    template_header.cache_clear()
-    yield tmp_path
-    templates._environment.cache_clear()
-    template_header.cache_clear()
+    read_templates_of(tmp_path, monkeypatch)
+    return tmp_path
 
 
 HEAD = "{# A test.\n   inputs: source\n   parameters: value\n   output: one #}\n"
@@ -253,7 +250,7 @@ def test_missing_and_unused_values_are_errors():
 
 @pytest.mark.parametrize("name", NASTY_NAMES)
 def test_names_survive_quoting(name):
-    con = duckdb.connect()
+    con = connect()
     con.execute(f"create table {ident(name)} as select 1 as {ident(name)}")
     assert con.execute(f"select t.{ident(name)} from {ident(name)} as t").description[0][0] == name
 
@@ -263,13 +260,13 @@ CONSTANTS = [*NASTY_NAMES, *NASTY_VALUES, "\\'", "'||'", "$$", 0, -7, 2**62, Tru
 
 @pytest.mark.parametrize("value", CONSTANTS)
 def test_values_survive_quoting(value):
-    found = duckdb.connect().execute(f"select {literal(value)} as v").fetchone()[0]
+    found = connect().execute(f"select {literal(value)} as v").fetchone()[0]
     assert found == value and type(found) is type(value)
 
 
 def test_decimals_survive_quoting():
     value = Decimal("1.50")
-    assert duckdb.connect().execute(f"select {literal(value)} as v").fetchone()[0] == value
+    assert connect().execute(f"select {literal(value)} as v").fetchone()[0] == value
 
 
 @pytest.mark.parametrize("value", ["a\0b", b"bytes", ["list"], object(), {"a": 1}])

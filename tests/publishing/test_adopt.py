@@ -10,6 +10,7 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import DataError, UsageError, VerificationError
 from sqlanon.publishing.store_macros import store
 from tests.conftest import PATIENTS
+from tests.databases import connect
 
 KEY = "ab" * 32
 QUASI = ["age", "sex", "zipcode"]
@@ -18,7 +19,7 @@ QUASI = ["age", "sex", "zipcode"]
 @pytest.fixture(scope="module")
 def written():
     """Let the macros write what a dbt hook would: QIT and ST, and randomized rows."""
-    patients = duckdb.connect()
+    patients = connect()
     patients.execute(PATIENTS).fetchall()
     store(DuckDBEngine(patients))
     patients.execute(f"set variable sqlanon_key = '{KEY}'").fetchall()

@@ -2,11 +2,11 @@
 
 import shutil
 
-import duckdb
 import pytest
 
 import sqlanon
 from tests.conftest import FEW_PATIENTS
+from tests.databases import connect
 
 ROLES = {"quasi": ["age", "sex", "zipcode"], "sensitive": "disease", "id": "ssn", "l": 4}
 
@@ -14,7 +14,7 @@ ROLES = {"quasi": ["age", "sex", "zipcode"], "sensitive": "disease", "id": "ssn"
 @pytest.fixture(scope="module")
 def published(tmp_path_factory):
     """Publish a few patients; the connection holds them no longer."""
-    connection = duckdb.connect()
+    connection = connect()
     connection.execute(f"create table patients as {FEW_PATIENTS}").fetchall()
     out = tmp_path_factory.mktemp("published") / "release"
     sqlanon.anatomy(connection, "patients", out=out, **ROLES)

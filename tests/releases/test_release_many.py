@@ -1,11 +1,11 @@
 """Many queries at once: the same answers as one by one, a query outside the grammar by its number."""
 
-import duckdb
 import pandas as pd
 import pytest
 
 import sqlanon
 from sqlanon.errors import AnswerWarning, DataError, QueryError
+from tests.databases import connect
 
 QUERIES = [
     "select count(*) from release where disease = 'flu'",
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sqlanon.AnswerWarning")
 
 @pytest.fixture(scope="module", params=["anatomy", "splu"])
 def release(request):
-    con = duckdb.connect()
+    con = connect()
     con.execute(
         "create table people as select (i * 7) % 50 as age, if(i % 3 = 0, 'F', 'M') as sex,"
         " ['flu', 'cold', 'gout', 'acne', 'ulcer'][1 + (i * i + i // 7) % 5] as disease from range(300) as r(i)"
@@ -54,7 +54,7 @@ def test_a_query_outside_the_grammar_is_named_by_its_number(release):
 
 def test_counts_are_answered_together_as_alone():
     # groups of several sizes, NULLs, sets that least squares cannot tell apart, conditions of every kind, no row
-    con = duckdb.connect()
+    con = connect()
     con.execute(
         "create table people as select if(i % 11 = 0, null, (i * 7) % 50) as age, if(i % 3 = 0, 'F', 'M') as \"s\"\"x\""
         ","
@@ -90,7 +90,7 @@ def test_counts_are_answered_together_as_alone():
 
 
 def test_what_fails_among_many_is_answered_alone_and_says_why():
-    con = duckdb.connect()
+    con = connect()
     con.execute(
         "create table people as select i::varchar as code, ['a', 'b', 'c'][1 + i % 3] as d from range(30) as r(i)"
     )
@@ -106,7 +106,7 @@ def test_what_fails_among_many_is_answered_alone_and_says_why():
 
 def test_boxes_answer_counts_together_as_alone():
     # ranges of whole numbers, of measured ones, of dates and moments; sets; NULLs among them
-    con = duckdb.connect()
+    con = connect()
     con.execute(
         "create table people as select if(i % 11 = 0, null, (i * 7) % 50)::integer as age, if(i % 13 = 0, null,"
         " sqrt(i * 37 % 101)) as wage, date '2000-01-01' + ((i * i) % 400)::integer as born, if(i % 17 = 0, null,"

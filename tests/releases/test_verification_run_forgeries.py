@@ -8,6 +8,7 @@ import pytest
 
 import sqlanon
 from sqlanon.releases.targets import file_sha256
+from tests.databases import connect
 
 QUASI, VALUES, ROWS = ["age", "sex"], 6, 120
 METHODS = {
@@ -21,7 +22,7 @@ METHODS = {
 
 @pytest.fixture(scope="module")
 def connection():
-    connection = duckdb.connect()
+    connection = connect()
     connection.execute(
         "create table patients as select i as ssn, (20 + i * 7 % 60)::integer as age,"
         f" case when i % 3 = 0 then 'F' else 'M' end as sex, 'd' || i % {VALUES} as disease from range({ROWS}) t(i)"

@@ -4,7 +4,6 @@ import json
 import stat
 from math import inf
 
-import duckdb
 import pytest
 from typer.testing import CliRunner
 
@@ -16,6 +15,7 @@ from sqlanon.errors import DataError, SourceError, TargetError, UsageError
 from sqlanon.releases.release import Release
 from sqlanon.reports.headline import tell_attack
 from sqlanon.verification.checks import Check, Report
+from tests.databases import connect
 from tests.pages import BREAKOUT, ELEMENTS, SCRIPT, Reader, read_safely
 
 KEY = "ab" * 32
@@ -30,7 +30,7 @@ def learn_a_little():
 
 @pytest.fixture(scope="module")
 def hospital():
-    con = duckdb.connect()
+    con = connect()
     con.execute(
         "create table patients as select i as ssn, (20 + i * 7 % 60)::integer as age,"
         " case when i % 3 = 0 then 'F' else 'M' end as sex, 'd' || (hash(i) % 6) as disease from range(300) t(i)"

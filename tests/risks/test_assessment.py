@@ -2,7 +2,6 @@
 
 import json
 
-import duckdb
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -13,6 +12,7 @@ from sqlanon.errors import DataError, TargetError, UsageError
 from sqlanon.risks.sampling import estimate_population_uniqueness
 from sqlanon.risks.suggestion import read_name
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, ROOT
+from tests.databases import connect
 from tests.examples import examples
 from tests.oracles.classes import measure
 
@@ -47,7 +47,7 @@ ROWS = st.lists(
 @given(rows=ROWS)
 @examples(40)
 def test_every_measure_equals_its_definition(rows):
-    con = duckdb.connect()
+    con = connect()
     con.execute("create table people (age integer, sex varchar, disease varchar, income integer)")
     con.executemany("insert into people values (?, ?, ?, ?)", rows)
     result = sqlanon.check(con, "people", quasi=["age", "sex"], sensitive=["disease", "income"], recursive=(3, 2))

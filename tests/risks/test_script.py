@@ -1,10 +1,10 @@
 """A check as a script: what it makes is what `check` finds, and it can be said in every dialect."""
 
-import duckdb
 import pytest
 
 import sqlanon
 from sqlanon.sql.spellings import DIALECTS
+from tests.databases import connect
 
 ASKED = {"quasi": ["age", "zip code"], "sensitive": ["disease", "job"]}
 PEOPLE = (
@@ -33,7 +33,7 @@ def test_the_scripts_figures_are_those_of_check(con):
 
 
 def test_a_script_without_sensitive_columns_tells_of_classes_alone():
-    with duckdb.connect() as con:
+    with connect() as con:
         con.execute(f"create table people as {PEOPLE}").fetchall()
         con.execute(sqlanon.compile("check", "people", quasi="age")).fetchall()
         found = measures_of(con.execute("from sqlanon_check").fetchall())
@@ -58,7 +58,7 @@ def test_what_has_no_script():
 def test_postgres_runs_the_script(server):
     import psycopg
 
-    with duckdb.connect() as con:
+    with connect() as con:
         con.execute(f"create table people as {PEOPLE}").fetchall()
         con.execute(sqlanon.compile("check", "people", **ASKED)).fetchall()
         expected = measures_of(con.execute("from sqlanon_check").fetchall())

@@ -7,6 +7,7 @@ import pytest
 
 from sqlanon.errors import QueryError
 from sqlanon.sql.query_reader import parse_query
+from tests.databases import connect
 from tests.facts import each
 
 QUASI = ("age", "Sex", "group id", "count", "born")
@@ -255,7 +256,7 @@ born + to_days(age); born + to_months(age); time_bucket(interval 2 months, born)
 
 @functools.cache
 def people() -> duckdb.DuckDBPyConnection:
-    con = duckdb.connect()
+    con = connect()
     con.execute(
         "create table release as select * from (values (23, 'M', 7, 1, date '1999-12-31', 'flu'),"
         " (null, 'F', null, 2, null, null), (40, 'M%', 8, 3, date '2001-02-28', ' gastritis '),"

@@ -18,6 +18,7 @@ from sqlanon.sql.shell_script import write_script
 from sqlanon.sql.shells import SHELLS
 from sqlanon.sql.spellings import DIALECTS, SPELLINGS
 from sqlanon.sql.translate import quote_relation, translate
+from tests.databases import connect
 from tests.facts import each
 
 KEY = "ab" * 32
@@ -286,7 +287,7 @@ def test_names_that_a_shell_would_read_are_refused(name):
 
 @pytest.fixture
 def patients():
-    con = duckdb.connect()
+    con = connect()
     con.execute(
         'create table patients as select i as ssn, i % 7 as age, i % 2 as "sex ""at birth""",'
         " case when i % 11 = 0 then null else 'd' || i * i % 13 end as disease from range(200) as numbers(i)"

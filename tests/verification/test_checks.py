@@ -3,12 +3,12 @@
 import json
 import shutil
 
-import duckdb
 import pytest
 
 import sqlanon
 from sqlanon.releases.targets import file_sha256
 from tests.conftest import PAPERS
+from tests.databases import connect
 
 ROLES = {"quasi": ["age", "sex", "zipcode"], "sensitive": "disease", "id": "ssn", "l": 4}
 
@@ -22,7 +22,7 @@ def rewritten(release, name, sql, keep_manifest=False):
     """Replace a published table by a SELECT over itself (`this`), and bring the manifest in line unless told not to."""
     path = release.directory / f"{name}.parquet"
     new = path.with_suffix(".new")
-    connection = duckdb.connect()
+    connection = connect()
     connection.execute(f"create view this as from '{path}'").fetchall()
     connection.execute(f"copy ({sql}) to '{new}' (format parquet)").fetchall()
     new.rename(path)

@@ -1,15 +1,15 @@
 """Values that look alike are reported with their number; values that differ are not."""
 
-import duckdb
 import pytest
 
 import sqlanon
+from tests.databases import connect
 
 COLUMNS = {"quasi": "age", "sensitive": "disease", "id": "ssn"}
 
 
 def published(values):
-    connection = duckdb.connect()
+    connection = connect()
     connection.execute("create table patients (ssn integer, age integer, disease varchar)")
     rows = [(number, 20 + number % 7, values[number % len(values)]) for number in range(10 * len(values))]
     connection.executemany("insert into patients values (?, ?, ?)", rows)

@@ -2,18 +2,18 @@
 
 import json
 
-import duckdb
 import pytest
 
 import sqlanon
 from sqlanon.verification import rank_alignment
 from sqlanon.verification.rank_alignment import LEVEL
+from tests.databases import connect
 
 ROLES = {"quasi": ["age", "zip"], "sensitive": "disease"}
 
 
 def people(disease):
-    connection = duckdb.connect()
+    connection = connect()
     connection.execute(
         "create table people as select i as ssn, i * 7919 % 900 as age, hash(i) % 90000 as zip,"
         f" 'd' || ({disease}) as disease from range(900) t(i)"
@@ -65,7 +65,7 @@ def test_where_nobody_is_unique_nothing_is_told(patients):
 
 
 def test_the_number_of_a_release_does_not_switch_the_check_off(tmp_path):
-    connection = duckdb.connect()
+    connection = connect()
     connection.execute(
         "create table people as select i as ssn, i * 7919 % 3000 as age, hash(i) % 90000 as zip,"
         " 'd' || i % 3 as disease from range(3000) t(i)"

@@ -2,7 +2,6 @@
 
 import collections
 
-import duckdb
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 import sqlanon
 from sqlanon.attacks.attack_release import attack_release
 from sqlanon.plans.templates import Sql
+from tests.databases import connect
 from tests.examples import examples
 
 KEY = "0f" * 32
@@ -85,7 +85,7 @@ def test_relaxed_halves_keep_the_values_of_every_column(con):
 @pytest.fixture(scope="module")
 def published():
     """Return a connection with 600 people, and boxes of two columns, one of them with NULLs that are left out."""
-    con = duckdb.connect()
+    con = connect()
     con.execute(
         "create table t as select i as person, i * 7 % 60 as q, i * 13 % 7 as r, case when i % 50 > 0"
         " then 'd' || (i * i % 11 + i % 2) end as disease, (i * i % 11 + i // 11 % 3) % 9 as \"in come\""

@@ -1,6 +1,5 @@
 """Two releases of one ledger: groups that changed their lines are found, and other releases are refused."""
 
-import duckdb
 import pytest
 
 from sqlanon.engines.duckdb import DuckDBEngine
@@ -8,11 +7,12 @@ from sqlanon.errors import UsageError
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import PublishedTables
 from sqlanon.verification.succession import check_since
+from tests.databases import connect
 
 
 @pytest.fixture
 def releases():
-    with duckdb.connect() as con:
+    with connect() as con:
         lines = "(0, 'a', 1), (0, 'b', 1), (1, 'a', 1), (1, null, 1)"
         con.execute(f"create table earlier_st as from (values {lines}) t(g, s, n)")
         con.execute(f"create table st as from (values (2, 'c', 1), {lines}) t(g, s, n)")
@@ -38,7 +38,7 @@ def test_groups_in_both_keep_their_lines(releases):
 
 def test_randomized_values_that_were_drawn_again_are_found():
     columns = {"quasi": ["q", "r"], "sensitive": ["s"]}
-    with duckdb.connect() as con:
+    with connect() as con:
         con.execute("create table earlier_data as select i // 2 as q, i % 2 as r, i % 7 as s from range(200) t(i)")
         con.execute("insert into earlier_data values (5, 0, 1), (null, 0, 2)")
         con.execute("create table data as select q::varchar as q, r, s from earlier_data where q > 1 or q is null")

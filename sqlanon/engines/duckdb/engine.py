@@ -46,6 +46,7 @@ class DuckDBEngine:
         self.files_read: list[str] = []  # as they were named, for messages
         self.name = f"duckdb {duckdb.__version__}"
         self._attached = catalog
+        self._made: dict[str, str] = {}  # temporary relation -> table or view; noted before it is made
         if catalog is None:
             self._refuse_false_functions()
         ((collation,),) = self.execute("select current_setting('default_collation')")
@@ -97,6 +98,8 @@ class DuckDBEngine:
 
     def create(self, statement: Statement, lasting: bool = False) -> None:
         """Keep the statement's rows (table) or text (view) under its relation's name."""
+        if not lasting:
+            self._made[statement.relation] = statement.kind
         self.execute(self.text(statement, lasting))
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
@@ -131,6 +134,7 @@ class DuckDBEngine:
     def keep_key(self, relation: Sql, key: Key) -> None:
         """Put the key into a one-row table (`secret`), as a bound parameter, never as a literal."""
         # a literal would stand in the query log, in profiles and in error messages
+        self._made[relation] = "table"
         self.execute(f"create temporary table {relation} (secret varchar)")
         self.execute(f"insert into {relation} values (?)", [key.text])
 
@@ -139,22 +143,17 @@ class DuckDBEngine:
         name = "sqlanon_frame_in_transit"
         self.connection.register(name, frame)
         try:
+            self._made[relation] = "table"
             self.execute(f"create or replace temporary table {relation} as select * from {name}")
         finally:
             self.connection.unregister(name)
 
     def drop(self, relations: Sequence[str]) -> None:
         """Forget temporary relations; missing ones do not matter."""
-        kinds = {
-            f"{ident(row['name'])}": row["kind"]
-            for row in self.rows(
-                "select view_name as name, 'view' as kind from duckdb_views() where temporary and not internal"
-                " union all select table_name, 'table' from duckdb_tables() where temporary"
-            )
-        }
         for relation in reversed(relations):  # views go before what they read
-            if str(relation) in kinds:
-                self.execute(f"drop {kinds[str(relation)]} temp.{relation}")
+            if relation in self._made:
+                self.execute(f"drop {self._made[relation]} if exists temp.{relation}")
+                del self._made[relation]
 
     def relation(self, sql: str) -> duckdb.DuckDBPyRelation:
         """Return a SELECT as a relation of the connection, run when it is fetched."""

@@ -3,7 +3,6 @@
 import itertools
 import math
 
-import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,6 +14,7 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import AnswerError, DataError, QueryError, ReleaseError, SqlanonError, UsageError
 from sqlanon.estimation.qit_st.session import Session
 from sqlanon.plans.templates import Sql, ident
+from tests.databases import connect
 from tests.examples import examples
 from tests.recording import Recording
 
@@ -32,7 +32,7 @@ PATIENTS = [
 
 def session_of(rows, names, group="group_id", count="count"):
     """Open a release of rows (quasi values …, sensitive value, group)."""
-    con = duckdb.connect()
+    con = connect()
     *quasi, sensitive = names
     frame = pd.DataFrame(rows, columns=[*(f"c{i}" for i in range(len(names))), "g"]).astype(object)
     con.register("frame", frame)

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import sqlanon
+from tests.databases import connect
 
 PEOPLE = (
     "create table people as select i as id, 20 + i * 7 % 60 as age, case when i % 3 = 0 then 'F' else 'M' end as sex,"
@@ -14,7 +15,7 @@ PEOPLE = (
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory):
-    connection = duckdb.connect()
+    connection = connect()
     connection.execute(PEOPLE)
     out = tmp_path_factory.mktemp("scripts") / "release"
     roles = {"quasi": ["age", "sex", "area"], "sensitive": "value", "id": "id", "unique_quasi": "keep"}
@@ -23,7 +24,7 @@ def release(tmp_path_factory):
 
 def run(script):
     """Execute a script as a shell does; return the rows of its last statement."""
-    shell = duckdb.connect()
+    shell = connect()
     for statement in shell.extract_statements(script):
         told = shell.execute(statement)
     return told.df()

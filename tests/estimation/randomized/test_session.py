@@ -3,7 +3,6 @@
 import itertools
 import math
 
-import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,6 +13,7 @@ from sqlanon.errors import DataError, QueryError, ReleaseError, UsageError
 from sqlanon.estimation.randomized.session import Session
 from sqlanon.estimators import transition_matrix
 from sqlanon.plans.templates import Sql, ident
+from tests.databases import connect
 from tests.oracles import decoys
 from tests.recording import Recording
 
@@ -22,7 +22,7 @@ ESTIMATORS = ["shrinkage", "closed_form", "matrix", "iterative"]
 
 def session_of(frame, sensitive, gamma, truth=None, **parameters):
     """Open a release of published rows: a frame of quasi columns, then the sensitive ones."""
-    con = duckdb.connect()
+    con = connect()
     con.register("frame", frame)
     con.execute("create table data as select * from frame").fetchall()
     if truth is not None:
@@ -446,7 +446,7 @@ def test_statements_are_what_runs_and_hold_no_value_of_the_data(census):
 def test_the_company_of_real_releases_is_the_one_that_the_matrix_supposes():
     """A quasi column that numbers the rows shows who published what: P(w publishes s) against the public T."""
     sizes = np.array([1100, 1000, 900, 700, 500, 200, 80, 20])
-    con = duckdb.connect()
+    con = connect()
     rows = pd.DataFrame({"number": np.arange(sizes.sum()), "disease": np.repeat(np.arange(8), sizes)})
     con.register("rows", rows)
     met = np.zeros((8, 8))

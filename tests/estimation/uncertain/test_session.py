@@ -3,7 +3,6 @@
 import json
 import re
 
-import duckdb
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 import sqlanon
 from sqlanon.errors import AnswerError, DataError, QueryError, ReleaseError, UsageError
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
+from tests.databases import connect
 from tests.examples import examples
 from tests.oracles import uncertain as oracle
 from tests.uncertain_release import TABLE_8, WEIGHTS, write_release
@@ -201,7 +201,7 @@ ROWS = st.lists(
 @examples(6)
 @given(rows=ROWS, undiverse=st.sampled_from(["merge", "suppress"]), data=st.data())
 def test_the_truth_lies_between_certain_and_possible(rows, undiverse, data):
-    con = duckdb.connect()
+    con = connect()
     con.execute("create table survey (school varchar[], age bigint[], sex varchar, disease varchar[])").fetchall()
     con.executemany("insert into survey values (?, ?, ?, ?)", rows).fetchall()
     tree = pd.DataFrame(TREE, columns=["child", "parent"])

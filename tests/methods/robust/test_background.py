@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 
-import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +15,7 @@ from sqlanon.plans.build import build
 from sqlanon.plans.plan import Plan, Publication, Step
 from sqlanon.plans.templates import Sql, ident, literal
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
+from tests.databases import connect
 from tests.examples import examples
 from tests.oracles.permanent import completed
 
@@ -78,7 +78,7 @@ entries = st.dictionaries(
 
 @pytest.fixture(scope="module")
 def session():
-    with duckdb.connect() as con:
+    with connect() as con:
         yield con
 
 

@@ -2,10 +2,10 @@
 
 import os
 
-import duckdb
 import pytest
 
 import sqlanon
+from tests.databases import connect
 
 # two groups of two: everybody above 40 earns 60 or 80, everybody below 20
 PEOPLE = (
@@ -19,11 +19,11 @@ def ask(tmp_path, monkeypatch):
     """Publish people, then run the script where the files are, without sqlanon."""
 
     def opened(sql, method=sqlanon.anatomy, **roles):
-        connection = duckdb.connect()
+        connection = connect()
         connection.execute(sql)
         release = method(connection, "people", out=tmp_path / "release", key="0" * 64, **roles)
         monkeypatch.chdir(tmp_path / "release")
-        shell = duckdb.connect()
+        shell = connect()
         shell.execute((tmp_path / "release" / "estimate.sql").read_text())
         return release, lambda query: shell.execute(query).fetchall()
 

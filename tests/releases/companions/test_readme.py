@@ -3,7 +3,6 @@
 import hashlib
 import json
 
-import duckdb
 import pytest
 
 import sqlanon
@@ -13,6 +12,7 @@ from sqlanon.releases.companions.column_roles import _SENSITIVE
 from sqlanon.releases.companions.column_types import read_types
 from sqlanon.releases.companions.readme import _WARNINGS, write_first_readme, write_readme
 from sqlanon.releases.forms import FORMS
+from tests.databases import connect
 
 SOURCE = (
     "create table secret_source as select i as ssn, i % 40 as age, 'zip' || i % 9 as place, 'd' || i % 8 as disease"
@@ -22,7 +22,7 @@ SOURCE = (
 
 @pytest.fixture(scope="module")
 def connection():
-    opened = duckdb.connect()
+    opened = connect()
     opened.execute(SOURCE)
     return opened
 

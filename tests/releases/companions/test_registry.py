@@ -10,6 +10,7 @@ from sqlanon.errors import ReleaseError, TargetError
 from sqlanon.releases.companions import registry
 from sqlanon.releases.targets import file_sha256
 from tests.conftest import FEW_PATIENTS
+from tests.databases import connect
 from tests.releases.conftest import ROLES
 
 FOREIGN = "not the text that the manifest and the tables give"
@@ -109,7 +110,7 @@ def test_a_text_of_an_earlier_version_still_verifies(release, monkeypatch):
 
 
 def test_an_owners_file_of_that_name_is_not_replaced(release):
-    connection = duckdb.connect()
+    connection = connect()
     connection.execute(f"create table patients as {FEW_PATIENTS}")
     sqlanon.anatomy(connection, "patients", out=release, overwrite=True, **ROLES)
     manifest = read(release)

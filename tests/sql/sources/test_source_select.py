@@ -12,6 +12,7 @@ from sqlanon.errors import QueryError, TargetError, UsageError
 from sqlanon.plans.templates import ident
 from sqlanon.sql.sources.source_select import read_source_select
 from tests.conftest import NASTY_NAMES
+from tests.databases import connect
 
 REFUSED = [
     "SELECT a FROM read_csv('/etc/passwd')",
@@ -124,7 +125,7 @@ SAME = {"check": ("figures", "measures"), "verify": ("checks",), "attack": ("hea
 
 def test_every_verb_that_reads_a_source_takes_a_query(shell):
     roles = {"quasi": "age", "sensitive": "disease"}
-    with duckdb.connect() as con:
+    with connect() as con:
         sqlanon.anatomy(con, str(shell.folder / "patients.parquet"), id="ssn", l=4, out=shell.folder / "ward", **roles)
     query = "SELECT ssn, age, disease FROM 'patients.parquet' WHERE ssn IS NOT NULL"
     for words in VERBS:

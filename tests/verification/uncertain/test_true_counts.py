@@ -1,13 +1,13 @@
 """True counts of tuples whose alternatives are rows: each row is as likely as any other of its tuple."""
 
-import duckdb
 import pytest
 
 import sqlanon
+from tests.databases import connect
 
 
 def test_a_value_that_several_alternative_rows_give_is_as_likely_as_they_are():
-    con = duckdb.connect()
+    con = connect()
     con.execute(
         "create table t as select * from (values (1, 'a', 'x', 'flu'), (1, 'a', 'y', 'flu'), (1, 'b', 'y', 'gout'),"
         " (2, 'a', 'x', 'gout'), (3, 'b', 'x', 'flu'), (4, 'b', 'y', 'gout')) as line (num, q, r, s)"

@@ -1,0 +1,53 @@
+"""Empty databases in memory, one after the other in the same few instances of DuckDB.
+
+An instance registers its thousands of functions anew, which takes longer than most tests.
+"""
+
+import weakref
+
+import duckdb
+
+# the database goes with all that is in it, and an empty one gets its name
+EMPTY = (
+    "attach ':memory:' as next_one; use next_one; detach memory;"
+    " attach ':memory:' as memory; use memory; detach next_one"
+)
+ATTACHED = "select database_name from duckdb_databases() where not internal"
+# what one connection sets for every other of its instance, where tests set it or would feel it
+SETTINGS = (
+    *("threads", "memory_limit", "temp_directory", "default_collation", "default_order", "default_null_order"),
+    *("preserve_insertion_order", "integer_division", "enable_external_access", "lock_configuration"),
+)
+SET = f"select {', '.join(f'current_setting({name!r})' for name in SETTINGS)}"
+
+_idle: list[tuple[duckdb.DuckDBPyConnection, object]] = []  # a connection of each instance that nobody uses, and SET
+
+
+def connect() -> duckdb.DuckDBPyConnection:
+    """Open an empty database; when nobody has the connection any more, its instance serves the next."""
+    while _idle:
+        instance, settings = _idle.pop()
+        if _emptied(instance, settings):
+            break
+        instance.close()
+    else:
+        instance = duckdb.connect()
+        settings = instance.execute(SET).fetchall()
+    connection = instance.cursor()
+    weakref.finalize(connection, _idle.append, (instance, settings)).atexit = False
+    return connection
+
+
+def _emptied(instance: duckdb.DuckDBPyConnection, settings: object) -> bool:
+    """Empty an instance's database; tell whether it now is as a new one."""
+    try:
+        instance.execute(EMPTY)
+        return instance.execute(SET).fetchall() == settings and instance.execute(ATTACHED).fetchall() == [("memory",)]
+    except duckdb.Error:  # locked, or told to read no other database
+        return False
+
+
+def close_instances() -> None:
+    """Close what nobody uses."""
+    while _idle:
+        _idle.pop()[0].close()
