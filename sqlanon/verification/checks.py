@@ -10,7 +10,7 @@ from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import plain, shorten_hashes, words
 from sqlanon.plans.build import build
 from sqlanon.plans.manifest import Manifest
-from sqlanon.plans.plan import Source, Step, statements_of
+from sqlanon.plans.plan import Row, Source, Step, statements_of
 from sqlanon.plans.templates import Sql
 
 if TYPE_CHECKING:
@@ -118,11 +118,24 @@ class Report:
 
 @dataclass(frozen=True)
 class PublishedTables:
-    """The tables of a release as they stand in an engine, and its manifest."""
+    """The tables of a release as they stand in an engine, and its manifest.
+
+    answers: where several looks at the same tables ask the same, the answers by the text of the query.
+    """
 
     engine: Engine
     tables: Mapping[str, Sql]
     manifest: Manifest
+    answers: dict[str, Row] | None = field(default=None, compare=False, repr=False)
+
+    def answer(self, sql: str) -> Row:
+        """Return the one row of a query over the tables."""
+        if self.answers is None:
+            (row,) = self.engine.rows(sql)
+            return row
+        if sql not in self.answers:
+            (self.answers[sql],) = self.engine.rows(sql)
+        return self.answers[sql]
 
     def query(self, template: str, given: Mapping[str, Sql], **values: object) -> str:
         """Render one query over the published tables and the relations `given`."""

@@ -66,7 +66,7 @@ def _class_query(published: PublishedTables) -> str:
 def verify(published: PublishedTables) -> Report:
     """Check a release from its tables alone: as a partition, and that its groups are of one class each."""
     report = qit_st.verify(published)
-    (classes,) = published.engine.rows(_class_query(published))
+    classes = published.answer(_class_query(published))
     parameters, r = published.manifest["parameters"], published.manifest["parameters"]["r"]
     largest, mixed = classes["largest_posterior"], bool(classes["mixed_groups"])
     # without a group of one signature there is nothing to say, unless all are mixed

@@ -78,7 +78,7 @@ def held_nodes(published: PublishedTables, attribute: Attribute) -> Sql:
 
 def verify(published: PublishedTables) -> Report:
     """Check a release from its table alone: order, class sizes, different sensitive values, boxes."""
-    answers = {name: published.engine.rows(sql)[0] for name, sql in queries(published)}
+    answers = {name: published.answer(sql) for name, sql in queries(published)}
     classes, boxes, parameters = answers["classes"], answers["boxes"], published.manifest["parameters"]
     faults = {name: int(boxes[name]) for name in ("wrong_bounds", "wrong_nodes", "wrong_sets")}
     checks = (
@@ -162,7 +162,7 @@ def _shown(published: PublishedTables, attribute: Attribute) -> Sql:
 
 def verify_against(published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
     """Check that the sensitive values are the source's, and that the boxes have room for each column's values."""
-    answers = {name: published.engine.rows(sql)[0] for name, sql in against_queries(published, source, types)}
+    answers = {name: published.answer(sql) for name, sql in against_queries(published, source, types)}
     counts = multiset_check("sensitive_counts", answers.pop("sensitive_counts"), published.manifest["dropped_rows"])
     uncovered = {name: int(row["uncovered_values"]) for name, row in answers.items() if row["uncovered_values"]}
     room = Check(

@@ -88,7 +88,7 @@ def queries(published: PublishedTables) -> list[tuple[str, str]]:
 
 def verify(published: PublishedTables) -> Report:
     """Check a release from its tables alone: order, sizes, diversity, confidence."""
-    answers = {name: published.engine.rows(sql)[0] for name, sql in queries(published)}
+    answers = {name: published.answer(sql) for name, sql in queries(published)}
     l = published.manifest["parameters"]["l"]
     least = l + published.manifest["parameters"].get("reserve", 0)
     groups = answers["groups"]
@@ -155,7 +155,7 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
     """Check that the published values are the source's, as multisets, up to the dropped rows."""
     dropped = published.manifest["dropped_rows"]
     return tuple(
-        _judge(published.manifest, name, published.engine.rows(sql)[0], dropped)
+        _judge(published.manifest, name, published.answer(sql), dropped)
         for name, sql in against_queries(published, source, types)
     )
 

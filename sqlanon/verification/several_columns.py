@@ -10,7 +10,7 @@ from typing import Any
 from sqlanon.errors import ReleaseError
 from sqlanon.methods.published_forms import one_column, sensitive_tables
 from sqlanon.plans.manifest import Manifest, follows
-from sqlanon.plans.plan import Source
+from sqlanon.plans.plan import Row, Source
 from sqlanon.verification.checks import Check, PublishedTables, Report, Verification
 
 LEAST = ("diversity", "k", "l")  # checks of a figure that fails where it is too small
@@ -104,9 +104,13 @@ class SeveralTables:
 
 
 def by_column(published: PublishedTables) -> dict[str, PublishedTables]:
-    """Return by sensitive column what the release is for whoever looks at this column alone."""
+    """Return by sensitive column what the release is for whoever looks at this column alone.
+
+    What is asked of the tables that all columns share is asked once.
+    """
+    answers: dict[str, Row] = {}
     return {
-        column: PublishedTables(published.engine, *one_column(published.tables, published.manifest, column))
+        column: PublishedTables(published.engine, *one_column(published.tables, published.manifest, column), answers)
         for column in published.manifest["columns"]["sensitive"]
     }
 

@@ -122,6 +122,25 @@ def test_people_with_equal_values_are_equally_likely_to_be_anywhere(con):
     assert (first - second) ** 2 / (first + second) < 10.8  # 0.999 quantile with 1 degree of freedom
 
 
+def test_no_quasi_value_decides_who_is_in_whose_group(con):
+    """Draws are made of the identifier alone, so that other quasi values leave everybody where they were."""
+    rows = [(f"s{n * n % 7}", f"t{n * n % 7 + n % 2}") for n in range(300)]
+    asked = {"sensitive": fill(con, rows), "l": 3, "key": KEY, "max_suppressed": 0.2, **ASKED}
+    before = dict(sqlanon.anatomy(con, "t", **asked).table("qit").fetchall())
+    con.execute("update t set q = 1000 - q").fetchall()
+    after = sqlanon.anatomy(con, "t", **asked).table("qit").fetchall()
+    assert before == {1000 - q: group for q, group in after}
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_value_as_frequent_as_can_be_finds_every_group_in_any_column(con, order):
+    rows = [(f"s{n * n % 13}", "t" if n % 4 == 0 else f"t{n * 7 % 23}") for n in range(400)]
+    names = fill(con, rows)
+    release = sqlanon.anatomy(con, "t", sensitive=[names[n] for n in order], l=4, key=KEY, max_suppressed=0, **ASKED)
+    for held in groups_of(release, [tuple(row[n] for n in order) for row in rows]).values():
+        assert sum(row[order.index(1)] == "t" for row in held) == 1
+
+
 @pytest.fixture(scope="module")
 def published():
     """Return a connection with 600 people, and a release of two columns that depend on each other."""

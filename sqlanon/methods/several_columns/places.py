@@ -12,8 +12,8 @@ from sqlanon.methods.several_columns.design import FOLDER, SharedGroups
 from sqlanon.plans.plan import Repeat, Step
 
 ROTATIONS = 3  # turns in which rows that stand take each other's seats: later ones find few that fit
-TURNS = 16  # of exchanges with any rows
-OFFERS = 4  # rows that one asks in the first of these turns, and as many more in each
+TURNS = 12  # of exchanges with any rows
+OFFERS = 8  # rows that one asks in the first of these turns, and as many more in each
 
 
 def seats(design: SharedGroups) -> dict[str, object]:
@@ -27,7 +27,7 @@ def change_places(design: SharedGroups) -> Steps:
     left = Step(f"{FOLDER}/waiting", "query")
     rotated = Step(f"{FOLDER}/rotated", values={**codes, **further, "first_code": design.codes[0]})
     return (
-        Step(f"{FOLDER}/room"),
+        Step(f"{FOLDER}/blocks"),
         Step(f"{FOLDER}/standing", values={**codes, **further}),
         Repeat("rotation", "standing", (rotated,), left, ROTATIONS),
         Repeat("exchange_places", "standing", _exchange(design), left, TURNS),

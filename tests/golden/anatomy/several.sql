@@ -408,7 +408,7 @@ select
     (number % block_groups) * block_count + block as group_id
 from "sqlanon_numbered_1";
 
--- room
+-- blocks
 select
     block.block,
     max(block.block_rows) as block_rows,
@@ -463,12 +463,12 @@ with waiting as (
     select
         standing.block,
         standing.number,
-        room.first_block,
+        blocks.first_block,
         standing."code" as seated_by,
         standing.group_id,
         ((standing.block * 1000003 + standing.number + 1) % 2147483647) * (48271 + 69621 * standing.turn) % 2147483647 as draw
     from "sqlanon_standing" as standing
-    inner join "sqlanon_room" as room on standing.block = room.block
+    inner join "sqlanon_blocks" as blocks on standing.block = blocks.block
     where standing.place > 1
 ),
 lined_up as (
@@ -662,17 +662,81 @@ with ahead as (
     select 62 as place
     union all
     select 63 as place
+    union all
+    select 64 as place
+    union all
+    select 65 as place
+    union all
+    select 66 as place
+    union all
+    select 67 as place
+    union all
+    select 68 as place
+    union all
+    select 69 as place
+    union all
+    select 70 as place
+    union all
+    select 71 as place
+    union all
+    select 72 as place
+    union all
+    select 73 as place
+    union all
+    select 74 as place
+    union all
+    select 75 as place
+    union all
+    select 76 as place
+    union all
+    select 77 as place
+    union all
+    select 78 as place
+    union all
+    select 79 as place
+    union all
+    select 80 as place
+    union all
+    select 81 as place
+    union all
+    select 82 as place
+    union all
+    select 83 as place
+    union all
+    select 84 as place
+    union all
+    select 85 as place
+    union all
+    select 86 as place
+    union all
+    select 87 as place
+    union all
+    select 88 as place
+    union all
+    select 89 as place
+    union all
+    select 90 as place
+    union all
+    select 91 as place
+    union all
+    select 92 as place
+    union all
+    select 93 as place
+    union all
+    select 94 as place
+    union all
+    select 95 as place
 ),
 asking as (
     select
         standing.block,
         standing.number,
-        room.block_count,
-        room.first_block,
-        ((standing.block * 1000003 + standing.number + 1) % 2147483647) * (48271 + 69621 * (standing.turn * 64 + ahead.place)) % 2147483647 as draw
+        blocks.block_count,
+        blocks.first_block,
+        ((standing.block * 1000003 + standing.number + 1) % 2147483647) * (48271 + 69621 * (standing.turn * 128 + ahead.place)) % 2147483647 as draw
     from "sqlanon_standing" as standing
-    inner join "sqlanon_room" as room on standing.block = room.block
-    inner join ahead on ahead.place < 4 * (standing.turn - 3 + 1)
+    inner join "sqlanon_blocks" as blocks on standing.block = blocks.block
+    inner join ahead on ahead.place < 8 * (standing.turn - 3 + 1)
     where standing.place > 1
 ),
 called as (
@@ -687,10 +751,10 @@ select
     called.block,
     called.number,
     called.partner_block,
-    (called.draw // 7) % room.block_rows as partner_number,
+    (called.draw // 7) % blocks.block_rows as partner_number,
     called.draw as priority
 from called
-inner join "sqlanon_room" as room on called.partner_block = room.block;
+inner join "sqlanon_blocks" as blocks on called.partner_block = blocks.block;
 
 -- near
 with present as (
