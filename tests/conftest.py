@@ -9,6 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+import sqlanon
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.key import Key
 from tests.command import Shell
@@ -167,6 +168,15 @@ def hospital_files(tmp_path_factory):
         connection.execute(PATIENTS).fetchall()
         connection.execute(f"copy patients to '{folder}/patients.parquet' (format parquet)").fetchall()
     return folder
+
+
+@pytest.fixture(scope="session")
+def hospital_release(hospital_files, tmp_path_factory):
+    """Publish these patients once; whoever changes the release, or shows it to a shell, copies it."""
+    out = tmp_path_factory.mktemp("published") / "release"
+    asked = {"quasi": ["age", "sex", "zipcode"], "sensitive": "disease", "id": "ssn", "l": 4, "key": "c0" * 32}
+    sqlanon.anatomy(connect(), str(hospital_files / "patients.parquet"), out=out, **asked)
+    return out
 
 
 @pytest.fixture

@@ -49,6 +49,7 @@ DOORS = {
     "yaml": {"publishing.yaml_nodes"},
 }
 LARGEST_FOLDER = 20
+TEMPLATES = frozenset(template_names())
 OF_THE_WHOLE = {"test_layers", "test_golden", "test_digests", "test_readme", "test_readme_schedulers"}
 
 MODULES = {
@@ -75,12 +76,14 @@ class Imports(ast.NodeVisitor):
         self.names |= {f"{node.module}.{alias.name}" for alias in node.names}
 
 
+@functools.cache
 def imported(module: str) -> set[str]:
     visitor = Imports()
     visitor.visit(ast.parse(MODULES[module].read_text(encoding="utf-8")))
     return visitor.names
 
 
+@functools.cache
 def own_modules(module: str) -> set[str]:
     """Return the modules of this package that `module` imports, as dotted paths inside it."""
     found = set()
@@ -250,10 +253,10 @@ def owner(template: str) -> str:
 
 def named_templates(module: str) -> set[str]:
     texts = {node.value for node in ast.walk(ast.parse(MODULES[module].read_text())) if isinstance(node, ast.Constant)}
-    return texts & set(template_names())
+    return texts & TEMPLATES
 
 
-@each([name for name in template_names() if not name.startswith("shared/")])
+@each(name for name in TEMPLATES if not name.startswith("shared/"))
 def test_a_template_lies_in_the_folder_of_what_renders_it(template):
     assert owner(template) in MODULES, "a folder of templates is the path of a module or a package"
 

@@ -83,6 +83,13 @@ def open_duckdb(
     return duckdb.DuckDBEngine(connection, catalog)
 
 
+def open_reader() -> "DuckDBEngine":
+    """Open DuckDB in memory to read files, beside the other readers of this process."""
+    from sqlanon.engines import duckdb
+
+    return duckdb.DuckDBEngine(duckdb.connect_beside(), "memory")
+
+
 @contextmanager
 def _extra(subject: str, name: str) -> Iterator[None]:
     try:

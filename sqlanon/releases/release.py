@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.connect import open_duckdb
+from sqlanon.engines.connect import open_duckdb, open_reader
 from sqlanon.errors import ReleaseError
 from sqlanon.interruption import visible_or_not
 from sqlanon.plans.statement import Statement
@@ -171,7 +171,7 @@ def open_release(
     if database is None and (engine is None or "directory" in engine.places):
         if not directory.is_dir():
             raise ReleaseError(f"no release directory {str(path)!r}; a schema's name needs its {option('database')}")
-        engine = engine or open_duckdb()
+        engine = engine or open_reader()
         return Release(engine, *find_in_directory(directory, engine))
     own = engine is None and not directory.is_dir()
     engine = engine or open_duckdb(database, readable=readable if own else None)

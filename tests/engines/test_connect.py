@@ -4,10 +4,12 @@ import os
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 
-from sqlanon.engines.connect import engine_of, open_engine
+from sqlanon.engines.connect import engine_of, open_engine, open_reader
 from sqlanon.errors import UsageError
+from sqlanon.plans.statement import Statement
 from tests.engines.hostile import PUBLISH, refused
 from tests.servers import extra
 
@@ -52,3 +54,17 @@ def test_threads_are_as_many_as_the_machine_has_use_for():
 def test_no_bar_of_progress_stands_in_what_a_program_reads():
     # DuckDB's own would begin after two seconds, on standard output
     assert open_engine("duckdb").execute("select current_setting('enable_progress_bar')") == [(False,)]
+
+
+def test_readers_of_one_process_see_nothing_of_each_other_and_every_file_as_it_is(con, tmp_path):
+    one, other = open_reader(), open_reader()
+    one.create(Statement("kept", "select 1 as a", "table", '"kept"'))
+    one.register(pd.DataFrame({"a": [1]}))
+    seen = "select table_name from duckdb_tables() union all select view_name from duckdb_views() where not internal"
+    assert one.rows(seen) and not other.rows(seen)
+    path = tmp_path / "t.parquet"
+    for number in range(3):
+        con.execute(f"copy (select {number} as a) to '{path}'").fetchall()
+        assert [each.rows(f"select a from '{path}'") for each in (one, other)] == [[{"a": number}]] * 2
+    one.connection.close()
+    assert other.rows("select 2 as a") == [{"a": 2}]

@@ -10,12 +10,10 @@ from sqlanon.releases.targets import file_sha256
 from tests.conftest import PAPERS
 from tests.databases import connect
 
-ROLES = {"quasi": ["age", "sex", "zipcode"], "sensitive": "disease", "id": "ssn", "l": 4}
-
 
 @pytest.fixture
-def release(patients, tmp_path):
-    return sqlanon.anatomy(patients, "patients", out=tmp_path / "release", **ROLES)
+def release(hospital_release, tmp_path):
+    return sqlanon.open(shutil.copytree(hospital_release, tmp_path / "release"))
 
 
 def rewritten(release, name, sql, keep_manifest=False):

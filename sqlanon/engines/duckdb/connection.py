@@ -53,6 +53,27 @@ def connect(
     return connection
 
 
+def connect_beside() -> duckdb.DuckDBPyConnection:
+    """Open a connection in memory for what attaches no file and sets nothing: those of a process share one instance.
+
+    What each makes is temporary, and its own; an instance of its own would take 20 ms to know its functions.
+    """
+    connection = _instance(os.getpid()).cursor()
+    connection.execute("set enable_progress_bar = false")
+    _ours.add(connection)
+    interruptible.add(connection)
+    return connection
+
+
+@cache
+def _instance(process: int) -> duckdb.DuckDBPyConnection:
+    """Open what the sessions of a process share; one that was forked has none of its parent's threads."""
+    instance = connect()
+    # a file may be written anew between two sessions, and is read as it is when it is read
+    instance.execute("set enable_external_file_cache = false")
+    return instance
+
+
 def attach(connection: duckdb.DuckDBPyConnection, database: str, write: bool = False) -> str:
     """Attach a database file to a connection of ours, read only unless `write`; return the name it got.
 

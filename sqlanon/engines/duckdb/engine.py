@@ -49,12 +49,7 @@ class DuckDBEngine:
         self._made: dict[str, str] = {}  # temporary relation -> table or view; noted before it is made
         if catalog is None:
             self._refuse_false_functions()
-        ((collation,),) = self.execute("select current_setting('default_collation')")
-        if collation:
-            raise UsageError(
-                f"the connection's default_collation is {collation!r}, under which texts that differ may be one value;"
-                " set default_collation = '' first"
-            )
+            self._refuse_collation()
 
     @property
     def place(self) -> tuple[str, str]:
@@ -81,6 +76,15 @@ class DuckDBEngine:
             raise UsageError(
                 f"on this connection a macro stands in for DuckDB's own {', '.join(sorted(visible))}, which the"
                 " statements call: drop it, or attach the database to a connection without such names"
+            )
+
+    def _refuse_collation(self) -> None:
+        """Refuse a connection on which texts that differ may be one value."""
+        ((collation,),) = self.execute("select current_setting('default_collation')")
+        if collation:
+            raise UsageError(
+                f"the connection's default_collation is {collation!r}, under which texts that differ may be one value;"
+                " set default_collation = '' first"
             )
 
     # -- running ------------------------------------------------------------------------------

@@ -124,8 +124,9 @@ def _find_relation(engine: "DuckDBEngine", text: object, as_text: bool) -> tuple
 
 def _find_table(engine: "DuckDBEngine", text: str) -> tuple[str, str] | None:
     """Find a table or view: in the schema in use or `main`, as schema.table, as database.table, or by all three."""
+    place = engine.place
     for parts in _name_parts(text):
-        tables = engine.execute(_FIND_TABLE, [*parts, *[None] * (3 - len(parts)), *engine.place])
+        tables = engine.execute(_FIND_TABLE, [*parts, *[None] * (3 - len(parts)), *place])
         if tables:
             kind, *names = tables[0]
             return ".".join(ident(name) for name in names), "rowid" if kind == "table" else _COUNTED
