@@ -28,20 +28,21 @@ def complete(
     *,
     tables: int = 10,
     seed: int | None = None,
+    sensitive: str | None = None,
     out: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
 ) -> "Completed":
     """Complete a release: tables of plausible microdata, drawn from a model that is learned from the release alone.
 
-    tables: how many. seed: the same one gives the same tables. out: a directory for them (`completed_01.parquet` …).
-    Returns the Completed; analyse each table, and `pool` what they say. Raises UsageError for a release or a number
-    that does not do, and TargetError.
+    tables: how many. seed: the same one gives the same tables. sensitive: of several columns in groups, the one to
+    complete. out: a directory for them (`completed_01.parquet` …). Returns the Completed; analyse each table, and
+    `pool` what they say. Raises UsageError for a release, a number or a column that does not do, and TargetError.
     """
     from sqlanon.completion.completed import check_directory
 
     if out is not None:
         check_directory(out, overwrite, release.directory)
-    found = release.complete(tables, seed)
+    found = release.complete(tables, seed, sensitive)
     if out is not None:
         found.write(out, overwrite)
     return found

@@ -13,9 +13,10 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.estimation.sound_tables import load_sound
 from sqlanon.estimation.temporary_tables import Workspace
-from sqlanon.methods.published_forms import form_name, has_several
+from sqlanon.methods.published_forms import form_name, has_several, one_column
 from sqlanon.plans.manifest import Manifest, follows
 from sqlanon.plans.plan import relation_name
+from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.wording import option
@@ -32,12 +33,15 @@ def complete_release(
     count: int,
     seed: int | None = None,
     directory: Path | None = None,
+    sensitive: str | None = None,
 ) -> Completed:
     """Return `count` completed tables of a release; the same seed gives the same ones.
 
-    tables: the published ones; directory: where they lie as files. Raises UsageError for releases and numbers that do
-    not do.
+    tables: the published ones; directory: where they lie as files. sensitive: the one column that they shall have, of
+    groups with several. Raises UsageError for releases, columns and numbers that do not do.
     """
+    if sensitive is not None:
+        tables, manifest = _of_column(tables, manifest, sensitive)
     _check(engine, manifest, count, seed)
     own = secrets.randbelow(LARGEST_SEED) if seed is None else seed
     chain = _open(engine, tables, manifest, own)
@@ -84,12 +88,24 @@ def _keep(space: ModelRows, number: int, dealt: list[tuple[str, Sql, Sql]]) -> S
     return relation
 
 
+def _of_column(tables: Mapping[str, Sql], manifest: Manifest, column: str) -> tuple[Mapping[str, Sql], Manifest]:
+    """Return what a release is for whoever looks at one of its sensitive columns."""
+    columns = manifest["columns"]["sensitive"]
+    (named,) = resolve_names(columns, [column])
+    if has_several(manifest):
+        return one_column(tables, manifest, named)
+    if len(columns) > 1:
+        raise UsageError(f"randomized values are completed in all columns: leave {option('sensitive')} away")
+    return tables, manifest
+
+
 def _check(engine: Engine, manifest: Manifest, count: int, seed: int | None) -> None:
     form, method = form_name(manifest), manifest["method"]
     if has_several(manifest) and "group" in manifest["columns"]:
         raise UsageError(
-            "a release of groups with several sensitive columns is not completed: which of their values belong to one"
-            " person is published nowhere, and completed rows would show some"
+            "a release of groups with several sensitive columns is completed one column at a time, named with"
+            f" {option('sensitive')}: which of their values belong to one person is published nowhere, and rows with"
+            " both would show some"
         )
     if form not in FORMS:
         raise UsageError(f"releases of {method} are not completed: exact rows in groups are, and randomized rows")

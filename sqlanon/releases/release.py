@@ -106,15 +106,16 @@ class Release(AskedRelease):
             statements.append(("since", since_query(self.published_tables, self._earlier(since))))
         return _write_statements(statements)
 
-    def complete(self, tables: int = 10, seed: int | None = None) -> "Completed":
+    def complete(self, tables: int = 10, seed: int | None = None, sensitive: str | None = None) -> "Completed":
         """Return tables of plausible microdata, drawn from a model that is learned from this release alone.
 
-        tables: how many, from 1 to 99. seed: the same one gives the same tables. Raises UsageError for a release or a
-        number that does not do, ReleaseError for a damaged release.
+        tables: how many, from 1 to 99. seed: the same one gives the same tables. sensitive: of several columns in
+        groups, the one to complete. Raises UsageError for a release, a number or a column that does not do,
+        ReleaseError for a damaged release.
         """
         from sqlanon.completion.complete_release import complete_release
 
-        given = (self.engine, self.tables, self.manifest, tables, seed, self.directory)
+        given = (self.engine, self.tables, self.manifest, tables, seed, self.directory, sensitive)
         return self._read_steadily(lambda: complete_release(*given))
 
     def write(self, directory: str | Path, overwrite: bool = False) -> "Release":

@@ -52,6 +52,28 @@ def quickly(monkeypatch):
     monkeypatch.setattr(dealing, "UPDATES", 1)
 
 
+def test_one_of_several_columns_is_completed_as_if_it_were_alone(quickly):
+    """Each group's values of the named column are dealt to its rows, and no other sensitive value stands beside."""
+    with connect() as con:
+        both = publish(con, 300, ["job", "number"], sensitive=["value", "area"], l=2, max_suppressed=0.1)
+        assert list(both.tables) == ["qit", "st", "st_2"]
+        for column, table in (("VALUE", "st"), ("area", "st_2")):
+            (rows,) = both.complete(1, seed=3, sensitive=column)
+            assert list(rows.columns) == ["job", "number", column.lower()]
+            group = dict(con.execute(f"select number, group_id from {both.tables['qit']}").fetchall())
+            dealt = sorted((group[number], value) for _, number, value in rows.itertuples(index=False))
+            assert dealt == sorted(row[:2] for row in both.table(table).fetchall())
+        with pytest.raises(sqlanon.UsageError, match="named with sensitive"):
+            both.complete(1)
+        with pytest.raises(sqlanon.UsageError, match="'number'"):
+            both.complete(1, sensitive="number")
+        randomized = sqlanon.splu(
+            con, "people", quasi=["job"], sensitive=["value", "area"], id="id", gamma={"value": 2, "area": 2}
+        )
+        with pytest.raises(sqlanon.UsageError, match="completed in all columns"):
+            randomized.complete(1, sensitive="value")
+
+
 def test_every_table_has_each_groups_values(connection, release, completed):
     for rows in completed:
         connection.register("dealt", rows)

@@ -224,7 +224,7 @@ def test_what_several_columns_cannot_do_is_said(published, tmp_path):
     con, release, asked = published
     with pytest.raises(sqlanon.UsageError, match="keeps one sensitive column in step, 2 were given"):
         sqlanon.anatomy(con, "t", l=4, key=KEY, ledger=tmp_path / "ledger.duckdb", out=tmp_path / "rel", **asked)
-    with pytest.raises(sqlanon.UsageError, match="several sensitive columns is not completed"):
+    with pytest.raises(sqlanon.UsageError, match="is completed one column at a time, named with sensitive"):
         release.complete()
     con.execute("create or replace table b as select 1 as r, 'd1' as disease, 0.5 as probability").fetchall()
     with pytest.raises(sqlanon.UsageError, match="several sensitive columns cannot be used to hold against"):

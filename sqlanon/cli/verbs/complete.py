@@ -22,6 +22,9 @@ def complete(
     seed: Annotated[
         int | None, typer.Option("--seed", help="The same number gives the same tables; fresh if not given.")
     ] = None,
+    sensitive: Annotated[
+        str | None, typer.Option("--sensitive", help="Of several sensitive columns in groups, the one to complete.")
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace older completed tables.")] = False,
     *,
     session: SessionOptions,
@@ -39,7 +42,7 @@ def complete(
     check_directory(out, overwrite, opened.directory)
     opened.require_unchanged()
     with display.progress():
-        found = opened.complete(tables, seed)
+        found = opened.complete(tables, seed, sensitive)
         files = found.write(out, overwrite)
     rows = int(opened.manifest["rows"])
     if session.how is Format.table:

@@ -145,5 +145,5 @@ def test_a_release_proves_itself_and_each_columns_distribution_is_kept(con, tmp_
     assert answer["n"].sum() == pytest.approx(release.manifest["rows"])
     with pytest.raises(sqlanon.QueryError, match="reads 's' and 't' together"):
         release.estimate("SELECT COUNT(*) FROM release WHERE s = 's1' AND t = '1'")
-    with pytest.raises(sqlanon.UsageError, match="several sensitive columns is not completed"):
+    with pytest.raises(sqlanon.UsageError, match="is completed one column at a time, named with sensitive"):
         release.complete()
