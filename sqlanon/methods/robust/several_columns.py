@@ -5,9 +5,9 @@ are, that of all columns together included: exchanging two rows changes no world
 signatures it is not so: conditions that hold of every column by itself prove nothing against an adversary who knows how
 the columns go together. So classes are not merged, and no row joins another class.
 
-First rows are left over until no value of any column is too frequent for its class, then groups are made by the first
-column, and rows that clash in another change places inside their class. The templates are
-`sql_templates/methods/robust/several_columns/`, those of `several_columns.py`, and of `class_grouping.py`.
+First rows are left over until no value of any column is too frequent for its class, then groups are made by the column
+of the most frequent value, and rows that clash in another change places inside their class. The templates are
+`sql_templates/methods/robust/several_columns/`, those of `methods/several_columns`, and of `class_grouping.py`.
 """
 
 from dataclasses import dataclass, replace

@@ -482,12 +482,12 @@ called as (
     select
         lined_up.block,
         lined_up.number,
-        following.group_id
+        follower.group_id
     from lined_up
-    inner join lined_up as following
-        on lined_up.first_block = following.first_block
-        and lined_up.seated_by = following.seated_by
-        and lined_up.place % lined_up.row_count + 1 = following.place
+    inner join lined_up as follower
+        on lined_up.first_block = follower.first_block
+        and lined_up.seated_by = follower.seated_by
+        and lined_up.place % lined_up.row_count + 1 = follower.place
 ),
 moved as (
     select
