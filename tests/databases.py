@@ -3,9 +3,12 @@
 An instance registers its thousands of functions anew, which takes longer than most tests.
 """
 
+import os
 import weakref
 
 import duckdb
+
+from tests.examples import PROFILE
 
 # the database goes with all that is in it, and an empty one gets its name
 EMPTY = (
@@ -20,6 +23,11 @@ SETTINGS = (
 )
 SET = f"select {', '.join(f'current_setting({name!r})' for name in SETTINGS)}"
 
+# each worker of a run has a core of its own; what threads could change is tested with numbers of them that are named,
+# and once more with all of them where more examples are drawn
+WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")) if PROFILE == "quick" else 1
+THREADS = max(1, (os.cpu_count() or 1) // WORKERS)
+
 _idle: list[tuple[duckdb.DuckDBPyConnection, object]] = []  # a connection of each instance that nobody uses, and SET
 
 
@@ -31,7 +39,7 @@ def connect() -> duckdb.DuckDBPyConnection:
             break
         instance.close()
     else:
-        instance = duckdb.connect()
+        instance = duckdb.connect(config={"threads": THREADS})
         settings = instance.execute(SET).fetchall()
     connection = instance.cursor()
     weakref.finalize(connection, _idle.append, (instance, settings)).atexit = False
