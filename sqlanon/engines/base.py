@@ -27,8 +27,9 @@ class Engine(Protocol):
     places: where a release can go (`directory`, `schema`, `session`); in_process: whether a whole table is
     cheap to fetch, so that it may be held in memory; in_parts: whether a table's rows lie in several files,
     each read in its own order, whose order is that of their names. row_by_row: whether rows are taken one by one, by
-    one process, so that any window spills, and a view that is read once costs no table. shares_hashes: whether a join
-    costs less than a hash of each row, of which the others make a number of their own.
+    one process, so that any window spills, and a view that is read once costs no table. few_tables: whether a table
+    between two statements costs more than one longer statement. shares_hashes: whether a join costs less than a hash of
+    each row, of which the others make a number of their own.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Engine(Protocol):
     in_process: bool
     in_parts: bool
     row_by_row: bool
+    few_tables: bool
     shares_hashes: bool
 
     # -- sources and relations

@@ -24,13 +24,7 @@ from sqlanon.methods.qit_st import Grouped, publish_qit
 from sqlanon.methods.request_options import SEVERAL_SENSITIVE, Names, RequestOptions
 from sqlanon.methods.several_columns import design as several_design
 from sqlanon.methods.several_columns import steps as several_steps
-from sqlanon.methods.several_columns.steps import (
-    check_suppressed,
-    check_values,
-    code_rows,
-    order_values,
-    publish_st,
-)
+from sqlanon.methods.several_columns.steps import check_suppressed, check_values, code_rows
 from sqlanon.methods.uniqueness import check_quasi
 from sqlanon.plans.plan import Request, Step
 from sqlanon.plans.templates import Sql
@@ -92,6 +86,11 @@ def design(request: Request, l: int, max_suppressed: float, block: int | None) -
     return OneColumn(request=request, attribute=attribute, promise={"l": l, "confidence": 1 / l})
 
 
+def order_values(design: Grouped) -> Steps:
+    """Return the steps that give every value its place in the order in which seats are dealt."""
+    return one_pass.order_values(design) if _in_one_pass(design) else several_columns.order_values(design)
+
+
 def draw(design: Grouped) -> Steps:
     """Return the step that draws for every coded row."""
     return one_pass.draw(design) if _in_one_pass(design) else grouping.draw_coded(design)
@@ -107,9 +106,14 @@ def form_groups(design: Grouped) -> Steps:
     return one_pass.form_groups(design) if _in_one_pass(design) else several_steps.form_groups(design)
 
 
+def publish_st(design: Grouped) -> Steps:
+    """Return the steps of the sensitive tables."""
+    return one_pass.publish_st(design) if _in_one_pass(design) else several_steps.publish_st(design)
+
+
 def _in_one_pass(design: Grouped) -> bool:
     """Tell whether one statement forms the groups; rows that change places afterwards are read more than once."""
-    return isinstance(design, OneColumn) and design.request.row_by_row
+    return isinstance(design, OneColumn) and design.request.few_tables
 
 
 _SMALL = (

@@ -196,14 +196,18 @@ def order_values(design: Grouping) -> Steps:
     return order_values_of(design, f"tally{design.attribute.suffix}")
 
 
-def order_values_of(design: Grouping, tally: str) -> Steps:
-    """Return `order_values` for values whose counts stand in the relation `tally`."""
+def order_values_of(design: Grouping, tally: str, places: tuple[str, ...] = ()) -> Steps:
+    """Return `order_values` for values whose counts stand in the relation `tally`.
+
+    places: the name of a column for each value's place among the sorted values, where it is read.
+    """
     attribute = design.attribute
     ordered = {
         "nulls_are_values": design.request.nulls == "value",
         "value_purpose": f"{attribute.purpose}/value/",
         "group_size": attribute.size,
         "groups_per_block": attribute.groups_per_block,
+        "place_columns": places,
     }
     return (Step("methods/grouping/frequency", suffix=attribute.suffix, reads={"tally": tally}, values=ordered),)
 

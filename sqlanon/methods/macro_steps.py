@@ -91,6 +91,7 @@ def grouping_values(method: str, parameter: str, draws: bool, refusals: list[Ref
         "block_purpose": Sql(f"({purpose}'/block/')"),
         "group_size": Sql(size),
         "groups_per_block": Sql("cast(groups_per_block as bigint)"),
+        "place_columns": (),
         "refusals": [
             *column_refusals("id", "--id"),
             *refusals,

@@ -1,7 +1,8 @@
-"""Groups in one pass over the rows, for an engine that takes them one by one.
+"""Groups in one pass over the rows, for an engine to which a table between statements is dear.
 
-The groups are those of `grouping.py`, row for row, in one statement: without shards, without counting rows that are
-seated, without a table between draws and groups. The templates are `sql_templates/methods/one_pass/`.
+The groups are those of `grouping.py`, row for row, in one statement: without counting rows that are seated, and without
+a table between positions and groups. An engine that takes rows one by one has no shards either, and no table of draws.
+The templates are `sql_templates/methods/one_pass/`.
 """
 
 from sqlanon.methods import grouping
@@ -13,9 +14,14 @@ from sqlanon.plans.plan import Step
 FOLDER = "methods/one_pass"
 
 
+def order_values(design: Grouping) -> Steps:
+    """Return the step that gives every value its place in the order of seats, and where `publish_st` sorts by it."""
+    return grouping.order_values_of(design, "tally", () if design.request.row_by_row else ("place",))
+
+
 def draw(design: Grouping) -> Steps:
-    """Return the step that draws for every coded row: a view, which `form_groups` alone reads, once."""
-    return grouping.draw_from(design, "code", "coded", "view")
+    """Return the step that draws for every coded row: a view where one statement alone reads it, once."""
+    return grouping.draw_from(design, "code", "coded", "view" if design.request.row_by_row else "table")
 
 
 def seat(design: Grouping) -> Steps:
@@ -24,6 +30,14 @@ def seat(design: Grouping) -> Steps:
 
 
 def form_groups(design: Grouping) -> Steps:
-    """Return the step that ends in `grouped`, where no value's rows are left out: every row with its group."""
+    """Return the steps that end in `grouped`, where no value's rows are left out: every row with its group."""
     values = {"carried": design.attribute.carried, "ties": tie_names(design.request)}
-    return (Step(f"{FOLDER}/grouped", values=values),)
+    if design.request.row_by_row:
+        return (Step(f"{FOLDER}/grouped", values=values),)
+    # a window over everything would have one worker: those of shards have many
+    return (Step(f"{FOLDER}/shard"), Step(f"{FOLDER}/sharded", yields="grouped", values=values))
+
+
+def publish_st(design: Grouping) -> Steps:
+    """Return the step of the sensitive table."""
+    return (Step("methods/qit_st/st" if design.request.row_by_row else f"{FOLDER}/st"),)

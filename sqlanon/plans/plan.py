@@ -56,8 +56,9 @@ class Request:
 
     types: the source's columns with their types, empty without a database. probed: what the method's own
     `probe` found in the source. following: the ledger that the release is published under, if any. row_by_row:
-    whether the engine that runs the plan takes rows one by one. shares_hashes: whether one hash of several neighbouring
-    numbers is joined to their rows. No script is made for an engine of another kind.
+    whether the engine that runs the plan takes rows one by one. few_tables: whether one longer statement costs it less
+    than a table between two. shares_hashes: whether one hash of several neighbouring numbers is joined to their rows.
+    No script is made for an engine of another kind.
     """
 
     source: Source
@@ -72,6 +73,7 @@ class Request:
     probed: Row = field(default_factory=dict)
     following: Following | None = None
     row_by_row: bool = False
+    few_tables: bool = False
     shares_hashes: bool = True
 
     @property

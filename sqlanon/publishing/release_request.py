@@ -117,6 +117,7 @@ def prepare(
         types=types,
         following=following,
         row_by_row=engine.row_by_row and not script,
+        few_tables=engine.few_tables and not script,
         shares_hashes=engine.shares_hashes or script,
     )
     values = {name: _look_up(value, engine) for name, value in parameters.items()}

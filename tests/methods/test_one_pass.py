@@ -21,6 +21,7 @@ TABLES = {
 @pytest.fixture
 def one_pass(monkeypatch):
     monkeypatch.setattr(DuckDBEngine, "row_by_row", True)
+    monkeypatch.setattr(DuckDBEngine, "few_tables", True)
     monkeypatch.setattr(DuckDBEngine, "shares_hashes", False)
 
 
@@ -36,6 +37,8 @@ def test_one_pass_makes_the_groups_that_many_steps_make(name):
     keyed = {"l": 4, "block": 5, "id": "i", "key": KEY}
     expected = tables(con, **keyed)
     with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(DuckDBEngine, "few_tables", True)
+        assert tables(con, **keyed) == expected  # shard by shard
         patched.setattr(DuckDBEngine, "row_by_row", True)
         assert tables(con, **keyed) == expected
 

@@ -33,6 +33,7 @@ class DuckDBEngine:
     in_process = True
     in_parts = False
     row_by_row = False
+    few_tables = False
     shares_hashes = True
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, catalog: str | None = None) -> None:

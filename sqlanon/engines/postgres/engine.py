@@ -46,6 +46,7 @@ class PostgresEngine(Schemas):
     in_process = False
     in_parts = False
     row_by_row = True
+    few_tables = True
     shares_hashes = False
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:

@@ -40,6 +40,7 @@ class SparkEngine:
     in_process = False
     in_parts = True
     row_by_row = False
+    few_tables = True
     shares_hashes = False
 
     def __init__(self, session: SparkSession) -> None:

@@ -83,41 +83,44 @@ from (
         from "counted"
       ), "fitting" as (
         select
-          min(intDiv(("kept_rows" - "larger_rows"), (4 - "place"))) as "group_count"
+          "placed".*,
+          min(
+            case
+              when "place" < 4
+              then intDiv(("kept_rows" - "larger_rows"), greatest(1, 4 - "place"))
+            end
+          ) over () as "group_count"
         from "placed"
-        where
-          "place" < 4
       )
       select
-        coalesce(cast(sum("placed"."kept_count") as Nullable(Int64)), 0) as "row_count",
+        coalesce(cast(sum("fitting"."kept_count") as Nullable(Int64)), 0) as "row_count",
         coalesce(
-          cast(sum(case when "placed"."sensitive" is null then "placed"."row_count" else 0 end) as Nullable(Int64)),
+          cast(sum(case when "fitting"."sensitive" is null then "fitting"."row_count" else 0 end) as Nullable(Int64)),
           0
         ) as "null_count",
         coalesce(
-          cast(sum(case when "placed"."kept_count" > 0 then 1 else 0 end) as Nullable(Int64)),
+          cast(sum(case when "fitting"."kept_count" > 0 then 1 else 0 end) as Nullable(Int64)),
           0
         ) as "value_count",
-        coalesce(max("placed"."kept_count"), 0) as "largest_count",
+        coalesce(max("fitting"."kept_count"), 0) as "largest_count",
         max(
           case
-            when "placed"."place" = 0
-            then cast("placed"."sensitive" as Nullable(String))
+            when "fitting"."place" = 0
+            then cast("fitting"."sensitive" as Nullable(String))
           end
         ) as "largest_value",
         coalesce(
           max(
-            case when "placed"."place" = 0 and "placed"."sensitive" is null then 1 else 0 end
+            case when "fitting"."place" = 0 and "fitting"."sensitive" is null then 1 else 0 end
           ),
           0
         ) as "largest_missing",
-        coalesce(max(case when "placed"."place" = 1 then "placed"."kept_count" end), 0) as "next_count",
+        coalesce(max(case when "fitting"."place" = 1 then "fitting"."kept_count" end), 0) as "next_count",
         coalesce(
-          cast(sum(least("placed"."kept_count", "fitting"."group_count")) as Nullable(Int64)),
+          cast(sum(least("fitting"."kept_count", "fitting"."group_count")) as Nullable(Int64)),
           0
         ) as "groupable_rows"
-      from "placed"
-      cross join "fitting"
+      from "fitting"
     ) as "looked_at"
 ) as checked;
 
@@ -195,15 +198,18 @@ from (
         from "combination"
         cross join "total"
         where
-          false
-          or (
-            "total"."known_1" > 1 and 5 * "total"."unique_rows" >= 4 * "total"."known_1"
-          )
-          or (
-            "total"."known_2" > 1 and 5 * "total"."unique_rows" >= 4 * "total"."known_2"
-          )
-          or (
-            "total"."known_3" > 1 and 5 * "total"."unique_rows" >= 4 * "total"."known_3"
+          "combination"."row_count" > 0
+          and (
+            false
+            or (
+              "total"."known_1" > 1 and 5 * "total"."unique_rows" >= 4 * "total"."known_1"
+            )
+            or (
+              "total"."known_2" > 1 and 5 * "total"."unique_rows" >= 4 * "total"."known_2"
+            )
+            or (
+              "total"."known_3" > 1 and 5 * "total"."unique_rows" >= 4 * "total"."known_3"
+            )
           )
       )
       select
@@ -246,10 +252,6 @@ with "valued" as (
     not (
       "tally"."sensitive" is null
     ) or false
-), "total" as (
-  select
-    intDiv(cast(sum("row_count") as Nullable(Int64)), 4) as "group_count"
-  from "valued"
 ), "ordered" as (
   select
     "sensitive",
@@ -258,19 +260,19 @@ with "valued" as (
     cast(sum("row_count") over (
       order by "row_count" desc, "hash"
       rows between unbounded preceding and current row
-    ) as Nullable(Int64)) as "last_position"
+    ) as Nullable(Int64)) as "last_position",
+    intDiv(cast(sum("row_count") over () as Nullable(Int64)), 4) as "group_count"
   from "valued"
 )
 select
-  "ordered"."sensitive" as "sensitive",
-  "ordered"."code" as "code",
-  "ordered"."row_count" as "kept_count",
-  "ordered"."last_position" - "ordered"."row_count" as "first_position",
-  "total"."group_count" as "group_count",
-  greatest(1, intDiv("total"."group_count", 64)) as "block_count",
+  "sensitive",
+  "code",
+  "row_count" as "kept_count",
+  "last_position" - "row_count" as "first_position",
+  "group_count",
+  greatest(1, intDiv("group_count", 64)) as "block_count",
   0 as "first_block"
-from "ordered"
-cross join "total";
+from "ordered";
 
 -- coded: The rows, each with its value as the code that `frequency` gave it: a whole number is sorted and joined at a fraction of what a text costs
 create temporary table "sqlanon_coded" as

@@ -68,10 +68,14 @@ from (
       from `counted`
     ), `fitting` as (
       select
-        min(((`kept_rows` - `larger_rows`) div (4 - `place`))) as `group_count`
+        `placed`.*,
+        min(
+          case
+            when `place` < 4
+            then ((`kept_rows` - `larger_rows`) div greatest(1, 4 - `place`))
+          end
+        ) over () as `group_count`
       from `placed`
-      where
-        `place` < 4
     )
     select
       case
@@ -86,24 +90,23 @@ from (
       end as `refusal`
     from (
       select
-        coalesce(cast(sum(`placed`.`kept_count`) as bigint), 0) as `row_count`,
+        coalesce(cast(sum(`fitting`.`kept_count`) as bigint), 0) as `row_count`,
         coalesce(
-          cast(sum(case when `placed`.`sensitive` is null then `placed`.`row_count` else 0 end) as bigint),
+          cast(sum(case when `fitting`.`sensitive` is null then `fitting`.`row_count` else 0 end) as bigint),
           0
         ) as `null_count`,
-        coalesce(cast(sum(case when `placed`.`kept_count` > 0 then 1 else 0 end) as bigint), 0) as `value_count`,
-        coalesce(max(`placed`.`kept_count`), 0) as `largest_count`,
-        max(case when `placed`.`place` = 0 then cast(`placed`.`sensitive` as string) end) as `largest_value`,
+        coalesce(cast(sum(case when `fitting`.`kept_count` > 0 then 1 else 0 end) as bigint), 0) as `value_count`,
+        coalesce(max(`fitting`.`kept_count`), 0) as `largest_count`,
+        max(case when `fitting`.`place` = 0 then cast(`fitting`.`sensitive` as string) end) as `largest_value`,
         coalesce(
           max(
-            case when `placed`.`place` = 0 and `placed`.`sensitive` is null then 1 else 0 end
+            case when `fitting`.`place` = 0 and `fitting`.`sensitive` is null then 1 else 0 end
           ),
           0
         ) as `largest_missing`,
-        coalesce(max(case when `placed`.`place` = 1 then `placed`.`kept_count` end), 0) as `next_count`,
-        coalesce(cast(sum(least(`placed`.`kept_count`, `fitting`.`group_count`)) as bigint), 0) as `groupable_rows`
-      from `placed`
-      cross join `fitting`
+        coalesce(max(case when `fitting`.`place` = 1 then `fitting`.`kept_count` end), 0) as `next_count`,
+        coalesce(cast(sum(least(`fitting`.`kept_count`, `fitting`.`group_count`)) as bigint), 0) as `groupable_rows`
+      from `fitting`
     ) as `looked_at`
 ) as checked;
 
@@ -162,15 +165,18 @@ from (
       from `combination`
       cross join `total`
       where
-        false
-        or (
-          `total`.`known_1` > 1 and 5 * `total`.`unique_rows` >= 4 * `total`.`known_1`
-        )
-        or (
-          `total`.`known_2` > 1 and 5 * `total`.`unique_rows` >= 4 * `total`.`known_2`
-        )
-        or (
-          `total`.`known_3` > 1 and 5 * `total`.`unique_rows` >= 4 * `total`.`known_3`
+        `combination`.`row_count` > 0
+        and (
+          false
+          or (
+            `total`.`known_1` > 1 and 5 * `total`.`unique_rows` >= 4 * `total`.`known_1`
+          )
+          or (
+            `total`.`known_2` > 1 and 5 * `total`.`unique_rows` >= 4 * `total`.`known_2`
+          )
+          or (
+            `total`.`known_3` > 1 and 5 * `total`.`unique_rows` >= 4 * `total`.`known_3`
+          )
         )
     )
     select
@@ -221,10 +227,6 @@ with `valued` as (
   cross join `sqlanon_key` as `key`
   where
     not `tally`.`sensitive` is null or false
-), `total` as (
-  select
-    (cast(sum(`row_count`) as bigint) div 4) as `group_count`
-  from `valued`
 ), `ordered` as (
   select
     `sensitive`,
@@ -233,19 +235,19 @@ with `valued` as (
     cast(sum(`row_count`) over (
       order by `row_count` desc, `hash`
       rows between unbounded preceding and current row
-    ) as bigint) as `last_position`
+    ) as bigint) as `last_position`,
+    (cast(sum(`row_count`) over () as bigint) div 4) as `group_count`
   from `valued`
 )
 select
-  `ordered`.`sensitive`,
-  `ordered`.`code`,
-  `ordered`.`row_count` as `kept_count`,
-  `ordered`.`last_position` - `ordered`.`row_count` as `first_position`,
-  `total`.`group_count`,
-  greatest(1, (`total`.`group_count` div 64)) as `block_count`,
+  `sensitive`,
+  `code`,
+  `row_count` as `kept_count`,
+  `last_position` - `row_count` as `first_position`,
+  `group_count`,
+  greatest(1, (`group_count` div 64)) as `block_count`,
   0 as `first_block`
-from `ordered`
-cross join `total`;
+from `ordered`;
 
 -- coded: The rows, each with its value as the code that `frequency` gave it: a whole number is sorted and joined at a fraction of what a text costs
 create temporary view `sqlanon_coded` as

@@ -153,9 +153,11 @@ from (
             from combination
             cross join total
             where
-                false
-                or (total.known_1 > 1 and 5 * total.unique_rows >= 4 * total.known_1)
-                or (total.known_2 > 1 and 5 * total.unique_rows >= 4 * total.known_2)
+                combination.row_count > 0 and (
+                    false
+                    or (total.known_1 > 1 and 5 * total.unique_rows >= 4 * total.known_1)
+                    or (total.known_2 > 1 and 5 * total.unique_rows >= 4 * total.known_2)
+                )
         )
         select
             total.row_count,

@@ -1,0 +1,43 @@
+"""The order of tables that lie in several files: what a sort of the whole would put elsewhere, counted."""
+
+import math
+import random
+
+import duckdb
+
+from sqlanon.plans.build import render_query
+from sqlanon.plans.templates import Sql
+from sqlanon.verification.row_order import PLACE_COLUMNS
+
+COLUMNS = {"a": "integer", "b": "double"}
+VALUES = ([None, 1, 2, 3], [None, 1.0, 2.0, math.nan])
+TURNS = 60
+
+
+def standing(line):
+    """Return what lines are ordered by: NULL last, NaN before it."""
+    return [(value is None, value != value, 0 if value is None or value != value else value) for value in line]
+
+
+def test_lines_out_of_place_are_counted_in_files_and_between_them():
+    con, drawn, faulty = duckdb.connect(), random.Random(3), 0
+    file, place = PLACE_COLUMNS.values()
+    types = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
+    for turn in range(TURNS):
+        lines = [tuple(map(drawn.choice, VALUES)) for _ in range(drawn.randint(1, 10))]
+        if turn % 2:
+            lines.sort(key=standing)
+        cut = drawn.randint(0, len(lines))
+        parts = [(f"part {0 if row < cut else 1}", row if row < cut else row - cut) for row in range(len(lines))]
+        con.execute(f"create or replace table stored ({file} varchar, {place} bigint, {types})")
+        con.executemany(
+            "insert into stored values (?, ?, ?, ?)", [(*part, *line) for part, line in zip(parts, lines, strict=True)]
+        )
+        for strict in (False, True):
+            values = {"line_columns": tuple(COLUMNS), "all_differ": strict, **PLACE_COLUMNS}
+            sql = render_query("verification/row_order/parts_order", values, {"published": Sql("stored")})
+            pairs = list(zip(map(standing, lines), map(standing, lines[1:]), strict=False))
+            wanted = sum(after < before or (strict and after == before) for before, after in pairs)
+            assert con.execute(sql).fetchone() == (wanted, len(lines))
+            faulty += wanted > 0
+    assert TURNS // 2 < faulty < 2 * TURNS
