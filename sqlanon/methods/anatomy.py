@@ -88,7 +88,7 @@ def design(request: Request, l: int, max_suppressed: float, block: int | None) -
 
 def order_values(design: Grouped) -> Steps:
     """Return the steps that give every value its place in the order in which seats are dealt."""
-    return one_pass.order_values(design) if _in_one_pass(design) else several_columns.order_values(design)
+    return one_pass.order_values(design) if _in_one_pass(design) else several_steps.order_values(design)
 
 
 def draw(design: Grouped) -> Steps:
