@@ -121,9 +121,11 @@ counted as (
     from combination
     cross join total
     where
-        false
-        or (total.known_1 > 1 and 5 * total.unique_rows >= 4 * total.known_1)
-        or (total.known_2 > 1 and 5 * total.unique_rows >= 4 * total.known_2)
+        combination.row_count > 0 and (
+            false
+            or (total.known_1 > 1 and 5 * total.unique_rows >= 4 * total.known_1)
+            or (total.known_2 > 1 and 5 * total.unique_rows >= 4 * total.known_2)
+        )
 )
 select
     total.row_count,
@@ -155,28 +157,24 @@ with valued as (
     cross join "sqlanon_key" as key
     where tally.sensitive is not null or false
 ),
-total as (
-    select cast(sum(row_count) as bigint) // 4 as group_count
-    from valued
-),
 ordered as (
     select
         sensitive,
         row_count,
         cast(row_number() over (order by row_count desc, hash) - 1 as integer) as code,
-        cast(sum(row_count) over (order by row_count desc, hash rows unbounded preceding) as bigint) as last_position
+        cast(sum(row_count) over (order by row_count desc, hash rows unbounded preceding) as bigint) as last_position,
+        cast(sum(row_count) over () as bigint) // 4 as group_count
     from valued
 )
 select
-    ordered.sensitive,
-    ordered.code,
-    ordered.row_count as kept_count,
-    ordered.last_position - ordered.row_count as first_position,
-    total.group_count,
-    greatest(1, total.group_count // 64) as block_count,
+    sensitive,
+    code,
+    row_count as kept_count,
+    last_position - row_count as first_position,
+    group_count,
+    greatest(1, group_count // 64) as block_count,
     0 as first_block
-from ordered
-cross join total;
+from ordered;
 
 -- frequency_2
 with valued as (
@@ -188,28 +186,24 @@ with valued as (
     cross join "sqlanon_key" as key
     where tally.sensitive is not null or false
 ),
-total as (
-    select cast(sum(row_count) as bigint) // 4 as group_count
-    from valued
-),
 ordered as (
     select
         sensitive,
         row_count,
         cast(row_number() over (order by row_count desc, hash) - 1 as integer) as code,
-        cast(sum(row_count) over (order by row_count desc, hash rows unbounded preceding) as bigint) as last_position
+        cast(sum(row_count) over (order by row_count desc, hash rows unbounded preceding) as bigint) as last_position,
+        cast(sum(row_count) over () as bigint) // 4 as group_count
     from valued
 )
 select
-    ordered.sensitive,
-    ordered.code,
-    ordered.row_count as kept_count,
-    ordered.last_position - ordered.row_count as first_position,
-    total.group_count,
-    greatest(1, total.group_count // 64) as block_count,
+    sensitive,
+    code,
+    row_count as kept_count,
+    last_position - row_count as first_position,
+    group_count,
+    greatest(1, group_count // 64) as block_count,
     0 as first_block
-from ordered
-cross join total;
+from ordered;
 
 -- frequency_led
 with every as (

@@ -439,28 +439,24 @@ with valued as (
     cross join "sqlanon_key" as key
     where tally.sensitive is not null or false
 ),
-total as (
-    select cast(sum(row_count) as bigint) // 3 as group_count
-    from valued
-),
 ordered as (
     select
         sensitive,
         row_count,
         cast(row_number() over (order by row_count desc, hash) - 1 as integer) as code,
-        cast(sum(row_count) over (order by row_count desc, hash rows unbounded preceding) as bigint) as last_position
+        cast(sum(row_count) over (order by row_count desc, hash rows unbounded preceding) as bigint) as last_position,
+        cast(sum(row_count) over () as bigint) // 3 as group_count
     from valued
 )
 select
-    ordered.sensitive,
-    ordered.code,
-    ordered.row_count as kept_count,
-    ordered.last_position - ordered.row_count as first_position,
-    total.group_count,
-    greatest(1, total.group_count // 64) as block_count,
+    sensitive,
+    code,
+    row_count as kept_count,
+    last_position - row_count as first_position,
+    group_count,
+    greatest(1, group_count // 64) as block_count,
     0 as first_block
-from ordered
-cross join total;
+from ordered;
 
 -- frequency_2
 with valued as (
