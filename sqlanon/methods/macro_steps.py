@@ -41,7 +41,7 @@ GROUPING = (
     Step("methods/macro_steps/refusal"),
     Step("methods/macro_steps/key"),
     Step("methods/macro_steps/identified", "view"),
-    Step("methods/grouping/frequency"),
+    Step("methods/grouping/frequency", values={"place_columns": ()}),
     Step("methods/grouping/coded", "view", reads={"rows": "identified"}),
     Step("methods/grouping/drawn", reads={"identified": "coded"}),
     *(Step(f"methods/grouping/{name}") for name in ("shard", "positioned", "block")),
@@ -91,7 +91,6 @@ def grouping_values(method: str, parameter: str, draws: bool, refusals: list[Ref
         "block_purpose": Sql(f"({purpose}'/block/')"),
         "group_size": Sql(size),
         "groups_per_block": Sql("cast(groups_per_block as bigint)"),
-        "place_columns": (),
         "refusals": [
             *column_refusals("id", "--id"),
             *refusals,
