@@ -20,6 +20,12 @@ _STORED_ORDER = {
     "enable_indexonlyscan": "off",
     "enable_bitmapscan": "off",
 }
+# of rows that a statement makes itself little is known, and where it is guessed that they are few, a nested loop over
+# them takes the square of their number; our tables have no index, so that in no case it is much better than a hash
+_NO_LOOPS = {"enable_nestloop": "off"}
+_JOINS = re.compile(r"\bjoin\b", re.IGNORECASE)
+# what only loops can join: forbidden, they would outweigh every other cost
+_LOOPS = re.compile(r"\b(cross join|lateral|on\s+true|unnest)\b", re.IGNORECASE)
 _LAG = re.compile(r"\blag\(", re.IGNORECASE)
 _ENOUGH = 64 * 1024  # kilobytes: beyond it, sorts and hashes of millions of rows hardly get faster
 _KILOBYTES = {"B": 1 / 1024, "kB": 1, "MB": 1024, "GB": 1024**2, "TB": 1024**3}
@@ -27,7 +33,8 @@ _KILOBYTES = {"B": 1 / 1024, "kB": 1, "MB": 1024, "GB": 1024**2, "TB": 1024**3}
 
 def settings_for(sql: str) -> Mapping[str, str]:
     """Return what a statement has to run under."""
-    return {**_PATH, **(_STORED_ORDER if _LAG.search(sql) else {})}
+    loops = _NO_LOOPS if _JOINS.search(sql) and not _LOOPS.search(sql) else {}
+    return {**_PATH, **loops, **(_STORED_ORDER if _LAG.search(sql) else {})}
 
 
 @contextmanager

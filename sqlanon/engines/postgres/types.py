@@ -25,6 +25,7 @@ _NAMES = {  # types by what DuckDB calls them
     "jsonb": "JSON",
 }
 
+_EMPTY = {"SMALLINT": "int64", "INTEGER": "int64", "BIGINT": "int64", "FLOAT": "float64", "DOUBLE": "float64"}
 AS_TEXT = ("ENUM", "OTHER", "JSON")  # what a source's values are published as text of
 
 # an array's items: its own name, kind and category are those of what it holds
@@ -82,7 +83,8 @@ def build_frame(names: Sequence[str], types: Sequence[str], rows: Sequence[Seque
 
     columns = {}
     for place, kind in enumerate(types):  # by place: two columns of a result may have one name
-        column = pd.Series([row[place] for row in rows])
+        # no rows tell no type, and what is joined to such a column would lose its own
+        column = pd.Series([row[place] for row in rows], dtype=None if rows else _EMPTY.get(kind, "object"))
         if kind.startswith("DECIMAL"):
             column = pd.to_numeric(column).astype(float)
         elif kind == "DATE" or kind.startswith("TIMESTAMP"):

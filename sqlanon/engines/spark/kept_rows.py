@@ -31,11 +31,14 @@ def keep_rows(frame: DataFrame) -> DataFrame:
 
 
 def _size(session: SparkSession, plan: Any) -> Any:
-    """Return what the planner reads a relation's size from (an Option of Statistics); none where no block is known."""
+    """Return what the planner reads a size from (an Option of Statistics); none where not all blocks are known."""
     context: Any = session.sparkContext._jsc.sc()
     context.listenerBus().waitUntilEmpty()  # blocks are told of by events
     number = plan.rdd().id()
-    sizes = (kept.memSize() + kept.diskSize() for kept in context.getRDDStorageInfo() if kept.id() == number)
+    blocks = (kept for kept in context.getRDDStorageInfo() if kept.id() == number)
+    # a table that only some parts are known of could be large, and look small
+    whole = (kept for kept in blocks if kept.numCachedPartitions() == kept.numPartitions())
+    sizes = (kept.memSize() + kept.diskSize() for kept in whole)
     size = next(sizes, 0 if plan.rdd().getNumPartitions() == 0 else None)
     option = cast(Any, session._jvm).scala.Option
     if size is None:
