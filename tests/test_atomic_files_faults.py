@@ -47,7 +47,7 @@ def test_associations_that_were_not_written_to_their_end_go_with_the_next_run(sh
     secret = "SELECT ssn, disease FROM base WHERE age < 25"
     asked = ("breach", "--base", "patients.parquet", *views, "--secret", secret, "--out", "links.parquet")
     before = shell.left()
-    for number in range(34, 90, 3):
+    for number in range(3, 90, 3):
         assert shell(*asked, fault=(number, "KILL")).returncode == -9
         if any(name.startswith(".") for name in shell.left()):  # the dead run had begun to write
             break
