@@ -16,7 +16,6 @@ from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.methods.published_forms import form_name, has_several, one_column
 from sqlanon.plans.manifest import Manifest, follows
 from sqlanon.plans.plan import relation_name
-from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.wording import option
@@ -91,7 +90,9 @@ def _keep(space: ModelRows, number: int, dealt: list[tuple[str, Sql, Sql]]) -> S
 def _of_column(tables: Mapping[str, Sql], manifest: Manifest, column: str) -> tuple[Mapping[str, Sql], Manifest]:
     """Return what a release is for whoever looks at one of its sensitive columns."""
     columns = manifest["columns"]["sensitive"]
-    (named,) = resolve_names(columns, [column])
+    named = next((one for one in columns if one.lower() == column.lower()), None)
+    if named is None:
+        raise UsageError(f"{column!r} is no sensitive column of the release; it has {', '.join(map(repr, columns))}")
     if has_several(manifest):
         return one_column(tables, manifest, named)
     if len(columns) > 1:
