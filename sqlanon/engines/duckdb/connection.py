@@ -46,11 +46,7 @@ def connect(
         if database is not None:
             raise SourceError(f"cannot open the database {database!r}: {first_line(error)}") from None
         raise UsageError(f"DuckDB refuses these resources: {first_line(error)}") from None
-    # DuckDB 2 draws a bar on standard output after two seconds, in the midst of what a program reads there
-    connection.execute("set enable_progress_bar = false")
-    _ours.add(connection)
-    interruptible.add(connection)
-    return connection
+    return _own(connection)
 
 
 def connect_beside() -> duckdb.DuckDBPyConnection:
@@ -58,7 +54,12 @@ def connect_beside() -> duckdb.DuckDBPyConnection:
 
     What each makes is temporary, and its own; an instance of its own would take 20 ms to know its functions.
     """
-    connection = _instance(os.getpid()).cursor()
+    return _own(_instance(os.getpid()).cursor())
+
+
+def _own(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """Make a connection one of ours: it is quiet, and known to whoever interrupts or ends the process."""
+    # DuckDB 2 draws a bar on standard output after two seconds, in the midst of what a program reads there
     connection.execute("set enable_progress_bar = false")
     _ours.add(connection)
     interruptible.add(connection)

@@ -9,6 +9,8 @@ from typing import Any, cast
 
 from pyspark.sql import DataFrame, SparkSession
 
+from sqlanon.engines.spark.classic import frame_of, java_session
+
 
 def keep_rows(frame: DataFrame) -> DataFrame:
     """Compute the rows once and return them, their plan cut and its size (bytes in memory) known.
@@ -17,7 +19,8 @@ def keep_rows(frame: DataFrame) -> DataFrame:
     """
     kept: Any = frame.localCheckpoint()
     session: Any = frame.sparkSession
-    if getattr(session, "_jsparkSession", None) is None:  # a remote session: its plans are out of reach
+    java = java_session(session)
+    if java is None:
         return cast(DataFrame, kept)
     jvm, plan = session._jvm, kept._jdf.logicalPlan()
     # a case class of two lists: what it is, and the session, its guessed size and what is known of its values
@@ -25,9 +28,7 @@ def keep_rows(frame: DataFrame) -> DataFrame:
     guesses = [plan.otherCopyArgs().apply(place) for place in range(plan.otherCopyArgs().size())]
     guesses[1:3] = _size(session, plan), jvm.scala.Option.empty()
     dataset = getattr(getattr(jvm.org.apache.spark.sql.classic, "Dataset$"), "MODULE$")
-    told = dataset.ofRows(session._jsparkSession, plan.copy(*is_told, *guesses))
-    kind: Any = DataFrame  # its constructor makes the classic kind, which its types do not tell
-    return cast(DataFrame, kind(told, session))
+    return frame_of(dataset.ofRows(java, plan.copy(*is_told, *guesses)), session)
 
 
 def _size(session: SparkSession, plan: Any) -> Any:
@@ -44,5 +45,5 @@ def _size(session: SparkSession, plan: Any) -> Any:
     if size is None:
         return option.empty()
     # py4j cannot pass a large integer of Scala's; a range of n numbers is known to have 8 n bytes
-    numbers = cast(Any, session)._jsparkSession.range(max(size // 8, 1))
+    numbers = java_session(session).range(max(size // 8, 1))
     return option.apply(numbers.queryExecution().optimizedPlan().stats())
