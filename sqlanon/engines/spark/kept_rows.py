@@ -5,8 +5,10 @@ both sides. In a chain of steps the guess doubles its digits at each join, until
 run the step; and nothing looks small enough to be sent to every worker. So a checkpoint is told the size of its rows.
 """
 
+from contextlib import suppress
 from typing import Any, cast
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 
 from sqlanon.engines.spark.classic import frame_of, java_session
@@ -34,7 +36,8 @@ def keep_rows(frame: DataFrame) -> DataFrame:
 def _size(session: SparkSession, plan: Any) -> Any:
     """Return what the planner reads a size from (an Option of Statistics); none where not all blocks are known."""
     context: Any = session.sparkContext._jsc.sc()
-    context.listenerBus().waitUntilEmpty()  # blocks are told of by events
+    with suppress(Py4JJavaError):  # blocks are told of by events; a session that is behind with them may not know yet
+        context.listenerBus().waitUntilEmpty()
     number = plan.rdd().id()
     blocks = (kept for kept in context.getRDDStorageInfo() if kept.id() == number)
     # a table that only some parts are known of could be large, and look small
