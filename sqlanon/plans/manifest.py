@@ -31,7 +31,7 @@ _ROLES = ("quasi", "sensitive", "group", "count", "label", "qiid", "alternatives
 _TEXTS = {
     "engine": r"(duckdb|spark|postgres) [\w.+-]{1,40}|by hand",
     "sqlanon": r"[\w.+-]{1,40}",
-    "created": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00",
+    "created": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?\+00:00",
 }
 _REQUIRED = {
     "format": int,
@@ -61,7 +61,7 @@ def new_manifest(
         "files": dict(files),
         "engine": engine,
         "sqlanon": sqlanon.version.VERSION,
-        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="microseconds"),
     }
 
 
