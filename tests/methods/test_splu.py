@@ -222,3 +222,13 @@ def test_values_left_out_do_not_excuse_wrong_counts(con):
     con.execute(f"update {table} set s = 'v1' where s in ('v2', 'v3')").fetchall()
     failed = {check.name for check in release.verify(against="t").checks if check.holds is False}
     assert "published_counts" in failed
+
+
+@pytest.mark.filterwarnings("ignore:the engine")
+@pytest.mark.parametrize("gamma", [2, 4, 8])
+def test_every_slot_is_drawn_where_the_engine_draws(con, gamma):
+    con.execute("create table people as select i, i % 90 as age, 'v' || i % 100 as disease from range(400) as t(i)")
+    release = sqlanon.splu(con, "people", quasi="age", sensitive="disease", gamma=gamma, draws="random")
+    ((shown,),) = con.execute(f"select count(distinct disease) from {release.tables['data']}").fetchall()
+    # 100 (1 - (1 - 1/gamma)^(4 gamma)), about 99 for both; a slot that is never drawn leaves out all who sit there
+    assert shown > 90

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from sqlanon.errors import UsageError
+from sqlanon.methods import packing
 from sqlanon.methods.base import Steps
 from sqlanon.methods.grouping import (
     ONE_BLOCK,
@@ -20,8 +21,10 @@ from sqlanon.methods.grouping import (
     seat_rows_of,
 )
 from sqlanon.methods.internal_names import identity_names, quasi_names, rows_to_draw_for, sensitive_names, tie_names
+from sqlanon.methods.packing import carried_quasi
 from sqlanon.plans.plan import Request, Row, Step
 from sqlanon.plans.roles import resolve_names
+from sqlanon.plans.statement import Statement
 from sqlanon.wording import option
 
 TOO_SMALL = "gamma = {gamma} for {column} hides nothing; gamma is a whole number of at least 2"
@@ -37,6 +40,11 @@ class Randomization(Grouping):
     attributes: tuple[Attribute, ...]
     drops: bool
     departed: int = 0
+
+    @property
+    def measure(self) -> tuple[Statement, Row] | None:
+        """Return the query of the quasi columns' ranges."""
+        return packing.measure(self.request)
 
     @property
     def columns(self) -> Mapping[str, Any]:
@@ -74,9 +82,10 @@ def design(
 ) -> Randomization:
     """Decide on the attributes' decoy groups; epsilon, alpha and target_error are for the guarantee alone."""
     gammas = _gammas(request, gamma)
-    attributes = _attributes(request, gammas, block or ONE_BLOCK)
+    layout = packing.layout_of(request)
+    attributes = _attributes(request, gammas, block or ONE_BLOCK, carried_quasi(request, layout))
     drops = _drops_residue(gammas, residue)
-    return Randomization(request=request, attribute=attributes[0], attributes=attributes, drops=drops)
+    return Randomization(request=request, attribute=attributes[0], attributes=attributes, drops=drops, layout=layout)
 
 
 def check_all_values(design: Randomization) -> Steps:
@@ -106,10 +115,11 @@ def randomize(design: Randomization) -> Steps:
 def publish_data(design: Randomization) -> Steps:
     """Return the step of the one published table: exact quasi values, drawn sensitive values."""
     roles = design.request.roles
-    shown = [
-        *zip(quasi_names(design.request), roles.quasi, strict=True),
-        *((_published(number), column) for number, column in enumerate(roles.sensitive)),
-    ]
+    sensitive = [(_published(number), column) for number, column in enumerate(roles.sensitive)]
+    if design.layout is not None:
+        packed = packing.published_quasi(design.request)
+        return (Step("methods/packing/data", values={**packed, "shown": sensitive}),)
+    shown = [*zip(quasi_names(design.request), roles.quasi, strict=True), *sensitive]
     return (Step("methods/splu/data", values={"shown": shown}),)
 
 
@@ -150,7 +160,9 @@ def _drops_residue(gammas: Mapping[str, int], residue: str | None) -> bool:
     return alike if residue is None else residue == "drop"
 
 
-def _attributes(request: Request, gammas: Mapping[str, int], groups_per_block: int) -> tuple[Attribute, ...]:
+def _attributes(
+    request: Request, gammas: Mapping[str, int], groups_per_block: int, quasi: tuple[str, ...]
+) -> tuple[Attribute, ...]:
     """Return the attributes; each carries what the ones after it need."""
     internal = sensitive_names(request)
     last = len(internal) - 1
@@ -162,7 +174,7 @@ def _attributes(request: Request, gammas: Mapping[str, int], groups_per_block: i
             purpose=f"splu/{column}",
             groups_per_block=groups_per_block,
             carried=(
-                *quasi_names(request),
+                *quasi,
                 *(_published(before) for before in range(number)),
                 *internal[number + 1 :],
                 # only an attribute that is not the last has to tell rows apart for the next one's draws
