@@ -51,9 +51,21 @@ def _learn(view: View) -> Sql:
     for turn in range(TURNS):
         log.info("learning, turn %d of %d", turn + 1, TURNS)
         factors = _learn_odds(view, weighed)
+        weighed = _deal(view, weighed, factors)
+    return weighed
+
+
+def _deal(view: View, weighed: Sql, factors: list[tuple[Sql, str]]) -> Sql:
+    """Return everybody's weights after one turn, by what these odds tell."""
+    if not view.engine.traits.row_by_row:
         for _ in range(DEALS):
             weighed = view.replace("weighed", "weighed", {"weighed": weighed}, factors=factors, codes=view.codes)
-    return weighed
+        return weighed
+    # where rows are joined one by one, to look odds up once a turn saves more than another column costs
+    told = view.subquery("told", {"weighed": weighed}, factors=factors, codes=view.codes)
+    for _ in range(DEALS):
+        told = view.replace("weighed", "dealt", {"told": told}, codes=view.codes)
+    return told
 
 
 def _learn_odds(view: View, weighed: Sql) -> list[tuple[Sql, str]]:

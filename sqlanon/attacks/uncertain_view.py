@@ -104,9 +104,9 @@ class UncertainView(GroupView):
         nodes = self.workspace.keep_frame("tree_node", frame_tree_nodes(self.read))
         given, folder = {"original": original.rows, "tree_node": nodes}, "verification/uncertain"
         trees = [(n, self.published.subquery(f"{folder}/true_node", given, number=n)) for n in self.read.trees]
-        others = [n for n in range(1, len(self.read.quasi) + 1) if n not in self.read.trees]
+        others = original.split_places(n for n in range(1, len(self.read.quasi) + 1) if n not in self.read.trees)
         # what stands in the place of the label is the set of sensitive alternatives
-        carried = {"labels": ["sensitive"], "trees": trees, "others": others}
+        carried = {"labels": ["sensitive"], "trees": trees, **others}
         rows = self.published.subquery(f"{folder}/true_row", given, **carried)
         values = {"kinds": self._kinds, "marks": self.names[-1], "held": original.kinds["sensitive"]}
         sql = render_query("attacks/shown_microdata", values, {"true_row": rows})

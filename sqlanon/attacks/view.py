@@ -73,6 +73,10 @@ class View:
             self.workspace.forget([str(before)])
         return self.relations[name]
 
+    def subquery(self, template: str, given: Mapping[str, Sql], /, **values: object) -> Sql:
+        """Return a query in brackets, to stand where a relation that is read once does."""
+        return Sql(f"(\n{self.workspace.render(f'attacks/{template}', given, **values)}\n)")
+
     def row(self, template: str, given: Mapping[str, Sql], /, **values: object) -> dict[str, Any]:
         """Return the one row of figures of a query."""
         (found,) = self.engine.rows(self.workspace.render(f"attacks/{template}", given, **values))
