@@ -79,6 +79,8 @@ PORTABLE: dict[type[exp.Expr], set[str]] = {
     exp.Anonymous: {"this", "expressions"},
     exp.Explode: {"this"},
     exp.Split: _BINARY,
+    # of numbers that are not negative; in brackets wherever one stands in another
+    **dict.fromkeys((exp.BitwiseLeftShift, exp.BitwiseRightShift, exp.BitwiseAnd, exp.BitwiseXor), _BINARY),
     **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Mod, exp.IntDiv), _BINARY),
     **dict.fromkeys((exp.And, exp.Or, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE), _BINARY),
 }
@@ -104,7 +106,6 @@ RUN: dict[type[exp.Expr], set[str]] = {
     exp.TableAlias: {"this", "columns"},
     exp.BitwiseOrAgg: {"this"},
     exp.BitwiseAndAgg: {"this"},
-    exp.BitwiseLeftShift: _BINARY,
 }
 _RUN_TYPES = _TYPES | {
     *(exp.DType.BOOLEAN, exp.DType.DATE, exp.DType.DECIMAL, exp.DType.SMALLINT, exp.DType.FLOAT, exp.DType.DOUBLE),

@@ -14,12 +14,13 @@ from sqlanon.methods.uncertain import diversity, refinement
 from sqlanon.methods.uncertain.dimensions import Dimension, Level
 from sqlanon.methods.uncertain.diversity import GROUP_MULTIPLE, Diversity, Undiverse
 from sqlanon.plans.plan import Repeat, Row, Step
-from sqlanon.plans.templates import Sql
 
 CARRIED = ("row_number", "sensitive_count", "cell_code")  # what a row keeps to the end: by which it is judged
 WORD_DIGITS = 18  # a whole number holds as many
+MOST_BITS = 31  # that tell the branches of a level apart
+FOLDS = 6  # after which each of 64 bits has met all before it
 MOST_BRANCHES = 1_000_000  # that a sort tells apart at one level; with more, neighbours are taken together
-MOST_ROWS, MOST_PAIRS = 2_000, 20_000_000  # of a cluster, and in all, for the figures of quality
+MOST_ROWS, MOST_PAIRS = 2_000, 2_000_000  # of a cluster, and in all, for the figures of quality
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,9 @@ class Clustering:
     """What is asked of the clusters.
 
     k: least rows of a cluster; l: least different weights where one of them is not below `threshold`.
-    undiverse: what becomes of a cluster that fails. refine: turns of swaps before clusters are judged. ties: columns
+    undiverse: what becomes of a cluster that fails. refine: turns of cuts before clusters are judged. ties: columns
     of `determined` that order rows which are alike. max_group: most rows of a cluster, None for a small multiple of K.
+    certain: whether no sensitive cell holds several values.
     """
 
     dimensions: Sequence[Dimension]
@@ -39,6 +41,7 @@ class Clustering:
     refine: int = 0
     ties: Sequence[str] = ("draw",)
     max_group: int | None = None
+    certain: bool = False
 
     @property
     def most_rows(self) -> int:
@@ -48,12 +51,12 @@ class Clustering:
     @property
     def diversity(self) -> Diversity:
         """Return what is asked of the clusters' sensitive values."""
-        return Diversity(self.k, self.l, self.undiverse, self.most_rows, tuple(self.ties))
+        return Diversity(self.k, self.l, self.undiverse, self.most_rows, tuple(self.ties), self.certain)
 
     @property
     def rows(self) -> str:
         """Return the relation of the rows in the clusters that are judged."""
-        return "refining" if self.refine else "clustering"
+        return "settled" if self.refine else "clustering"
 
 
 def steps(asked: Clustering, prefix: str = "") -> tuple[Step | Repeat, ...]:
@@ -63,7 +66,7 @@ def steps(asked: Clustering, prefix: str = "") -> tuple[Step | Repeat, ...]:
         *_placed(asked),
         _arranged(asked),
         _sorted(asked),
-        *(refinement.steps(asked.dimensions, CARRIED, asked.refine) if asked.refine else ()),
+        *(refinement.steps(asked.dimensions, CARRIED, asked.refine, asked.k) if asked.refine else ()),
         *diversity.steps(asked.diversity, asked.rows, asked.dimensions, prefix),
         _quality(asked),
     )
@@ -76,7 +79,7 @@ def _measured(asked: Clustering) -> tuple[Step, ...]:
         "influence_columns": [f"influence_{place}" for place in places],
         "threshold": float(asked.threshold),
     }
-    weighted = [(f"influence_{place}", f"importance_{place}") for place in places]
+    weighted = [(f"influence_{place}", f"importance_{place}", f"share_{place}") for place in places]
     numbers = [(one.reading, f"lowest_{place}", f"span_{place}") for place, one in attributes.numbers(asked.dimensions)]
     return (
         Step("methods/uncertain/clustering/value", values=valued),
@@ -150,7 +153,7 @@ def _point(asked: Clustering, rows: str) -> Step:
     categories = attributes.categories(asked.dimensions)
     coded = [name for place, one in categories for name in attributes.codes(place, one)]
     branched = [name for place, one in categories for name in attributes.branches(place, one)]
-    parts = ("number", "lowest", "span", "bin", "coarse", "fine", "exact")
+    parts = ("share", "read", "number", "lowest", "span", "bin", "coarse", "fine", "exact")
     values = {
         "carried": [*CARRIED, *asked.ties, *coded, *branched],
         "numbers": [
@@ -170,21 +173,22 @@ def _words(asked: Clustering) -> range:
 
 
 def _arranged(asked: Clustering) -> Step:
-    levels, last = _levels(asked)
+    numbered = _levels(asked)
+    last = len(attributes.levels(asked.dimensions))
     values = {
         "levels": [
-            (number, is_last, f"importance_{level.place}", level.steps, level.height, level.breadth)
-            for is_last, numbered in enumerate((levels, last))
+            (number, int(number > last), f"importance_{level.place}", level.steps, level.height, level.breadth)
             for number, level in numbered
         ],
-        "places": [(number, f"level_{number}", f"breadth_{number}") for number, _ in levels],
+        "powers": [2**exponent for exponent in range(MOST_BITS)],
         "words": [
             (
                 f"word_{word}",
                 f"filled_{word}",
+                f"mask_{word}",
                 f"word_{word - 1}",
                 f"filled_{word - 1}",
-                [(number, f"weight_{word}_{number}") for number, _ in (*levels, *last)],
+                [(number, f"weight_{word}_{number}") for number, _ in numbered],
             )
             for word in _words(asked)
         ],
@@ -194,36 +198,27 @@ def _arranged(asked: Clustering) -> Step:
     return Step("methods/uncertain/clustering/arrangement", values=values, reads={"extent": extent})
 
 
-def _levels(asked: Clustering) -> tuple[list[tuple[int, Level]], list[tuple[int, Level]]]:
-    """Return the levels with their numbers from 1, and the last ones with those that follow."""
-    levels = list(enumerate(attributes.levels(asked.dimensions), start=1))
-    last = list(enumerate(attributes.last_levels(asked.dimensions), start=len(levels) + 1))
-    return levels, last
+def _levels(asked: Clustering) -> list[tuple[int, Level]]:
+    """Return the levels with their numbers from 1, the last ones after all others."""
+    levels = [*attributes.levels(asked.dimensions), *attributes.last_levels(asked.dimensions)]
+    return list(enumerate(levels, start=1))
 
 
 def _sorted(asked: Clustering) -> Step:
-    levels, last = _levels(asked)
-    numbers = [number for number, _ in levels]
+    carried = [*CARRIED, *(attributes.coordinates(asked.dimensions) if asked.refine else [])]
     values = {
-        "carried": CARRIED,
-        "places": [
-            (
-                f"at_{place}",
-                f"level_{place}",
-                f"breadth_{place}",
-                f"turned_{place}",
-                [f"at_{before}" for before in range(1, place)],
-                [(number, one.column) for number, one in levels if one.above < place <= len(levels) - one.below],
-            )
-            for place in numbers
-        ],
-        "last_levels": [(level.column, f"turned_{number}", Sql(f"{level.breadth} - 1")) for number, level in last],
-        "all_at": [f"at_{place}" for place in numbers],
+        "carried": carried,
+        "passed": [*carried, *asked.ties],
         "words": [
-            (f"word_{word}", [(f"turned_{number}", f"weight_{word}_{number}") for number, _ in (*levels, *last)])
+            (
+                f"word_{word}",
+                f"mask_{word}",
+                [f"word_{before}" for before in range(1, word)],
+                [(level.column, f"weight_{word}_{number}") for number, level in _levels(asked)],
+            )
             for word in _words(asked)
         ],
-        "word_columns": [f"word_{word}" for word in _words(asked)],
+        "folds": [(f"fold_{number}", f"fold_{number - 1}", 2 ** (number - 1)) for number in range(1, FOLDS + 1)],
         "ties": list(asked.ties),
         "k": asked.k,
     }

@@ -138,7 +138,7 @@ def design(
         reading=reading,
         clustering=Clustering(
             tuple(map(_dimension, reading.quasi)), k, l, threshold, undiverse, refine,
-            ("draw", *tie_names(request)), max_group,
+            ("draw", *tie_names(request)), max_group, not reading.sensitive.uncertain,
         ),
         influence=influence,
         tables=(*hierarchy.values(), *given),

@@ -109,8 +109,8 @@ def digits(dimensions: Sequence[Dimension]) -> int:
 
 
 def distance(dimensions: Sequence[Dimension]) -> dict[str, object]:
-    """Return what the macro of distances takes: categories and numbers with their importances."""
+    """Return what the macro of distances takes: categories and numbers with their shares."""
     return {
-        "categories": [(f"importance_{place}", one.height, codes(place, one)) for place, one in categories(dimensions)],
-        "numbers": [(f"importance_{place}", f"number_{place}", f"span_{place}") for place, _ in numbers(dimensions)],
+        "categories": [(f"share_{place}", one.height, codes(place, one)) for place, one in categories(dimensions)],
+        "numbers": [(f"share_{place}", f"number_{place}") for place, _ in numbers(dimensions)],
     }

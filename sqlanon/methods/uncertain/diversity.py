@@ -64,7 +64,8 @@ class Diversity:
     """What is asked of the clusters' sensitive values.
 
     k: least rows of a cluster; l: least different weights where a value is grave. undiverse: what becomes of a cluster
-    that fails. most_rows: of a cluster. ties: columns of `determined` that draw which row goes where.
+    that fails. most_rows: of a cluster. ties: columns of `determined` that draw which row goes where. certain: whether
+    no sensitive cell holds several values.
     """
 
     k: int
@@ -72,6 +73,7 @@ class Diversity:
     undiverse: Undiverse
     most_rows: int
     ties: tuple[str, ...]
+    certain: bool = False
 
     @property
     def near_rows(self) -> int:
@@ -112,7 +114,7 @@ def steps(
     ties, of = {"ties": asked.ties}, {"judged": state}
     return (
         *judged,
-        Step("methods/uncertain/diversity/cluster_count", reads=read),
+        _counted(asked, read),
         *regions,
         _unmet(asked, of),
         Step("methods/uncertain/diversity/portion", values=wanted, reads=of),
@@ -120,6 +122,13 @@ def steps(
         Step("methods/uncertain/diversity/spared", values={**wanted, **ties}),
         dealt,
     )
+
+
+def _counted(asked: Diversity, rows: Mapping[str, str]) -> Step:
+    """Return the step that counts the rows that each value stands for: all that hold it, where cells are certain."""
+    if asked.certain:
+        return Step("methods/uncertain/diversity/certain_count", "view", yields="cluster_count")
+    return Step("methods/uncertain/diversity/cluster_count", reads=rows)
 
 
 def _merges(asked: Diversity) -> Repeat:

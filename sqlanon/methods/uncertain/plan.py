@@ -124,7 +124,7 @@ class UncertainOptions(UncertainQuasi, RowOptions, total=False):
         int,
         Parameter(
             Whole(),
-            "Turns of swaps that make groups more alike.",
+            "Turns in which neighbouring groups are cut anew, to be more alike.",
             0,
             within=Range("{option} {value} is not a number of turns; give 0 or more", least=0),
         ),

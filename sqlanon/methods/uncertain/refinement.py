@@ -1,6 +1,6 @@
-"""Swaps between neighbouring clusters that make them narrower, in declared turns of SQL.
+"""Cuts of neighbouring clusters that make them narrower, in declared turns of SQL.
 
-The templates are `sql_templates/methods/uncertain/refinement/`; they begin with `clustering` and end in `refining`.
+The templates are `sql_templates/methods/uncertain/refinement/`; they begin with `clustering` and end in `settled`.
 """
 
 from collections.abc import Sequence
@@ -9,30 +9,51 @@ from sqlanon.methods.uncertain import dimensions as attributes
 from sqlanon.methods.uncertain.dimensions import Dimension
 from sqlanon.plans.plan import Repeat, Step
 
-REACH = 1  # clusters on either side: a turn among three costs as much as three turns, and gains less
-LEAST_GAIN = 1e-9  # of |e| * diameter: below it rounding could swap two rows for ever
+SHIFTS = (0, 1)  # every cluster with the one after it, then with the one before it
+PLACES_PER_K = 4  # a pair of clusters has less than 3 K rows
 
 
-def steps(dimensions: Sequence[Dimension], carried: Sequence[str], turns: int) -> tuple[Step | Repeat, ...]:
-    """Return a loop of at most `turns` turns; in each, every cluster takes part in at most one swap.
+def steps(dimensions: Sequence[Dimension], carried: Sequence[str], turns: int, k: int) -> tuple[Step | Repeat, ...]:
+    """Return a loop of at most `turns` turns; in each, every cluster meets the one after it and the one before it.
 
-    A swap exchanges an end of a cluster's widest pairs for a row of a cluster at most REACH places away where
-    the sum of |e| * diameter falls, and is made where neither cluster has a better one.
+    The rows of two clusters are cut anew between two rows that are as far apart as any in the wider one, and stay so
+    where the sum of |e| * diameter falls. So no turn makes clusters wider, and turns come to an end.
     """
+    apart = attributes.distance(dimensions)
     coordinates = attributes.coordinates(dimensions)
-    distance = attributes.distance(dimensions)
-    gain = {"least_gain": LEAST_GAIN}
-    shifts = [shift for shift in range(-REACH, REACH + 1) if shift]
-    body = (
-        Step("methods/uncertain/refinement/spread", values=distance),
-        Step("methods/uncertain/refinement/hold"),
-        Step("methods/uncertain/refinement/offer", values={**distance, "shifts": shifts}),
-        Step("methods/uncertain/refinement/candidate", values=gain),
-        Step("methods/uncertain/refinement/gain", values={**distance, **gain}),
-        Step("methods/uncertain/refinement/swap"),
-        Step("methods/uncertain/refinement/refined", values={"carried": [*carried, *coordinates]}),
-    )
+    moved = {"coordinates": coordinates}
+    wide = {**apart, "places": PLACES_PER_K * k}
+    body: list[Step] = []
+    state = "refining"
+    for shift in SHIFTS:
+        suffix = f"_{shift}"
+        cut = {"shift": shift, "k": k}
+        body += [
+            Step(
+                "methods/uncertain/refinement/tip",
+                suffix=suffix,
+                values={**cut, **moved},
+                reads={"refining": state},
+            ),
+            Step(
+                "methods/uncertain/refinement/halved",
+                suffix=suffix,
+                values={**cut, **apart, **moved},
+                reads={"refining": state},
+            ),
+            Step("methods/uncertain/refinement/width", suffix=suffix, values=wide, reads={"placed": "halved"}),
+            Step(
+                "methods/uncertain/refinement/refined",
+                suffix=suffix,
+                values={**cut, **moved},
+                reads={"refining": state},
+            ),
+        ]
+        state = f"refined{suffix}"
     return (
-        Step("methods/uncertain/refinement/refining", values={"coordinates": coordinates}),
-        Repeat("refinement", "refining", body, Step("methods/uncertain/refinement/unsettled", "query"), turns),
+        Step("methods/uncertain/refinement/placed", "view", values={**moved, "k": k}),
+        Step("methods/uncertain/refinement/width", values=wide),
+        Step("methods/uncertain/refinement/refining", values=moved),
+        Repeat("refinement", "refining", tuple(body), Step("methods/uncertain/refinement/unsettled", "query"), turns),
+        Step("methods/uncertain/refinement/settled", values={"carried": carried}),
     )

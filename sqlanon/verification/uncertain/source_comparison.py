@@ -46,14 +46,14 @@ def _quasi_query(published: PublishedTables, original: SourceRows, nodes: Sql | 
         (place, published.subquery("verification/uncertain/true_node", given, number=place)) for place in columns.trees
     ]
     places = range(1, len(columns.quasi) + 1)
-    others = [place for place in places if place not in columns.trees]
+    others = original.split_places(place for place in places if place not in columns.trees)
     # QIT shows nodes as texts; other values are compared in the source's type, in which they were written
     kinds = [(n, Sql("varchar") if n in columns.trees else original.kinds[f"quasi_{n}"]) for n in places]
     unfolded = {"unfolded": unfold_marks(published, columns)}
     labels = {"labels": original.labels}
     rows = {
         "published": published.subquery("verification/uncertain/shown_row", unfolded, kinds=kinds, **labels),
-        "original": published.subquery("verification/uncertain/true_row", given, trees=trees, others=others, **labels),
+        "original": published.subquery("verification/uncertain/true_row", given, trees=trees, **others, **labels),
     }
     names = ["value_0"] if original.labels else []
     names += [f"{name}_{place}" for place in places for name in ("value", "alternatives")]

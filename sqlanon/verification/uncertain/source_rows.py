@@ -3,7 +3,7 @@
 How its cells were written (lists, braces, tuple-ors) stands in the manifest: it is no secret.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sqlanon.errors import ReleaseError
@@ -31,6 +31,15 @@ class SourceRows:
     labels: tuple[str, ...]
     tuples: Sql | None = None
     lists: tuple[str, ...] = ()
+
+    def split_places(self, places: Iterable[int]) -> dict[str, list[int]]:
+        """Return which quasi columns, by place, are certain in every row, and which others there are."""
+        found: dict[str, list[int]] = {"certain": [], "others": []}
+        for place in places:
+            # folding makes lists of all columns
+            listed = self.tuples is not None or f"quasi_{place}" in self.lists
+            found["others" if listed else "certain"].append(place)
+        return found
 
 
 def read_source_rows(published: PublishedTables, source: Source, types: Mapping[str, str]) -> SourceRows:

@@ -604,8 +604,7 @@ with size as (
     select
         cluster,
         count(*) as row_count,
-        sum(suppressed) as suppressed_rows,
-        row_number() over (order by cluster) as number
+        sum(suppressed) as suppressed_rows
     from "sqlanon_clustered"
     group by cluster
 ),
@@ -615,38 +614,43 @@ total as (
         cast(sum(row_count) as bigint) as row_count,
         max(row_count) as largest_cluster,
         cast(sum(suppressed_rows) as bigint) as suppressed_rows,
-        1 + cast(sum(case when row_count <= 2000 then row_count * row_count else 0 end) as bigint)
-            // 20000000 as stride
+        1 + 2 * (
+            cast(sum(case when row_count <= 2000 then row_count * row_count else 0 end) as bigint)
+            // 2000000
+        ) as stride
     from size
+),
+chosen as (
+    select size.cluster
+    from size
+    cross join total
+    where size.row_count <= 2000 and size.cluster % total.stride = 0
 ),
 member as (
     select
         point.*,
         clustered.cluster as target
-    from "sqlanon_clustered" as clustered
+    from chosen
+    inner join "sqlanon_clustered" as clustered on chosen.cluster = clustered.cluster
     inner join "sqlanon_point" as point on clustered.row_number = point.row_number
-    inner join size on clustered.cluster = size.cluster
-    cross join total
-    where size.row_count <= 2000 and size.number % total.stride = 0
 ),
 diameter as (
     select
         a.target,
         max((
-    cast(0 as double)
-    + "importance_1" * cast(0 + case when a."level_1_0" = b."level_1_0" then 0 else 1 end + case when a."level_1_1" = b."level_1_1" then 0 else 1 end as double) / 2
-) / (0 + "importance_1")) as diameter
+    0
+    + "share_1" * (0 + case when a."level_1_0" = "b"."level_1_0" then 0 else 1 end + case when a."level_1_1" = "b"."level_1_1" then 0 else 1 end) // 2
+)) as diameter
     from member as a
     inner join member as b on a.target = b.target and a.row_number < b.row_number
     cross join "sqlanon_importance" as importance
-    cross join "sqlanon_measured" as measured
     group by a.target
 ),
 weighed as (
     select
         count(*) as measured_clusters,
-        sum(size.row_count * diameter.diameter) / nullif(count(*), 0) as objective,
-        max(diameter.diameter) as largest_diameter
+        cast(sum(size.row_count * diameter.diameter) as double) / nullif(count(*), 0) / 1000000000 as objective,
+        cast(max(diameter.diameter) as double) / 1000000000 as largest_diameter
     from diameter
     inner join size on diameter.target = size.cluster
 )

@@ -589,16 +589,43 @@ with `summed` as (
       0
     ) as `importance_3`
   from `sqlanon_value`
+), `compared` as (
+  select
+    case
+      when 0 + `importance_1` + `importance_2` + `importance_3` = 0
+      then 1
+      else `importance_1`
+    end as `importance_1`,
+    case
+      when 0 + `importance_1` + `importance_2` + `importance_3` = 0
+      then 1
+      else `importance_2`
+    end as `importance_2`,
+    case
+      when 0 + `importance_1` + `importance_2` + `importance_3` = 0
+      then 1
+      else `importance_3`
+    end as `importance_3`
+  from `summed`
 ), `totalled` as (
   select
     *,
-    0 + `importance_1` + `importance_2` + `importance_3` as `total`
-  from `summed`
+    cast(0 + `importance_1` + `importance_2` + `importance_3` as double) as `total`
+  from `compared`
 )
 select
-  case when `total` = 0 then 1 else `importance_1` end as `importance_1`,
-  case when `total` = 0 then 1 else `importance_2` end as `importance_2`,
-  case when `total` = 0 then 1 else `importance_3` end as `importance_3`
+  `importance_1`,
+  cast(floor(
+    (cast(cast(`importance_1` as double) as double) / nullif(`total`, 0)) * 1000000000
+  ) as bigint) as `share_1`,
+  `importance_2`,
+  cast(floor(
+    (cast(cast(`importance_2` as double) as double) / nullif(`total`, 0)) * 1000000000
+  ) as bigint) as `share_2`,
+  `importance_3`,
+  cast(floor(
+    (cast(cast(`importance_3` as double) as double) / nullif(`total`, 0)) * 1000000000
+  ) as bigint) as `share_3`
 from `totalled`;
 
 -- measured: How many rows there are, and where each number begins and how far it reaches
@@ -937,22 +964,32 @@ with `finite` as (
     case
       when abs(cast(`quasi_2` as double)) <= cast(1e300 as double)
       then cast(`quasi_2` as double)
-    end as `number_2`
+    end as `read_2`
   from `sqlanon_coded_3` as `coded`
 ), `binned` as (
   select
     `finite`.*,
     `measured`.`row_count`,
     case
-      when `number_2` is null or `span_2` = 0
+      when `read_2` is null or `span_2` = 0
       then 0
       else least(
         24000 - 1,
-        cast(floor((cast((`number_2` - `lowest_2`) as double) / nullif(`span_2`, 0)) * 24000) as int)
+        cast(floor((cast((`read_2` - `lowest_2`) as double) / nullif(`span_2`, 0)) * 24000) as int)
       )
-    end as `bin_2`
+    end as `bin_2`,
+    cast(case
+      when `read_2` is null
+      then null
+      when `span_2` = 0
+      then 0
+      else floor(
+        (cast((`read_2` - `lowest_2`) as double) / nullif(`span_2`, 0)) * `share_2` + 0.5
+      )
+    end as int) as `number_2`
   from `finite`
   cross join `sqlanon_measured` as `measured`
+  cross join `sqlanon_importance` as `importance`
 )
 select
   `number_2`,
@@ -1017,25 +1054,26 @@ with `level` as (
     (cast(cast(`importance_2` as double) * 1 as double) / nullif(1, 0)) as `cost`,
     1000 as `breadth`
   from `sqlanon_extent_3`
-), `placed` as (
+), `sized` as (
   select
     `level`,
     `last`,
-    `breadth`,
-    length(cast(`breadth` - 1 as string)) as `digits`,
-    row_number() over (order by `last`, `cost` desc, `level`) as `place`
+    `cost`,
+    0 + case when `breadth` > 1 then 1 else 0 end + case when `breadth` > 2 then 1 else 0 end + case when `breadth` > 4 then 1 else 0 end + case when `breadth` > 8 then 1 else 0 end + case when `breadth` > 16 then 1 else 0 end + case when `breadth` > 32 then 1 else 0 end + case when `breadth` > 64 then 1 else 0 end + case when `breadth` > 128 then 1 else 0 end + case when `breadth` > 256 then 1 else 0 end + case when `breadth` > 512 then 1 else 0 end + case when `breadth` > 1024 then 1 else 0 end + case when `breadth` > 2048 then 1 else 0 end + case when `breadth` > 4096 then 1 else 0 end + case when `breadth` > 8192 then 1 else 0 end + case when `breadth` > 16384 then 1 else 0 end + case when `breadth` > 32768 then 1 else 0 end + case when `breadth` > 65536 then 1 else 0 end + case when `breadth` > 131072 then 1 else 0 end + case when `breadth` > 262144 then 1 else 0 end + case when `breadth` > 524288 then 1 else 0 end + case when `breadth` > 1048576 then 1 else 0 end + case when `breadth` > 2097152 then 1 else 0 end + case when `breadth` > 4194304 then 1 else 0 end + case when `breadth` > 8388608 then 1 else 0 end + case when `breadth` > 16777216 then 1 else 0 end + case when `breadth` > 33554432 then 1 else 0 end + case when `breadth` > 67108864 then 1 else 0 end + case when `breadth` > 134217728 then 1 else 0 end + case when `breadth` > 268435456 then 1 else 0 end + case when `breadth` > 536870912 then 1 else 0 end + case when `breadth` > 1073741824 then 1 else 0 end as `bits`
   from `level`
 ), `word_0` as (
   select
     *,
-    case when `last` = 0 then `place` else `level` end as `number`,
     0 as `filled_0`,
-    cast(sum(`digits`) over (order by `place` rows between unbounded preceding and current row) as bigint) as `reach`
-  from `placed`
+    cast(sum(`bits`) over (
+      order by `last`, `cost` desc, `level`
+      rows between unbounded preceding and current row
+    ) as bigint) as `reach`
+  from `sized`
 ), `word_1` as (
   select
     *,
-    max(case when `reach` <= `filled_0` + 18 then `reach` else 0 end) over () as `filled_1`
+    max(case when `reach` <= `filled_0` + 62 then `reach` else 0 end) over () as `filled_1`
   from `word_0`
 ), `filled` as (
   select
@@ -1043,169 +1081,170 @@ with `level` as (
   from `word_1`
 )
 select
-  max(case when `place` = 1 then `level` end) as `level_1`,
-  max(case when `place` = 1 then `breadth` end) as `breadth_1`,
-  max(case when `place` = 2 then `level` end) as `level_2`,
-  max(case when `place` = 2 then `breadth` end) as `breadth_2`,
-  max(case when `place` = 3 then `level` end) as `level_3`,
-  max(case when `place` = 3 then `breadth` end) as `breadth_3`,
-  max(case when `place` = 4 then `level` end) as `level_4`,
-  max(case when `place` = 4 then `breadth` end) as `breadth_4`,
-  max(case when `place` = 5 then `level` end) as `level_5`,
-  max(case when `place` = 5 then `breadth` end) as `breadth_5`,
   max(
     case
-      when `number` = 1 and `reach` > `filled_0` and `reach` <= `filled_1`
-      then cast('1' || substring('000000000000000000', 1, cast(`filled_0` + 18 - `reach` as int)) as bigint)
+      when `level` = 1 and `reach` > `filled_0` and `reach` <= `filled_1`
+      then shiftleft(cast(1 as bigint), cast(`filled_0` + 62 - `reach` as int))
       else 0
     end
   ) as `weight_1_1`,
   max(
     case
-      when `number` = 2 and `reach` > `filled_0` and `reach` <= `filled_1`
-      then cast('1' || substring('000000000000000000', 1, cast(`filled_0` + 18 - `reach` as int)) as bigint)
+      when `level` = 2 and `reach` > `filled_0` and `reach` <= `filled_1`
+      then shiftleft(cast(1 as bigint), cast(`filled_0` + 62 - `reach` as int))
       else 0
     end
   ) as `weight_1_2`,
   max(
     case
-      when `number` = 3 and `reach` > `filled_0` and `reach` <= `filled_1`
-      then cast('1' || substring('000000000000000000', 1, cast(`filled_0` + 18 - `reach` as int)) as bigint)
+      when `level` = 3 and `reach` > `filled_0` and `reach` <= `filled_1`
+      then shiftleft(cast(1 as bigint), cast(`filled_0` + 62 - `reach` as int))
       else 0
     end
   ) as `weight_1_3`,
   max(
     case
-      when `number` = 4 and `reach` > `filled_0` and `reach` <= `filled_1`
-      then cast('1' || substring('000000000000000000', 1, cast(`filled_0` + 18 - `reach` as int)) as bigint)
+      when `level` = 4 and `reach` > `filled_0` and `reach` <= `filled_1`
+      then shiftleft(cast(1 as bigint), cast(`filled_0` + 62 - `reach` as int))
       else 0
     end
   ) as `weight_1_4`,
   max(
     case
-      when `number` = 5 and `reach` > `filled_0` and `reach` <= `filled_1`
-      then cast('1' || substring('000000000000000000', 1, cast(`filled_0` + 18 - `reach` as int)) as bigint)
+      when `level` = 5 and `reach` > `filled_0` and `reach` <= `filled_1`
+      then shiftleft(cast(1 as bigint), cast(`filled_0` + 62 - `reach` as int))
       else 0
     end
   ) as `weight_1_5`,
   max(
     case
-      when `number` = 6 and `reach` > `filled_0` and `reach` <= `filled_1`
-      then cast('1' || substring('000000000000000000', 1, cast(`filled_0` + 18 - `reach` as int)) as bigint)
+      when `level` = 6 and `reach` > `filled_0` and `reach` <= `filled_1`
+      then shiftleft(cast(1 as bigint), cast(`filled_0` + 62 - `reach` as int))
       else 0
     end
   ) as `weight_1_6`,
+  cast(sum(
+    case
+      when `bits` > 1 and `reach` > `filled_0` and `reach` <= `filled_1`
+      then shiftleft(
+        (
+          (
+            shiftleft(cast(1 as bigint), cast(`bits` - 1 as int))
+          ) - 1
+        ),
+        cast(`filled_0` + 62 - `reach` as int)
+      )
+      else 0
+    end
+  ) as bigint) as `mask_1`,
   count(*) as `level_count`
 from `filled`;
 
--- clustering: One sort: rows by the levels in their places, the branches of each upwards or downwards by the parity of those before, so that neighbouring cells meet at like ends, then the last levels, and the draw
+-- clustering: One sort: rows by the levels in their places, the branches of each upwards or downwards by the parity of those before, so that neighbouring cells meet at like ends, then the draw
 create table `sqlanon_clustering` using parquet as
-with `ordered` as (
+with `packed` as (
   select
-    case `arrangement`.`level_1`
-      when 1
-      then `point`.`branch_1_1`
-      when 3
-      then `point`.`branch_3_0`
-      when 4
-      then `point`.`coarse_2`
-    end as `at_1`,
-    case `arrangement`.`level_2`
-      when 1
-      then `point`.`branch_1_1`
-      when 2
-      then `point`.`branch_1_0`
-      when 3
-      then `point`.`branch_3_0`
-      when 4
-      then `point`.`coarse_2`
-      when 5
-      then `point`.`fine_2`
-    end as `at_2`,
-    case `arrangement`.`level_3`
-      when 1
-      then `point`.`branch_1_1`
-      when 2
-      then `point`.`branch_1_0`
-      when 3
-      then `point`.`branch_3_0`
-      when 4
-      then `point`.`coarse_2`
-      when 5
-      then `point`.`fine_2`
-    end as `at_3`,
-    case `arrangement`.`level_4`
-      when 1
-      then `point`.`branch_1_1`
-      when 2
-      then `point`.`branch_1_0`
-      when 3
-      then `point`.`branch_3_0`
-      when 4
-      then `point`.`coarse_2`
-      when 5
-      then `point`.`fine_2`
-    end as `at_4`,
-    case `arrangement`.`level_5`
-      when 2
-      then `point`.`branch_1_0`
-      when 3
-      then `point`.`branch_3_0`
-      when 5
-      then `point`.`fine_2`
-    end as `at_5`,
-    `arrangement`.*,
-    `point`.*
+    `point`.`row_number`,
+    `point`.`sensitive_count`,
+    `point`.`cell_code`,
+    `point`.`draw`,
+    `point`.`tie`,
+    `arrangement`.`mask_1`,
+    0 + `point`.`branch_1_1` * `arrangement`.`weight_1_1` + `point`.`branch_1_0` * `arrangement`.`weight_1_2` + `point`.`branch_3_0` * `arrangement`.`weight_1_3` + `point`.`coarse_2` * `arrangement`.`weight_1_4` + `point`.`fine_2` * `arrangement`.`weight_1_5` + `point`.`exact_2` * `arrangement`.`weight_1_6` as `word_1`,
+    `point`.`row_count`
   from `sqlanon_point` as `point`
   cross join `sqlanon_arrangement` as `arrangement`
-), `turned` as (
+), `fold_0` as (
   select
-    *,
-    case when (
-      0
-    ) % 2 = 0 then `at_1` else `breadth_1` - 1 - `at_1` end as `turned_1`,
-    case when (
-      0 + `at_1`
-    ) % 2 = 0 then `at_2` else `breadth_2` - 1 - `at_2` end as `turned_2`,
-    case
-      when (
-        0 + `at_1` + `at_2`
-      ) % 2 = 0
-      then `at_3`
-      else `breadth_3` - 1 - `at_3`
-    end as `turned_3`,
-    case
-      when (
-        0 + `at_1` + `at_2` + `at_3`
-      ) % 2 = 0
-      then `at_4`
-      else `breadth_4` - 1 - `at_4`
-    end as `turned_4`,
-    case
-      when (
-        0 + `at_1` + `at_2` + `at_3` + `at_4`
-      ) % 2 = 0
-      then `at_5`
-      else `breadth_5` - 1 - `at_5`
-    end as `turned_5`,
-    case
-      when (
-        0 + `at_1` + `at_2` + `at_3` + `at_4` + `at_5`
-      ) % 2 = 0
-      then `exact_2`
-      else 1000 - 1 - `exact_2`
-    end as `turned_6`
-  from `ordered`
-), `packed` as (
+    `row_number`,
+    `sensitive_count`,
+    `cell_code`,
+    `draw`,
+    `tie`,
+    `word_1` ^ (
+      (
+        shiftright(`word_1`, 1)
+      ) & `mask_1`
+    ) as `word_1`,
+    `row_count`
+  from `packed`
+), `fold_1` as (
   select
-    *,
-    0 + `turned_1` * `weight_1_1` + `turned_2` * `weight_1_2` + `turned_3` * `weight_1_3` + `turned_4` * `weight_1_4` + `turned_5` * `weight_1_5` + `turned_6` * `weight_1_6` as `word_1`
-  from `turned`
+    `row_number`,
+    `sensitive_count`,
+    `cell_code`,
+    `draw`,
+    `tie`,
+    `word_1` ^ (
+      shiftright(`word_1`, 1)
+    ) as `word_1`,
+    `row_count`
+  from `fold_0`
+), `fold_2` as (
+  select
+    `row_number`,
+    `sensitive_count`,
+    `cell_code`,
+    `draw`,
+    `tie`,
+    `word_1` ^ (
+      shiftright(`word_1`, 2)
+    ) as `word_1`,
+    `row_count`
+  from `fold_1`
+), `fold_3` as (
+  select
+    `row_number`,
+    `sensitive_count`,
+    `cell_code`,
+    `draw`,
+    `tie`,
+    `word_1` ^ (
+      shiftright(`word_1`, 4)
+    ) as `word_1`,
+    `row_count`
+  from `fold_2`
+), `fold_4` as (
+  select
+    `row_number`,
+    `sensitive_count`,
+    `cell_code`,
+    `draw`,
+    `tie`,
+    `word_1` ^ (
+      shiftright(`word_1`, 8)
+    ) as `word_1`,
+    `row_count`
+  from `fold_3`
+), `fold_5` as (
+  select
+    `row_number`,
+    `sensitive_count`,
+    `cell_code`,
+    `draw`,
+    `tie`,
+    `word_1` ^ (
+      shiftright(`word_1`, 16)
+    ) as `word_1`,
+    `row_count`
+  from `fold_4`
+), `fold_6` as (
+  select
+    `row_number`,
+    `sensitive_count`,
+    `cell_code`,
+    `draw`,
+    `tie`,
+    `word_1` ^ (
+      shiftright(`word_1`, 32)
+    ) as `word_1`,
+    `row_count`
+  from `fold_5`
 ), `lined` as (
   select
     *,
     row_number() over (order by `word_1`, `draw`, `tie`) - 1 as `position`
-  from `packed`
+  from `fold_6`
 )
 select
   `row_number`,
@@ -1215,12 +1254,13 @@ select
   least((`position` div 5), (`row_count` div 5) - 1) as `cluster`
 from `lined`;
 
--- cluster_value: The sensitive values of every cluster, alternatives included, each with the fewest alternatives of a row that holds it
+-- cluster_value: The sensitive values of every cluster, alternatives included: in how many rows each stands, and the fewest alternatives of a row that holds it
 create table `sqlanon_cluster_value` using parquet as
 select
   `clustering`.`cluster`,
   `held`.`held`,
   max(`held`.`grave`) as `grave`,
+  count(*) as `row_count`,
   min(`clustering`.`sensitive_count`) as `least_alternatives`
 from `sqlanon_clustering` as `clustering`
 inner join `sqlanon_held` as `held`
@@ -4656,8 +4696,7 @@ with `size` as (
   select
     `cluster`,
     count(*) as `row_count`,
-    sum(`suppressed`) as `suppressed_rows`,
-    row_number() over (order by `cluster`) as `number`
+    sum(`suppressed`) as `suppressed_rows`
   from `sqlanon_clustered`
   group by
     `cluster`
@@ -4667,38 +4706,52 @@ with `size` as (
     cast(sum(`row_count`) as bigint) as `row_count`,
     max(`row_count`) as `largest_cluster`,
     cast(sum(`suppressed_rows`) as bigint) as `suppressed_rows`,
-    1 + (cast(sum(case when `row_count` <= 2000 then `row_count` * `row_count` else 0 end) as bigint) div 20000000) as `stride`
+    1 + 2 * (
+      (cast(sum(case when `row_count` <= 2000 then `row_count` * `row_count` else 0 end) as bigint) div 2000000)
+    ) as `stride`
   from `size`
+), `chosen` as (
+  select
+    `size`.`cluster`
+  from `size`
+  cross join `total`
+  where
+    `size`.`row_count` <= 2000 and `size`.`cluster` % `total`.`stride` = 0
 ), `member` as (
   select
     `point`.*,
     `clustered`.`cluster` as `target`
-  from `sqlanon_clustered` as `clustered`
+  from `chosen`
+  inner join `sqlanon_clustered` as `clustered`
+    on `chosen`.`cluster` = `clustered`.`cluster`
   inner join `sqlanon_point` as `point`
     on `clustered`.`row_number` = `point`.`row_number`
-  inner join `size`
-    on `clustered`.`cluster` = `size`.`cluster`
-  cross join `total`
-  where
-    `size`.`row_count` <= 2000 and `size`.`number` % `total`.`stride` = 0
 ), `diameter` as (
   select
     `a`.`target`,
     max(
-      (cast((cast(0 as double) + (cast(`importance_1` * cast(0 + case when `a`.`level_1_0` = `b`.`level_1_0` then 0 else 1 end + case when `a`.`level_1_1` = `b`.`level_1_1` then 0 else 1 end as double) as double) / nullif(2, 0)) + (cast(`importance_3` * cast(0 + case when `a`.`level_3_0` = `b`.`level_3_0` then 0 else 1 end as double) as double) / nullif(1, 0)) + `importance_2` * case when `a`.`number_2` is null and `b`.`number_2` is null then 0 when `a`.`number_2` is null or `b`.`number_2` is null then 1 when `span_2` = 0 then 0 else (cast(abs(`a`.`number_2` - `b`.`number_2`) as double) / nullif(`span_2`, 0)) end) as double) / nullif((0 + `importance_1` + `importance_3` + `importance_2`), 0))
+      (
+        0 + (`share_1` * (0 + case when `a`.`level_1_0` = `b`.`level_1_0` then 0 else 1 end + case when `a`.`level_1_1` = `b`.`level_1_1` then 0 else 1 end) div 2) + (`share_3` * (0 + case when `a`.`level_3_0` = `b`.`level_3_0` then 0 else 1 end) div 1) + coalesce(
+          abs(`a`.`number_2` - `b`.`number_2`),
+          case
+            when `a`.`number_2` is null and `b`.`number_2` is null
+            then 0
+            else `share_2`
+          end
+        )
+      )
     ) as `diameter`
   from `member` as `a`
   inner join `member` as `b`
     on `a`.`target` = `b`.`target` and `a`.`row_number` < `b`.`row_number`
   cross join `sqlanon_importance` as `importance`
-  cross join `sqlanon_measured` as `measured`
   group by
     `a`.`target`
 ), `weighed` as (
   select
     count(*) as `measured_clusters`,
-    (cast(sum(`size`.`row_count` * `diameter`.`diameter`) as double) / nullif(nullif(count(*), 0), 0)) as `objective`,
-    max(`diameter`.`diameter`) as `largest_diameter`
+    (cast((cast(cast(sum(`size`.`row_count` * `diameter`.`diameter`) as double) as double) / nullif(nullif(count(*), 0), 0)) as double) / nullif(1000000000, 0)) as `objective`,
+    (cast(cast(max(`diameter`.`diameter`) as double) as double) / nullif(1000000000, 0)) as `largest_diameter`
   from `diameter`
   inner join `size`
     on `diameter`.`target` = `size`.`cluster`
