@@ -11,6 +11,7 @@ from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Beside, Loop, Plan, Request, Source
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.templates import Sql
+from sqlanon.plans.traits import Traits
 from sqlanon.sql.shell_script import write_script
 from sqlanon.sql.spellings import DIALECTS
 
@@ -86,6 +87,7 @@ SEVERAL = {
     "mondrian": ({"k": 10, "l": 4}, "diverse_place_2"),
     "robust": ({"r": 2.5, "background_from": [("sex",)]}, "room_last"),
 }
+PACKED = {"anatomy": {"l": 4}, "robust": {"r": 3, "background_from": [("sex",)]}, "splu": {"gamma": 4}}
 SAID = [(method, dialect) for method in PLANS for dialect in (METHODS[method].dialects or DIALECTS)]
 
 
@@ -130,6 +132,23 @@ def test_several_sensitive_columns_are_the_golden_statements(method):
         assert write_script(plan, dialect, METHODS[method].paper).count(told)
 
 
+@pytest.mark.parametrize("method", PACKED)
+def test_packed_rows_are_the_golden_statements(method):
+    roles, types = Roles(("age", "sex"), ("disease",)), {"age": "INTEGER", "sex": "TINYINT", "disease": "VARCHAR"}
+    measured = {"row_count": 600, "least_1": 18, "most_1": 90, "least_2": 0, "most_2": 1}
+    # as DuckDB runs it
+    traits = Traits(few_tables=True, numbers_rows=True, own_draws=True, packs_rows=True)
+    request = Request(
+        Source(Sql('"patients"'), numbering=Sql("rowid")), roles, types=types, measured=measured, traits=traits
+    )
+    plan = METHODS[method].plan(request, **PACKED[method])
+    text = "".join(f"-- {one.name}\n{one.sql};\n\n" for one in plan.statements)
+    path = GOLDEN / method / "packed.sql"
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8"), "read the difference; if it is meant, UPDATE_GOLDEN=1"
+
+
 def test_groups_that_climb_are_the_golden_statements():
     plan = uncertain(("education",), undiverse="generalize")
     first = next(n for n, one in enumerate(plan.statements) if one.name == "climb_limit")
@@ -144,4 +163,6 @@ def test_no_golden_file_is_left_over():
     found = {path.relative_to(GOLDEN).as_posix() for path in GOLDEN.rglob("*.sql")}
     assert found == {f"{method}/{dialect}.sql" for method, dialect in SAID} | {
         f"{method}/{name}" for (method, _), name in FOLLOWINGS.items()
-    } | {f"{method}/several.sql" for method in SEVERAL} | {"uncertain/climbing.sql"}
+    } | {f"{method}/several.sql" for method in SEVERAL} | {f"{method}/packed.sql" for method in PACKED} | {
+        "uncertain/climbing.sql"
+    }

@@ -12,6 +12,7 @@ from sqlanon.key import Key
 from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
+from sqlanon.plans.traits import Traits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,10 +27,7 @@ class Engine(Protocol):
 
     places: where a release can go (`directory`, `schema`, `session`); in_process: whether a whole table is
     cheap to fetch, so that it may be held in memory; in_parts: whether a table's rows lie in several files,
-    each read in its own order, whose order is that of their names. row_by_row: whether rows are taken one by one, by
-    one process, so that any window spills, and a view that is read once costs no table. few_tables: whether a table
-    between two statements costs more than one longer statement. shares_hashes: whether a join costs less than a hash of
-    each row, of which the others make a number of their own.
+    each read in its own order, whose order is that of their names. traits: what it does cheaply.
     """
 
     name: str
@@ -37,9 +35,7 @@ class Engine(Protocol):
     places: frozenset[str]
     in_process: bool
     in_parts: bool
-    row_by_row: bool
-    few_tables: bool
-    shares_hashes: bool
+    traits: Traits
 
     # -- sources and relations
 
@@ -57,6 +53,9 @@ class Engine(Protocol):
 
     def keep_key(self, relation: Sql, key: Key) -> None:
         """Put the key into a one-row relation (`secret`), as a bound parameter, never as a literal."""
+
+    def keep_figures(self, relation: Sql, row: Mapping[str, int]) -> None:
+        """Put whole numbers into a one-row relation, as bound parameters."""
 
     def keep_frame(self, relation: Sql, frame: "pd.DataFrame") -> None:
         """Put a small table of the driver's into a relation."""
@@ -98,8 +97,11 @@ class Engine(Protocol):
     def read_parquet(self, paths: Sequence[Path]) -> Sql:
         """Return SQL that reads Parquet files of ours, in this order."""
 
-    def in_stored_order(self, relation: Sql) -> Sql:
-        """Return SQL that reads a published table; `lag(…) over ()` sees its rows in the order in which they lie."""
+    def in_stored_order(self, relation: Sql, whole_files: bool = False) -> Sql:
+        """Return SQL that reads a published table; `lag(…) over ()` sees its rows in the order in which they lie.
+
+        whole_files: where tables lie in parts, read each file by one worker, for windows over a file's rows by place.
+        """
 
     # -- schemas and transactions
 

@@ -9,24 +9,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Required
 
-from sqlanon.methods import grouping, macro_steps, one_pass, qit_st, republication
+from sqlanon.methods import grouping, macro_steps, one_pass, packing, qit_st, republication
 from sqlanon.methods.base import Method, Steps
 from sqlanon.methods.grouping import (
     BLOCK,
     Blocks,
     check_persons,
     identify_rows,
+    pack_rows,
     select_rows,
 )
 from sqlanon.methods.kinds import Share, Whole
 from sqlanon.methods.parameters import Parameter, Range
-from sqlanon.methods.qit_st import Grouped, publish_qit
+from sqlanon.methods.qit_st import Grouped
 from sqlanon.methods.request_options import SEVERAL_SENSITIVE, Names, RequestOptions
 from sqlanon.methods.several_columns import design as several_design
 from sqlanon.methods.several_columns import steps as several_steps
 from sqlanon.methods.several_columns.steps import check_suppressed, check_values, code_rows
 from sqlanon.methods.uniqueness import check_quasi
-from sqlanon.plans.plan import Request, Step
+from sqlanon.plans.plan import Request, Row, Step
+from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.table_macro import Macro, write_message
 
@@ -69,6 +71,11 @@ class OneColumn(Grouped):
     """A design whose groups are diverse in one column: they leave no row out."""
 
     @property
+    def measure(self) -> tuple[Statement, Row] | None:
+        """Return the query of the quasi columns' ranges."""
+        return packing.measure(self.request)
+
+    @property
     def recorded(self) -> Mapping[str, Mapping[str, object]]:
         """Return nothing for the share of rows that might be left out; how many values more than l groups have."""
         known = self.request.following
@@ -80,10 +87,11 @@ def design(request: Request, l: int, max_suppressed: float, block: int | None) -
     """Decide on groups of at least l rows with l different values, in every sensitive column."""
     if len(request.roles.sensitive) > 1:
         return several_design.design(request, NAME, l, block, max_suppressed)
-    attribute = qit_st.attribute(NAME, request, "l", l, block)
+    layout = packing.layout_of(request)
+    attribute = qit_st.attribute(NAME, request, "l", l, block, layout)
     if request.following is not None:
         attribute = republication.carried_attribute(attribute, request.following)
-    return OneColumn(request=request, attribute=attribute, promise={"l": l, "confidence": 1 / l})
+    return OneColumn(request=request, attribute=attribute, promise={"l": l, "confidence": 1 / l}, layout=layout)
 
 
 def order_values(design: Grouped) -> Steps:
@@ -106,6 +114,11 @@ def form_groups(design: Grouped) -> Steps:
     return one_pass.form_groups(design) if _in_one_pass(design) else several_steps.form_groups(design)
 
 
+def publish_qit(design: Grouped) -> Steps:
+    """Return the step of the quasi-identifier table."""
+    return one_pass.publish_qit(design) if _in_one_pass(design) else qit_st.publish_qit(design)
+
+
 def publish_st(design: Grouped) -> Steps:
     """Return the steps of the sensitive tables."""
     return one_pass.publish_st(design) if _in_one_pass(design) else several_steps.publish_st(design)
@@ -113,7 +126,7 @@ def publish_st(design: Grouped) -> Steps:
 
 def _in_one_pass(design: Grouped) -> bool:
     """Tell whether one statement forms the groups; rows that change places afterwards are read more than once."""
-    return isinstance(design, OneColumn) and design.request.few_tables
+    return isinstance(design, OneColumn) and design.request.traits.few_tables
 
 
 _SMALL = (
@@ -164,6 +177,7 @@ ANATOMY = Method(
         check_persons,
         check_quasi,
         identify_rows,
+        pack_rows,
         order_values,
         code_rows,
         draw,

@@ -11,7 +11,19 @@ from sqlanon.errors import UsageError
 from sqlanon.methods.parameters import Parameter, declared, types_of
 from sqlanon.methods.request_options import RequestOptions
 from sqlanon.plans.build import build
-from sqlanon.plans.plan import Beside, KeptFile, Plan, Publication, Repeat, Request, Row, Step, relation_name
+from sqlanon.plans.plan import (
+    Beside,
+    Figures,
+    KeptFile,
+    Measure,
+    Plan,
+    Publication,
+    Repeat,
+    Request,
+    Row,
+    Step,
+    relation_name,
+)
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.table_macro import Macro
@@ -77,12 +89,26 @@ class Design:
         """Return what the publisher may see and the manifest does not say."""
         return {}
 
+    @property
+    def figures(self) -> Mapping[str, Mapping[str, int]]:
+        """Return what its steps read of the driver's: relations of one row of whole numbers."""
+        return {}
+
+    @property
+    def measure(self) -> tuple[Statement, Row] | None:
+        """Return what is asked when the plan runs and decides what its steps become, and a row to assume."""
+        return None
+
     def fitted(self, reports: Reports) -> Self:
         """Return the design as the reports of the first phase make it."""
         return self
 
 
 D = TypeVar("D", bound=Design)
+
+
+def _measure(design: Design, replan: Callable[[Row], Plan]) -> Measure | None:
+    return None if design.measure is None else Measure(*design.measure, replan)
 
 
 @dataclass(frozen=True)
@@ -194,6 +220,10 @@ class Method(Generic[D]):
             known=design.known,
             read=tuple(table.named for table in design.tables_read),
             ledger={name: relation_name(prefix, f"next_{name}") for name in LEDGER_TABLES if request.following},
+            figures=tuple(Figures(name, relation_name(prefix, name), row) for name, row in design.figures.items()),
+            measure=_measure(
+                design, lambda row: self.plan(replace(request, measured=row), prefix=prefix, key=key, **given)
+            ),
         )
 
     def _built(self, design: D, secret: Sql, values: Mapping[str, Any]) -> tuple[Any, Publication]:
@@ -204,6 +234,7 @@ class Method(Generic[D]):
         second = [step for function in outputs for step in function(design)]
         # both phases are rendered together, so that a value that no step reads is found wherever it stands
         given = {"key": secret, **(known.relations if known is not None else {})}
+        given |= {name: relation_name(design.prefix, name) for name in design.figures}
         built = build((*first, *second), design.values, design.prefix, given)
         publication = Publication(
             outputs=cast(tuple[Statement, ...], built[len(first) :]),

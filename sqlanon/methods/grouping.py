@@ -3,9 +3,11 @@
 Anatomy, SPLU-Gen and r-robust publishing begin with these steps; the templates are `sql_templates/methods/grouping/`.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from sqlanon.methods import packing
 from sqlanon.methods.base import Design, Steps
 from sqlanon.methods.feasibility import Size, infeasible_guards, refuse_infeasible, refuse_several_rows
 from sqlanon.methods.internal_names import (
@@ -17,10 +19,11 @@ from sqlanon.methods.internal_names import (
     tie_names,
 )
 from sqlanon.methods.kinds import Block
+from sqlanon.methods.packing import Layout
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.plans.plan import Guard, Request, Row, Step
 from sqlanon.plans.statement import Kind
-from sqlanon.plans.templates import Sql
+from sqlanon.plans.templates import Sql, literal
 
 GROUPS_PER_BLOCK = 64
 ONE_BLOCK = 2**62  # more groups than any table has: a single block
@@ -62,9 +65,20 @@ class Attribute:
 
 @dataclass(frozen=True, kw_only=True)
 class Grouping(Design):
-    """A design that groups rows by one attribute."""
+    """A design that groups rows by one attribute; layout: how their quasi values are packed, None: they are columns."""
 
     attribute: Attribute
+    layout: Layout | None = None
+
+    @property
+    def figures(self) -> Mapping[str, Layout]:
+        """Return how rows are packed."""
+        return {} if self.layout is None else {packing.LAYOUT: self.layout}
+
+    @property
+    def sorts_rows(self) -> bool:
+        """Return whether rows are sorted once, so that their numbers are their places, and not ranked by windows."""
+        return self.request.traits.numbers_rows
 
 
 def select_rows(design: Design) -> Steps:
@@ -144,6 +158,11 @@ def identify_rows(design: Design) -> tuple[Step, ...]:
     return (Step(f"methods/grouping/identity_{request.identity}", "view", yields="identified", values=values),)
 
 
+def pack_rows(design: Grouping) -> Steps:
+    """Return the step that packs the quasi values of the rows that are drawn for, where they are whole numbers."""
+    return () if design.layout is None else (packing.pack_rows(design.request),)
+
+
 def draw(design: Grouping) -> Steps:
     """Return the step that draws for every row, once: `drawn` holds the carried columns, the value, the draws."""
     return draw_from(design, "sensitive")
@@ -167,13 +186,17 @@ def draw_from(design: Grouping, value: str, population: str = "", kind: Kind = "
         values["row_purpose"] = f"{attribute.purpose}/row/"
     if identity_names(request) != ("row_number",):
         values["draws"] = (*attribute.draws, *tie_names(request))
-    elif request.shares_hashes:
-        template, rows = "methods/grouping/drawn_by_number", "population"
-        values |= _shared_draws(attribute.draws)
-    else:
+    elif not request.traits.shares_hashes:
         template, rows = "methods/grouping/drawn_by_hash", "population"
         values["hashed_draws"] = _hashed_draws(attribute.draws)
-    reads = {rows: population} if population else {}
+    elif request.traits.own_draws:
+        template, rows = "methods/grouping/drawn_by_part", "population"
+        values["part_draws"] = _part_draws(attribute.draws)
+    else:
+        template, rows = "methods/grouping/drawn_by_number", "population"
+        values |= _shared_draws(attribute.draws)
+    # numbers are read where nothing else has to be
+    reads = {rows: population or rows, "numbered": "population"}
     return (Step(template, kind, "drawn", values=values, suffix=attribute.suffix, reads=reads),)
 
 
@@ -182,6 +205,17 @@ def _hashed_draws(draws: tuple[str, ...]) -> list[tuple[str, Sql]]:
     if len(draws) == 1:
         return [(draws[0], Sql("hash"))]
     return [(name, Sql(f"substr(hash, {16 * place + 1}, 16)")) for place, name in enumerate(draws)]
+
+
+def _part_draws(draws: tuple[str, ...]) -> list[tuple[str, list[tuple[str, Sql]]]]:
+    """Return what is digested for each draw of the rows that share a hash: a row's part, and behind it the further
+    draw's name."""
+    parts = [f"substr(hash, {16 * row + 1}, 16)" for row in range(HASH_PARTS)]
+    ends = ["", *(f" || {literal(name)}" for name in draws[1:])]
+    return [
+        (name, [(f"{name}_{row}", Sql(part + end)) for row, part in enumerate(parts)])
+        for name, end in zip(draws, ends, strict=True)
+    ]
 
 
 def _shared_draws(draws: tuple[str, ...]) -> dict[str, object]:
@@ -230,7 +264,8 @@ def code_rows_of(design: Grouping, rows: str, columns: tuple[str, ...]) -> tuple
 
 def draw_coded(design: Grouping) -> Steps:
     """Return the step that draws for every coded row, once."""
-    return draw_from(design, "code", "coded")
+    # rows that are sorted are read once
+    return draw_from(design, "code", "coded", "view" if design.sorts_rows else "table")
 
 
 def seat_rows(design: Grouping) -> Steps:
@@ -255,10 +290,20 @@ def _seat(design: Grouping, rows: str) -> Steps:
     suffix, read = attribute.suffix, {"drawn": rows}
     placed: dict[str, object] = {"carried": attribute.carried}
     seated = {**placed, "ties": tie_names(design.request)}
-    return (
+    positioned: Steps = (
         # a window over a whole value would not spill: shards of its draws bound what is held at once
         Step("methods/grouping/shard", suffix=suffix, reads=read),
         Step("methods/grouping/positioned", suffix=suffix, reads=read, values=seated),
+    )
+    if design.sorts_rows:
+        by_number = "methods/grouping/positioned_by_number"
+        positioned = (
+            Step("methods/grouping/ordered", suffix=suffix, reads=read, values=seated),
+            Step("methods/grouping/first_row", suffix=suffix),
+            Step(by_number, "view", "positioned", suffix=suffix, values=placed),
+        )
+    return (
+        *positioned,
         Step("methods/grouping/block", suffix=suffix, values={"block_purpose": f"{attribute.purpose}/block/"}),
         # a view: the block and the seat are read off once more where they are needed, which costs less than a table
         Step("methods/grouping/numbered", "view", suffix=suffix, values=placed),

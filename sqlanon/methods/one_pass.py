@@ -1,27 +1,33 @@
 """Groups in one pass over the rows, for an engine to which a table between statements is dear.
 
-The groups are those of `grouping.py`, row for row, in one statement: without counting rows that are seated, and without
-a table between positions and groups. An engine that takes rows one by one has no shards either, and no table of draws.
-The templates are `sql_templates/methods/one_pass/`.
+The groups are those of `grouping.py`, row for row: without counting rows that are seated, without shards, and without a
+table of draws or one between positions and groups. An engine that takes rows one by one forms them in one statement,
+one that numbers a table's rows sorts them once, and one of several workers numbers the rows of each by themselves. The
+templates are `sql_templates/methods/one_pass/`.
 """
 
-from sqlanon.methods import grouping
+from itertools import takewhile
+
+from sqlanon.methods import grouping, packing, qit_st
 from sqlanon.methods.base import Steps
 from sqlanon.methods.grouping import Grouping
-from sqlanon.methods.internal_names import tie_names
-from sqlanon.plans.plan import Step
+from sqlanon.methods.internal_names import identity_names, quasi_names, tie_names
+from sqlanon.plans.plan import Request, Step
 
 FOLDER = "methods/one_pass"
 
 
 def order_values(design: Grouping) -> Steps:
     """Return the step that gives every value its place in the order of seats, and where `publish_st` sorts by it."""
-    return grouping.order_values_of(design, "tally", () if design.request.row_by_row else ("place",))
+    return grouping.order_values_of(design, "tally", ("place",) if _by_runs(design.request) else ())
 
 
 def draw(design: Grouping) -> Steps:
-    """Return the step that draws for every coded row: a view where one statement alone reads it, once."""
-    return grouping.draw_from(design, "code", "coded", "view" if design.request.row_by_row else "table")
+    """Return the step that draws for every coded row: a view where one statement alone reads it, cheaply."""
+    request = design.request
+    # where rows are sorted for several workers, they are read twice: what tells them apart by their values is dear
+    once = not _by_runs(request) or identity_names(request) == ("row_number",)
+    return grouping.draw_from(design, "code", "coded", "view" if once else "table")
 
 
 def seat(design: Grouping) -> Steps:
@@ -31,13 +37,53 @@ def seat(design: Grouping) -> Steps:
 
 def form_groups(design: Grouping) -> Steps:
     """Return the steps that end in `grouped`, where no value's rows are left out: every row with its group."""
-    values = {"carried": design.attribute.carried, "ties": tie_names(design.request)}
-    if design.request.row_by_row:
-        return (Step(f"{FOLDER}/grouped", values=values),)
-    # a window over everything would have one worker: those of shards have many
-    return (Step(f"{FOLDER}/shard"), Step(f"{FOLDER}/sharded", yields="grouped", values=values))
+    carried = {"carried": design.attribute.carried}
+    ordered = {**carried, "ties": tie_names(design.request)}
+    if _by_runs(design.request):
+        return _form_by_runs(design)
+    if design.sorts_rows:
+        return (
+            Step("methods/grouping/ordered", values=ordered),
+            Step(f"{FOLDER}/numbered", yields="grouped", values=carried),
+        )
+    return (Step(f"{FOLDER}/grouped", values=ordered),)
+
+
+def _form_by_runs(design: Grouping) -> Steps:
+    """Return the steps of an engine with several workers, each of which numbers the rows that it has after a sort."""
+    # a window over everything would have one worker
+    carried = {"carried": design.attribute.carried}
+    whole = _whole_columns(design.request)
+    numbers = [list(range(1, number + 1)) for number in range(len(whole) + 1)]
+    spans = {
+        "whole_columns": list(zip(whole, numbers[1:], strict=True)),
+        "all_numbers": numbers[-1],
+        "all_whole": len(whole) == len(design.request.roles.quasi),
+    }
+    return (
+        Step(f"{FOLDER}/ranked", values={**carried, "ties": tie_names(design.request)}),
+        Step(f"{FOLDER}/run", values=spans),
+        Step(f"{FOLDER}/by_runs", "view", "grouped", values={**carried, "whole_columns": whole}),
+    )
+
+
+def publish_qit(design: Grouping) -> Steps:
+    """Return the step of the quasi-identifier table."""
+    return (Step(f"{FOLDER}/qit"),) if _by_runs(design.request) else qit_st.publish_qit(design)
 
 
 def publish_st(design: Grouping) -> Steps:
     """Return the step of the sensitive table."""
-    return (Step("methods/qit_st/st" if design.request.row_by_row else f"{FOLDER}/st"),)
+    return (Step(f"{FOLDER}/st" if _by_runs(design.request) else "methods/qit_st/st"),)
+
+
+def _by_runs(request: Request) -> bool:
+    """Tell whether rows are numbered worker by worker."""
+    return not (request.traits.row_by_row or request.traits.numbers_rows)
+
+
+def _whole_columns(request: Request) -> tuple[str, ...]:
+    """Return our names of the first quasi columns, up to one that holds something else than whole numbers."""
+    names = zip(request.roles.quasi, quasi_names(request), strict=True)
+    whole = takewhile(lambda column: request.types.get(column[0]) in packing.WHOLE, names)
+    return tuple(name for _, name in whole)

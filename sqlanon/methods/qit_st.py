@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlanon.errors import UsageError
+from sqlanon.methods import packing
 from sqlanon.methods.base import Design, Steps
 from sqlanon.methods.grouping import ONE_BLOCK, Attribute, Grouping
-from sqlanon.methods.internal_names import quasi_names
+from sqlanon.methods.packing import Layout
 from sqlanon.plans.plan import Request, Step
 from sqlanon.plans.roles import free_name
 
@@ -36,8 +37,9 @@ class Grouped(Grouping):
         """Return the names under which the columns are published."""
         columns = self.columns
         (sensitive,) = columns["sensitive"]
+        request = self.request
         return {
-            "quasi": self.request.roles.quasi,
+            **({"quasi": request.roles.quasi} if self.layout is None else packing.published_quasi(request)),
             "sensitive": sensitive,
             "group_column": columns["group"],
             "count_column": columns["count"],
@@ -59,7 +61,9 @@ def one_sensitive(method: str, request: Request) -> str:
     return request.roles.sensitive[0]
 
 
-def attribute(method: str, request: Request, parameter: str, size: int, block: int | None) -> Attribute:
+def attribute(
+    method: str, request: Request, parameter: str, size: int, block: int | None, layout: Layout | None = None
+) -> Attribute:
     """Return the one attribute that is grouped, in groups of at least `size` rows."""
     sensitive = one_sensitive(method, request)
     return Attribute(
@@ -68,13 +72,13 @@ def attribute(method: str, request: Request, parameter: str, size: int, block: i
         parameter=parameter,
         purpose=f"{method}/{sensitive}",
         groups_per_block=block or ONE_BLOCK,
-        carried=quasi_names(request),
+        carried=packing.carried_quasi(request, layout),
     )
 
 
-def publish_qit(design: Design) -> Steps:
+def publish_qit(design: Grouping) -> Steps:
     """Return the step of the quasi-identifier table: exact quasi values and groups."""
-    return (Step("methods/qit_st/qit"),)
+    return (Step("methods/qit_st/qit" if design.layout is None else "methods/packing/qit"),)
 
 
 def publish_st(design: Design) -> Steps:

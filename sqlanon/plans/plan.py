@@ -8,6 +8,7 @@ from sqlanon.plans.following import Following
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.statement import Kind, Statement
 from sqlanon.plans.templates import Sql, ident
+from sqlanon.plans.traits import Traits
 
 Row = Mapping[str, Any]
 Nulls = Literal["refuse", "value", "drop"]
@@ -55,10 +56,8 @@ class Request:
     """What every method is asked: a source, roles, and how to treat NULLs, draws and identities.
 
     types: the source's columns with their types, empty without a database. probed: what the method's own
-    `probe` found in the source. following: the ledger that the release is published under, if any. row_by_row:
-    whether the engine that runs the plan takes rows one by one. few_tables: whether one longer statement costs it less
-    than a table between two. shares_hashes: whether one hash of several neighbouring numbers is joined to their rows.
-    No script is made for an engine of another kind.
+    `probe` found in the source. measured: what its `measure` found when the plan ran. following: the ledger that the
+    release is published under, if any. traits: those of the engine that runs the plan.
     """
 
     source: Source
@@ -71,10 +70,9 @@ class Request:
     show_values: bool = False
     types: Mapping[str, str] = field(default_factory=dict)
     probed: Row = field(default_factory=dict)
+    measured: Row = field(default_factory=dict)
     following: Following | None = None
-    row_by_row: bool = False
-    few_tables: bool = False
-    shares_hashes: bool = True
+    traits: Traits = field(default_factory=Traits)
 
     @property
     def rows_per_person(self) -> str:
@@ -203,6 +201,27 @@ class KeptFile:
 
 
 @dataclass(frozen=True)
+class Measure:
+    """A query of one row that is asked when a plan runs, and what its steps become by that row.
+
+    assumed: a row to show the steps by where nothing is to run.
+    """
+
+    statement: Statement
+    assumed: Row
+    replan: Callable[[Row], "Plan"]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Whole numbers that the driver read of the source, as a relation of one row: bound, and in no text of SQL."""
+
+    name: str
+    relation: Sql
+    row: Mapping[str, int]
+
+
+@dataclass(frozen=True)
 class Publication:
     """The second phase of a plan: the published tables, and what the manifest says of them.
 
@@ -225,7 +244,8 @@ class Plan:
     kept_tables: tables that the publisher may keep beside the release, and that never become part of it; kept_files:
     the same of reports. known: distributions, as tables that were given or as queries, whose posteriors the finished
     release is looked at for. read: what the plan reads beside the source, as it was named. ledger: relations of the
-    steps by the names of the ledger's tables that hold them after this release.
+    steps by the names of the ledger's tables that hold them after this release. figures: relations of the driver's that
+    the steps read. measure: what the source is asked first, where that decides what the steps are.
     """
 
     method: str
@@ -238,6 +258,19 @@ class Plan:
     known: tuple[Beside | Statement, ...] = ()
     read: tuple[object, ...] = ()
     ledger: Mapping[str, Sql] = field(default_factory=dict)
+    figures: tuple[Figures, ...] = ()
+    measure: Measure | None = None
+
+    def measured(self, ask: Callable[[str], Sequence[Row]]) -> "Plan":
+        """Return the plan as the source makes it; ask: runs a query."""
+        if self.measure is None:
+            return self
+        (row,) = ask(self.measure.statement.sql)
+        return self.measure.replan(row)
+
+    def assumed(self) -> "Plan":
+        """Return the plan as most sources make it, where nothing is to run."""
+        return self if self.measure is None else self.measure.replan(self.measure.assumed)
 
     def published(self, reports: Mapping[str, Row]) -> Publication:
         """Return the second phase as the reports make it."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
 from sqlanon.methods import METHODS
-from sqlanon.plans.plan import Loop, Plan, Report, Request, Source
+from sqlanon.plans.plan import Figures, Loop, Plan, Report, Request, Source
 from sqlanon.plans.roles import checked_roles, split_columns
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
@@ -20,6 +20,7 @@ PREFIX = "sqlanon_"  # of relations in texts; a run's own are drawn
 
 def statements_text(plan: Plan, engine: Engine, out: str | Path | None, into: str | None) -> str:
     """Return what publishing would run, in order, as text."""
+    plan = plan.assumed()
     texts = [plan_text(plan, engine)]
     for output in plan.outputs:
         if into is not None:
@@ -36,7 +37,16 @@ def plan_text(plan: Plan, engine: Engine) -> str:
     texts = [text for step in plan.steps for text in _step_text(step, engine)]
     # the key is bound as a parameter: no text that is shown ever holds it
     key = f"-- key (bound, never shown)\ncreate temporary table {plan.key} (secret varchar);"
-    return "\n\n".join([key, f"insert into {plan.key} values (?);", *texts])
+    figures = [text for known in plan.figures for text in _figures_text(known)]
+    asked = [] if plan.measure is None else _step_text(plan.measure.statement, engine)
+    return "\n\n".join([*asked, key, f"insert into {plan.key} values (?);", *figures, *texts])
+
+
+def _figures_text(known: Figures) -> list[str]:
+    columns = ", ".join(f"{ident(name)} bigint" for name in known.row)
+    head = f"-- {known.name} (bound: from `ranges`; what does not fit into one number stays columns)"
+    made = f"{head}\ncreate temporary table {known.relation} ({columns});"
+    return [made, f"insert into {known.relation} values ({', '.join('?' for _ in known.row)});"]
 
 
 def _step_text(step: Statement | Report | Loop, engine: Engine) -> list[str]:

@@ -13,6 +13,7 @@ from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Beside, Draws, Identity, Nulls, Plan, Request, Source, UniqueQuasi
 from sqlanon.plans.roles import resolve_roles
 from sqlanon.plans.templates import Sql, ident
+from sqlanon.plans.traits import Traits
 from sqlanon.sql.sources.queried_source import QueriedSource
 from sqlanon.wording import option
 
@@ -116,9 +117,7 @@ def prepare(
         show_values=asked.show_values,
         types=types,
         following=following,
-        row_by_row=engine.row_by_row and not script,
-        few_tables=engine.few_tables and not script,
-        shares_hashes=engine.shares_hashes or script,
+        traits=Traits() if script else engine.traits,
     )
     values = {name: _look_up(value, engine) for name, value in parameters.items()}
     # what is asked of the source is asked here

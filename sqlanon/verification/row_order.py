@@ -22,7 +22,7 @@ def order_queries(
     """
     queries = []
     for table, columns in sort_columns.items():
-        lines = {"published": published.engine.in_stored_order(published.tables[table])}
+        lines = {"published": published.engine.in_stored_order(published.tables[table], whole_files=True)}
         strict, asked = table in all_differ, dict[str, object](line_columns=columns)
         if published.engine.in_parts:  # the last line of a file meets the first of the next
             asked |= {**PLACE_COLUMNS, "all_differ": strict}

@@ -454,6 +454,34 @@ def test_postgres_publishes_inside_the_callers_transaction(shop, postgres):
     assert "release" not in schemas(shop)
 
 
+def test_ranges_are_of_the_moment_that_is_published(shop, postgres, monkeypatch):
+    from contextlib import contextmanager
+
+    import psycopg
+
+    from sqlanon.engines.postgres.engine import PostgresEngine
+
+    postgres.execute(
+        "create table public.late as select i, i % 9 as age, i % 7 as disease from generate_series(1, 300) as t(i)"
+    )
+    before = PostgresEngine.snapshot
+
+    @contextmanager
+    def later(self):
+        with psycopg.connect(shop.dsn("shop"), autocommit=True) as other:  # far outside the ages until now
+            other.execute("insert into public.late values (301, 2000000000, 1)")
+        with before(self):
+            yield
+
+    monkeypatch.setattr(PostgresEngine, "snapshot", later)
+    try:
+        release = sqlanon.anatomy(postgres, "late", quasi="age", sensitive="disease", l=4, into="release")
+        assert "_packed\n" in release.sql
+        assert release.verify(against="late").holds
+    finally:
+        postgres.execute("drop table public.late")
+
+
 def test_postgres_replaces_a_release_and_nothing_else(shop, postgres):
     asked = {"quasi": "age", "sensitive": "disease", "into": "release"}
     sqlanon.anatomy(postgres, "patients", l=4, **asked)

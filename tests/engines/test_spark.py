@@ -328,6 +328,34 @@ def test_spark_sees_files_and_rows_that_lie_in_another_order(spark, source, tmp_
         assert check.holds is (not misplaced)
 
 
+def test_a_file_is_read_by_one_worker_however_finely_spark_cuts_files(spark, tmp_path):
+    engine, cuts = engine_of(spark), "spark.sql.files.maxPartitionBytes"
+    paths = [tmp_path / f"cut-{number}.parquet" for number in range(3)]
+    for path in paths:  # several groups of rows each: only between them a file is cut
+        duckdb.execute(f"copy (select i as a from range(20000) t(i)) to '{path}' (row_group_size 2048)").fetchall()
+    before = spark.conf.get(cuts)
+    spark.conf.set(cuts, "4096")
+    try:
+        relation = engine.in_stored_order(engine.read_parquet(paths), whole_files=True)
+        assert spark.conf.get(cuts) == "4096"
+        places = "lag(sqlanon_position) over (partition by sqlanon_file order by sqlanon_position)"
+        frame = engine.relation(f"select sqlanon_position - {places} as step from {relation}")
+        assert frame.rdd.getNumPartitions() == 3
+        assert "Exchange" not in frame._jdf.queryExecution().executedPlan().toString()
+        assert {(row.step, row["count"]) for row in frame.groupBy("step").count().collect()} == {(1, 59997), (None, 3)}
+    finally:
+        spark.conf.set(cuts, before)
+
+
+def test_figures_are_one_row_and_read_back(spark):
+    engine, figures = engine_of(spark), {"least_1": -(2**40), "unit_1": 2**61}
+    engine.keep_figures(ident("sqlanon_test_figures"), figures)
+    try:
+        assert engine.rows("select * from sqlanon_test_figures") == [figures]
+    finally:
+        engine.drop([str(ident("sqlanon_test_figures"))])
+
+
 def test_the_key_stands_in_no_plan_of_spark(spark):
     from sqlanon.key import Key
     from sqlanon.plans.templates import Sql

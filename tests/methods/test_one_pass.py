@@ -4,10 +4,14 @@ import pytest
 
 import sqlanon
 from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.plans.traits import Traits
 from tests.databases import connect
 from tests.facts import each
 
 KEY = "5" * 64
+RUN_BY_RUN = Traits(few_tables=True)
+ROW_BY_ROW = Traits(row_by_row=True, few_tables=True, shares_hashes=False)
+NUMBERED = Traits(few_tables=True, numbers_rows=True, own_draws=True, packs_rows=True)
 # a value of exactly 1/l of the rows, values of one row, runs of buckets that end at the last one and that go round
 TABLES = {
     "even": "select i, i % 7 as age, i % 5 as disease from range(100) as t(i)",
@@ -20,13 +24,11 @@ TABLES = {
 
 @pytest.fixture
 def one_pass(monkeypatch):
-    monkeypatch.setattr(DuckDBEngine, "row_by_row", True)
-    monkeypatch.setattr(DuckDBEngine, "few_tables", True)
-    monkeypatch.setattr(DuckDBEngine, "shares_hashes", False)
+    monkeypatch.setattr(DuckDBEngine, "traits", ROW_BY_ROW)
 
 
 def tables(con, **asked):
-    release = sqlanon.anatomy(con, "people", quasi="age", sensitive="disease", **asked)
+    release = sqlanon.anatomy(con, "people", sensitive="disease", **{"quasi": "age", **asked})
     return [con.execute(f"from {release.tables[name]}").fetchall() for name in ("qit", "st")]
 
 
@@ -35,11 +37,37 @@ def test_one_pass_makes_the_groups_that_many_steps_make(name):
     con = connect()
     con.execute(f"create table people as {TABLES[name]}")
     keyed = {"l": 4, "block": 5, "id": "i", "key": KEY}
-    expected = tables(con, **keyed)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(DuckDBEngine, "few_tables", True)
-        assert tables(con, **keyed) == expected  # shard by shard
-        patched.setattr(DuckDBEngine, "row_by_row", True)
+        patched.setattr(DuckDBEngine, "traits", Traits())  # as scripts have it
+        expected = tables(con, **keyed)
+    with pytest.MonkeyPatch.context() as patched:
+        for traits in (RUN_BY_RUN, ROW_BY_ROW, NUMBERED):
+            patched.setattr(DuckDBEngine, "traits", traits)
+            assert tables(con, **keyed) == expected
+
+
+# whole numbers with NULLs, all NULL, as far apart as a bigint goes, and texts; more lines than a double can tell apart
+COLUMNS = """
+    select
+        i, i % 5 as disease, nullif(i % 7, 3) - 4 as small, cast(null as smallint) as none, 't' || i % 3 as text,
+        case i % 4 when 0 then -9223372036854775808 when 1 then 9223372036854775807 when 2 then i end as huge,
+        i % 6 * 100000000 as wide, i % 2 = 0 as flag
+    from range(240) as t(i)
+"""
+WANTED = ["small", "none", "huge", "text", "huge,small", "small,huge,none", "wide,small,none", "small,wide,wide_too",
+          "small,text,huge", "flag,small", "none,flag"]  # fmt: skip
+
+
+@each(WANTED)
+def test_lines_stand_in_the_order_of_their_columns_whatever_these_hold(quasi):
+    con = connect()
+    con.execute(f"create table people as select *, wide + 7 * (i % 3) as wide_too from ({COLUMNS}) as given")
+    keyed = {"l": 4, "block": 5, "id": "i", "key": KEY, "quasi": quasi}
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(DuckDBEngine, "traits", Traits())
+        expected = tables(con, **keyed)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(DuckDBEngine, "traits", RUN_BY_RUN)
         assert tables(con, **keyed) == expected
 
 

@@ -13,7 +13,7 @@ COARSE, FINE, EXACT = 6, 4, 1000  # bins of a number, each divided into the next
 def order(rows: Sequence[Sequence[Any]], attributes: Sequence[Attribute], draws: Sequence[int]) -> list[int]:
     """Return the places of the rows in their order: levels by falling cost, each up or down by the parity before it.
 
-    A number's exact bins come after all other levels, up or down together.
+    A number's exact bins come after all other levels.
     """
     categories, numbers, exact = [], [], []
     for place, attribute in enumerate(attributes):
@@ -32,18 +32,18 @@ def order(rows: Sequence[Sequence[Any]], attributes: Sequence[Attribute], draws:
     exact.sort(key=lambda level: -level[0])
 
     def key(row: int) -> tuple[list[int], int]:
-        return _turned(*([(codes[row], n) for _, codes, n in some] for some in (levels, exact))), draws[row]
+        return _turned([(codes[row], n) for _, codes, n in (*levels, *exact)]), draws[row]
 
     return sorted(range(len(rows)), key=key)
 
 
-def _turned(codes: Sequence[tuple[int, int]], last: Sequence[tuple[int, int]]) -> list[int]:
-    """Return each code, or its mirror image where the codes before it (none of the last) have an odd sum."""
+def _turned(codes: Sequence[tuple[int, int]]) -> list[int]:
+    """Return each code, or its mirror image where the codes before it have an odd sum."""
     turned, parity = [], 0
     for code, breadth in codes:
         turned.append(code if parity == 0 else breadth - 1 - code)
         parity = (parity + code) % 2
-    return turned + [code if parity == 0 else breadth - 1 - code for code, breadth in last]
+    return turned
 
 
 def _number(values: Sequence[Any], attribute: Attribute) -> list[tuple[float, list[int], int]]:

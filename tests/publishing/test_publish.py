@@ -557,8 +557,19 @@ def test_sql_prints_and_runs_nothing(shell):
     assert done.returncode == 0
     assert not (shell.folder / "release").exists()
     assert "600" not in done.stdout, "no statement holds a number read from the data"
-    for name in ("tally", "drawn", "frequency", "positioned", "block", "grouped", "qit", "st"):
+    for name in ("tally", "drawn", "frequency", "block", "ordered", "grouped", "qit", "st"):
         assert f"-- {name}\n" in done.stdout
+
+
+def test_sql_asks_the_source_nothing_and_says_what_is_asked_first(shell):
+    lines = "\n".join(f"{age % 80},{age % 5}" for age in range(30_000))
+    (shell.folder / "late.csv").write_text(f"age,disease\n{lines}\nzz,1\n")  # found only by who reads it all
+    asked = ("late.csv", "--quasi", "age", "--sensitive", "disease", "--out", "release")
+    for method in (("anatomy", "-l", "3"), ("robust", "-r", "3", "--background-from", "age"), ("splu", "--gamma", "3")):
+        done = shell("publish", method[0], *asked, *method[1:], "--sql")
+        assert done.returncode == 0, done.stderr
+        first, *rest = done.stdout.split("\n\n")
+        assert first.startswith("-- ranges\nselect") and any(one.startswith("-- layout (bound") for one in rest)
 
 
 def test_parquet_files_tell_nothing_else(shell):

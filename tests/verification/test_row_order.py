@@ -8,6 +8,7 @@ import duckdb
 from sqlanon.plans.build import render_query
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.row_order import PLACE_COLUMNS
+from tests.facts import each
 
 COLUMNS = {"a": "integer", "b": "double"}
 VALUES = ([None, 1, 2, 3], [None, 1.0, 2.0, math.nan])
@@ -41,3 +42,17 @@ def test_lines_out_of_place_are_counted_in_files_and_between_them():
             assert con.execute(sql).fetchone() == (wanted, len(lines))
             faulty += wanted > 0
     assert TURNS // 2 < faulty < 2 * TURNS
+
+
+@each([([0, 1, 2, 3], 0), ([0, 1, 3, 4], 1), ([1, 2, 3, 4], 1), ([0, 2, 1, 3], 3)])
+def test_a_line_whose_place_does_not_follow_is_out_of_place(given):
+    places, wanted = given
+    con, (file, place) = duckdb.connect(), PLACE_COLUMNS.values()
+    con.execute(f"create table stored ({file} varchar, {place} bigint, a integer)")
+    con.executemany("insert into stored values ('part', ?, 0)", [[number] for number in places])
+    values = {"line_columns": ("a",), "all_differ": False, **PLACE_COLUMNS}
+    sql = render_query("verification/row_order/parts_order", values, {"published": Sql("stored")})
+    # as an engine reads it that takes rows as they come, for it has been told that they lie by place
+    told = sql.replace(f"order by {place}", "order by rowid").replace(f'order by "{place}"', "order by rowid")
+    assert told != sql
+    assert con.execute(told).fetchone()[0] == wanted

@@ -18,6 +18,7 @@ from sqlanon.key import Key
 from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
+from sqlanon.plans.traits import Traits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,9 +33,7 @@ class DuckDBEngine:
     places = frozenset({"directory", "schema", "session"})
     in_process = True
     in_parts = False
-    row_by_row = False
-    few_tables = False
-    shares_hashes = True
+    traits = Traits(few_tables=True, numbers_rows=True, own_draws=True, packs_rows=True)
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, catalog: str | None = None) -> None:
         """Take an open connection; it stays open when the engine goes.
@@ -143,6 +142,12 @@ class DuckDBEngine:
         self.execute(f"create temporary table {relation} (secret varchar)")
         self.execute(f"insert into {relation} values (?)", [key.text])
 
+    def keep_figures(self, relation: Sql, row: Mapping[str, int]) -> None:
+        """Put whole numbers into a one-row table, as bound parameters."""
+        self._made[relation] = "table"
+        self.execute(f"create temporary table {relation} ({', '.join(f'{ident(name)} bigint' for name in row)})")
+        self.execute(f"insert into {relation} values ({', '.join('?' for _ in row)})", list(row.values()))
+
     def keep_frame(self, relation: Sql, frame: "pd.DataFrame") -> None:
         """Put a small table of the driver's into a temporary table."""
         name = "sqlanon_frame_in_transit"
@@ -187,7 +192,7 @@ class DuckDBEngine:
         listed = ", ".join(literal(escape_pattern(str(path))) for path in paths)
         return Sql(f"read_parquet({listed if len(paths) == 1 else f'[{listed}]'}, hive_partitioning = false)")
 
-    def in_stored_order(self, relation: Sql) -> Sql:
+    def in_stored_order(self, relation: Sql, whole_files: bool = False) -> Sql:
         """Return the relation itself: files and tables are read in the order in which they lie."""
         return relation
 

@@ -27,6 +27,7 @@ from sqlanon.key import Key
 from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
+from sqlanon.plans.traits import Traits
 from sqlanon.sql.sources.queried_source import QueriedSource
 from sqlanon.wording import option
 
@@ -45,9 +46,7 @@ class PostgresEngine(Schemas):
     places = frozenset({"schema", "session"})
     in_process = False
     in_parts = False
-    row_by_row = True
-    few_tables = True
-    shares_hashes = False
+    traits = Traits(row_by_row=True, few_tables=True, shares_hashes=False, packs_rows=True)
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         """Take an open connection; it stays open when the engine goes."""
@@ -116,6 +115,12 @@ class PostgresEngine(Schemas):
         self._run(f"alter table {relation} alter column secret set statistics 0")
         self._run(f"analyze {relation}")
 
+    def keep_figures(self, relation: Sql, row: Mapping[str, int]) -> None:
+        """Put whole numbers into a one-row temporary table, as bound parameters."""
+        self._run(f"create temporary table {relation} ({', '.join(f'{ident(name)} bigint' for name in row)})")
+        self._run(f"insert into {relation} values ({', '.join('%s' for _ in row)})", list(row.values()))
+        self._run(f"analyze {relation}")
+
     def keep_frame(self, relation: Sql, frame: "pd.DataFrame") -> None:
         """Put a small table of numbers and texts of the driver's into a temporary table."""
         named = {"i": "bigint", "u": "bigint", "f": "double precision"}
@@ -161,7 +166,7 @@ class PostgresEngine(Schemas):
         """Refuse: there is no file to read."""
         raise UsageError("postgres reads no files; leave --engine away to open a release that is a directory")
 
-    def in_stored_order(self, relation: Sql) -> Sql:
+    def in_stored_order(self, relation: Sql, whole_files: bool = False) -> Sql:
         """Return the table itself: the place of its rows is a hidden column."""
         return relation
 

@@ -15,12 +15,14 @@ from sqlanon.engines.spark.kept_rows import keep_rows
 from sqlanon.engines.spark.key_frame import key_frame
 from sqlanon.engines.spark.session import required_settings
 from sqlanon.engines.spark.sources import count_lacking, file_address, item_type, read_source, type_name
+from sqlanon.engines.spark.whole_files import read_whole
 from sqlanon.engines.statement_text import translate_for_engine
 from sqlanon.errors import SqlanonError, TargetError, UsageError
 from sqlanon.key import Key
 from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
+from sqlanon.plans.traits import Traits
 from sqlanon.sql.sources.queried_source import QueriedSource
 from sqlanon.wording import option
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from sqlanon.engines.base import Numbers
 
 _NUMBERING = "monotonically_increasing_id()"
+_PLACE = {"sqlanon_file": "_metadata.file_name", "sqlanon_position": "_metadata.row_index"}
 
 
 class SparkEngine:
@@ -39,9 +42,7 @@ class SparkEngine:
     places = frozenset({"directory"})
     in_process = False
     in_parts = True
-    row_by_row = False
-    few_tables = True
-    shares_hashes = False
+    traits = Traits(few_tables=True, shares_hashes=False)
 
     def __init__(self, session: SparkSession) -> None:
         """Take a session; it stays, with its configuration, when the engine goes."""
@@ -117,6 +118,14 @@ class SparkEngine:
             frame = key_frame(self.session, key)
             frame.hint("broadcast").createOrReplaceTempView(_view_name(relation))
 
+    def keep_figures(self, relation: Sql, row: Mapping[str, int]) -> None:
+        """Put whole numbers into a one-row view, as bound parameters."""
+        columns = ", ".join(f"cast(:figure_{place} as bigint) as `{name}`" for place, name in enumerate(row))
+        bound = {f"figure_{place}": number for place, number in enumerate(row.values())}
+        with required_settings(self.session):
+            frame = self.session.sql(f"select {columns}", args=bound)
+            frame.hint("broadcast").createOrReplaceTempView(_view_name(relation))
+
     def keep_frame(self, relation: Sql, frame: "pd.DataFrame") -> None:
         """Put a small table of the driver's into a view."""
         with required_settings(self.session):
@@ -170,13 +179,19 @@ class SparkEngine:
         with required_settings(self.session):
             frame = self.session.read.parquet(*(file_address(path) for path in paths))
             frame.createOrReplaceTempView(name)
-            place = ("_metadata.file_name as sqlanon_file", "_metadata.row_index as sqlanon_position")
+            place = [f"{told} as {column}" for column, told in _PLACE.items()]
             frame.selectExpr("*", *place).createOrReplaceTempView(f"{name}_stored")
         return ident(name)
 
-    def in_stored_order(self, relation: Sql) -> Sql:
+    def in_stored_order(self, relation: Sql, whole_files: bool = False) -> Sql:
         """Return the view that tells the file and the place in it of each row."""
-        return ident(f"{_view_name(relation)}_stored")
+        name = f"{_view_name(relation)}_stored"
+        if whole_files:
+            with required_settings(self.session):
+                read_whole(self.session.table(name), *_PLACE).createOrReplaceTempView(f"{name}_whole")
+            name = f"{name}_whole"
+            self._files.append(name)
+        return ident(name)
 
     # -- schemas and transactions: there are none -------------------------------------------------
 

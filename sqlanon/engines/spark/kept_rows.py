@@ -11,7 +11,7 @@ from typing import Any, cast
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 
-from sqlanon.engines.spark.classic import frame_of, java_session
+from sqlanon.engines.spark.classic import frame_of_plan, java_session, parts_of
 
 
 def keep_rows(frame: DataFrame) -> DataFrame:
@@ -25,12 +25,9 @@ def keep_rows(frame: DataFrame) -> DataFrame:
     if java is None:
         return cast(DataFrame, kept)
     jvm, plan = session._jvm, kept._jdf.logicalPlan()
-    # a case class of two lists: what it is, and the session, its guessed size and what is known of its values
-    is_told = [plan.productElement(place) for place in range(plan.productArity())]
-    guesses = [plan.otherCopyArgs().apply(place) for place in range(plan.otherCopyArgs().size())]
-    guesses[1:3] = _size(session, plan), jvm.scala.Option.empty()
-    dataset = getattr(getattr(jvm.org.apache.spark.sql.classic, "Dataset$"), "MODULE$")
-    return frame_of(dataset.ofRows(java, plan.copy(*is_told, *guesses)), session)
+    own, others = parts_of(plan)  # of the others the session, its guessed size and what is known of its values
+    others[1:3] = _size(session, plan), jvm.scala.Option.empty()
+    return frame_of_plan(plan.copy(*own, *others), session)
 
 
 def _size(session: SparkSession, plan: Any) -> Any:

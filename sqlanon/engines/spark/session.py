@@ -43,6 +43,8 @@ def connect(
     given["spark.log.level"] = "OFF"
     # a publication has more compiled pieces than Spark keeps by itself (100): each would be compiled at every run
     given["spark.sql.codegen.cache.maxEntries"] = "2000"
+    # tables that we keep are told as large as they are in memory, some five times what is sent of them
+    given["spark.sql.autoBroadcastJoinThreshold"] = "64MB"
     if chosen.startswith("local"):
         given |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
         given["spark.sql.shuffle.partitions"] = "16"  # one machine: Spark's 200 are for a cluster

@@ -8,9 +8,10 @@ priors are. The templates are `sql_templates/methods/robust/class_grouping/`, an
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlanon.methods import grouping
+from sqlanon.methods import grouping, packing
 from sqlanon.methods.base import Steps
 from sqlanon.methods.internal_names import identity_names, quasi_names
+from sqlanon.methods.packing import carried_quasi
 from sqlanon.methods.qit_st import Grouped
 from sqlanon.methods.robust import background
 from sqlanon.methods.robust.background import Background
@@ -45,6 +46,11 @@ class ClassGrouping(Grouped):
     promised: str
     turns: int = 0
     early: bool = True
+
+    @property
+    def sorts_rows(self) -> bool:
+        """Return whether rows are sorted once; those that are left over are found by their shards."""
+        return super().sorts_rows and not self.turns
 
     @property
     def merges(self) -> bool:
@@ -158,11 +164,16 @@ def coding(design: ClassGrouping) -> tuple[dict[str, object], dict[str, str]]:
     request = design.request
     # codes are given to rows that already have their identity, so that draws depend on it and not on the code
     identified = identity_names(request) == ("identity",)
-    drawn_from = (*quasi_names(request), *identity_names(request))
+    drawn_from = (*carried_quasi(request, design.layout), *identity_names(request))
     # under a ledger rows carry their person's name
     drawn_from += tuple(name for name in design.attribute.carried if name not in drawn_from)
     values: dict[str, object] = {"drawn_from": drawn_from, "signature": design.signature}
     return values, {"population": "identified"} if identified else {}
+
+
+def pack_rows(design: ClassGrouping) -> Steps:
+    """Return the step that packs the quasi values of the rows that are drawn for, where they are whole numbers."""
+    return () if design.layout is None else (packing.pack_rows(design.request, design.signature),)
 
 
 def code_rows(design: ClassGrouping) -> Steps:
@@ -186,9 +197,11 @@ def seat_coded(design: ClassGrouping) -> Steps:
 def form_class_groups(design: ClassGrouping) -> Steps:
     """Return the steps that end in `grouped`: every kept row with its group; group numbers tell of no class."""
     purpose, carried = design.attribute.purpose, design.attribute.carried
+    # a list of whole numbers is not written alike in every dialect
+    renumbered = f"{FOLDER}/{'renumbered_by_block' if design.request.traits.few_tables else 'renumbered'}"
     return (
         # groups are made class by class: numbers in that order would tell which class a group is of
-        Step(f"{FOLDER}/renumbered", values={"group_purpose": f"{purpose}/group/"}),
+        Step(renumbered, yields="renumbered", values={"group_purpose": f"{purpose}/group/"}),
         Step(f"{FOLDER}/grouped", values={"carried": carried}),
     )
 

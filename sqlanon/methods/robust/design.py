@@ -7,14 +7,14 @@ from functools import partial
 from typing import Literal, get_args
 
 from sqlanon.errors import UsageError
-from sqlanon.methods import qit_st
+from sqlanon.methods import packing, qit_st
 from sqlanon.methods.internal_names import quasi_names
 from sqlanon.methods.republication import carried_attribute
 from sqlanon.methods.robust.background import Background, Columns, declared, learned
 from sqlanon.methods.robust.class_grouping import ClassGrouping, signature
 from sqlanon.methods.robust.several_columns import SeveralClasses, codes_of
 from sqlanon.methods.several_columns.design import attributes_of
-from sqlanon.plans.plan import Beside, Request, relation_name
+from sqlanon.plans.plan import Beside, Request, Row, relation_name
 from sqlanon.plans.roles import free_name, split_columns
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, render
@@ -80,6 +80,11 @@ class Robustness(ClassGrouping):
         return (*self.tables, *(self.kept_tables if self.turns else ()))
 
     @property
+    def measure(self) -> tuple[Statement, Row] | None:
+        """Return the query of the quasi columns' ranges, where rows of one column are packed."""
+        return packing.measure(self.request) if _packs(self.request, self.turns) else None
+
+    @property
     def kept_tables(self) -> tuple[Statement, ...]:
         """Return the learned distributions as the publisher may keep them, in the form of a background's table."""
         population = relation_name(self.prefix, "population")
@@ -129,10 +134,11 @@ def design(
     several = len(request.roles.sensitive) > 1
     if several and (background or repair):
         raise UsageError(NOT_TOGETHER)
+    layout = packing.layout_of(request) if _packs(request, repair) else None
     attribute, *further = (
         attributes_of(request, NAME, "r", math.ceil(r), block, codes_of(request))
         if several
-        else [qit_st.attribute(NAME, request, "r", math.ceil(r), block)]
+        else [qit_st.attribute(NAME, request, "r", math.ceil(r), block, layout)]
     )
     if request.following is not None:
         if background or repair:
@@ -145,6 +151,7 @@ def design(
     return kind(
         request=request,
         attribute=attribute,
+        layout=layout,
         promise=promise(r, guarantee, bool(background or repair)),
         r=r,
         signature=signature(request, backgrounds),
@@ -156,6 +163,11 @@ def design(
         turns=repair,
         tables=tuple(background),
     )
+
+
+def _packs(request: Request, repair: int) -> bool:
+    """Tell whether rows may be packed: those that are repaired change their places by their quasi values."""
+    return len(request.roles.sensitive) == 1 and not repair
 
 
 def promise(r: float, guarantee: str, mixing: bool) -> dict[str, object]:

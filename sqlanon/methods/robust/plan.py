@@ -23,6 +23,7 @@ from sqlanon.methods.robust.class_grouping import (
     look_ahead,
     number_classes,
     order_class_values,
+    pack_rows,
     seat_coded,
 )
 from sqlanon.methods.robust.class_merging import code_merged_rows, count_merged_classes, merge_classes
@@ -51,6 +52,7 @@ ONE_COLUMN: tuple[Callable[[Robustness], Steps], ...] = (
     check_persons,
     check_quasi,
     identify_rows,
+    pack_rows,
     order_class_values,
     code_rows,
     code_merged_rows,

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, Required
 
 from sqlanon.methods import macro_steps, republication
 from sqlanon.methods.base import Method
-from sqlanon.methods.grouping import BLOCK, Blocks, check_persons, identify_rows, select_rows
+from sqlanon.methods.grouping import BLOCK, Blocks, check_persons, identify_rows, pack_rows, select_rows
 from sqlanon.methods.kinds import Choice, Number, Whole
 from sqlanon.methods.named_kinds import WholePerColumn
 from sqlanon.methods.parameters import Parameter, Range
@@ -131,7 +131,7 @@ SPLU: Method[Randomization] = Method(
     form="randomized",
     options=SpluOptions,
     design=design,
-    steps=(select_rows, check_all_values, check_persons, check_quasi, identify_rows, randomize),
+    steps=(select_rows, check_all_values, check_persons, check_quasi, identify_rows, pack_rows, randomize),
     outputs=(publish_data,),
     sentence="Publish rows whose sensitive values are drawn from decoy groups (SPLU-Gen).",
     example="patients.parquet --quasi age --sensitive disease --gamma 10 --out release",

@@ -394,7 +394,7 @@ with "counted" as (
     "frequency"."block_count",
     (("frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) / "frequency"."block_count") as "block_groups",
     (("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) / "frequency"."block_count") as "first_seat",
-    (encode(sha256(convert_to("key"."secret" || 'anatomy/disease/block/' || cast("counted"."block" as text) || '/' || cast("counted"."code" as text), 'UTF8')), 'hex') collate "C") as "hash"
+    cast(cast('x' || substring((encode(sha256(convert_to("key"."secret" || 'anatomy/disease/block/' || cast("counted"."block" as text) || '/' || cast("counted"."code" as text), 'UTF8')), 'hex') collate "C") from 1 for 15) as bit(60)) as bigint) as "draw"
   from "counted"
   inner join "sqlanon_frequency" as "frequency"
     on "counted"."code" = "frequency"."code"
@@ -410,7 +410,7 @@ select
   cast(sum("row_count") over (partition by "block") as bigint) as "block_rows",
   cast(sum("row_count") over (
     partition by "block"
-    order by cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint), "hash"
+    order by "draw", "code"
     rows between unbounded preceding and current row
   ) as bigint) - "row_count" as "first_number"
 from "hashed";

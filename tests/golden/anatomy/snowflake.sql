@@ -370,7 +370,7 @@ with "counted" as (
     "frequency"."block_count",
     cast((("frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) - mod(("frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")), "frequency"."block_count")) / "frequency"."block_count" as bigint) as "block_groups",
     cast((("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) - mod(("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")), "frequency"."block_count")) / "frequency"."block_count" as bigint) as "first_seat",
-    sha2("key"."secret" || 'anatomy/disease/block/' || cast("counted"."block" as varchar) || '/' || cast("counted"."code" as varchar), 256) as "hash"
+    cast(to_number(substring(sha2("key"."secret" || 'anatomy/disease/block/' || cast("counted"."block" as varchar) || '/' || cast("counted"."code" as varchar), 256), 1, 15), 'XXXXXXXXXXXXXXX') as bigint) as "draw"
   from "counted"
   inner join "sqlanon_frequency" as "frequency"
     on "counted"."code" = "frequency"."code"
@@ -385,7 +385,7 @@ select
   cast(sum("row_count") over (partition by "block") as bigint) as "block_rows",
   cast(sum("row_count") over (
     partition by "block"
-    order by cast(to_number(substring("hash", 1, 15), 'XXXXXXXXXXXXXXX') as bigint), "hash"
+    order by "draw", "code"
     rows between unbounded preceding and current row
   ) as bigint) - "row_count" as "first_number"
 from "hashed";

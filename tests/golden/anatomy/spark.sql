@@ -368,7 +368,7 @@ with `counted` as (
     `frequency`.`block_count`,
     ((`frequency`.`group_count` + `frequency`.`block_count` - 1 - (`counted`.`block` - `frequency`.`first_block`)) div `frequency`.`block_count`) as `block_groups`,
     ((`frequency`.`first_position` % `frequency`.`group_count` + `frequency`.`block_count` - 1 - (`counted`.`block` - `frequency`.`first_block`)) div `frequency`.`block_count`) as `first_seat`,
-    sha2(`key`.`secret` || 'anatomy/disease/block/' || cast(`counted`.`block` as string) || '/' || cast(`counted`.`code` as string), 256) as `hash`
+    cast(conv(substring(sha2(`key`.`secret` || 'anatomy/disease/block/' || cast(`counted`.`block` as string) || '/' || cast(`counted`.`code` as string), 256), 1, 15), 16, 10) as bigint) as `draw`
   from `counted`
   inner join `sqlanon_frequency` as `frequency`
     on `counted`.`code` = `frequency`.`code`
@@ -383,7 +383,7 @@ select
   cast(sum(`row_count`) over (partition by `block`) as bigint) as `block_rows`,
   cast(sum(`row_count`) over (
     partition by `block`
-    order by cast(conv(substring(`hash`, 1, 15), 16, 10) as bigint), `hash`
+    order by `draw`, `code`
     rows between unbounded preceding and current row
   ) as bigint) - `row_count` as `first_number`
 from `hashed`;

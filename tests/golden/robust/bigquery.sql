@@ -568,7 +568,7 @@ with `counted` as (
     `frequency`.`block_count`,
     div((`frequency`.`group_count` + `frequency`.`block_count` - 1 - (`counted`.`block` - `frequency`.`first_block`)), `frequency`.`block_count`) as `block_groups`,
     div((mod(`frequency`.`first_position`, `frequency`.`group_count`) + `frequency`.`block_count` - 1 - (`counted`.`block` - `frequency`.`first_block`)), `frequency`.`block_count`) as `first_seat`,
-    to_hex(sha256(`key`.`secret` || 'robust/disease/block/' || cast(`counted`.`block` as string) || '/' || cast(`counted`.`code` as string))) as `hash`
+    cast('0x' || substring(to_hex(sha256(`key`.`secret` || 'robust/disease/block/' || cast(`counted`.`block` as string) || '/' || cast(`counted`.`code` as string))), 1, 15) as int64) as `draw`
   from `counted`
   inner join `sqlanon_frequency` as `frequency`
     on `counted`.`code` = `frequency`.`code`
@@ -583,7 +583,7 @@ select
   cast(sum(`row_count`) over (partition by `block`) as int64) as `block_rows`,
   cast(sum(`row_count`) over (
     partition by `block`
-    order by cast('0x' || substring(`hash`, 1, 15) as int64), `hash`
+    order by `draw`, `code`
     rows between unbounded preceding and current row
   ) as int64) - `row_count` as `first_number`
 from `hashed`;

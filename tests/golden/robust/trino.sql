@@ -563,7 +563,7 @@ with "counted" as (
     "frequency"."block_count",
     (("frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) / "frequency"."block_count") as "block_groups",
     (("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) / "frequency"."block_count") as "first_seat",
-    lower(to_hex(sha256(to_utf8("key"."secret" || 'robust/disease/block/' || cast("counted"."block" as varchar) || '/' || cast("counted"."code" as varchar))))) as "hash"
+    from_base(substr(lower(to_hex(sha256(to_utf8("key"."secret" || 'robust/disease/block/' || cast("counted"."block" as varchar) || '/' || cast("counted"."code" as varchar))))), 1, 15), 16) as "draw"
   from "counted"
   inner join "sqlanon_frequency" as "frequency"
     on "counted"."code" = "frequency"."code"
@@ -578,7 +578,7 @@ select
   cast(sum("row_count") over (partition by "block") as bigint) as "block_rows",
   cast(sum("row_count") over (
     partition by "block"
-    order by from_base(substr("hash", 1, 15), 16), "hash"
+    order by "draw", "code"
     rows between unbounded preceding and current row
   ) as bigint) - "row_count" as "first_number"
 from "hashed";

@@ -479,7 +479,7 @@ with "counted" as (
     "frequency"."block_count" as "block_count",
     intDiv(("frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")), "frequency"."block_count") as "block_groups",
     intDiv(("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")), "frequency"."block_count") as "first_seat",
-    lower(hex(SHA256("key"."secret" || 'splu/disease/block/' || cast("counted"."block" as Nullable(String)) || '/' || cast("counted"."code" as Nullable(String))))) as "hash"
+    reinterpretAsInt64(reverse(unhex('0' || substring(lower(hex(SHA256("key"."secret" || 'splu/disease/block/' || cast("counted"."block" as Nullable(String)) || '/' || cast("counted"."code" as Nullable(String))))), 1, 15)))) as "draw"
   from "counted"
   inner join "sqlanon_frequency" as "frequency"
     on "counted"."code" = "frequency"."code"
@@ -494,7 +494,7 @@ select
   cast(sum("row_count") over (partition by "block") as Nullable(Int64)) as "block_rows",
   cast(sum("row_count") over (
     partition by "block"
-    order by reinterpretAsInt64(reverse(unhex('0' || substring("hash", 1, 15)))), "hash"
+    order by "draw", "code"
     rows between unbounded preceding and current row
   ) as Nullable(Int64)) - "row_count" as "first_number"
 from "hashed";

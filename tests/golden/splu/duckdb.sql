@@ -420,7 +420,7 @@ hashed as (
             // frequency.block_count as block_groups,
         (frequency.first_position % frequency.group_count + frequency.block_count - 1
             - (counted.block - frequency.first_block)) // frequency.block_count as first_seat,
-        sha256(key.secret || 'splu/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)) as hash
+        cast('0x' || substr(sha256(key.secret || 'splu/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
     from counted
     inner join "sqlanon_frequency" as frequency on counted.code = frequency.code
     cross join "sqlanon_key" as key
@@ -432,7 +432,7 @@ select
     block_groups,
     block_count,
     cast(sum(row_count) over (partition by block) as bigint) as block_rows,
-    cast(sum(row_count) over (partition by block order by cast('0x' || substr(hash, 1, 15) as bigint), hash rows unbounded preceding) as bigint) - row_count as first_number
+    cast(sum(row_count) over (partition by block order by draw, code rows unbounded preceding) as bigint) - row_count as first_number
 from hashed;
 
 -- numbered: Step 4: the number of every row in its block, 0 … (the value's first number, then its seats in turn)

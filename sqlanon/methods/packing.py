@@ -1,0 +1,82 @@
+"""Quasi values of whole numbers as one number, where they fit: rows are carried and sorted at a fraction of the cost.
+
+    packed = Σ (v_i - least_i) 2^(b_i+1 + … + b_n + g),    b_i = bits of (most_i - least_i + 1),    NULL = 2^b_i - 1,
+
+so that numbers are ordered as rows of quasi values are, NULLs last. The last g bits are for a group's number: QIT is
+sorted by packed + group. The ranges are asked of the source first and stand in the relation `layout`; a script, which
+cannot ask, has columns. The templates are `sql_templates/methods/packing/`.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from sqlanon.methods.internal_names import identity_names, quasi_names, rows_to_draw_for, sensitive_names
+from sqlanon.plans.plan import Request, Row, Step
+from sqlanon.plans.statement import Statement
+from sqlanon.plans.templates import Sql, render
+
+PACKED = "packed"
+LAYOUT = "layout"
+MOST_BITS = 62  # of the 64 of a whole number: no sum of two of them overflows
+# whose values a whole number of 64 bits holds
+WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+
+Layout = Mapping[str, int]  # least_n, missing_n, span_n and unit_n of each quasi column; groups
+
+
+def measure(request: Request) -> tuple[Statement, Row] | None:
+    """Return the query of the quasi columns' ranges, and ranges that fit; None where the values stay columns anyhow.
+
+    They do in a script, where a column holds no whole numbers, and under a ledger, whose rows are told apart by their
+    quasi values again and again.
+    """
+    quasi = request.roles.quasi
+    whole = all(request.types.get(name) in WHOLE for name in quasi)
+    if not (request.traits.packs_rows and whole) or request.following is not None:
+        return None
+    columns = [request.source.expression(name) for name in quasi]
+    sql = render("methods/packing/ranges", relation=request.source.relation, columns=columns)
+    ends = {f"{end}_{place}": 0 for place, _ in enumerate(quasi, start=1) for end in ("least", "most")}
+    return Statement("ranges", sql, "query", Sql("")), {"row_count": 0, **ends}
+
+
+def layout_of(request: Request) -> Layout | None:
+    """Return how the quasi values lie in one number; None where nothing is known of them, or they do not fit."""
+    found, places = request.measured, range(1, len(request.roles.quasi) + 1)
+    if not found:
+        return None
+    ranges = [(int(found[f"least_{place}"] or 0), int(found[f"most_{place}"] or 0)) for place in places]
+    bits = [(most - least + 1).bit_length() for least, most in ranges]
+    # there are fewer groups than rows
+    group_bits = int(found["row_count"]).bit_length()
+    # where the ends of a range are as large, their difference may be none of the numbers
+    if sum(bits) + group_bits > MOST_BITS or any(max(abs(least), abs(most)) >= 2**MOST_BITS for least, most in ranges):
+        return None
+    layout = {"groups": 2**group_bits}
+    for place, (least, _), width in zip(places, ranges, bits, strict=True):
+        behind = sum(bits[place:]) + group_bits
+        named = {"least": least, "missing": 2**width - 1, "span": 2**width, "unit": 2**behind}
+        layout |= {f"{name}_{place}": number for name, number in named.items()}
+    return layout
+
+
+def carried_quasi(request: Request, layout: Layout | None) -> tuple[str, ...]:
+    """Return the columns that hold the quasi values of the rows that are drawn for."""
+    return quasi_names(request) if layout is None else (PACKED,)
+
+
+def pack_rows(request: Request, read: Sequence[str] = ()) -> Step:
+    """Return the step that puts packed rows into the place of those that are drawn for.
+
+    read: the quasi columns that later steps read as well.
+    """
+    rows = rows_to_draw_for(request)
+    values: dict[str, object] = {
+        "packed_columns": quasi_names(request),
+        "other_columns": (*read, *sensitive_names(request), *identity_names(request)),
+    }
+    return Step("methods/packing/packed", "view", yields=rows, suffix="_packed", values=values, reads={"rows": rows})
+
+
+def published_quasi(request: Request) -> dict[str, object]:
+    """Return the published names of the packed columns with their types, as templates take them."""
+    return {"packed_quasi": [(name, Sql(request.types[name])) for name in request.roles.quasi]}

@@ -1,0 +1,23 @@
+"""What makes one form of a statement cheaper than another on an engine."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What an engine does cheaply; the defaults are those of a script, which has to say what every dialect can.
+
+    row_by_row: rows are taken one by one, by one process, so that any window spills, and a view that is read once costs
+    no table. few_tables: a table between two statements costs more than one longer statement. shares_hashes: a join
+    costs less than a hash of each row, so that neighbouring numbers share one. numbers_rows: a table numbers its rows
+    one after the other (rowid), in the order in which they were written, and a sort costs less than a window.
+    own_draws: a draw from a fresh key need not be another engine's. packs_rows: the source can be asked for the ranges
+    of its values first, and rows that are sorted stay so where columns are read off them.
+    """
+
+    row_by_row: bool = False
+    few_tables: bool = False
+    shares_hashes: bool = True
+    numbers_rows: bool = False
+    own_draws: bool = False
+    packs_rows: bool = False

@@ -1,0 +1,316 @@
+-- source
+select
+    "age" as "quasi_1",
+    "sex" as "quasi_2",
+    "disease" as "sensitive",
+    rowid as "row_number"
+from "patients";
+
+-- population
+select *
+from "sqlanon_source";
+
+-- tally
+select
+    "sensitive" as sensitive,
+    count(*) as row_count
+from "sqlanon_population"
+group by "sensitive";
+
+-- feasibility
+with counted as (
+    select
+        sensitive,
+        row_count,
+        case when sensitive is null and not false then 0 else row_count end as kept_count
+    from "sqlanon_tally"
+),
+placed as (
+    select
+        counted.*,
+        row_number() over (order by kept_count desc) - 1 as place,
+        cast(sum(kept_count) over () as bigint) as kept_rows,
+        cast(sum(kept_count) over (order by kept_count desc rows unbounded preceding) as bigint) - kept_count as larger_rows
+    from counted
+),
+fitting as (
+    select
+        placed.*,
+        min(case
+            when place < 4
+            then (kept_rows - larger_rows) // greatest(1, 4 - place)
+        end) over () as group_count
+    from placed
+)
+select
+    coalesce(cast(sum(fitting.kept_count) as bigint), 0) as row_count,
+    coalesce(cast(sum(case when fitting.sensitive is null then fitting.row_count else 0 end) as bigint), 0) as null_count,
+    coalesce(cast(sum(case when fitting.kept_count > 0 then 1 else 0 end) as bigint), 0) as value_count,
+    coalesce(max(fitting.kept_count), 0) as largest_count,
+    max(case when fitting.place = 0 then cast(fitting.sensitive as varchar) end) as largest_value,
+    coalesce(max(case when fitting.place = 0 and fitting.sensitive is null then 1 else 0 end), 0) as largest_missing,
+    coalesce(max(case when fitting.place = 1 then fitting.kept_count end), 0) as next_count,
+    coalesce(cast(sum(least(fitting.kept_count, fitting.group_count)) as bigint), 0) as groupable_rows
+from fitting;
+
+-- uniqueness
+with combination as (
+    select
+        "quasi_1",
+        "quasi_2",
+        count(*) as row_count
+    from "sqlanon_population"
+    group by
+        "quasi_1",
+        "quasi_2"
+),
+total as (
+    select
+        coalesce(cast(sum(row_count) as bigint), 0) as row_count,
+        coalesce(cast(sum(case when "quasi_1" is null then 0 else row_count end) as bigint), 0) as known_1,
+        coalesce(cast(sum(case when "quasi_2" is null then 0 else row_count end) as bigint), 0) as known_2,
+        coalesce(cast(sum(case when row_count = 1 then 1 else 0 end) as bigint), 0) as unique_rows
+    from combination
+),
+counted as (
+    select
+        count(distinct combination."quasi_1") as distinct_1,
+        count(distinct combination."quasi_2") as distinct_2,
+        count(*) as combination_count
+    from combination
+    cross join total
+    where
+        combination.row_count > 0 and (
+            false
+            or (total.known_1 > 1 and 5 * total.unique_rows >= 4 * total.known_1)
+            or (total.known_2 > 1 and 5 * total.unique_rows >= 4 * total.known_2)
+        )
+)
+select
+    total.row_count,
+    total.known_1,
+    counted.distinct_1,
+    total.known_2,
+    counted.distinct_2,
+    total.unique_rows
+from total
+cross join counted;
+
+-- population_packed
+select
+    valued."sensitive",
+    valued."row_number",
+    coalesce("quasi_1" - layout.least_1, layout.missing_1) * layout.unit_1 +
+    coalesce("quasi_2" - layout.least_2, layout.missing_2) * layout.unit_2
+    as packed
+from "sqlanon_population" as valued
+cross join "sqlanon_layout" as layout;
+
+-- frequency
+with valued as (
+    select
+        tally.sensitive,
+        tally.row_count,
+        sha256(key.secret || 'anatomy/disease/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
+    from "sqlanon_tally" as tally
+    cross join "sqlanon_key" as key
+    where tally.sensitive is not null or false
+),
+ordered as (
+    select
+        sensitive,
+        row_count,
+        cast(row_number() over (order by row_count desc, hash) - 1 as integer) as code,
+        cast(sum(row_count) over (order by row_count desc, hash rows unbounded preceding) as bigint) as last_position,
+        cast(sum(row_count) over () as bigint) // 4 as group_count
+    from valued
+)
+select
+    sensitive,
+    code,
+    row_count as kept_count,
+    last_position - row_count as first_position,
+    group_count,
+    greatest(1, group_count // 64) as block_count,
+    0 as first_block
+from ordered;
+
+-- coded
+select
+    valued."packed",
+    valued."row_number",
+    frequency.code
+from "sqlanon_population_packed" as valued
+inner join "sqlanon_frequency" as frequency
+    on valued.sensitive = frequency.sensitive;
+
+-- drawn
+with row_key as (
+    select substr(sha256(key.secret || 'anatomy/disease/row/'), 1, 40) as secret
+    from "sqlanon_key" as key
+),
+batch as (
+    select distinct row_number // 4 as batch_number
+    from "sqlanon_population_packed"
+),
+hashed as (
+    select
+        batch.batch_number,
+        sha256(row_key.secret || cast(batch.batch_number as varchar)) as hash
+    from batch
+    cross join row_key
+),
+parted as (
+    select
+        cast(hash(substr(hash, 1, 16)) % 1152921504606846976 as bigint) as "draw_0",
+        cast(hash(substr(hash, 17, 16)) % 1152921504606846976 as bigint) as "draw_1",
+        cast(hash(substr(hash, 33, 16)) % 1152921504606846976 as bigint) as "draw_2",
+        cast(hash(substr(hash, 49, 16)) % 1152921504606846976 as bigint) as "draw_3",
+        batch_number
+    from hashed
+)
+select
+    population."packed",
+    population."code",
+    case population.row_number % 4
+        when 0 then parted."draw_0"
+        when 1 then parted."draw_1"
+        when 2 then parted."draw_2"
+        when 3 then parted."draw_3"
+    end as "draw"
+from "sqlanon_coded" as population
+inner join parted on population.row_number // 4 = parted.batch_number;
+
+-- block
+with run as (
+    select
+        code,
+        first_position,
+        group_count,
+        block_count,
+        first_block,
+        first_position % group_count as first_bucket,
+        least(kept_count, group_count - first_position % group_count) as last_count,
+        greatest(0, first_position % group_count + kept_count - group_count) as first_count
+    from "sqlanon_frequency"
+),
+met as (
+    select
+        run.*,
+        unnest(generate_series(first_bucket, first_bucket + least(last_count, block_count) - 1)) as bucket
+    from run
+    union all
+    select
+        run.*,
+        unnest(generate_series(0, least(first_count, block_count) - 1)) as bucket
+    from run
+    where first_count > 0
+),
+turned as (
+    select
+        met.*,
+        bucket % block_count as place,
+        (bucket % block_count + block_count - first_bucket % block_count) % block_count as turn
+    from met
+),
+counted as (
+    select
+        code,
+        first_position,
+        group_count,
+        block_count,
+        first_block,
+        first_block + place as block,
+        (last_count - turn + block_count - 1) // block_count
+        + (first_count - place + block_count - 1) // block_count as row_count
+    from turned
+    where bucket >= first_bucket or turn >= last_count
+),
+hashed as (
+    select
+        counted.code,
+        counted.block,
+        counted.row_count,
+        counted.block_count,
+        (counted.group_count + counted.block_count - 1 - (counted.block - counted.first_block))
+            // counted.block_count as block_groups,
+        (counted.first_position % counted.group_count + counted.block_count - 1
+            - (counted.block - counted.first_block)) // counted.block_count as first_seat,
+        cast('0x' || substr(sha256(key.secret || 'anatomy/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
+    from counted
+    cross join "sqlanon_key" as key
+),
+placed as (
+    select
+        code,
+        block,
+        first_seat,
+        block_groups,
+        block_count,
+        cast(sum(row_count) over (partition by block order by draw, code rows unbounded preceding) as bigint) - row_count as first_number
+    from hashed
+)
+select
+    code * block_count + block as cell,
+    block_groups,
+    block_count,
+    (first_number + block_groups - first_seat % block_groups) % block_groups as shift
+from placed;
+
+-- ordered
+select
+    "packed",
+    code
+from "sqlanon_drawn"
+order by
+    code asc,
+    draw asc;
+
+-- grouped
+with first_row as (
+    select min(rowid) as number
+    from "sqlanon_ordered"
+),
+bucketed as (
+    select
+        ordered."packed",
+        frequency.code,
+        frequency.block_count,
+        (ordered.rowid - first_row.number) % frequency.group_count as bucket
+    from "sqlanon_ordered" as ordered
+    cross join first_row
+    inner join "sqlanon_frequency" as frequency on ordered.code = frequency.code
+)
+select
+    bucketed."packed",
+    bucketed.code,
+    (bucketed.bucket // bucketed.block_count + block.shift) % block.block_groups * bucketed.block_count
+    + bucketed.bucket % bucketed.block_count as group_id
+from bucketed
+inner join "sqlanon_block" as block
+    on bucketed.code * bucketed.block_count + bucketed.bucket % bucketed.block_count = block.cell;
+
+-- qit
+with line as (
+    select packed + group_id as number
+    from "sqlanon_grouped"
+    order by number asc
+)
+select
+    cast(nullif(line.number // layout.unit_1 % layout.span_1, layout.missing_1) + layout.least_1 as INTEGER) as "age",
+    cast(nullif(line.number // layout.unit_2 % layout.span_2, layout.missing_2) + layout.least_2 as TINYINT) as "sex",
+    line.number % layout.groups as "group_id"
+from line
+cross join "sqlanon_layout" as layout;
+
+-- st
+select
+    grouped.group_id as "group_id",
+    frequency.sensitive as "disease",
+    cast(1 as bigint) as "count"
+from "sqlanon_grouped" as grouped
+inner join "sqlanon_frequency" as frequency on grouped.code = frequency.code
+order by
+    grouped.group_id asc,
+    frequency.sensitive asc nulls last;
+

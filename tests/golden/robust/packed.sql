@@ -1,0 +1,532 @@
+-- source
+select
+    "age" as "quasi_1",
+    "sex" as "quasi_2",
+    "disease" as "sensitive",
+    rowid as "row_number"
+from "patients";
+
+-- population
+select *
+from "sqlanon_source";
+
+-- signature_tally
+select
+    "quasi_2",
+    "sensitive" as sensitive,
+    count(*) as row_count
+from "sqlanon_population"
+group by
+    "quasi_2",
+    "sensitive";
+
+-- class
+with signed as (
+    select
+        "quasi_2"
+    from "sqlanon_signature_tally"
+    group by
+        "quasi_2"
+),
+spelled as (
+    select
+        "quasi_2",
+coalesce(cast(length(cast("quasi_2" as varchar)) as varchar) || ':' || cast("quasi_2" as varchar), 'N')
+            as signature_text
+    from signed
+),
+hashed as (
+    select
+        spelled."quasi_2",
+        sha256(key.secret || 'robust/disease/class/' || spelled.signature_text) as hash
+    from spelled
+    cross join "sqlanon_key" as key
+)
+select
+    "quasi_2",
+    row_number() over (order by hash) - 1 as class
+from hashed;
+
+-- ranked
+with valued as (
+    select
+        tally."quasi_2",
+        class.class,
+        tally.sensitive,
+        tally.row_count,
+        sha256(key.secret || 'robust/disease/value/' || cast(class.class as varchar) || '/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
+    from "sqlanon_signature_tally" as tally
+    inner join "sqlanon_class" as class
+        on tally."quasi_2" is not distinct from class."quasi_2"
+    cross join "sqlanon_key" as key
+    where tally.sensitive is not null or false
+),
+placed as (
+    select
+        "quasi_2",
+        class,
+        sensitive,
+        row_count,
+        row_number() over (partition by class order by row_count desc, hash) - 1 as place,
+        cast(sum(row_count) over (partition by class) as bigint) as class_rows,
+        cast(sum(row_count) over (partition by class order by row_count desc, hash rows unbounded preceding) as bigint) as head
+    from valued
+)
+select
+    "quasi_2",
+    class,
+    sensitive,
+    row_count,
+    place,
+    class_rows - head + row_count as tail
+from placed;
+
+-- capacity
+with candidate as (
+    select distinct place + 1 as size
+    from "sqlanon_ranked"
+    where place > 0 and place < 3
+),
+bounded as (
+    select
+        ranked.class,
+        candidate.size,
+        count(*) as value_count,
+        min(ranked.tail // (candidate.size - ranked.place)) as group_count
+    from "sqlanon_ranked" as ranked
+    inner join candidate on ranked.place < candidate.size
+    group by
+        ranked.class,
+        candidate.size
+)
+select
+    class,
+    size,
+    case when value_count = size then group_count else 0 end as group_count
+from bounded;
+
+-- kept
+select
+    capacity.size,
+    ranked.class,
+    cast(sum(ranked.row_count) as bigint) as class_rows,
+    cast(sum(least(ranked.row_count, capacity.group_count)) as bigint) as kept_rows
+from "sqlanon_ranked" as ranked
+inner join "sqlanon_capacity" as capacity on ranked.class = capacity.class
+group by
+    capacity.size,
+    ranked.class;
+
+-- worst
+with left_over as (
+    select
+coalesce(cast(class."quasi_2" as varchar), 'NULL')
+            as signature_text,
+        kept.class_rows - kept.kept_rows as surplus
+    from "sqlanon_kept" as kept
+    inner join "sqlanon_class" as class on kept.class = class.class
+    where kept.size = 3
+),
+placed as (
+    select
+        signature_text,
+        surplus,
+        row_number() over (order by surplus desc, signature_text) as place
+    from left_over
+    where surplus > 0
+)
+select
+    count(*) as class_count,
+    max(case when place = 1 then signature_text end) as worst_1,
+    max(case when place = 2 then signature_text end) as worst_2,
+    max(case when place = 3 then signature_text end) as worst_3,
+    max(case when place = 1 then surplus end) as surplus_1,
+    max(case when place = 2 then surplus end) as surplus_2,
+    max(case when place = 3 then surplus end) as surplus_3
+from placed;
+
+-- outlook
+with total as (
+    select coalesce(cast(sum(row_count) as bigint), 0) as row_count
+    from "sqlanon_ranked"
+),
+missing as (
+    select
+        coalesce(cast(sum(
+            case when sensitive is null and not false then row_count else 0 end
+        ) as bigint), 0) as null_count
+    from "sqlanon_signature_tally"
+),
+valued as (
+    select sum(row_count) as row_count
+    from "sqlanon_ranked"
+    group by sensitive
+),
+held as (
+    select
+        size,
+        cast(sum(kept_rows) as bigint) as kept_rows
+    from "sqlanon_kept"
+    group by size
+)
+select
+    total.row_count,
+    missing.null_count,
+    total.row_count - coalesce((select kept_rows from held where size = 3), 0) as surplus_rows,
+    coalesce((
+        select max(held.size)
+        from held
+        cross join total as every
+        where (every.row_count - held.kept_rows) * 1000000 <= every.row_count * 10000
+    ), 0) as feasible_size,
+    coalesce((select cast(max(row_count) as bigint) from valued), 0) as largest_count,
+    worst.class_count,
+    worst.worst_1,
+    worst.worst_2,
+    worst.worst_3,
+    worst.surplus_1,
+    worst.surplus_2,
+    worst.surplus_3
+from total
+cross join missing
+cross join "sqlanon_worst" as worst;
+
+-- feasibility
+select *
+from "sqlanon_outlook";
+
+-- uniqueness
+with combination as (
+    select
+        "quasi_1",
+        "quasi_2",
+        count(*) as row_count
+    from "sqlanon_population"
+    group by
+        "quasi_1",
+        "quasi_2"
+),
+total as (
+    select
+        coalesce(cast(sum(row_count) as bigint), 0) as row_count,
+        coalesce(cast(sum(case when "quasi_1" is null then 0 else row_count end) as bigint), 0) as known_1,
+        coalesce(cast(sum(case when "quasi_2" is null then 0 else row_count end) as bigint), 0) as known_2,
+        coalesce(cast(sum(case when row_count = 1 then 1 else 0 end) as bigint), 0) as unique_rows
+    from combination
+),
+counted as (
+    select
+        count(distinct combination."quasi_1") as distinct_1,
+        count(distinct combination."quasi_2") as distinct_2,
+        count(*) as combination_count
+    from combination
+    cross join total
+    where
+        combination.row_count > 0 and (
+            false
+            or (total.known_1 > 1 and 5 * total.unique_rows >= 4 * total.known_1)
+            or (total.known_2 > 1 and 5 * total.unique_rows >= 4 * total.known_2)
+        )
+)
+select
+    total.row_count,
+    total.known_1,
+    counted.distinct_1,
+    total.known_2,
+    counted.distinct_2,
+    total.unique_rows
+from total
+cross join counted;
+
+-- population_packed
+select
+    valued."quasi_2",
+    valued."sensitive",
+    valued."row_number",
+    coalesce("quasi_1" - layout.least_1, layout.missing_1) * layout.unit_1 +
+    coalesce("quasi_2" - layout.least_2, layout.missing_2) * layout.unit_2
+    as packed
+from "sqlanon_population" as valued
+cross join "sqlanon_layout" as layout;
+
+-- frequency
+with blocked as (
+    select
+        class,
+        group_count,
+        greatest(1, group_count // 64) as block_count
+    from "sqlanon_capacity"
+    where size = 3
+),
+numbered as (
+    select
+        class,
+        group_count,
+        block_count,
+        cast(sum(block_count) over (order by class rows unbounded preceding) as bigint) - block_count as first_block
+    from blocked
+),
+cut as (
+    select
+        ranked."quasi_2",
+        ranked.class,
+        ranked.sensitive,
+        ranked.place,
+        ranked.row_count,
+        least(ranked.row_count, numbered.group_count) as kept_count,
+        greatest(1, numbered.group_count) as group_count,
+        numbered.block_count,
+        numbered.first_block
+    from "sqlanon_ranked" as ranked
+    inner join numbered on ranked.class = numbered.class
+)
+select
+    "quasi_2",
+    class,
+    sensitive,
+    cast(row_number() over (order by class, place) - 1 as integer) as code,
+    row_count,
+    kept_count,
+    cast(sum(kept_count) over (partition by class order by place rows unbounded preceding) as bigint) - kept_count as first_position,
+    group_count,
+    block_count,
+    first_block
+from cut;
+
+-- coded
+select
+    population."packed",
+    population."row_number",
+    frequency.code
+from "sqlanon_population_packed" as population
+inner join "sqlanon_frequency" as frequency
+    on population.sensitive is not distinct from frequency.sensitive
+    and population."quasi_2" is not distinct from frequency."quasi_2";
+
+-- drawn
+with row_key as (
+    select substr(sha256(key.secret || 'robust/disease/row/'), 1, 40) as secret
+    from "sqlanon_key" as key
+),
+batch as (
+    select distinct row_number // 4 as batch_number
+    from "sqlanon_population_packed"
+),
+hashed as (
+    select
+        batch.batch_number,
+        sha256(row_key.secret || cast(batch.batch_number as varchar)) as hash
+    from batch
+    cross join row_key
+),
+parted as (
+    select
+        cast(hash(substr(hash, 1, 16)) % 1152921504606846976 as bigint) as "draw_0",
+        cast(hash(substr(hash, 17, 16)) % 1152921504606846976 as bigint) as "draw_1",
+        cast(hash(substr(hash, 33, 16)) % 1152921504606846976 as bigint) as "draw_2",
+        cast(hash(substr(hash, 49, 16)) % 1152921504606846976 as bigint) as "draw_3",
+        batch_number
+    from hashed
+)
+select
+    population."packed",
+    population."code",
+    case population.row_number % 4
+        when 0 then parted."draw_0"
+        when 1 then parted."draw_1"
+        when 2 then parted."draw_2"
+        when 3 then parted."draw_3"
+    end as "draw"
+from "sqlanon_coded" as population
+inner join parted on population.row_number // 4 = parted.batch_number;
+
+-- ordered
+select
+    "packed",
+    code
+from "sqlanon_drawn"
+order by
+    code asc,
+    draw asc;
+
+-- first_row
+select
+    code,
+    min(rowid) as first_row
+from "sqlanon_ordered"
+group by code;
+
+-- positioned
+with ranked as (
+    select
+        ordered."packed",
+        ordered.code,
+        ordered.rowid - first_row.first_row as value_rank
+    from "sqlanon_ordered" as ordered
+    inner join "sqlanon_first_row" as first_row on ordered.code = first_row.code
+),
+bucketed as (
+    select
+        ranked."packed",
+        frequency.code,
+        frequency.block_count,
+        frequency.first_block,
+        (frequency.first_position + ranked.value_rank) % frequency.group_count as bucket
+    from ranked
+    inner join "sqlanon_frequency" as frequency on ranked.code = frequency.code
+    where ranked.value_rank < frequency.kept_count
+)
+select
+    "packed",
+    code,
+    first_block + bucket % block_count as block,
+    bucket // block_count as seat
+from bucketed;
+
+-- block
+with counted as (
+    select
+        code,
+        block,
+        count(*) as row_count
+    from "sqlanon_positioned"
+    group by code, block
+),
+hashed as (
+    select
+        counted.code,
+        counted.block,
+        counted.row_count,
+        frequency.block_count,
+        (frequency.group_count + frequency.block_count - 1 - (counted.block - frequency.first_block))
+            // frequency.block_count as block_groups,
+        (frequency.first_position % frequency.group_count + frequency.block_count - 1
+            - (counted.block - frequency.first_block)) // frequency.block_count as first_seat,
+        cast('0x' || substr(sha256(key.secret || 'robust/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
+    from counted
+    inner join "sqlanon_frequency" as frequency on counted.code = frequency.code
+    cross join "sqlanon_key" as key
+)
+select
+    code,
+    block,
+    first_seat,
+    block_groups,
+    block_count,
+    cast(sum(row_count) over (partition by block) as bigint) as block_rows,
+    cast(sum(row_count) over (partition by block order by draw, code rows unbounded preceding) as bigint) - row_count as first_number
+from hashed;
+
+-- numbered
+select
+    positioned."packed",
+    positioned.code,
+    positioned.block,
+    block.block_count,
+    block.block_groups,
+    block.block_rows,
+    block.first_number
+    + (positioned.seat + block.block_groups - block.first_seat % block.block_groups) % block.block_groups as number
+from "sqlanon_positioned" as positioned
+inner join "sqlanon_block" as block
+    on positioned.block = block.block and positioned.code = block.code;
+
+-- renumbered
+with counted_block as (
+    select
+        block,
+        max(block_groups) as block_groups
+    from "sqlanon_block"
+    group by block
+),
+listed as (
+    select
+        block,
+        unnest(generate_series(0, block_groups - 1)) as turn
+    from counted_block
+),
+hashed as (
+    select
+        listed.block,
+        listed.turn,
+        sha256(key.secret || 'robust/disease/group/' || cast(listed.block as varchar) || '/' || cast(listed.turn as varchar)) as hash
+    from listed
+    cross join "sqlanon_key" as key
+),
+drawn as (
+    select
+        block,
+        turn,
+        cast('0x' || substr(hash, 1, 15) as bigint) as draw,
+        cast('0x' || substr(hash, 16, 15) as bigint) as tie
+    from hashed
+),
+counted as (
+    select
+        draw // 18014398509481984 as shard,
+        count(*) as group_count
+    from drawn
+    group by draw // 18014398509481984
+),
+shard as (
+    select
+        shard,
+        cast(sum(group_count) over (order by shard rows unbounded preceding) as bigint) - group_count as first_id
+    from counted
+)
+select
+    drawn.block,
+    drawn.turn,
+    shard.first_id + row_number() over (partition by shard.shard order by drawn.draw, drawn.tie) - 1 as group_id
+from drawn
+inner join shard on drawn.draw // 18014398509481984 = shard.shard;
+
+-- grouped
+select
+    numbered."packed",
+    numbered.code,
+    renumbered.group_id
+from "sqlanon_numbered" as numbered
+inner join "sqlanon_renumbered" as renumbered
+    on numbered.block = renumbered.block and numbered.number % numbered.block_groups = renumbered.turn;
+
+-- suppressed
+with everyone as (
+    select count(*) as everyone_count
+    from "sqlanon_population_packed"
+),
+published as (
+    select count(*) as published_count
+    from "sqlanon_grouped"
+)
+select
+    everyone.everyone_count - published.published_count as dropped_rows,
+    outlook.*
+from "sqlanon_outlook" as outlook
+cross join everyone
+cross join published;
+
+-- qit
+with line as (
+    select packed + group_id as number
+    from "sqlanon_grouped"
+    order by number asc
+)
+select
+    cast(nullif(line.number // layout.unit_1 % layout.span_1, layout.missing_1) + layout.least_1 as INTEGER) as "age",
+    cast(nullif(line.number // layout.unit_2 % layout.span_2, layout.missing_2) + layout.least_2 as TINYINT) as "sex",
+    line.number % layout.groups as "group_id"
+from line
+cross join "sqlanon_layout" as layout;
+
+-- st
+select
+    grouped.group_id as "group_id",
+    frequency.sensitive as "disease",
+    cast(1 as bigint) as "count"
+from "sqlanon_grouped" as grouped
+inner join "sqlanon_frequency" as frequency on grouped.code = frequency.code
+order by
+    grouped.group_id asc,
+    frequency.sensitive asc nulls last;
+

@@ -1,0 +1,224 @@
+"""Quasi values as one number: the same release, row for row, as with columns, wherever they fit."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sqlanon
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.methods import packing
+from sqlanon.plans.plan import Request, Source
+from sqlanon.plans.roles import Roles
+from sqlanon.plans.templates import Sql, render
+from sqlanon.plans.traits import Traits
+from tests.databases import connect
+from tests.facts import each
+
+KEY = "7" * 64
+ASKED = {"sensitive": "disease", "id": "i", "key": KEY, "unique_quasi": "keep"}
+METHODS = {
+    "anatomy": {"l": 3},
+    "robust": {"r": 3, "background_from": "c1", "max_suppressed": 0.5},
+    "splu": {"gamma": 3},
+    "splu of two columns": {"gamma": 3, "sensitive": ["disease", "income"]},
+}
+# type, and the values of 300 rows
+COLUMNS = {
+    "TINYINT": "i % 250 - 125",
+    "UTINYINT": "(i * 7) % 256",
+    "SMALLINT": "i * 200 - 30000",
+    "USMALLINT": "i * 200",
+    "INTEGER": "case when i % 5 = 0 then null else i * 14000000 - 2100000000 end",
+    "UINTEGER": "i * 14000000",
+    "BIGINT": "i * 100 - 2305843009213693952",
+}
+
+
+def tables(con, quasi, traits=None, method="anatomy", **asked):
+    """Return the tables of a release, their types first, and whether rows were packed."""
+    with pytest.MonkeyPatch.context() as patched:
+        if traits is not None:
+            patched.setattr(DuckDBEngine, "traits", traits)
+        publish = getattr(sqlanon, method.partition(" ")[0])
+        release = publish(con, "people", quasi=quasi, **(ASKED | METHODS[method] | asked))
+    shown = [con.sql(f"from {relation}") for relation in release.tables.values()]
+    return [(one.types, one.fetchall()) for one in shown], "_packed\n" in release.sql
+
+
+def people(columns):
+    """Return a session with a table of 300 people."""
+    con = connect()
+    cast = ", ".join(f"cast({values} as {kind}) as c{place}" for place, (kind, values) in enumerate(columns))
+    con.execute(f"create table people as select i, {cast}, i % 7 as disease, i % 5 as income from range(300) as t(i)")
+    return con, [f"c{place}" for place, _ in enumerate(columns)]
+
+
+@each(COLUMNS)
+def test_packed_columns_make_the_release_that_columns_make(kind):
+    con, quasi = people([(kind, COLUMNS[kind]), ("INTEGER", "case when i % 3 > 0 then i % 4 end")])
+    expected, packed = tables(con, quasi, Traits(few_tables=True, numbers_rows=True))
+    assert not packed
+    found, packed = tables(con, quasi)
+    assert packed
+    assert found == expected
+
+
+@each(
+    [
+        "cast(i % 5 as varchar)",
+        "i % 5 = 0",
+        "date '2020-01-01' + cast(i % 9 as integer)",
+        "i % 9 / 2.0",
+        "cast(i % 5 as hugeint)",
+    ]
+)
+def test_other_values_stay_columns(values):
+    con = connect()
+    con.execute(
+        f"create table people as select i, i % 8 as age, {values} as other, i % 7 as disease from range(300) as t(i)"
+    )
+    expected, _ = tables(con, ["age", "other"], Traits())
+    found, packed = tables(con, ["age", "other"])
+    assert not packed
+    assert found == expected
+
+
+@each(METHODS)
+def test_every_method_makes_the_release_that_columns_make(method):
+    con, quasi = people([("INTEGER", "(i * 31) % 80 - 5"), ("TINYINT", "case when i % 11 > 0 then i % 3 end")])
+    expected, packed = tables(con, quasi, Traits(), method)
+    assert not packed
+    found, packed = tables(con, quasi, None, method)
+    assert packed
+    assert found == expected
+
+
+def test_rows_that_are_repaired_have_columns():
+    con, quasi = people([("INTEGER", "(i * 31) % 80 - 5"), ("TINYINT", "i % 3")])
+    expected, _ = tables(con, quasi, Traits(), "robust", repair=2)
+    found, packed = tables(con, quasi, None, "robust", repair=2)
+    assert not packed
+    assert found == expected
+
+
+@each([("anatomy", {"sensitive": ["disease", "income"]}), ("robust", {"repair": 2})])
+def test_rows_that_stay_columns_are_not_measured(asked):
+    method, further = asked
+    con, quasi = people([("INTEGER", "(i * 31) % 80 - 5"), ("TINYINT", "i % 3")])
+    release = getattr(sqlanon, method)(con, "people", quasi=quasi, **(ASKED | METHODS[method] | further))
+    assert "-- ranges\n" not in release.sql
+
+
+def test_ranges_that_do_not_fit_stay_columns():
+    con, quasi = people([("BIGINT", "i * 3000000000000000"), ("INTEGER", "i * 7000000")])
+    expected, _ = tables(con, quasi, Traits())
+    found, packed = tables(con, quasi)
+    assert not packed
+    assert found == expected
+
+
+@each(["max", "min"])
+def test_the_ends_of_whole_numbers_stay_columns(end):
+    least = {"max": "9223372036854775807 - i % 20", "min": "-9223372036854775808 + i % 20"}[end]
+    con, quasi = people([("BIGINT", least)])
+    found, packed = tables(con, quasi)
+    assert not packed
+    assert found == tables(con, quasi, Traits())[0]
+
+
+def test_a_column_of_nothing_but_nulls_is_packed():
+    con, quasi = people([("INTEGER", "null"), ("INTEGER", "i % 3")])
+    found, packed = tables(con, quasi)
+    assert packed
+    assert found == tables(con, quasi, Traits())[0]
+
+
+def test_rows_keep_their_places_where_the_session_keeps_no_order():
+    con, quasi = people([("INTEGER", "(i * 17) % 90")])
+    expected, _ = tables(con, quasi, Traits())
+    con.execute("set preserve_insertion_order = false")
+    try:
+        found, packed = tables(con, quasi)
+    finally:
+        con.execute("reset preserve_insertion_order")
+    assert packed
+    assert found == expected
+
+
+@each(METHODS)
+def test_rows_keep_their_places_inside_a_transaction_of_the_caller(method):
+    con, quasi = people([("INTEGER", "(i * 17) % 90"), ("TINYINT", "i % 3")])
+    expected, _ = tables(con, quasi, Traits(), method)
+    con.execute("begin")  # where the numbers of new rows begin elsewhere
+    try:
+        found, _ = tables(con, quasi, None, method)
+    finally:
+        con.execute("rollback")
+    assert found == expected
+
+
+@pytest.mark.filterwarnings("ignore:the engine")
+@each([{}, {"draws": "random"}, {"block": "all"}, {"nulls": "drop"}])
+def test_releases_of_a_run_of_its_own_hold(asked):
+    con = connect()
+    con.execute(
+        "create table people as select (i * 31) % 70 as age, case when i % 9 > 0 then i % 4 end as sex,"
+        " case when i % 50 > 0 then i % 11 end as disease from range(5000) as t(i)"
+    )
+    given_values = {"nulls": "value", **asked}
+    release = sqlanon.anatomy(con, "people", quasi=["age", "sex"], sensitive="disease", l=4, **given_values)
+    assert "_packed\n" in release.sql
+    assert release.verify(against="people").holds
+
+
+def test_a_request_that_is_refused_asks_the_source_nothing(monkeypatch, tmp_path):
+    con, quasi = people([("INTEGER", "i % 40")])
+    sqlanon.anatomy(con, "people", quasi=quasi, sensitive="disease", l=3, out=tmp_path / "there")
+    asked, rows = [], DuckDBEngine.rows
+    monkeypatch.setattr(DuckDBEngine, "rows", lambda self, sql: asked.append(sql) or rows(self, sql))
+    with pytest.raises(sqlanon.UsageError, match="protects nobody"):
+        sqlanon.anatomy(con, "people", quasi=quasi, sensitive="disease", l=1)
+    with pytest.raises(sqlanon.TargetError):
+        sqlanon.anatomy(con, "people", quasi=quasi, sensitive="disease", l=3, out=tmp_path / "there")
+    assert asked and all(sql.startswith("describe") for sql in asked)
+
+
+def test_no_statement_holds_a_number_of_the_source():
+    con, quasi = people([("INTEGER", "i + 7654321"), ("INTEGER", "i % 13 + 98765")])
+    release = sqlanon.anatomy(con, "people", quasi=quasi, sensitive="disease", l=3, unique_quasi="keep")
+    assert "_packed\n" in release.sql
+    assert not [number for number in ("7654321", "98765", "7654620", "98777", "300") if number in release.sql]
+
+
+@pytest.mark.property
+@given(
+    st.lists(
+        st.tuples(st.none() | st.integers(-(2**40), 2**40), st.none() | st.integers(-3, 3), st.integers(0, 9)),
+        min_size=1,
+        max_size=40,
+    )
+)
+def test_numbers_are_ordered_as_values_are_and_read_back(rows):
+    con = connect()
+    con.execute("create table people (a bigint, b tinyint, g bigint)")
+    con.executemany("insert into people values (?, ?, ?)", rows)
+    (found,) = con.sql("select min(a), max(a), min(b), max(b) from people").fetchall()
+    measured = dict(zip(("least_1", "most_1", "least_2", "most_2"), found, strict=True)) | {"row_count": 10}
+    layout = packing.layout_of(Request(Source(Sql("people")), Roles(("a", "b"), ("c",)), measured=measured))
+    con.execute(f"create table layout as select {', '.join(f'{number} as {name}' for name, number in layout.items())}")
+    packed = render(
+        "methods/packing/packed",
+        rows=Sql("people"),
+        layout=Sql("layout"),
+        packed_columns=["a", "b"],
+        other_columns=["g"],
+    )
+    con.execute(f"create table grouped as select packed, g as group_id from ({packed})")
+    qit = render(
+        "methods/packing/qit",
+        grouped=Sql("grouped"),
+        layout=Sql("layout"),
+        group_column="g",
+        packed_quasi=[("a", Sql("bigint")), ("b", Sql("tinyint"))],
+    )
+    assert con.sql(qit).fetchall() == con.sql("from people order by a nulls last, b nulls last, g").fetchall()
