@@ -103,6 +103,12 @@ class Engine(Protocol):
         whole_files: where tables lie in parts, read each file by one worker, for windows over a file's rows by place.
         """
 
+    def in_stretches(self, relation: Sql) -> Sequence[Sql]:
+        """Return SQLs that read a published table in its order, stretch by stretch, each by a worker of its own.
+
+        Each but the first begins with the last row of the one before it: all neighbours meet in one of them.
+        """
+
     # -- schemas and transactions
 
     def tables(self, schema: str) -> list[str] | None:

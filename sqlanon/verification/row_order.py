@@ -7,6 +7,7 @@ can be matched by position.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import Check, PublishedTables
 
 # where an engine whose tables lie in parts tells a row's file, and its place in it
@@ -22,14 +23,15 @@ def order_queries(
     """
     queries = []
     for table, columns in sort_columns.items():
-        lines = {"published": published.engine.in_stored_order(published.tables[table], whole_files=True)}
-        strict, asked = table in all_differ, dict[str, object](line_columns=columns)
-        if published.engine.in_parts:  # the last line of a file meets the first of the next
-            asked |= {**PLACE_COLUMNS, "all_differ": strict}
-            sql = published.query("verification/row_order/parts_order", lines, **asked)
+        strict, engine = table in all_differ, published.engine
+        if engine.in_parts:  # the last line of a file meets the first of the next
+            lines = {"published": engine.in_stored_order(published.tables[table], whole_files=True)}
+            told = {"line_columns": columns, **PLACE_COLUMNS, "all_differ": strict}
+            sql = published.query("verification/row_order/parts_order", lines, **told)
         else:
-            template = "strict_order" if strict else "row_order"
-            sql = published.query(f"verification/row_order/{template}", lines, **asked)
+            stretches = engine.in_stretches(published.tables[table])
+            told = {"line_columns": columns, "stretches": stretches, "misplaced": Sql("<=" if strict else "<")}
+            sql = published.query("verification/row_order/row_order", {}, **told)
         queries.append((f"order of {table}", sql))
     return queries
 

@@ -4,10 +4,14 @@ import math
 import random
 
 import duckdb
+import pytest
 
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb import engine as duckdb_engine
 from sqlanon.plans.build import render_query
 from sqlanon.plans.templates import Sql
-from sqlanon.verification.row_order import PLACE_COLUMNS
+from sqlanon.verification.checks import PublishedTables
+from sqlanon.verification.row_order import PLACE_COLUMNS, order_queries
 from tests.facts import each
 
 COLUMNS = {"a": "integer", "b": "double"}
@@ -56,3 +60,29 @@ def test_a_line_whose_place_does_not_follow_is_out_of_place(given):
     told = sql.replace(f"order by {place}", "order by rowid").replace(f'order by "{place}"', "order by rowid")
     assert told != sql
     assert con.execute(told).fetchone()[0] == wanted
+
+
+@pytest.mark.parametrize("given", ["b", "File_Row_Number"])
+def test_a_long_file_is_read_in_stretches_that_meet(given, tmp_path, monkeypatch):
+    monkeypatch.setattr(duckdb_engine, "STRETCH", 2)
+    con, drawn, read = duckdb.connect(config={"threads": 3}), random.Random(4), set()
+    engine = DuckDBEngine(con)
+    for turn in range(TURNS):
+        lines = [tuple(map(drawn.choice, VALUES)) for _ in range(drawn.randint(0, 12))]
+        if turn % 2:
+            lines.sort(key=standing)
+        con.execute(f'create or replace table stored (a integer, "{given}" double)')
+        if lines:
+            con.executemany("insert into stored values (?, ?)", lines)
+        path = tmp_path / f"{turn}.parquet"
+        con.execute(f"copy stored to '{path}'").fetchall()
+        published = PublishedTables(engine, {"qit": engine.read_parquet([path])}, {})
+        read.add(len(engine.in_stretches(published.tables["qit"])))
+        for strict in (False, True):
+            asked = order_queries(published, {"qit": ["a", given]}, frozenset({"qit"} if strict else ()))
+            ((_, sql),) = asked
+            pairs = list(zip(map(standing, lines), map(standing, lines[1:]), strict=False))
+            wanted = sum(after < before or (strict and after == before) for before, after in pairs)
+            assert con.execute(sql).fetchone() == (wanted, len(lines))
+    # where a column hides the numbers of rows the file is read at once
+    assert read == ({1, 2, 3} if given == "b" else {1})

@@ -1,5 +1,6 @@
 """The engine protocol on one DuckDB connection."""
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from sqlanon.engines.base import Numbers
 
 
+ROW_NUMBER = "file_row_number"
+STRETCH = 250_000  # rows; a thread of its own for fewer gains nothing
+
+
 class DuckDBEngine:
     """Run statements on one DuckDB connection, ours or the caller's."""
 
@@ -47,6 +52,7 @@ class DuckDBEngine:
         self.name = f"duckdb {duckdb.__version__}"
         self._attached = catalog
         self._made: dict[str, str] = {}  # temporary relation -> table or view; noted before it is made
+        self._single_files: set[Sql] = set()  # what reads one file: its rows are numbered
         if catalog is None:
             self._refuse_false_functions()
             self._refuse_collation()
@@ -190,11 +196,34 @@ class DuckDBEngine:
         """Return SQL that reads Parquet files of ours in this order, their names taken literally."""
         # a folder's name like `year=2020` would add a column
         listed = ", ".join(literal(escape_pattern(str(path))) for path in paths)
-        return Sql(f"read_parquet({listed if len(paths) == 1 else f'[{listed}]'}, hive_partitioning = false)")
+        reader = Sql(f"read_parquet({listed if len(paths) == 1 else f'[{listed}]'}, hive_partitioning = false)")
+        if len(paths) == 1:
+            self._single_files.add(reader)
+        return reader
 
     def in_stored_order(self, relation: Sql, whole_files: bool = False) -> Sql:
         """Return the relation itself: files and tables are read in the order in which they lie."""
         return relation
+
+    def in_stretches(self, relation: Sql) -> list[Sql]:
+        """Return a stretch of a long file for each thread; whatever else there is has one."""
+        # a column of that name hides the number of a file's row
+        if relation not in self._single_files or ROW_NUMBER in map(str.lower, self.columns(f"from {relation}")):
+            return [relation]
+        (((threads,),), ((count,),)) = (
+            self.execute("select current_setting('threads')"),
+            self.execute(f"select count(*) from {relation}"),
+        )
+        number = max(1, min(threads, count // STRETCH))
+        ends = [place * count // number for place in range(number + 1)]
+        return (
+            [relation]
+            if number == 1
+            else [
+                Sql(f"(from {relation} where {ROW_NUMBER} between {max(0, first - 1)} and {end - 1})")
+                for first, end in itertools.pairwise(ends)
+            ]
+        )
 
     # -- schemas and transactions ---------------------------------------------------------------
 

@@ -170,6 +170,10 @@ class PostgresEngine(Schemas):
         """Return the table itself: the place of its rows is a hidden column."""
         return relation
 
+    def in_stretches(self, relation: Sql) -> list[Sql]:
+        """Return the table itself: one process reads it."""
+        return [self.in_stored_order(relation)]
+
     # -- sources ------------------------------------------------------------------------------
 
     def find_source(self, text: object, as_text: bool = False) -> tuple[Source, Mapping[str, str]]:

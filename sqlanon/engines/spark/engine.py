@@ -193,6 +193,10 @@ class SparkEngine:
             self._files.append(name)
         return ident(name)
 
+    def in_stretches(self, relation: Sql) -> list[Sql]:
+        """Return the rows in their order: one worker reads them."""
+        return [self.in_stored_order(relation)]
+
     # -- schemas and transactions: there are none -------------------------------------------------
 
     def tables(self, schema: str) -> list[str] | None:
