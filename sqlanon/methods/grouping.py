@@ -158,6 +158,11 @@ def identify_rows(design: Design) -> tuple[Step, ...]:
     return (Step(f"methods/grouping/identity_{request.identity}", "view", yields="identified", values=values),)
 
 
+def draws_of_its_own(request: Request) -> bool:
+    """Tell whether draws are of a fresh key and need not be another engine's."""
+    return request.traits.own_draws and identity_names(request) == ("row_number",)
+
+
 def pack_rows(design: Grouping) -> Steps:
     """Return the step that packs the quasi values of the rows that are drawn for, where they are whole numbers."""
     return () if design.layout is None else (packing.pack_rows(design.request),)
@@ -189,7 +194,7 @@ def draw_from(design: Grouping, value: str, population: str = "", kind: Kind = "
     elif not request.traits.shares_hashes:
         template, rows = "methods/grouping/drawn_by_hash", "population"
         values["hashed_draws"] = _hashed_draws(attribute.draws)
-    elif request.traits.own_draws:
+    elif draws_of_its_own(request):
         template, rows = "methods/grouping/drawn_by_part", "population"
         values["part_draws"] = _part_draws(attribute.draws)
     else:

@@ -13,6 +13,7 @@ from sqlanon.methods.base import Steps
 from sqlanon.methods.grouping import Grouping
 from sqlanon.methods.internal_names import identity_names, quasi_names, tie_names
 from sqlanon.plans.plan import Request, Step
+from sqlanon.plans.templates import Sql
 
 FOLDER = "methods/one_pass"
 
@@ -32,7 +33,13 @@ def draw(design: Grouping) -> Steps:
 
 def seat(design: Grouping) -> Steps:
     """Return the step that orders the values of each block, by arithmetic over their counts."""
-    return (Step(f"{FOLDER}/block", values={"block_purpose": f"{design.attribute.purpose}/block/"}),)
+    return order_blocks(design, Sql("code * block_count"))
+
+
+def order_blocks(design: Grouping, first_cell: Sql) -> Steps:
+    """Return the step that orders the values of each block; first_cell: what a value's cells count from."""
+    asked = {"first_cell": first_cell, "own_draws": grouping.draws_of_its_own(design.request)}
+    return (Step(f"{FOLDER}/block", values={**asked, "block_purpose": f"{design.attribute.purpose}/block/"}),)
 
 
 def form_groups(design: Grouping) -> Steps:

@@ -189,6 +189,7 @@ with run as (
         group_count,
         block_count,
         first_block,
+        code * block_count as first_cell,
         first_position % group_count as first_bucket,
         least(kept_count, group_count - first_position % group_count) as last_count,
         greatest(0, first_position % group_count + kept_count - group_count) as first_count
@@ -220,14 +221,35 @@ counted as (
         group_count,
         block_count,
         first_block,
+        first_cell + place as cell,
         first_block + place as block,
         (last_count - turn + block_count - 1) // block_count
         + (first_count - place + block_count - 1) // block_count as row_count
     from turned
     where bucket >= first_bucket or turn >= last_count
 ),
+block_key as (
+    select substr(sha256(key.secret || 'anatomy/disease/block/'), 1, 40) as secret
+    from "sqlanon_key" as key
+),
+last_block as (
+    select max(block) as block
+    from counted
+),
+numbered_block as (
+    select unnest(generate_series(0, block)) as block
+    from last_block
+),
+secret as (
+    select
+        numbered_block.block,
+        cast(hash(sha256(block_key.secret || cast(numbered_block.block as varchar))) % 1152921504606846976 as bigint) as number
+    from numbered_block
+    cross join block_key
+),
 hashed as (
     select
+        counted."cell",
         counted.code,
         counted.block,
         counted.row_count,
@@ -236,14 +258,13 @@ hashed as (
             // counted.block_count as block_groups,
         (counted.first_position % counted.group_count + counted.block_count - 1
             - (counted.block - counted.first_block)) // counted.block_count as first_seat,
-        cast('0x' || substr(sha256(key.secret || 'anatomy/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
+        cast(hash(secret.number + counted.code) % 1152921504606846976 as bigint) as draw
     from counted
-    cross join "sqlanon_key" as key
+    inner join secret on counted.block = secret.block
 ),
 placed as (
     select
-        code,
-        block,
+        cell,
         first_seat,
         block_groups,
         block_count,
@@ -251,7 +272,7 @@ placed as (
     from hashed
 )
 select
-    code * block_count + block as cell,
+    cell,
     block_groups,
     block_count,
     (first_number + block_groups - first_seat % block_groups) % block_groups as shift
