@@ -36,10 +36,14 @@ def seat(design: Grouping) -> Steps:
     return order_blocks(design, Sql("code * block_count"))
 
 
-def order_blocks(design: Grouping, first_cell: Sql) -> Steps:
-    """Return the step that orders the values of each block; first_cell: what a value's cells count from."""
-    asked = {"first_cell": first_cell, "own_draws": grouping.draws_of_its_own(design.request)}
-    return (Step(f"{FOLDER}/block", values={**asked, "block_purpose": f"{design.attribute.purpose}/block/"}),)
+def order_blocks(design: Grouping, first_cell: Sql, frequency: str = "frequency") -> Steps:
+    """Return the step that orders the values of each block; first_cell: what a value's cells count from.
+
+    frequency: the relation that says where a value's rows go.
+    """
+    asked: dict[str, object] = {"first_cell": first_cell, "own_draws": grouping.draws_of_its_own(design.request)}
+    asked["block_purpose"] = f"{design.attribute.purpose}/block/"
+    return (Step(f"{FOLDER}/block", values=asked, reads={"frequency": frequency}),)
 
 
 def form_groups(design: Grouping) -> Steps:

@@ -13,7 +13,7 @@ from sqlanon.methods.base import Steps
 from sqlanon.methods.internal_names import identity_names, quasi_names
 from sqlanon.methods.packing import carried_quasi
 from sqlanon.methods.qit_st import Grouped
-from sqlanon.methods.robust import background
+from sqlanon.methods.robust import background, sorted_classes
 from sqlanon.methods.robust.background import Background
 from sqlanon.methods.robust.suppression import (
     MILLION,
@@ -51,6 +51,11 @@ class ClassGrouping(Grouped):
     def sorts_rows(self) -> bool:
         """Return whether rows are sorted once; those that are left over are found by their shards."""
         return super().sorts_rows and not self.turns
+
+    @property
+    def in_one_pass(self) -> bool:
+        """Return whether groups are formed in one pass over sorted rows, of which none is another's or changes places."""
+        return self.sorts_rows and self.request.following is None and len(self.request.roles.sensitive) == 1
 
     @property
     def merges(self) -> bool:
@@ -190,12 +195,14 @@ def draw_coded(design: ClassGrouping) -> Steps:
 
 
 def seat_coded(design: ClassGrouping) -> Steps:
-    """Return the steps that give every row its number in its block, class by class."""
-    return grouping.seat_coded(design)
+    """Return the steps that seat the rows in blocks, class by class."""
+    return sorted_classes.seat(design) if design.in_one_pass else grouping.seat_coded(design)
 
 
 def form_class_groups(design: ClassGrouping) -> Steps:
     """Return the steps that end in `grouped`: every kept row with its group; group numbers tell of no class."""
+    if design.in_one_pass:
+        return sorted_classes.form_groups(design)
     purpose, carried = design.attribute.purpose, design.attribute.carried
     # a list of whole numbers is not written alike in every dialect
     renumbered = f"{FOLDER}/{'renumbered_by_block' if design.request.traits.few_tables else 'renumbered'}"

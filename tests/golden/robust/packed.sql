@@ -349,146 +349,221 @@ order by
     code asc,
     draw asc;
 
--- first_row
-select
-    code,
-    min(rowid) as first_row
-from "sqlanon_ordered"
-group by code;
-
--- positioned
-with ranked as (
+-- seating
+with class_total as (
     select
-        ordered."packed",
-        ordered.code,
-        ordered.rowid - first_row.first_row as value_rank
-    from "sqlanon_ordered" as ordered
-    inner join "sqlanon_first_row" as first_row on ordered.code = first_row.code
+        class,
+        max(case when kept_count > 0 then group_count else 0 end) as group_count
+    from "sqlanon_frequency"
+    group by class
 ),
-bucketed as (
+class_group as (
     select
-        ranked."packed",
-        frequency.code,
-        frequency.block_count,
-        frequency.first_block,
-        (frequency.first_position + ranked.value_rank) % frequency.group_count as bucket
-    from ranked
-    inner join "sqlanon_frequency" as frequency on ranked.code = frequency.code
-    where ranked.value_rank < frequency.kept_count
+        class,
+        cast(sum(group_count) over (order by class rows unbounded preceding) as bigint) - group_count as first_group
+    from class_total
 )
 select
-    "packed",
-    code,
-    first_block + bucket % block_count as block,
-    bucket // block_count as seat
-from bucketed;
+    frequency.code,
+    frequency.kept_count,
+    frequency.first_position,
+    frequency.group_count,
+    frequency.block_count,
+    frequency.first_block,
+    cast(sum(frequency.row_count) over (order by frequency.code rows unbounded preceding) as bigint) - frequency.row_count as first_row,
+    cast(sum(frequency.block_count) over (order by frequency.code rows unbounded preceding) as bigint) - frequency.block_count as first_cell,
+    class_group.first_group
+from "sqlanon_frequency" as frequency
+inner join class_group on frequency.class = class_group.class;
 
 -- block
-with counted as (
+with run as (
     select
         code,
-        block,
-        count(*) as row_count
-    from "sqlanon_positioned"
-    group by code, block
+        first_position,
+        group_count,
+        block_count,
+        first_block,
+        first_cell as first_cell,
+        first_position % group_count as first_bucket,
+        least(kept_count, group_count - first_position % group_count) as last_count,
+        greatest(0, first_position % group_count + kept_count - group_count) as first_count
+    from "sqlanon_seating"
 ),
-hashed as (
+met as (
     select
-        counted.code,
-        counted.block,
-        counted.row_count,
-        frequency.block_count,
-        (frequency.group_count + frequency.block_count - 1 - (counted.block - frequency.first_block))
-            // frequency.block_count as block_groups,
-        (frequency.first_position % frequency.group_count + frequency.block_count - 1
-            - (counted.block - frequency.first_block)) // frequency.block_count as first_seat,
-        cast('0x' || substr(sha256(key.secret || 'robust/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
-    from counted
-    inner join "sqlanon_frequency" as frequency on counted.code = frequency.code
-    cross join "sqlanon_key" as key
-)
-select
-    code,
-    block,
-    first_seat,
-    block_groups,
-    block_count,
-    cast(sum(row_count) over (partition by block) as bigint) as block_rows,
-    cast(sum(row_count) over (partition by block order by draw, code rows unbounded preceding) as bigint) - row_count as first_number
-from hashed;
-
--- numbered
-select
-    positioned."packed",
-    positioned.code,
-    positioned.block,
-    block.block_count,
-    block.block_groups,
-    block.block_rows,
-    block.first_number
-    + (positioned.seat + block.block_groups - block.first_seat % block.block_groups) % block.block_groups as number
-from "sqlanon_positioned" as positioned
-inner join "sqlanon_block" as block
-    on positioned.block = block.block and positioned.code = block.code;
-
--- renumbered
-with counted_block as (
+        run.*,
+        unnest(generate_series(first_bucket, first_bucket + least(last_count, block_count) - 1)) as bucket
+    from run
+    union all
     select
-        block,
-        max(block_groups) as block_groups
-    from "sqlanon_block"
-    group by block
+        run.*,
+        unnest(generate_series(0, least(first_count, block_count) - 1)) as bucket
+    from run
+    where first_count > 0
 ),
-listed as (
+turned as (
     select
-        block,
-        unnest(generate_series(0, block_groups - 1)) as turn
-    from counted_block
-),
-hashed as (
-    select
-        listed.block,
-        listed.turn,
-        sha256(key.secret || 'robust/disease/group/' || cast(listed.block as varchar) || '/' || cast(listed.turn as varchar)) as hash
-    from listed
-    cross join "sqlanon_key" as key
-),
-drawn as (
-    select
-        block,
-        turn,
-        cast('0x' || substr(hash, 1, 15) as bigint) as draw,
-        cast('0x' || substr(hash, 16, 15) as bigint) as tie
-    from hashed
+        met.*,
+        bucket % block_count as place,
+        (bucket % block_count + block_count - first_bucket % block_count) % block_count as turn
+    from met
 ),
 counted as (
     select
-        draw // 18014398509481984 as shard,
-        count(*) as group_count
-    from drawn
-    group by draw // 18014398509481984
+        code,
+        first_position,
+        group_count,
+        block_count,
+        first_block,
+        first_cell + place as cell,
+        first_block + place as block,
+        (last_count - turn + block_count - 1) // block_count
+        + (first_count - place + block_count - 1) // block_count as row_count
+    from turned
+    where bucket >= first_bucket or turn >= last_count
 ),
-shard as (
-    select
-        shard,
-        cast(sum(group_count) over (order by shard rows unbounded preceding) as bigint) - group_count as first_id
+block_key as (
+    select substr(sha256(key.secret || 'robust/disease/block/'), 1, 40) as secret
+    from "sqlanon_key" as key
+),
+last_block as (
+    select max(block) as block
     from counted
+),
+numbered_block as (
+    select unnest(generate_series(0, block)) as block
+    from last_block
+),
+secret as (
+    select
+        numbered_block.block,
+        cast(hash(sha256(block_key.secret || cast(numbered_block.block as varchar))) % 1152921504606846976 as bigint) as number
+    from numbered_block
+    cross join block_key
+),
+hashed as (
+    select
+        counted."cell",
+        counted.code,
+        counted.block,
+        counted.row_count,
+        counted.block_count,
+        (counted.group_count + counted.block_count - 1 - (counted.block - counted.first_block))
+            // counted.block_count as block_groups,
+        (counted.first_position % counted.group_count + counted.block_count - 1
+            - (counted.block - counted.first_block)) // counted.block_count as first_seat,
+        cast(hash(secret.number + counted.code) % 1152921504606846976 as bigint) as draw
+    from counted
+    inner join secret on counted.block = secret.block
+),
+placed as (
+    select
+        cell,
+        first_seat,
+        block_groups,
+        block_count,
+        cast(sum(row_count) over (partition by block order by draw, code rows unbounded preceding) as bigint) - row_count as first_number
+    from hashed
 )
 select
-    drawn.block,
-    drawn.turn,
-    shard.first_id + row_number() over (partition by shard.shard order by drawn.draw, drawn.tie) - 1 as group_id
+    cell,
+    block_groups,
+    block_count,
+    (first_number + block_groups - first_seat % block_groups) % block_groups as shift
+from placed;
+
+-- renumbered
+with class_seating as (
+    select distinct
+        first_group,
+        group_count,
+        block_count,
+        first_block
+    from "sqlanon_seating"
+    where kept_count > 0
+),
+listed as (
+    select
+        first_group,
+        block_count,
+        first_block,
+        unnest(generate_series(0, group_count - 1)) as class_place
+    from class_seating
+),
+group_key as (
+    select substr(sha256(key.secret || 'robust/disease/group/'), 1, 40) as secret
+    from "sqlanon_key" as key
+),
+batch as (
+    select distinct (first_group + class_place) // 64 as batch_number
+    from listed
+),
+secret as (
+    select
+        batch.batch_number,
+        cast(hash(sha256(group_key.secret || cast(batch.batch_number as varchar))) % 1152921504606846976 as bigint) as number
+    from batch
+    cross join group_key
+),
+drawn as (
+    select
+        listed.first_group + listed.class_place as place,
+        cast(hash(secret.number + listed.first_group + listed.class_place) % 1152921504606846976 as bigint) as draw,
+        0 as tie
+    from listed
+    inner join secret on (listed.first_group + listed.class_place) // 64 = secret.batch_number
+)
+select place
 from drawn
-inner join shard on drawn.draw // 18014398509481984 = shard.shard;
+order by
+    draw asc,
+    tie asc;
 
 -- grouped
+with first_row as (
+    select min(rowid) as number
+    from "sqlanon_ordered"
+),
+first_group as (
+    select min(rowid) as number
+    from "sqlanon_renumbered"
+),
+renumbered as (
+    select
+        renumbered.place,
+        renumbered.rowid - first_group.number as group_id
+    from "sqlanon_renumbered" as renumbered
+    cross join first_group
+),
+bucketed as (
+    select
+        ordered."packed",
+        seating.code,
+        seating.block_count,
+        case when ordered.rowid - first_row.number - seating.first_row < seating.kept_count then seating.first_cell end as first_cell,
+        seating.first_group,
+        (seating.first_position + ordered.rowid - first_row.number - seating.first_row) % seating.group_count as bucket
+    from "sqlanon_ordered" as ordered
+    cross join first_row
+    inner join "sqlanon_seating" as seating on ordered.code = seating.code
+),
+placed as (
+    select
+        bucketed."packed",
+        bucketed.code,
+        bucketed.first_group + (bucketed.bucket // bucketed.block_count + block.shift) % block.block_groups * bucketed.block_count
+    + bucketed.bucket % bucketed.block_count as place
+    from bucketed
+    inner join "sqlanon_block" as block
+        on bucketed.first_cell + bucketed.bucket % bucketed.block_count = block.cell
+)
 select
-    numbered."packed",
-    numbered.code,
+    placed."packed",
+    placed.code,
     renumbered.group_id
-from "sqlanon_numbered" as numbered
-inner join "sqlanon_renumbered" as renumbered
-    on numbered.block = renumbered.block and numbered.number % numbered.block_groups = renumbered.turn;
+from placed
+inner join renumbered on placed.place = renumbered.place;
 
 -- suppressed
 with everyone as (
