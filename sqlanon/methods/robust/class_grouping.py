@@ -54,7 +54,7 @@ class ClassGrouping(Grouped):
 
     @property
     def in_one_pass(self) -> bool:
-        """Return whether groups are formed in one pass over sorted rows, of which none is another's or changes places."""
+        """Return whether groups are formed in one pass over sorted rows, of which none changes places."""
         return self.sorts_rows and self.request.following is None and len(self.request.roles.sensitive) == 1
 
     @property

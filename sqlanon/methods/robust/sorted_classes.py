@@ -1,5 +1,7 @@
-"""Class-first groups of rows that are sorted once, where a table numbers its rows: the groups of `class_grouping.py`, row
-for row. How many rows of a value lie in a block follows from counts, and no row is read for the groups' numbers.
+"""Class-first groups of rows that are sorted once, where a table numbers its rows.
+
+They are the groups of `class_grouping.py`, row for row. How many rows of a value lie in a block follows from counts,
+and no row is read for the groups' numbers.
 """
 
 from sqlanon.methods import grouping, one_pass

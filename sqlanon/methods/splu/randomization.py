@@ -16,7 +16,9 @@ from sqlanon.methods.grouping import (
     Attribute,
     Grouping,
     check_values,
+    code_rows_of,
     draw,
+    draws_of_its_own,
     order_values_of,
     seat_rows_of,
 )
@@ -218,7 +220,7 @@ def _randomize_one(design: Randomization, number: int) -> Steps:
 
 def form_decoys(one: Randomization, rows: str) -> Steps:
     """Return the steps from drawn rows in the relation `rows` to `decoy_group`: every row with its group and slot."""
-    suffix, carried = one.attribute.suffix, one.attribute.carried
+    suffix, passing = one.attribute.suffix, {"carried": one.attribute.carried}
     counted = f"{suffix}_randomized"
     tally = Step(
         "methods/grouping/tally",
@@ -229,8 +231,27 @@ def form_decoys(one: Randomization, rows: str) -> Steps:
     return (
         tally,
         *order_values_of(one, f"tally{counted}"),
-        *seat_rows_of(one, rows),
-        Step("methods/splu/decoy_group", suffix=suffix, values={"carried": carried}),
+        *(_seat_sorted(one, rows) if one.sorts_rows else seat_rows_of(one, rows)),
+        Step(
+            f"methods/splu/decoy_group{'_by_number' * one.sorts_rows}",
+            yields="decoy_group",
+            suffix=suffix,
+            values=passing,
+        ),
+    )
+
+
+def _seat_sorted(one: Randomization, rows: str) -> Steps:
+    """Return the steps that sort the rows, and order the values of each block by their counts alone."""
+    attribute, suffix = one.attribute, one.attribute.suffix
+    columns = (*attribute.carried, "draw", *tie_names(one.request))
+    (coded,) = code_rows_of(one, rows, columns)
+    ordered = {"carried": attribute.carried, "ties": tie_names(one.request)}
+    blocks = {"block_purpose": f"{attribute.purpose}/block/", "own_draws": draws_of_its_own(one.request)}
+    return (
+        coded,
+        Step("methods/grouping/ordered", suffix=suffix, reads={"drawn": coded.stem}, values=ordered),
+        Step("methods/splu/decoy_block", yields="block", suffix=suffix, values=blocks),
     )
 
 
