@@ -177,7 +177,7 @@ def _least_probability(rows: list[dict[str, Any]], gamma: int, dropped: int) -> 
 
     Dropped rows may have had any value: the count before them is taken as near as they allow.
     """
-    from scipy.stats import binom
+    from scipy.special import betainc, betaincc  # scipy.stats is slow to load
 
     least = 1.0
     for row in rows:
@@ -187,6 +187,11 @@ def _least_probability(rows: list[dict[str, Any]], gamma: int, dropped: int) -> 
         remaining = min(max(seen, count - dropped), count)
         # the f groups that hold a value have gamma f rows, each of which publishes it with probability 1/gamma
         trials = gamma * remaining
-        tail = min(binom.cdf(seen, trials, 1 / gamma), binom.sf(seen - 1, trials, 1 / gamma))
+        if seen > trials:
+            return 0.0
+        # Pr(f' <= seen) = 1 - I_p(seen + 1, n - seen) and Pr(f' >= seen) = I_p(seen, n - seen + 1)
+        below = betaincc(seen + 1, trials - seen, 1 / gamma) if seen < trials else 1.0
+        above = betainc(seen, trials - seen + 1, 1 / gamma) if seen else 1.0
+        tail = min(below, above)
         least = min(least, 2 * float(tail) * len(rows))
     return min(1.0, least)
