@@ -211,6 +211,8 @@ def _randomize_one(design: Randomization, number: int) -> Steps:
         *form_decoys(one, rows),
         Step(
             "methods/splu/randomized",
+            # what the next attribute reads is read more than once, and so it is by workers that share a sort
+            "view" if one.sorts_rows and not after else "table",
             suffix=suffix,
             values={"kept_columns": kept, "published_column": _published(number)},
         ),

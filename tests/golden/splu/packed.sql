@@ -270,93 +270,125 @@ order by
     code asc,
     draw asc;
 
--- first_row
-select
-    code,
-    min(rowid) as first_row
-from "sqlanon_ordered"
-group by code;
-
--- positioned
-with ranked as (
-    select
-        ordered."packed",
-        ordered."slot_draw",
-        ordered.code,
-        ordered.rowid - first_row.first_row as value_rank
-    from "sqlanon_ordered" as ordered
-    inner join "sqlanon_first_row" as first_row on ordered.code = first_row.code
-),
-bucketed as (
-    select
-        ranked."packed",
-        ranked."slot_draw",
-        frequency.code,
-        frequency.block_count,
-        frequency.first_block,
-        (frequency.first_position + ranked.value_rank) % frequency.group_count as bucket
-    from ranked
-    inner join "sqlanon_frequency" as frequency on ranked.code = frequency.code
-    where ranked.value_rank < frequency.kept_count
-)
-select
-    "packed",
-    "slot_draw",
-    code,
-    first_block + bucket % block_count as block,
-    bucket // block_count as seat
-from bucketed;
-
 -- block
-with counted as (
+with run as (
     select
         code,
-        block,
-        count(*) as row_count
-    from "sqlanon_positioned"
-    group by code, block
+        first_position,
+        group_count,
+        block_count,
+        first_block,
+        code * block_count as first_cell,
+        first_position % group_count as first_bucket,
+        least(kept_count, group_count - first_position % group_count) as last_count,
+        greatest(0, first_position % group_count + kept_count - group_count) as first_count
+    from "sqlanon_frequency"
+),
+met as (
+    select
+        run.*,
+        unnest(generate_series(first_bucket, first_bucket + least(last_count, block_count) - 1)) as bucket
+    from run
+    union all
+    select
+        run.*,
+        unnest(generate_series(0, least(first_count, block_count) - 1)) as bucket
+    from run
+    where first_count > 0
+),
+turned as (
+    select
+        met.*,
+        bucket % block_count as place,
+        (bucket % block_count + block_count - first_bucket % block_count) % block_count as turn
+    from met
+),
+counted as (
+    select
+        code,
+        first_position,
+        group_count,
+        block_count,
+        first_block,
+        first_cell + place as cell,
+        first_block + place as block,
+        (last_count - turn + block_count - 1) // block_count
+        + (first_count - place + block_count - 1) // block_count as row_count
+    from turned
+    where bucket >= first_bucket or turn >= last_count
+),
+block_key as (
+    select substr(sha256(key.secret || 'splu/disease/block/'), 1, 40) as secret
+    from "sqlanon_key" as key
+),
+last_block as (
+    select max(block) as block
+    from counted
+),
+numbered_block as (
+    select unnest(generate_series(0, block)) as block
+    from last_block
+),
+secret as (
+    select
+        numbered_block.block,
+        cast(hash(sha256(block_key.secret || cast(numbered_block.block as varchar))) % 1152921504606846976 as bigint) as number
+    from numbered_block
+    cross join block_key
 ),
 hashed as (
     select
+        counted."cell",
         counted.code,
         counted.block,
         counted.row_count,
-        frequency.block_count,
-        (frequency.group_count + frequency.block_count - 1 - (counted.block - frequency.first_block))
-            // frequency.block_count as block_groups,
-        (frequency.first_position % frequency.group_count + frequency.block_count - 1
-            - (counted.block - frequency.first_block)) // frequency.block_count as first_seat,
-        cast('0x' || substr(sha256(key.secret || 'splu/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
+        counted.block_count,
+        (counted.group_count + counted.block_count - 1 - (counted.block - counted.first_block))
+            // counted.block_count as block_groups,
+        (counted.first_position % counted.group_count + counted.block_count - 1
+            - (counted.block - counted.first_block)) // counted.block_count as first_seat,
+        cast(hash(secret.number + counted.code) % 1152921504606846976 as bigint) as draw
     from counted
-    inner join "sqlanon_frequency" as frequency on counted.code = frequency.code
-    cross join "sqlanon_key" as key
+    inner join secret on counted.block = secret.block
 )
 select
-    code,
-    block,
-    first_seat,
+    cell,
     block_groups,
-    block_count,
     cast(sum(row_count) over (partition by block) as bigint) as block_rows,
-    cast(sum(row_count) over (partition by block order by draw, code rows unbounded preceding) as bigint) - row_count as first_number
+    cast(sum(row_count) over (partition by block order by draw, code rows unbounded preceding) as bigint) - row_count as first_number,
+    block_groups - first_seat % block_groups as shift
 from hashed;
 
--- numbered
-select
-    positioned."packed",
-    positioned."slot_draw",
-    positioned.code,
-    positioned.block,
-    block.block_count,
-    block.block_groups,
-    block.block_rows,
-    block.first_number
-    + (positioned.seat + block.block_groups - block.first_seat % block.block_groups) % block.block_groups as number
-from "sqlanon_positioned" as positioned
-inner join "sqlanon_block" as block
-    on positioned.block = block.block and positioned.code = block.code;
-
 -- decoy_group
+with first_row as (
+    select min(rowid) as number
+    from "sqlanon_ordered"
+),
+bucketed as (
+    select
+        ordered."packed",
+        ordered."slot_draw",
+        frequency.code,
+        frequency.block_count,
+        (ordered.rowid - first_row.number) % frequency.group_count as bucket
+    from "sqlanon_ordered" as ordered
+    cross join first_row
+    inner join "sqlanon_frequency" as frequency on ordered.code = frequency.code
+),
+numbered as (
+    select
+        bucketed."packed",
+        bucketed."slot_draw",
+        bucketed.code,
+        bucketed.block_count,
+        bucketed.bucket % bucketed.block_count as block,
+        block.block_groups,
+        block.block_rows,
+        block.first_number + (bucketed.bucket // bucketed.block_count + block.shift) % block.block_groups as number
+    from bucketed
+    inner join "sqlanon_block" as block
+        on bucketed.code * bucketed.block_count + bucketed.bucket % bucketed.block_count = block.cell
+)
 select
     "packed",
     "slot_draw",
@@ -364,7 +396,7 @@ select
     (number % block_groups) * block_count + block as group_id,
     (block_rows + block_groups - 1 - number % block_groups) // block_groups as group_rows,
     number // block_groups as slot
-from "sqlanon_numbered";
+from numbered;
 
 -- randomized
 select
