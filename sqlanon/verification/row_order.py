@@ -7,7 +7,6 @@ can be matched by position.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import Check, PublishedTables
 
 # where an engine whose tables lie in parts tells a row's file, and its place in it
@@ -30,7 +29,7 @@ def order_queries(
             sql = published.query("verification/row_order/parts_order", lines, **told)
         else:
             stretches = engine.in_stretches(published.tables[table])
-            told = {"line_columns": columns, "stretches": stretches, "misplaced": Sql("<=" if strict else "<")}
+            told = {"line_columns": columns, "stretches": stretches, "all_differ": strict}
             sql = published.query("verification/row_order/row_order", {}, **told)
         queries.append((f"order of {table}", sql))
     return queries

@@ -249,7 +249,7 @@ secret as (
 ),
 hashed as (
     select
-        counted."cell",
+        counted.cell,
         counted.code,
         counted.block,
         counted.row_count,

@@ -444,7 +444,7 @@ secret as (
 ),
 hashed as (
     select
-        counted."cell",
+        counted.cell,
         counted.code,
         counted.block,
         counted.row_count,
