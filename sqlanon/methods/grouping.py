@@ -27,6 +27,8 @@ from sqlanon.plans.templates import Sql, literal
 
 GROUPS_PER_BLOCK = 64
 ONE_BLOCK = 2**62  # more groups than any table has: a single block
+HASH_ROWS = 8  # a hash of 64 bytes serves so many rows
+ROWS_PER_VALUE = 64  # so many rows' bytes lie in one value: it is joined with them, and hashed and copied as a whole
 HASH_PARTS = 4  # a hash of 64 hex digits holds four draws of 15
 
 DROPPED = (
@@ -168,16 +170,17 @@ def pack_rows(design: Grouping) -> Steps:
     return () if design.layout is None else (packing.pack_rows(design.request),)
 
 
-def draw(design: Grouping) -> Steps:
+def draw(design: Grouping, counts: str = "") -> Steps:
     """Return the step that draws for every row, once: `drawn` holds the carried columns, the value, the draws."""
-    return draw_from(design, "sensitive")
+    return draw_from(design, "sensitive", counts=counts)
 
 
-def draw_from(design: Grouping, value: str, population: str = "", kind: Kind = "table") -> Steps:
+def draw_from(design: Grouping, value: str, population: str = "", kind: Kind = "table", counts: str = "") -> Steps:
     """Return `draw` for rows whose value is called `value`.
 
     population: the relation of the rows, where it is neither `population` nor `identified`. kind: a view only where
-    it is read once, for a view that is read twice may draw twice.
+    it is read once, for a view that is read twice may draw twice. counts: a relation whose `row_count` sums up to all
+    rows that take part, where there is one.
     """
     request, attribute = design.request, design.attribute
     # a draw is made here, so it is not carried from before
@@ -191,6 +194,9 @@ def draw_from(design: Grouping, value: str, population: str = "", kind: Kind = "
         values["row_purpose"] = f"{attribute.purpose}/row/"
     if identity_names(request) != ("row_number",):
         values["draws"] = (*attribute.draws, *tie_names(request))
+    elif request.traits.wide_hashes and counts and request.nulls != "drop":  # rows left out would leave gaps
+        template, rows = "methods/grouping/drawn_by_bytes", "population"
+        values |= {"byte_draws": _byte_draws(attribute.draws), "hash_numbers": range(ROWS_PER_VALUE // HASH_ROWS)}
     elif not request.traits.shares_hashes:
         template, rows = "methods/grouping/drawn_by_hash", "population"
         values["hashed_draws"] = _hashed_draws(attribute.draws)
@@ -201,8 +207,14 @@ def draw_from(design: Grouping, value: str, population: str = "", kind: Kind = "
         template, rows = "methods/grouping/drawn_by_number", "population"
         values |= _shared_draws(attribute.draws)
     # numbers are read where nothing else has to be
-    reads = {rows: population or rows, "numbered": "population"}
+    reads = {rows: population or rows, "numbered": "population", "counts": counts}
     return (Step(template, kind, "drawn", values=values, suffix=attribute.suffix, reads=reads),)
+
+
+def _byte_draws(draws: tuple[str, ...]) -> list[tuple[str, Sql]]:
+    """Return what is digested for each draw of a row: its bytes, and behind them a further draw's name."""
+    ends = ["", *(f" || {literal(name)}" for name in draws[1:])]
+    return [(name, Sql(f"part{end}")) for name, end in zip(draws, ends, strict=True)]
 
 
 def _hashed_draws(draws: tuple[str, ...]) -> list[tuple[str, Sql]]:
@@ -267,10 +279,10 @@ def code_rows_of(design: Grouping, rows: str, columns: tuple[str, ...]) -> tuple
     return (Step("methods/grouping/coded", "view", suffix=design.attribute.suffix, reads={"rows": rows}, values=coded),)
 
 
-def draw_coded(design: Grouping) -> Steps:
+def draw_coded(design: Grouping, counts: str = "") -> Steps:
     """Return the step that draws for every coded row, once."""
     # rows that are sorted are read once
-    return draw_from(design, "code", "coded", "view" if design.sorts_rows else "table")
+    return draw_from(design, "code", "coded", "view" if design.sorts_rows else "table", counts)
 
 
 def seat_rows(design: Grouping) -> Steps:

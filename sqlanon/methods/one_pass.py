@@ -28,7 +28,7 @@ def draw(design: Grouping) -> Steps:
     request = design.request
     # where rows are sorted for several workers, they are read twice: what tells them apart by their values is dear
     once = not _by_runs(request) or identity_names(request) == ("row_number",)
-    return grouping.draw_from(design, "code", "coded", "view" if once else "table")
+    return grouping.draw_from(design, "code", "coded", "view" if once else "table", "tally")
 
 
 def seat(design: Grouping) -> Steps:

@@ -9,8 +9,9 @@ class Traits:
 
     row_by_row: rows are taken one by one, by one process, so that any window spills, and a view that is read once costs
     no table. few_tables: a table between two statements costs more than one longer statement. shares_hashes: a join
-    costs less than a hash of each row, so that neighbouring numbers share one. numbers_rows: a table numbers its rows
-    one after the other (rowid), in the order in which they were written, and a sort costs less than a window.
+    costs less than a hash of each row, so that neighbouring numbers share one. wide_hashes: a hash has 64 bytes, and a
+    row takes its own out of those of many rows at a fraction of what a hash costs. numbers_rows: a table numbers its
+    rows one after the other (rowid), in the order in which they were written, and a sort costs less than a window.
     own_draws: a draw from a fresh key need not be another engine's. packs_rows: the source can be asked for the ranges
     of its values first, and rows that are sorted stay so where columns are read off them.
     """
@@ -18,6 +19,7 @@ class Traits:
     row_by_row: bool = False
     few_tables: bool = False
     shares_hashes: bool = True
+    wide_hashes: bool = False
     numbers_rows: bool = False
     own_draws: bool = False
     packs_rows: bool = False

@@ -112,7 +112,7 @@ _RUN_TYPES = _TYPES | {
     *(exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPNTZ, exp.DType.TIME, exp.DType.UUID),
 }
 _NAMED_FUNCTIONS = {"to_json"}  # functions that the parser knows by name only
-_RUN_FUNCTIONS = {"row", "json_valid", "epoch_us", "bit_count", "hash"}
+_RUN_FUNCTIONS = {"row", "json_valid", "epoch_us", "bit_count", "hash", "hash_bytes", "bytes_text"}
 
 
 def parse_portable(sql: str, run: bool = False, dialect: str = "") -> exp.Select:

@@ -23,7 +23,8 @@ class Spelling:
     one to another. fences: a hash that is named in a CTE is computed where it stands, once, not wherever the name is
     read. hash: a whole number from 0 on, of any text, that spreads as bits do; empty where none is asked for. signed:
     a count, where it would be of a type that meets no other whole number. bits: how many of a whole number's bits are
-    set.
+    set. hash_bytes: 64 bytes that are the hash of a text; bytes_text: eight of such bytes, from one on, as a text; both
+    empty where none are asked for.
     The text is upper case where sqlglot's is; `written` lowers both.
     """
 
@@ -51,6 +52,8 @@ class Spelling:
     hash: str = ""
     signed: str = ""
     bits: str = "BIT_COUNT({0})"
+    hash_bytes: str = ""
+    bytes_text: str = ""
 
 
 _TEXT = r'"([^"\\\u0001-\u001f]|\\["\\bfnrt]|\\u00[01][0-9A-F])*"'
@@ -95,6 +98,8 @@ SPELLINGS = {
         bits="BIT_COUNT(CAST({0} AS BIT(64)))",
         fences=True,
         hash="(HASHTEXTEXTENDED({0}, 0) & 9223372036854775807)",
+        hash_bytes="SHA512(CONVERT_TO({0}, 'UTF8'))",
+        bytes_text="ENCODE(SUBSTR({0}, CAST({1} AS INT), 8), 'hex')",
     ),
     "snowflake": Spelling(
         sha256="SHA2({0}, 256)",

@@ -135,8 +135,19 @@ def _respell_named(node: exp.Anonymous, dialect: str) -> None:
         if not SPELLINGS[dialect].hash:
             raise TemplateError(f"{dialect} has no hash of its own that a template may ask for")
         _put(node, SPELLINGS[dialect].hash, dialect, node.expressions[0])
+    elif node.name.lower() in ("hash_bytes", "bytes_text"):
+        _respell_bytes(node, dialect)
     elif node.name.lower() == "row":
         _respell_row(node, dialect)
+
+
+def _respell_bytes(node: exp.Anonymous, dialect: str) -> None:
+    spelled = SPELLINGS[dialect]
+    spelling = spelled.hash_bytes if node.name.lower() == "hash_bytes" else spelled.bytes_text
+    if not spelling:
+        raise TemplateError(f"{dialect} has no bytes that a template may ask for")
+    _fence(node.parent_select)
+    _put(node, spelling, dialect, *node.expressions)
 
 
 def _respell_row(node: exp.Anonymous, dialect: str) -> None:

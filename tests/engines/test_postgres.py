@@ -6,7 +6,7 @@ import pytest
 import sqlanon
 from sqlanon.engines.connect import engine_of
 from sqlanon.errors import DataError, QueryError, ReleaseError, SourceError, TargetError, UsageError
-from sqlanon.plans.templates import ident
+from sqlanon.plans.templates import Sql, ident, render
 from sqlanon.releases.companions.schema_comments import write_comments
 from tests.engines.hostile import (
     ASKED,
@@ -397,6 +397,63 @@ def test_postgres_sees_rows_that_lie_in_another_order(postgres):
 def test_a_fresh_key_needs_no_identifier_in_postgres(postgres):
     release = sqlanon.anatomy(postgres, "patients", quasi="age", sensitive="disease", l=4)
     assert release.manifest["rows"] == 400
+
+
+@pytest.mark.parametrize("rows", [63, 64, 65, 1000])
+def test_every_row_has_bytes_of_its_own_where_a_hash_serves_many(postgres, rows):
+    postgres.execute(
+        "create temporary table people as select i % 9 as age, 'd' || i % 7 as disease, 'i' || i % 5 as income"
+        f" from generate_series(1, {rows}) as t(i)"
+    )
+    anatomy = sqlanon.anatomy(postgres, "people", quasi="age", sensitive="disease", l=3, into="release")
+    assert "sha512" in anatomy.sql and anatomy.manifest["rows"] == rows
+    asked = {"quasi": "age", "sensitive": ["disease", "income"], "gamma": 3, "into": "release", "overwrite": True}
+    splu = sqlanon.splu(postgres, "people", residue="keep", **asked)
+    assert "sha512" in splu.sql and splu.manifest["rows"] == rows
+
+
+def test_draws_of_bytes_all_differ_and_depend_on_the_key(postgres):
+    engine = engine_of(postgres)
+    postgres.execute("create temporary table people as select i as row_number from generate_series(1, 1000) as t(i)")
+    postgres.execute("create temporary table tally as select 1000 as row_count")
+    postgres.execute("create temporary table key (secret text)")
+    values = {"drawn_columns": ["row_number"], "row_purpose": "p/", "hash_numbers": range(8)}
+    values["byte_draws"] = [("draw", Sql("part")), ("slot_draw", Sql("part || 'slot_draw'"))]
+    relations = {"population": ident("people"), "counts": ident("tally"), "key": ident("key")}
+    drawn = render("methods/grouping/drawn_by_bytes", **relations, **values)
+    seen = []
+    for key in ("5" * 64, "6" * 64):
+        postgres.execute("delete from key")
+        postgres.execute("insert into key values (%s)", [key])
+        rows = engine.rows(drawn)
+        assert {row["row_number"] for row in rows} == set(range(1, 1001))
+        draws = [row[name] for row in rows for name in ("draw", "slot_draw")]
+        assert len(set(draws)) == 2000 and min(draws) >= 0 and max(draws) < 2**60
+        # of even draws half lie in the lower half: five standard errors
+        assert abs(sum(draw < 2**59 for draw in draws) - 1000) < 5 * 500**0.5
+        seen += draws
+    assert len(set(seen)) == 4000
+
+
+def test_rows_that_are_left_out_leave_no_row_without_a_draw(postgres):
+    postgres.execute(
+        "create temporary table people as select i % 9 as age, case when i % 4 > 0 then 'd' || i % 7 end as disease"
+        " from generate_series(1, 1000) as t(i)"
+    )
+    release = sqlanon.anatomy(postgres, "people", quasi="age", sensitive="disease", l=3, nulls="drop")
+    assert release.manifest["rows"] == 750
+
+
+def test_one_sort_alone_has_half_of_the_memory_of_maintenance(postgres):
+    asked = "select current_setting('work_mem') as memory from generate_series(1, 2) as t(i)"
+    postgres.execute("set work_mem = '4MB'; set maintenance_work_mem = '64MB'")
+    engine = engine_of(postgres)
+    for text, held in (
+        ("order by i", "32MB"),
+        ("cross join generate_series(1, 1) as u group by 1", "32MB"),
+        ("join generate_series(1, 1) as u(i) on t.i = u.i order by t.i", "16MB"),
+    ):
+        assert engine._run(f"{asked} {text}")[1][0] == (held,)
 
 
 def test_postgres_sorts_in_a_quarter_of_the_memory_of_maintenance_at_most_and_restores_every_setting(postgres):

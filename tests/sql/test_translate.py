@@ -107,6 +107,16 @@ def test_what_is_not_known_to_travel_is_refused(sql, found):
         parse_portable(sql)
 
 
+def test_bytes_of_a_hash_are_asked_for_where_they_can_be_said():
+    said = "select bytes_text(hash_bytes(word) || hash_bytes(word), 9) as part from words"
+    text = translate(said, "postgres", run=True)
+    assert text.count("sha512(convert_to(") == 2 and "8), 'hex')" in text
+    with pytest.raises(TemplateError, match="spark has no bytes"):
+        translate(said, "spark", run=True)
+    with pytest.raises(TemplateError, match="function bytes_text"):
+        translate(said, "postgres")
+
+
 HASH = "select sha256(word) as digest from words"
 NUMBER = "select cast('0x' || substr(digest, 16, 15) as bigint) as draw from words"
 DIVIDE = "select (a + b) // c as quotient from words"

@@ -46,7 +46,7 @@ class PostgresEngine(Schemas):
     places = frozenset({"schema", "session"})
     in_process = False
     in_parts = False
-    traits = Traits(row_by_row=True, few_tables=True, shares_hashes=False, packs_rows=True)
+    traits = Traits(row_by_row=True, few_tables=True, shares_hashes=False, wide_hashes=True, packs_rows=True)
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         """Take an open connection; it stays open when the engine goes."""

@@ -9,7 +9,7 @@ from psycopg.rows import tuple_row
 
 from sqlanon.engines.postgres.connection import SETTINGS
 from sqlanon.engines.postgres.errors import translated_errors
-from sqlanon.engines.postgres.settings import pinned, settings_for
+from sqlanon.engines.postgres.settings import pinned, quarters_for, settings_for
 
 
 class Session:
@@ -26,7 +26,7 @@ class Session:
         """Run one statement under these settings; where it fails, only it is undone and the session can go on."""
         # without a savepoint of its own, a failed statement aborts the caller's transaction
         held = {**settings_for(sql), **(settings or {})}
-        with translated_errors(), self.connection.transaction(), pinned(self.connection, held):
+        with translated_errors(), self.connection.transaction(), pinned(self.connection, held, quarters_for(sql)):
             cursor = self.connection.cursor(row_factory=tuple_row)
             cursor.execute(sql, parameters)
             return list(cursor.description or ()), cursor.fetchall() if cursor.description else []

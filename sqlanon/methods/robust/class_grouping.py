@@ -191,7 +191,7 @@ def code_rows(design: ClassGrouping) -> Steps:
 
 def draw_coded(design: ClassGrouping) -> Steps:
     """Return the step that draws for every coded row, once."""
-    return grouping.draw_coded(design)
+    return grouping.draw_coded(design, "signature_tally")
 
 
 def seat_coded(design: ClassGrouping) -> Steps:

@@ -206,7 +206,7 @@ def _randomize_one(design: Randomization, number: int) -> Steps:
     # the slot's draw has done its work; whoever saw it could tell the slot that was drawn
     kept = [(name, after.get(name, name)) for name in carried if name != "slot_draw"]
     return (
-        *draw(one),
+        *draw(one, f"tally{suffix}"),
         *(_drop_residue(one) if drops else ()),
         *form_decoys(one, rows),
         Step(
