@@ -26,6 +26,8 @@ __all__ = [
 ]
 
 ONE_VALUE = "one_value"  # groups that give away a value, though a harmless one: told before all else
+# what is found of lines of ST that are one value each, and all different
+NO_FAULTY_LINES = {"faulty_lines": 0, "equal_lines": 0, "uncertain_values": 0}
 MARKS_TYPE = 'STRUCT("attribute" VARCHAR, count INTEGER)[]'
 MARKS_TYPES = {"postgres": "JSON"}  # where it is another: such a list would need a type of its own
 
@@ -77,8 +79,7 @@ def queries(published: PublishedTables, nodes: Sql | None = None) -> list[tuple[
         "tree_node": nodes or write_tree_nodes(published, quasi),
         "set_line": published.subquery("shared/set_line", values=columns["values"], **named),
     }
-    weights = list(quasi.weights)
-    given["weighed_group"] = published.subquery("verification/uncertain/weighed_group", given, weights=weights)
+    given["weighed_group"] = _weigh_groups(published, given["set_line"], list(quasi.weights))
     limits = {name: parameters[name] for name in ("k", "l", "threshold")}
     places = {"trees": quasi.trees, "ordered": quasi.ordered}
     table_columns = published_columns(published.manifest)
@@ -93,7 +94,6 @@ def queries(published: PublishedTables, nodes: Sql | None = None) -> list[tuple[
     lines = {"qit": [name for name in table_columns["qit"] if name != marks], "st": table_columns["st"][:-1]}
     return [
         ("weights", published.query("verification/uncertain/weights", given, **limits)),
-        ("sizes", published.query("verification/uncertain/sizes", {}, **named)),
         ("set_lines", published.query("verification/uncertain/set_lines", given)),
         (
             "alternatives",
@@ -105,16 +105,39 @@ def queries(published: PublishedTables, nodes: Sql | None = None) -> list[tuple[
     ]
 
 
+def _weigh_groups(published: PublishedTables, lines: Sql, weights: list[tuple[str | None, float]]) -> Sql:
+    """Return the groups of ST as diversity sees them; lines: ST's, each with a list of its values."""
+    columns = published.manifest["columns"]
+    if not _is_single(published) or any(value is None for value, _ in weights):
+        return published.subquery("verification/uncertain/weighed_group", {"set_line": lines}, weights=weights)
+    named = {"group_column": columns["group"], "count_column": columns["count"], "value_column": columns["values"][0]}
+    return published.subquery("verification/uncertain/weighed_value", {}, weights=weights, **named)
+
+
+def _is_single(published: PublishedTables) -> bool:
+    """Tell whether ST has one sensitive column, so that each of its lines is one value."""
+    return len(published.manifest["columns"]["values"]) == 1
+
+
+def _lines_differ(answers: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Tell whether lines of one value each were found to stand in a strict order, each with a value that has a weight."""
+    return not (answers["order of st"]["misplaced_rows"] or answers["weights"]["unweighted_values"])
+
+
 def verify(published: PublishedTables) -> Report:
     """Check a release from its tables alone: order, sizes, weights, marks, values."""
     with keep_tree_nodes(published) as nodes:
-        answers = {name: published.engine.rows(sql)[0] for name, sql in queries(published, nodes)}
+        texts = dict(queries(published, nodes))
+        lines = texts.pop("set_lines")
+        answers = {name: published.engine.rows(sql)[0] for name, sql in texts.items()}
+        proved = _is_single(published) and _lines_differ(answers)
+        answers["set_lines"] = NO_FAULTY_LINES if proved else published.engine.rows(lines)[0]
     weights, marks, parameters = answers["weights"], answers["alternatives"], published.manifest["parameters"]
     # each figure counts groups, lines or values that break the promise; all are 0 in a sound release
     sizes = {
         "smallest_group": weights["smallest_group"],
         "largest_group": weights["largest_group"],
-        **_pick_counts(answers["sizes"], "unequal_groups", "wrong_counts"),
+        **_pick_counts(weights, "unequal_groups", "wrong_counts"),
     }
     unsafe = _pick_counts(weights, "unsafe_groups", "half_suppressed_groups", "unweighted_values")
     unsafe |= _pick_counts(answers["set_lines"], "faulty_lines", "equal_lines")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sqlanon.methods.uncertain.read_manifest import described
+from sqlanon.methods.uncertain.read_manifest import MERGE, described
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import Check, PublishedTables
@@ -28,12 +28,19 @@ def against_queries(
 def _sensitive_query(published: PublishedTables, original: SourceRows) -> str:
     """Write the query that compares ST's sets with the source's."""
     columns = published.manifest["columns"]
+    kind, given = original.kinds["sensitive"], {"original": original.rows}
+    if len(columns["values"]) == 1 and original.is_certain("sensitive"):  # single values cost a fraction of lists
+        single = {"value_column": columns["values"][0], "count_column": columns["count"]}
+        values = {
+            "published": published.subquery("verification/uncertain/shown_value", kind=kind, **single),
+            "original": published.subquery("verification/uncertain/true_value", given),
+        }
+        return write_multiset_query(published, values, ["sensitive"])
     named = {"group_column": columns["group"], "count_column": columns["count"], "values": columns["values"]}
     lines = {"set_line": published.subquery("shared/set_line", **named)}
-    kind = original.kinds["sensitive"]
     sets = {
         "published": published.subquery("verification/uncertain/shown_set", lines, kind=kind),
-        "original": published.subquery("verification/uncertain/true_set", {"original": original.rows}),
+        "original": published.subquery("verification/uncertain/true_set", given),
     }
     return write_multiset_query(published, sets, ["sensitive"])
 
@@ -51,13 +58,24 @@ def _quasi_query(published: PublishedTables, original: SourceRows, nodes: Sql | 
     kinds = [(n, Sql("varchar") if n in columns.trees else original.kinds[f"quasi_{n}"]) for n in places]
     unfolded = {"unfolded": unfold_marks(published, columns)}
     labels = {"labels": original.labels}
+    counted = {"certain": others["certain"], "others": [*columns.trees, *others["others"]]}
     rows = {
-        "published": published.subquery("verification/uncertain/shown_row", unfolded, kinds=kinds, **labels),
+        "published": published.subquery("verification/uncertain/shown_row", unfolded, kinds=kinds, **labels, **counted),
         "original": published.subquery("verification/uncertain/true_row", given, trees=trees, **others, **labels),
     }
     names = ["value_0"] if original.labels else []
-    names += [f"{name}_{place}" for place in places for name in ("value", "alternatives")]
+    names += [*(f"value_{place}" for place in places), *(f"alternatives_{place}" for place in counted["others"])]
+    names.append("odd_marks")
     return write_multiset_query(published, rows, names)
+
+
+def _count_hidden(published: PublishedTables) -> Mapping[str, int]:
+    """Return how many rows show other quasi values than their own."""
+    if published.manifest["parameters"]["undiverse"] == MERGE:
+        return {"suppressed_rows": 0, "generalized_rows": 0}
+    unfolded = {"unfolded": unfold_marks(published, described(published.manifest))}
+    (hidden,) = published.engine.rows(published.query("verification/uncertain/hidden", unfolded))
+    return hidden
 
 
 def verify_against(published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
@@ -65,8 +83,7 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
     with keep_tree_nodes(published) as nodes:
         texts = against_queries(published, source, types, nodes)
         balances = {name: published.engine.rows(sql)[0] for name, sql in texts}
-    unfolded = {"unfolded": unfold_marks(published, described(published.manifest))}
-    (hidden,) = published.engine.rows(published.query("verification/uncertain/hidden", unfolded))
+    hidden = _count_hidden(published)
     dropped = published.manifest["dropped_rows"]
     # a hidden row shows '*' for its quasi values, while ST counts its sensitive value as any other
     missing = {

@@ -21,7 +21,7 @@ LABEL, TIE = "label", "tie"
 class SourceRows:
     """A source's rows with lists of alternatives under internal names, and the types that the source gives them.
 
-    rows: quasi_1 …, sensitive, label (where one is published). kinds: internal name → type of one alternative.
+    rows: quasi_1 …, sensitive, label (where one is published), quasi_1_alone … of columns without lists. kinds: internal name → type of one alternative.
     tuples: the alternative rows with their tie, before they are folded, None where rows are no alternatives of others;
     lists: the columns whose cells hold lists in them.
     """
@@ -36,10 +36,13 @@ class SourceRows:
         """Return which quasi columns, by place, are certain in every row, and which others there are."""
         found: dict[str, list[int]] = {"certain": [], "others": []}
         for place in places:
-            # folding makes lists of all columns
-            listed = self.tuples is not None or f"quasi_{place}" in self.lists
-            found["others" if listed else "certain"].append(place)
+            found["certain" if self.is_certain(f"quasi_{place}") else "others"].append(place)
         return found
+
+    def is_certain(self, name: str) -> bool:
+        """Tell whether a column holds single values in every row, which `rows` then has as NAME_alone as well."""
+        # folding makes lists of all columns
+        return self.tuples is None and name not in self.lists
 
 
 def read_source_rows(published: PublishedTables, source: Source, types: Mapping[str, str]) -> SourceRows:
@@ -106,7 +109,11 @@ def _fold_ties(
         rows = published.subquery("shared/folded", {"source": rows}, **named)
         listed, scalars = [*listed, *scalars], []  # folding makes lists of all of them
     return published.subquery(
-        "verification/uncertain/listed_row", {"source": rows}, passed=labels, lists=listed, scalars=scalars
+        "verification/uncertain/listed_row",
+        {"source": rows},
+        passed=labels,
+        lists=listed,
+        scalars=[(name, f"{name}_alone") for name in scalars],
     )
 
 
