@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from sqlanon.methods.packing import PACKED, Layout
 from sqlanon.methods.uncertain import dimensions as attributes
-from sqlanon.methods.uncertain import diversity, refinement
+from sqlanon.methods.uncertain import diversity, refinement, scales
 from sqlanon.methods.uncertain.dimensions import Dimension, Level
 from sqlanon.methods.uncertain.diversity import GROUP_MULTIPLE, Diversity, Undiverse
 from sqlanon.plans.plan import Repeat, Row, Step
@@ -20,7 +21,7 @@ WORD_DIGITS = 18  # a whole number holds as many
 MOST_BITS = 31  # that tell the branches of a level apart
 FOLDS = 6  # after which each of 64 bits has met all before it
 MOST_BRANCHES = 1_000_000  # that a sort tells apart at one level; with more, neighbours are taken together
-MOST_ROWS, MOST_PAIRS = 2_000, 2_000_000  # of a cluster, and in all, for the figures of quality
+MOST_ROWS, MOST_PAIRS = 2_000, 500_000  # of a cluster, and in all, for the figures of quality
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,8 @@ class Clustering:
     k: least rows of a cluster; l: least different weights where one of them is not below `threshold`.
     undiverse: what becomes of a cluster that fails. refine: turns of cuts before clusters are judged. ties: columns
     of `determined` that order rows which are alike. max_group: most rows of a cluster, None for a small multiple of K.
-    certain: whether no sensitive cell holds several values.
+    certain: whether no sensitive cell holds several values. layout: how quasi values are packed, None where they are
+    columns. sorts_rows: whether a table numbers its rows in the order of a sort.
     """
 
     dimensions: Sequence[Dimension]
@@ -42,6 +44,18 @@ class Clustering:
     ties: Sequence[str] = ("draw",)
     max_group: int | None = None
     certain: bool = False
+    layout: Layout | None = None
+    sorts_rows: bool = False
+
+    @property
+    def carried(self) -> tuple[str, ...]:
+        """Return what a row keeps to the end: packed rows are whole and need no join with what they were."""
+        return CARRIED if self.layout is None else (*CARRIED, PACKED, *self.ties)
+
+    @property
+    def scaled(self) -> list[int]:
+        """Return the places of the numbers whose values are looked up."""
+        return scales.scaled_places(self.dimensions, self.layout)
 
     @property
     def most_rows(self) -> int:
@@ -51,7 +65,8 @@ class Clustering:
     @property
     def diversity(self) -> Diversity:
         """Return what is asked of the clusters' sensitive values."""
-        return Diversity(self.k, self.l, self.undiverse, self.most_rows, tuple(self.ties), self.certain)
+        passed = () if self.layout is None else self.carried[1:]
+        return Diversity(self.k, self.l, self.undiverse, self.most_rows, tuple(self.ties), self.certain, passed)
 
     @property
     def rows(self) -> str:
@@ -63,10 +78,9 @@ def steps(asked: Clustering, prefix: str = "") -> tuple[Step | Repeat, ...]:
     """Return the steps that end in `clustered` and a query of quality; prefix: what begins the names of relations."""
     return (
         *_measured(asked),
-        *_placed(asked),
-        _arranged(asked),
-        _sorted(asked),
-        *(refinement.steps(asked.dimensions, CARRIED, asked.refine, asked.k) if asked.refine else ()),
+        *_placed(asked, prefix),
+        *_sorted(asked),
+        *(refinement.steps(asked.dimensions, asked.carried, asked.refine, asked.k) if asked.refine else ()),
         *diversity.steps(asked.diversity, asked.rows, asked.dimensions, prefix),
         _quality(asked),
     )
@@ -80,17 +94,25 @@ def _measured(asked: Clustering) -> tuple[Step, ...]:
         "threshold": float(asked.threshold),
     }
     weighted = [(f"influence_{place}", f"importance_{place}", f"share_{place}") for place in places]
-    numbers = [(one.reading, f"lowest_{place}", f"span_{place}") for place, one in attributes.numbers(asked.dimensions)]
+    numbers = [
+        (place, (one.reading, f"lowest_{place}", f"span_{place}"))
+        for place, one in attributes.numbers(asked.dimensions)
+    ]
+    whole = [place for place, _ in numbers] if asked.layout is not None else []
+    ranges = {
+        "numbers": [named for place, named in numbers if place not in whole],
+        "whole_numbers": [named for place, named in numbers if place in whole],
+    }
     return (
         Step("methods/uncertain/clustering/value", values=valued),
         Step("methods/uncertain/clustering/importance", values={"weighted": weighted}),
-        Step("methods/uncertain/clustering/measured", values={"numbers": numbers}),
+        Step("methods/uncertain/clustering/measured", values=ranges),
         *diversity.measured(asked.diversity),
     )
 
 
-def _placed(asked: Clustering) -> tuple[Step, ...]:
-    """Return the steps that give every row its codes and branches, and count these; all but the small are views."""
+def _placed(asked: Clustering, prefix: str) -> tuple[Step, ...]:
+    """Return the steps that give every row its codes and branches, and arrange these; all but the small are views."""
     found: list[Step] = []
     rows, extent = "determined", "importance"
     for place, dimension in attributes.categories(asked.dimensions):
@@ -122,7 +144,30 @@ def _placed(asked: Clustering) -> tuple[Step, ...]:
             ),
         ]
         rows, extent = f"coded{suffix}", f"extent{suffix}"
-    return (*found, _point(asked, rows))
+    if asked.layout is None:
+        return (*found, _point(asked, rows), _arranged(asked))
+    passed = list(dict.fromkeys((*CARRIED, *asked.ties)))
+    steps = scales.steps(asked.dimensions, asked.scaled, _scale_weights(asked), passed, prefix)
+    return (scales.begun(asked.dimensions, passed), _arranged(asked), *steps, _point(asked, steps[-1].name))
+
+
+def _scale_weights(asked: Clustering) -> scales.Weights:
+    """Return the weights of the bins of scaled numbers in each word."""
+    numbered = {level.column: number for number, level in _levels(asked)}
+    return [
+        (
+            f"word_{word}",
+            [
+                (
+                    f"weight_{word}_{numbered[f'coarse_{place}']}",
+                    f"weight_{word}_{numbered[f'fine_{place}']}",
+                    f"weight_{word}_{numbered[f'exact_{place}']}",
+                )
+                for place in asked.scaled
+            ],
+        )
+        for word in _words(asked)
+    ]
 
 
 def _dictionary(place: int, dimension: Dimension) -> Step:
@@ -154,15 +199,17 @@ def _point(asked: Clustering, rows: str) -> Step:
     coded = [name for place, one in categories for name in attributes.codes(place, one)]
     branched = [name for place, one in categories for name in attributes.branches(place, one)]
     parts = ("share", "read", "number", "lowest", "span", "bin", "coarse", "fine", "exact")
+    looked_up = [f"number_{place}" for place in asked.scaled]
+    if asked.layout is not None:
+        looked_up += [scales.weighed(f"word_{word}") for word in _words(asked)]
     values = {
-        "carried": [*CARRIED, *asked.ties, *coded, *branched],
+        "carried": [*dict.fromkeys((*asked.carried, *asked.ties)), *coded, *branched, *looked_up],
         "numbers": [
-            (one.reading, *(f"{part}_{place}" for part in parts)) for place, one in attributes.numbers(asked.dimensions)
+            (one.reading, *(f"{part}_{place}" for part in parts))
+            for place, one in attributes.numbers(asked.dimensions)
+            if place not in asked.scaled
         ],
-        "bins": attributes.BINS,
-        "coarse_width": attributes.BINS // attributes.COARSE_BINS,
-        "fine_width": attributes.BINS // attributes.FINE_BINS,
-        "fine_count": attributes.FINE_BINS // attributes.COARSE_BINS,
+        **attributes.bin_widths(),
     }
     return Step("methods/uncertain/clustering/point", "view", reads={"coded": rows}, values=values)
 
@@ -204,25 +251,35 @@ def _levels(asked: Clustering) -> list[tuple[int, Level]]:
     return list(enumerate(levels, start=1))
 
 
-def _sorted(asked: Clustering) -> Step:
-    carried = [*CARRIED, *(attributes.coordinates(asked.dimensions) if asked.refine else [])]
+def _sorted(asked: Clustering) -> tuple[Step, ...]:
+    carried = [*asked.carried, *(attributes.coordinates(asked.dimensions) if asked.refine else [])]
     values = {
         "carried": carried,
-        "passed": [*carried, *asked.ties],
+        "passed": list(dict.fromkeys((*carried, *asked.ties))),
         "words": [
             (
                 f"word_{word}",
                 f"mask_{word}",
                 [f"word_{before}" for before in range(1, word)],
-                [(level.column, f"weight_{word}_{number}") for number, level in _levels(asked)],
+                [
+                    (level.column, f"weight_{word}_{number}")
+                    for number, level in _levels(asked)
+                    if level.place not in asked.scaled
+                ],
+                [] if asked.layout is None else [scales.weighed(f"word_{word}")],
             )
             for word in _words(asked)
         ],
         "folds": [(f"fold_{number}", f"fold_{number - 1}", 2 ** (number - 1)) for number in range(1, FOLDS + 1)],
         "ties": list(asked.ties),
-        "k": asked.k,
     }
-    return Step("methods/uncertain/clustering/clustering", values=values)
+    if not asked.sorts_rows:
+        return (Step("methods/uncertain/clustering/clustering", values={**values, "k": asked.k}),)
+    numbered = {"carried": carried, "k": asked.k}
+    return (
+        Step("methods/uncertain/clustering/ordered", values=values),
+        Step("methods/uncertain/clustering/numbered", "view", "clustering", values=numbered),
+    )
 
 
 def _quality(asked: Clustering) -> Step:

@@ -64,14 +64,17 @@ def _folded(reading: Reading, rows: str) -> list[Step]:
     ]
 
 
-def determined(reading: Reading, prefix: str) -> tuple[Step, ...]:
-    """Return the steps from `drawn` to `determined`, with the hierarchies and the sets of sensitive values."""
+def determined(reading: Reading, prefix: str, rows: str) -> tuple[Step, ...]:
+    """Return the steps from `drawn` to `determined`, with the hierarchies and the sets of sensitive values.
+
+    rows: the relation of the rows whose cells are looked at before.
+    """
     steps: list[Step] = []
     for column in reading.quasi:
         if column.hierarchy is not None:
-            steps += _generalized(column, column.hierarchy)
+            steps += _generalized(column, column.hierarchy, rows)
     steps += [
-        Step("methods/uncertain/deterministic/cell", suffix=SENSITIVE, values={"cell_column": "sensitive"}),
+        _cell("sensitive", SENSITIVE, rows),
         _unfolded(reading.sensitive, SENSITIVE, reading.in_order),
         Step("methods/uncertain/deterministic/sensitive_set"),
         Step("methods/uncertain/deterministic/set_values", values={"places": reading.places}),
@@ -92,7 +95,14 @@ def determined(reading: Reading, prefix: str) -> tuple[Step, ...]:
     return (*steps, Step("methods/uncertain/deterministic/determined", values=values))
 
 
-def _generalized(column: Column, hierarchy: Hierarchy) -> list[Step]:
+def _cell(column: str, suffix: str, rows: str) -> Step:
+    """Return the step of the different cells of an attribute."""
+    return Step(
+        "methods/uncertain/deterministic/cell", "table", "", None, (), {"cell_column": column}, suffix, {"drawn": rows}
+    )
+
+
+def _generalized(column: Column, hierarchy: Hierarchy, rows: str) -> list[Step]:
     """Return the steps that find the common ancestor of every different cell of one attribute."""
     suffix, levels = f"_{column.number}", hierarchy.level_names
     common: dict[str, object] = {"level_columns": levels, "deepest_first": levels[::-1], "root": hierarchy.root}
@@ -106,7 +116,7 @@ def _generalized(column: Column, hierarchy: Hierarchy) -> list[Step]:
     )
     return [
         hierarchy.step(suffix),
-        Step("methods/uncertain/deterministic/cell", suffix=suffix, values={"cell_column": column.internal}),
+        _cell(column.internal, suffix, rows),
         _unfolded(column, suffix),
         Step(
             "methods/uncertain/deterministic/outside", "query", "", refuse, (outside,), {"shown_values": SHOWN}, suffix

@@ -108,6 +108,16 @@ def digits(dimensions: Sequence[Dimension]) -> int:
     return sum(each.get(dimension.kind, LEVEL_DIGITS * dimension.height) for dimension in dimensions)
 
 
+def bin_widths() -> dict[str, int]:
+    """Return what templates take to put a number into its bins."""
+    return {
+        "bins": BINS,
+        "coarse_width": BINS // COARSE_BINS,
+        "fine_width": BINS // FINE_BINS,
+        "fine_count": FINE_BINS // COARSE_BINS,
+    }
+
+
 def distance(dimensions: Sequence[Dimension]) -> dict[str, object]:
     """Return what the macro of distances takes: categories and numbers with their shares."""
     return {

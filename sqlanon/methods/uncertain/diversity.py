@@ -65,7 +65,7 @@ class Diversity:
 
     k: least rows of a cluster; l: least different weights where a value is grave. undiverse: what becomes of a cluster
     that fails. most_rows: of a cluster. ties: columns of `determined` that draw which row goes where. certain: whether
-    no sensitive cell holds several values.
+    no sensitive cell holds several values. passed: what rows keep to the end beside their number.
     """
 
     k: int
@@ -74,6 +74,7 @@ class Diversity:
     most_rows: int
     ties: tuple[str, ...]
     certain: bool = False
+    passed: tuple[str, ...] = ()
 
     @property
     def near_rows(self) -> int:
@@ -102,13 +103,18 @@ def steps(
     wanted = {"k": asked.k, "l": asked.l}
     read = {"clustering": rows}
     judged = (
-        Step("methods/uncertain/diversity/cluster_value", reads=read),
+        Step(
+            f"methods/uncertain/diversity/{'certain_value' if asked.certain else 'cluster_value'}",
+            yields="cluster_value",
+            reads=read,
+        ),
         Step("methods/uncertain/diversity/judged", values={"l": asked.l}),
     )
     if asked.undiverse == "suppress":
         return (*judged, Step("methods/uncertain/diversity/clustered", reads=read))
     regions: tuple[Step | Repeat, ...] = (_merges(asked),)
-    dealt, state = Step("methods/uncertain/diversity/dealt", yields="clustered", reads=read), "judged"
+    kept = {"passed": asked.passed}
+    dealt, state = Step("methods/uncertain/diversity/dealt", yields="clustered", reads=read, values=kept), "judged"
     if asked.undiverse == "generalize":
         (regions, dealt), state = climbing.steps(asked, dimensions, rows, prefix), "climbing"
     ties, of = {"ties": asked.ties}, {"judged": state}

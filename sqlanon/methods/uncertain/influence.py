@@ -158,11 +158,11 @@ def _refuse_weightless(show_values: bool) -> Callable[[Row], None]:
     return refuse
 
 
-def learned(numbers: Sequence[Sql], prefix: str, threshold: float) -> tuple[Step, ...]:
+def learned(numbers: Sequence[Sql], prefix: str, threshold: float, few: Sequence[int] = ()) -> tuple[Step, ...]:
     """Return the steps that learn `influence` from the deterministic table.
 
     numbers: for each quasi-identifier the expression that reads it as a number, empty where it is none. threshold:
-    every weight that is learned lies above it.
+    every weight that is learned lies above it. few: the places of numbers of few values, from 1.
     """
     steps = [Step("methods/uncertain/influence/occurrence")]
     for number, read in enumerate(numbers, start=1):
@@ -170,7 +170,10 @@ def learned(numbers: Sequence[Sql], prefix: str, threshold: float) -> tuple[Step
         if read:
             steps.append(
                 Step(
-                    "methods/uncertain/influence/met_number", yields="met", suffix=suffix, values={"number_read": read}
+                    "methods/uncertain/influence/met_number",
+                    yields="met",
+                    suffix=suffix,
+                    values={"number_read": read, "few": [number] if number in few else []},
                 )
             )
         else:

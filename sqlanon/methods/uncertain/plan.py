@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Required, TypedDict
 
 from sqlanon.methods import grouping
 from sqlanon.methods.base import Method, Steps
-from sqlanon.methods.grouping import check_persons, draw
+from sqlanon.methods.grouping import check_persons, draw_from
 from sqlanon.methods.kinds import Choice, Number, Whole
 from sqlanon.methods.named_kinds import Column, Columns, File
 from sqlanon.methods.parameters import Parameter, Range
@@ -179,9 +179,15 @@ def _widened(values: Mapping[str, Any], label: list[str]) -> dict[str, Any]:
     return widened
 
 
+def draw_rows(design: Uncertain) -> Steps:
+    """Return the step that draws for every row: a view where one statement alone reads it, cheaply."""
+    return draw_from(design, "sensitive", kind="view" if design.request.traits.few_tables else "table")
+
+
 def make_deterministic(design: Uncertain) -> Steps:
     """Return the steps that end in `determined`: single quasi values, and sets of sensitive ones."""
-    return determined(design.reading, design.prefix)
+    few = design.request.traits.few_tables
+    return determined(design.reading, design.prefix, "population" if few else "drawn")
 
 
 def check_stars(design: Uncertain) -> Steps:
@@ -194,7 +200,8 @@ def weigh_influence(design: Uncertain) -> Steps:
     """Return the steps that end in `influence`, and the report of the matrix."""
     quasi = design.reading.quasi
     if isinstance(design.influence, Learn):
-        steps = influence.learned([column.read for column in quasi], design.prefix, float(design.clustering.threshold))
+        reads, few = [column.read for column in quasi], design.clustering.scaled
+        steps = influence.learned(reads, design.prefix, float(design.clustering.threshold), few)
     else:
         steps = influence.given(
             read_matrix(design.request.roles, design.influence.rows), len(quasi), design.request.show_values
@@ -209,11 +216,14 @@ def cluster_rows(design: Uncertain) -> Steps:
 
 def number_groups(design: Uncertain) -> Steps:
     """Return the steps that put rows and clusters together, suppress, and number the groups."""
-    return tuple(published_tables.shown(design.reading, design.clustering.undiverse, design.prefix))
+    packed = design.layout is not None
+    return tuple(published_tables.shown(design.reading, design.clustering.undiverse, design.prefix, packed))
 
 
 def publish_tables(design: Uncertain) -> Steps:
     """Return the steps of QIT and ST, with as many columns of alternatives as there are."""
+    if design.layout is not None:
+        return published_tables.packed_outputs(design.request, design.names)
     return published_tables.outputs(design.reading, design.names, design.clustering.undiverse)
 
 
@@ -228,7 +238,7 @@ UNCERTAIN: Method[Uncertain] = Method(
         check_persons,
         check_quasi,
         identify_rows,
-        draw,
+        draw_rows,
         make_deterministic,
         check_stars,
         weigh_influence,

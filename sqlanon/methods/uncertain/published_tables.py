@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sqlanon.methods import packing
 from sqlanon.methods.internal_names import quasi_names
 from sqlanon.methods.uncertain.columns import Column, Reading
 from sqlanon.methods.uncertain.diversity import Undiverse
-from sqlanon.plans.plan import Step, relation_name
+from sqlanon.plans.plan import Request, Step, relation_name
 from sqlanon.plans.roles import free_name
 
 
@@ -54,8 +55,13 @@ def manifest_columns(reading: Reading, names: Names) -> dict[str, Any]:
     }
 
 
-def shown(reading: Reading, undiverse: Undiverse, prefix: str) -> list[Step]:
-    """Return the steps that put rows and clusters together, suppress, and number the groups."""
+def shown(reading: Reading, undiverse: Undiverse, prefix: str, packed: bool) -> list[Step]:
+    """Return the steps that put rows and clusters together, suppress, and number the groups.
+
+    packed: whether rows in clusters have their quasi values with them, as one number.
+    """
+    if packed:
+        return [Step("methods/uncertain/published_tables/packed_numbered", yields="numbered")]
     quasi = quasi_names(reading.request)
     counted = _counted(reading, undiverse)
     counts = [f"alternatives_{column.number}" for column in counted]
@@ -88,6 +94,25 @@ def _counted(reading: Reading, undiverse: Undiverse) -> Sequence[Column]:
     return reading.quasi if undiverse == "generalize" else reading.counted
 
 
+def packed_outputs(request: Request, names: Names) -> tuple[Step, ...]:
+    """Return the published tables of packed rows, of which all are certain."""
+    qit = {
+        **packing.published_quasi(request),
+        "counted_columns": [],
+        "qiid_column": names.qiid,
+        "alternatives_column": names.alternatives,
+        "group_column": names.group,
+    }
+    return (
+        Step("methods/uncertain/published_tables/packed_qit", yields="qit", values=qit),
+        Step("methods/uncertain/published_tables/certain_st", yields="st", values=_st_columns(names)),
+    )
+
+
+def _st_columns(names: Names) -> dict[str, object]:
+    return {"value_columns": names.values, "group_column": names.group, "count_column": names.count}
+
+
 def outputs(reading: Reading, names: Names, undiverse: Undiverse) -> tuple[Step, ...]:
     """Return the published tables."""
     qit = {
@@ -98,8 +123,7 @@ def outputs(reading: Reading, names: Names, undiverse: Undiverse) -> tuple[Step,
         "alternatives_column": names.alternatives,
         "group_column": names.group,
     }
-    st = {"value_columns": names.values, "group_column": names.group, "count_column": names.count}
     return (
         Step("methods/uncertain/published_tables/qit", values=qit),
-        Step("methods/uncertain/published_tables/st", values=st),
+        Step("methods/uncertain/published_tables/st", values=_st_columns(names)),
     )

@@ -120,7 +120,7 @@ def _is_single(published: PublishedTables) -> bool:
 
 
 def _lines_differ(answers: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Tell whether lines of one value each were found to stand in a strict order, each with a value that has a weight."""
+    """Tell whether lines of one value each were found to stand in a strict order, each value with a weight."""
     return not (answers["order of st"]["misplaced_rows"] or answers["weights"]["unweighted_values"])
 
 

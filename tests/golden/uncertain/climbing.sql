@@ -616,7 +616,7 @@ total as (
         cast(sum(suppressed_rows) as bigint) as suppressed_rows,
         1 + 2 * (
             cast(sum(case when row_count <= 2000 then row_count * row_count else 0 end) as bigint)
-            // 2000000
+            // 500000
         ) as stride
     from size
 ),

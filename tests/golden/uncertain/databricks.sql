@@ -993,7 +993,7 @@ with `finite` as (
 )
 select
   `number_2`,
-  case when `number_2` is null then 0 else 1 + (`bin_2` div 4000) end as `coarse_2`,
+  case when `read_2` is null then 0 else 1 + (`bin_2` div 4000) end as `coarse_2`,
   (`bin_2` div 1000) % 4 as `fine_2`,
   `bin_2` % 1000 as `exact_2`,
   `row_number`,
@@ -1140,7 +1140,7 @@ select
   count(*) as `level_count`
 from `filled`;
 
--- clustering: One sort: rows by the levels in their places, the branches of each upwards or downwards by the parity of those before, so that neighbouring cells meet at like ends, then the draw
+-- clustering: One sort: rows by the levels in their places, then by the draw
 create table `sqlanon_clustering` as
 with `packed` as (
   select
@@ -1240,11 +1240,15 @@ with `packed` as (
     ) as `word_1`,
     `row_count`
   from `fold_5`
+), `turned` as (
+  select
+    *
+  from `fold_6`
 ), `lined` as (
   select
     *,
     row_number() over (order by `word_1`, `draw`, `tie`) - 1 as `position`
-  from `fold_6`
+  from `turned`
 )
 select
   `row_number`,
@@ -4707,7 +4711,7 @@ with `size` as (
     max(`row_count`) as `largest_cluster`,
     cast(sum(`suppressed_rows`) as bigint) as `suppressed_rows`,
     1 + 2 * (
-      (cast(sum(case when `row_count` <= 2000 then `row_count` * `row_count` else 0 end) as bigint) div 2000000)
+      (cast(sum(case when `row_count` <= 2000 then `row_count` * `row_count` else 0 end) as bigint) div 500000)
     ) as `stride`
   from `size`
 ), `chosen` as (

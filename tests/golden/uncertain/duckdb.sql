@@ -829,7 +829,7 @@ binned as (
 )
 select
     "number_2",
-    case when "number_2" is null then 0 else 1 + "bin_2" // 4000 end as "coarse_2",
+    case when "read_2" is null then 0 else 1 + "bin_2" // 4000 end as "coarse_2",
     "bin_2" // 1000 % 4 as "fine_2",
     "bin_2" % 1000 as "exact_2",
     "row_number",
@@ -955,7 +955,7 @@ select
     count(*) as level_count
 from filled;
 
--- clustering: One sort: rows by the levels in their places, the branches of each upwards or downwards by the parity of those before, so that neighbouring cells meet at like ends, then the draw
+-- clustering: One sort: rows by the levels in their places, then by the draw
 create temporary table "sqlanon_clustering" as
 with packed as (
     select
@@ -1047,13 +1047,15 @@ fold_0 as (
         row_count
     from "fold_5"
 ),
+turned as (
+    select *
+    from "fold_6"
+),
 lined as (
     select
         *,
-        row_number() over (
-            order by "word_1", "draw", "tie"
-        ) - 1 as position
-    from "fold_6"
+        row_number() over (order by "word_1", "draw", "tie") - 1 as position
+    from turned
 )
 select
     "row_number",
@@ -3932,7 +3934,7 @@ total as (
         cast(sum(suppressed_rows) as bigint) as suppressed_rows,
         1 + 2 * (
             cast(sum(case when row_count <= 2000 then row_count * row_count else 0 end) as bigint)
-            // 2000000
+            // 500000
         ) as stride
     from size
 ),
