@@ -9,6 +9,8 @@ import numpy as np
 from tests.oracles.k_member import Attribute
 
 WHOLE = 10**9
+GAINLESS_PARTS = 3
+STOOD = 2  # cuts after which a cluster is left in peace
 
 
 def whole_distances(rows: Sequence[Sequence[Any]], attributes: Sequence[Attribute]) -> np.ndarray:
@@ -40,14 +42,26 @@ def _between(left: int | None, right: int | None, share: int) -> int:
 
 
 def cut_anew(matrix: np.ndarray, order: Sequence[int], k: int, turns: int) -> list[list[int]]:
-    """Return the clusters of rows in `order` after some turns: each with the next one, then with the one before."""
+    """Return the clusters of rows in `order` after some turns: each with the next one, then with the one before.
+
+    A pair of which neither was cut anew since it was looked at stays, as does one that costs no more than a third of
+    the mean.
+    """
     clusters = [list(order[first : first + k]) for first in range(0, len(order) // k * k, k)]
     clusters[-1] += order[len(order) // k * k :]
     position = {row: number for number, row in enumerate(order)}
+    ages = [0] * len(clusters)
     for _ in range(turns):
         for first in (0, 1):
-            for place in range(first, len(clusters) - 1, 2):
-                clusters[place : place + 2] = _cut(matrix, clusters[place : place + 2], k, position)
+            pairs = [slice(place, place + 2) for place in range(first, len(clusters) - 1, 2)]
+            costs = [_cost(matrix, clusters[pair]) for pair in pairs]
+            before, ages = ages, [min(age + 1, STOOD) for age in ages]
+            for pair, cost in zip(pairs, costs, strict=True):
+                if min(before[pair]) == STOOD or cost * GAINLESS_PARTS <= sum(costs) // len(costs):
+                    continue
+                anew = _cut(matrix, clusters[pair], k, position)
+                if anew != clusters[pair]:
+                    clusters[pair], ages[pair] = anew, [0, 0]
     return clusters
 
 

@@ -10,6 +10,7 @@ from sqlanon.methods.uncertain.dimensions import Dimension
 from sqlanon.plans.plan import Repeat, Step
 
 SHIFTS = (0, 1)  # every cluster with the one after it, then with the one before it
+GAINLESS_PARTS = 3  # a pair that costs no more than a third of the mean is not worth a cut
 PLACES_PER_K = 4  # a pair of clusters has less than 3 K rows
 
 
@@ -32,7 +33,7 @@ def steps(dimensions: Sequence[Dimension], carried: Sequence[str], turns: int, k
             Step(
                 "methods/uncertain/refinement/tip",
                 suffix=suffix,
-                values={**cut, **moved},
+                values={**cut, **moved, "parts": GAINLESS_PARTS},
                 reads={"refining": state},
             ),
             Step(
