@@ -63,6 +63,9 @@ class Engine(Protocol):
     def drop(self, relations: Sequence[str]) -> None:
         """Forget relations that `create` or `keep_…` made; missing ones do not matter."""
 
+    def rename(self, relation: str, name: str) -> None:
+        """Give a table that `create` made another relation's name, which nothing has."""
+
     # -- reading
 
     def rows(self, sql: str) -> list[dict[str, Any]]:

@@ -9,7 +9,6 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError
 from sqlanon.key import Key
 from sqlanon.plans.plan import Check, Loop, Plan, Report, Row
-from sqlanon.plans.statement import Statement
 
 log = logging.getLogger("sqlanon")
 
@@ -67,10 +66,10 @@ def _run_loop(loop: Loop, engine: Engine) -> Row:
             break
         for statement in loop.body:
             engine.create(statement)
-        # SQL cannot rename temporary tables alike everywhere: the turn's last table is copied under the state's name
-        engine.drop([loop.state])
-        engine.create(Statement(loop.name, f"select * from {loop.body[-1].relation}", "table", loop.state))
-        engine.drop([statement.relation for statement in loop.body])
+        *others, last = (statement.relation for statement in loop.body)
+        # what reads the state goes before it
+        engine.drop([loop.state, *others])
+        engine.rename(last, loop.state)
     if row["left_over"] and isinstance(loop.left, Check):
         loop.left.refuse(row)
     return {**row, "turns": turn}

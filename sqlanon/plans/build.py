@@ -65,8 +65,9 @@ class _Builder:
 
     def loop(self, repeat: Repeat) -> Loop:
         """Render one turn; after it only the state stands, under its own name."""
-        if repeat.state not in self.relations or any(step.kind != "table" for step in repeat.body):
-            raise TemplateError(f"loop {repeat.name}: its state stands before it, and its body makes tables")
+        kinds = [step.kind for step in repeat.body]
+        if repeat.state not in self.relations or "query" in kinds or kinds[-1] != "table":
+            raise TemplateError(f"loop {repeat.name}: its state stands before it, and its body ends in a table")
         left, before = self.step(repeat.left), dict(self.relations)
         body = tuple(self.step(step) for step in repeat.body)
         # what a turn made is forgotten, as the runner drops it

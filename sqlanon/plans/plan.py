@@ -179,7 +179,7 @@ class Check(Report):
 
 @dataclass(frozen=True)
 class Loop:
-    """A turn's statements (all tables), run until the query `left` counts none or the limit is reached.
+    """A turn's statements (the last a table), run until the query `left` counts none or the limit is reached.
 
     After each turn the last statement's rows take the place of the relation `state`.
     """

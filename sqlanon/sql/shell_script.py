@@ -94,16 +94,16 @@ def _write_step(step: Statement | Report | Loop, dialect: str) -> list[str]:
 
 def _unroll(loop: Loop, dialect: str) -> list[str]:
     """Write every turn that there may be: a turn that finds nothing to do changes nothing."""
-    kept = SHELLS[dialect].keeping["table"]
+    keeping = SHELLS[dialect].keeping
     after = Statement(loop.name, f"select * from {loop.body[-1].relation}", "table", loop.state)
     parts = []
     for turn in range(1, loop.limit + 1):
         parts.append(_comment(f"{loop.name}: turn {turn} of {loop.limit}"))
-        parts += [part for statement in loop.body for part in _create(statement, kept, dialect)]
+        parts += [part for one in loop.body for part in _create(one, keeping[one.kind], dialect)]
         parts.append(_drop(loop.state, "table", dialect))
-        parts += _create(after, kept, dialect)
+        parts += _create(after, keeping["table"], dialect)
         # the next turn makes relations of the same names
-        parts += [_drop(statement.relation, "table", dialect) for statement in reversed(loop.body)]
+        parts += [_drop(statement.relation, statement.kind, dialect) for statement in reversed(loop.body)]
     return parts + (_write_check(loop.left, dialect) if loop.left.guards else [])
 
 

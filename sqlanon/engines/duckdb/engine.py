@@ -171,6 +171,12 @@ class DuckDBEngine:
                 self.execute(f"drop {self._made[relation]} if exists temp.{relation}")
                 del self._made[relation]
 
+    def rename(self, relation: str, name: str) -> None:
+        """Give a temporary table another name."""
+        self._made[name] = self._made[relation]
+        self.execute(f"alter table temp.{relation} rename to {name}")
+        del self._made[relation]
+
     def relation(self, sql: str) -> duckdb.DuckDBPyRelation:
         """Return a SELECT as a relation of the connection, run when it is fetched."""
         return self.connection.sql(sql)

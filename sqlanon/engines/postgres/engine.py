@@ -145,6 +145,10 @@ class PostgresEngine(Schemas):
             if str(relation) in kinds:
                 self._run(f"drop {kinds[str(relation)]} pg_temp.{relation}")
 
+    def rename(self, relation: str, name: str) -> None:
+        """Give a temporary table another name."""
+        self._run(f"alter table pg_temp.{relation} rename to {name}")
+
     def relation(self, sql: str) -> psycopg.Cursor[Any]:
         """Return a cursor over the rows of a SELECT."""
         with translated_errors():

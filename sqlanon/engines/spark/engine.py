@@ -138,6 +138,12 @@ class SparkEngine:
             for relation in relations:
                 self.session.catalog.dropTempView(_view_name(relation))
 
+    def rename(self, relation: str, name: str) -> None:
+        """Show a view's rows under another name."""
+        with required_settings(self.session):
+            self.session.table(_view_name(relation)).createOrReplaceTempView(_view_name(name))
+        self.drop([relation])
+
     def relation(self, sql: str) -> DataFrame:
         """Return a SELECT as a DataFrame."""
         with required_settings(self.session):

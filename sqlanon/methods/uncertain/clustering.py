@@ -80,10 +80,14 @@ def steps(asked: Clustering, prefix: str = "") -> tuple[Step | Repeat, ...]:
         *_measured(asked),
         *_placed(asked, prefix),
         *_sorted(asked),
-        *(refinement.steps(asked.dimensions, asked.carried, asked.refine, asked.k) if asked.refine else ()),
+        *(_refined(asked) if asked.refine else ()),
         *diversity.steps(asked.diversity, asked.rows, asked.dimensions, prefix),
         _quality(asked),
     )
+
+
+def _refined(asked: Clustering) -> tuple[Step | Repeat, ...]:
+    return refinement.steps(asked.dimensions, asked.carried, asked.refine, asked.k, asked.sorts_rows)
 
 
 def _measured(asked: Clustering) -> tuple[Step, ...]:

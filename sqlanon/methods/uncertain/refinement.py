@@ -14,11 +14,27 @@ GAINLESS_PARTS = 3  # a pair that costs no more than a third of the mean is not 
 PLACES_PER_K = 4  # a pair of clusters has less than 3 K rows
 
 
-def steps(dimensions: Sequence[Dimension], carried: Sequence[str], turns: int, k: int) -> tuple[Step | Repeat, ...]:
+def _halved(cut: dict[str, int], columns: dict[str, object], state: str, sorts_rows: bool) -> tuple[Step, ...]:
+    """Return the steps that cut every pair of clusters anew; cut: the shift, and K."""
+    suffix, read = f"_{cut['shift']}", {"refining": state}
+    if not sorts_rows:
+        return (Step("methods/uncertain/refinement/halved", values={**cut, **columns}, suffix=suffix, reads=read),)
+    lined, numbered = {**columns, "shift": cut["shift"]}, {**cut, "coordinates": columns["coordinates"]}
+    by_number = "methods/uncertain/refinement/halved_by_number"
+    return (
+        Step("methods/uncertain/refinement/lined", values=lined, suffix=suffix, reads=read),
+        Step(by_number, "view", "halved", values=numbered, suffix=suffix),
+    )
+
+
+def steps(
+    dimensions: Sequence[Dimension], carried: Sequence[str], turns: int, k: int, sorts_rows: bool = False
+) -> tuple[Step | Repeat, ...]:
     """Return a loop of at most `turns` turns; in each, every cluster meets the one after it and the one before it.
 
     The rows of two clusters are cut anew between two rows that are as far apart as any in the wider one, and stay so
-    where the sum of |e| * diameter falls. So no turn makes clusters wider, and turns come to an end.
+    where the sum of |e| * diameter falls. So no turn makes clusters wider, and turns come to an end. sorts_rows:
+    whether a table numbers its rows in the order of a sort.
     """
     apart = attributes.distance(dimensions)
     coordinates = attributes.coordinates(dimensions)
@@ -36,12 +52,7 @@ def steps(dimensions: Sequence[Dimension], carried: Sequence[str], turns: int, k
                 values={**cut, **moved, "parts": GAINLESS_PARTS},
                 reads={"refining": state},
             ),
-            Step(
-                "methods/uncertain/refinement/halved",
-                suffix=suffix,
-                values={**cut, **apart, **moved},
-                reads={"refining": state},
-            ),
+            *_halved(cut, {**apart, **moved}, state, sorts_rows),
             Step("methods/uncertain/refinement/width", suffix=suffix, values=wide, reads={"placed": "halved"}),
             Step(
                 "methods/uncertain/refinement/refined",

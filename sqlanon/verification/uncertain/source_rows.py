@@ -22,8 +22,8 @@ class SourceRows:
     """A source's rows with lists of alternatives under internal names, and the types that the source gives them.
 
     rows: quasi_1 …, sensitive, label (where one is published); quasi_1_alone … of columns without lists. kinds:
-    internal name → type of one alternative. tuples: the alternative rows with their tie, before they are folded, None where
-    rows are no alternatives of others; lists: the columns whose cells hold lists in them.
+    internal name → type of one alternative. tuples: the alternative rows with their tie, before they are folded, None
+    where rows are no alternatives of others; lists: the columns whose cells hold lists in them.
     """
 
     rows: Sql
