@@ -1,5 +1,7 @@
 """Quasi values as one number: the same release, row for row, as with columns, wherever they fit."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +23,8 @@ METHODS = {
     "robust": {"r": 3, "background_from": "c1", "max_suppressed": 0.5},
     "splu": {"gamma": 3},
     "splu of two columns": {"gamma": 3, "sensitive": ["disease", "income"]},
+    "uncertain": {"k": 3, "l": 2, "threshold": 0.5, "influence": "learn"},
+    "uncertain, refined": {"k": 3, "l": 2, "threshold": 0.5, "influence": "learn", "refine": 3},
 }
 # type, and the values of 300 rows
 COLUMNS = {
@@ -39,10 +43,10 @@ def tables(con, quasi, traits=None, method="anatomy", **asked):
     with pytest.MonkeyPatch.context() as patched:
         if traits is not None:
             patched.setattr(DuckDBEngine, "traits", traits)
-        publish = getattr(sqlanon, method.partition(" ")[0])
+        publish = getattr(sqlanon, re.split("[ ,]", method)[0])
         release = publish(con, "people", quasi=quasi, **(ASKED | METHODS[method] | asked))
     shown = [con.sql(f"from {relation}") for relation in release.tables.values()]
-    return [(one.types, one.fetchall()) for one in shown], "_packed\n" in release.sql
+    return [(one.types, one.fetchall()) for one in shown], '_layout"' in release.sql
 
 
 def people(columns):
@@ -61,6 +65,29 @@ def test_packed_columns_make_the_release_that_columns_make(kind):
     found, packed = tables(con, quasi)
     assert packed
     assert found == expected
+
+
+@each(COLUMNS)
+def test_clusters_of_packed_columns_are_those_of_columns(kind):
+    con, quasi = people([(kind, COLUMNS[kind]), ("INTEGER", "case when i % 3 > 0 then i % 4 end")])
+    expected, _ = tables(con, quasi, Traits(few_tables=True), "uncertain, refined")
+    for traits in (None, Traits(few_tables=True, numbers_rows=True), Traits(few_tables=True, packs_rows=True)):
+        assert tables(con, quasi, traits, "uncertain, refined")[0] == expected
+
+
+@each(
+    [
+        {"undiverse": "suppress"},
+        {"label": "income"},
+        {"alternative_of": "i", "id": ()},
+        {"hierarchy": {"c1": "tree"}},
+    ]
+)
+def test_rows_that_show_more_than_their_values_stay_columns(asked):
+    con, quasi = people([("INTEGER", "(i * 31) % 80 - 5"), ("TINYINT", "i % 3")])
+    con.execute("create table tree as select i::varchar as child, 'all' as parent from range(3) t(i)")
+    release = sqlanon.uncertain(con, "people", quasi=quasi, **(ASKED | METHODS["uncertain"] | asked))
+    assert "-- ranges\n" not in release.sql and '_layout"' not in release.sql
 
 
 @each(
