@@ -295,6 +295,26 @@ def test_postgres_groups_the_doubtful_rows_that_duckdb_groups(doubtful, doubts):
 
 
 @pytest.mark.same_release("uncertain", "postgres")
+def test_postgres_cuts_the_packed_rows_that_duckdb_cuts(postgres):
+    query = (
+        "select i, (i * 31) % 70 as age, case when i % 9 > 0 then i % 4 end as sex, i * 37 % 5003 as income,"
+        " i * i % 7 as disease from generate_series(1, 700) as t(i)"
+    )
+    con = duckdb.connect()
+    con.execute(f"create table certain as {query}").fetchall()
+    postgres.execute(f"create temporary table certain as {query}")
+    asked = {"quasi": ["age", "sex", "income"], "sensitive": "disease", "id": "i", "k": 4, "l": 3, "threshold": 0.5}
+    asked |= {"influence": "learn", "key": KEY, "refine": 2, "unique_quasi": "keep"}
+    expected = sqlanon.uncertain(con, "certain", **asked)
+    release = sqlanon.uncertain(postgres, "certain", into="release", **asked)
+    assert '_layout"' in release.sql
+    assert shown_rows(sqlanon.open("release", con=postgres)) == shown_rows(expected)
+    report, wanted = (one.verify(against="certain") for one in (release, expected))
+    assert report.holds and report.checks[1:] == wanted.checks[1:]
+    con.close()
+
+
+@pytest.mark.same_release("uncertain", "postgres")
 def test_postgres_climbs_the_hierarchies_that_duckdb_climbs(postgres):
     near = [(["a"], ["21"], "flu")] * 3 + [(["b"], ["29"], "gout")] * 3
     rows = [
