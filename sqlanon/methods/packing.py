@@ -35,7 +35,7 @@ def measure(request: Request) -> tuple[Statement, Row] | None:
         return None
     columns = [request.source.expression(name) for name in quasi]
     sql = render("methods/packing/ranges", relation=request.source.relation, columns=columns)
-    ends = {f"{end}_{place}": 0 for place, _ in enumerate(quasi, start=1) for end in ("least", "most")}
+    ends = {f"{end}_{place}": 0 for place, _ in enumerate(quasi, start=1) for end in ("least", "most", "known")}
     return Statement("ranges", sql, "query", Sql("")), {"row_count": 0, **ends}
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from sqlanon.errors import DataError
 from sqlanon.methods.base import Design, Steps
 from sqlanon.methods.internal_names import quasi_names
-from sqlanon.plans.plan import Guard, Row, Step
+from sqlanon.plans.plan import Guard, Request, Row, Step
 from sqlanon.wording import option
 
 NEARLY = 0.9  # of the rows: from which share on a publisher should know
@@ -22,6 +22,7 @@ def check_quasi(design: Design) -> Steps:
     names = zip(request.roles.quasi, quasi_names(request), strict=True)
     # of lists of alternatives no single value is published exactly
     columns = {column: name for column, name in names if request.types.get(column) != "NESTED"}
+    columns = {column: name for column, name in columns.items() if _may_be_unique(request, column)}
     numbers = {column: number for number, column in enumerate(columns, start=1)}
     refuses = request.unique_quasi == "refuse"
     return (
@@ -31,9 +32,22 @@ def check_quasi(design: Design) -> Steps:
             refuse=refuse_identifiers(numbers) if refuses else None,
             guards=tuple(_guard(column, number) for column, number in numbers.items()) if refuses else (),
             values={"quasi_columns": quasi_names(request), "counted_columns": tuple(columns.values())},
-            note=lambda row: describe_uniqueness(numbers, row),
+            note=lambda row: describe_uniqueness(numbers, row, len(request.roles.quasi) > 1),
         ),
     )
+
+
+def _may_be_unique(request: Request, column: str) -> bool:
+    """Tell whether a column may have so many different values that somebody has to be told.
+
+    Where its range was measured, whole numbers in it are no more than it has room for.
+    """
+    found = request.measured
+    if not found or request.nulls == "drop":  # what was measured are all rows
+        return True
+    place = request.roles.quasi.index(column) + 1
+    room = int(found[f"most_{place}"] or 0) - int(found[f"least_{place}"] or 0) + 1
+    return room >= NEARLY * int(found[f"known_{place}"])
 
 
 def refuse_identifiers(numbers: Mapping[str, int]) -> Callable[[Row], None]:
@@ -55,8 +69,8 @@ def _guard(column: str, number: int) -> Guard:
     return Guard(condition, f"the quasi column {column!r} has a value of its own in each row: it identifies people")
 
 
-def describe_uniqueness(numbers: Mapping[str, int], row: Row) -> str:
-    """Say, in counts, which columns nearly identify people, alone or together; empty where none does."""
+def describe_uniqueness(numbers: Mapping[str, int], row: Row, several: bool) -> str:
+    """Say, in counts, which columns nearly identify people, alone or, of several, together; empty where none does."""
     count, unique = row["row_count"], row["unique_rows"]
     alone = [
         f"{column!r} alone has {row[f'distinct_{number}']:,} different values in {row[f'known_{number}']:,} rows"
@@ -64,7 +78,7 @@ def describe_uniqueness(numbers: Mapping[str, int], row: Row) -> str:
         if row[f"distinct_{number}"] >= NEARLY * row[f"known_{number}"] > 1
     ]
     # a column that is nearly unique makes its combinations so
-    if len(numbers) > 1 and count and unique >= NEARLY * count:
+    if several and count and unique >= NEARLY * count:
         share = f"{unique:,} of {count:,} rows ({unique / count:.1%})"
         alone.append(f"together the quasi columns tell {share} from all others")
     if not alone:

@@ -81,3 +81,15 @@ def test_a_script_refuses_what_identifies_people(shell):
     script = shell("compile", "anatomy", *asked).stdout
     assert "the quasi column ''code'' has a value of its own in each row" in script
     assert "value of its own" not in shell("compile", "anatomy", *asked, "--unique-quasi", "keep").stdout
+
+
+def test_a_column_that_is_too_narrow_to_be_unique_is_not_counted(con):
+    """300 rows, half of them with a value: 134 whole numbers are fewer than nine of ten of them, 135 are not."""
+    people(con, 300, "case when i % 2 = 0 then i // 2 % 134 end")
+    assert "count(distinct" not in sqlanon.anatomy(con, "people", quasi=["age", "code"], **ASKED).sql
+    people(con, 300, "case when i % 2 = 0 then i // 2 % 135 end")
+    release = sqlanon.anatomy(con, "people", quasi=["age", "code"], **ASKED)
+    assert release.sql.count("count(distinct") == 1
+    assert any("'code' alone has 135 different values in 150 rows" in note for note in release.notes)
+    people(con, 300, "'c' || i % 7")  # of anything but whole numbers no range is known
+    assert "count(distinct" in sqlanon.anatomy(con, "people", quasi=["age", "code"], **ASKED).sql
