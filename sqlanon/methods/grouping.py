@@ -96,7 +96,9 @@ def select_rows(design: Design) -> Steps:
     if identity_names(request) == ("row_number",):
         # with a key of our own any unique numbering tells rows apart, and costs no hash of the whole row
         selected.append((source.numbering, "row_number"))
-    first = Step("shared/source", "view", values={"relation": source.relation, "selected": selected})
+    # where each row has a hash of its own, none is looked up by its number a second time
+    once = not request.traits.shares_hashes
+    first = Step("shared/source", "view", values={"relation": source.relation, "selected": selected}, once=once)
     return (first, *leave_out_nulls(request, sensitive_names(request)))
 
 

@@ -11,7 +11,7 @@ from itertools import takewhile
 from sqlanon.methods import grouping, packing, qit_st
 from sqlanon.methods.base import Steps
 from sqlanon.methods.grouping import Grouping
-from sqlanon.methods.internal_names import identity_names, quasi_names, tie_names
+from sqlanon.methods.internal_names import quasi_names, tie_names
 from sqlanon.plans.plan import Request, Step
 from sqlanon.plans.templates import Sql
 
@@ -24,11 +24,8 @@ def order_values(design: Grouping) -> Steps:
 
 
 def draw(design: Grouping) -> Steps:
-    """Return the step that draws for every coded row: a view where one statement alone reads it, cheaply."""
-    request = design.request
-    # where rows are sorted for several workers, they are read twice: what tells them apart by their values is dear
-    once = not _by_runs(request) or identity_names(request) == ("row_number",)
-    return grouping.draw_from(design, "code", "coded", "view" if once else "table", "tally")
+    """Return the step that draws for every coded row: a view, for one statement alone reads it, once."""
+    return grouping.draw_from(design, "code", "coded", "view", "tally")
 
 
 def seat(design: Grouping) -> Steps:
@@ -41,8 +38,13 @@ def order_blocks(design: Grouping, first_cell: Sql, frequency: str = "frequency"
 
     frequency: the relation that says where a value's rows go.
     """
-    asked: dict[str, object] = {"first_cell": first_cell, "own_draws": grouping.draws_of_its_own(design.request)}
-    asked["block_purpose"] = f"{design.attribute.purpose}/block/"
+    asked = {
+        "first_cell": first_cell,
+        "own_draws": grouping.draws_of_its_own(design.request),
+        "block_purpose": f"{design.attribute.purpose}/block/",
+        # what `publish_st` reads; other engines join every row with the block, which they keep small
+        "told_columns": ("row_count", "first_number") if _by_runs(design.request) else (),
+    }
     return (Step(f"{FOLDER}/block", values=asked, reads={"frequency": frequency}),)
 
 
@@ -64,7 +66,7 @@ def _form_by_runs(design: Grouping) -> Steps:
     """Return the steps of an engine with several workers, each of which numbers the rows that it has after a sort."""
     # a window over everything would have one worker
     carried = {"carried": design.attribute.carried}
-    whole = _whole_columns(design.request)
+    whole = _whole_columns(design.request) if design.layout is None else ()
     numbers = [list(range(1, number + 1)) for number in range(len(whole) + 1)]
     spans = {
         "whole_columns": list(zip(whole, numbers[1:], strict=True)),
@@ -80,7 +82,8 @@ def _form_by_runs(design: Grouping) -> Steps:
 
 def publish_qit(design: Grouping) -> Steps:
     """Return the step of the quasi-identifier table."""
-    return (Step(f"{FOLDER}/qit"),) if _by_runs(design.request) else qit_st.publish_qit(design)
+    by_line = _by_runs(design.request) and design.layout is None
+    return (Step(f"{FOLDER}/qit"),) if by_line else qit_st.publish_qit(design)
 
 
 def publish_st(design: Grouping) -> Steps:

@@ -58,7 +58,7 @@ class _Builder:
         relation = Sql("") if step.kind == "query" else relation_name(self.prefix, step.name)
         if relation:
             self.relations[step.stem] = self.relations[step.name] = relation
-        statement = Statement(step.name, sql, step.kind, str(relation), step.template)
+        statement = Statement(step.name, sql, step.kind, str(relation), step.template, step.once)
         if step.refuse is not None:
             return Check(statement, step.dropped, step.note, step.guards, refuse=step.refuse)
         return Report(statement, step.dropped, step.note) if step.kind == "query" else statement

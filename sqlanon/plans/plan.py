@@ -99,7 +99,8 @@ class Step:
     rows which are not published; note: what to tell the publisher of the row, if anything. values: parameters of this
     step (and its like) alone. Where a method takes the same
     steps for several attributes, suffix tells their relations apart, and reads names the relation behind an input
-    where it is not the latest of the input's own name.
+    where it is not the latest of the input's own name. once: of a view that numbers rows, one statement alone reads
+    the numbers.
     """
 
     template: str
@@ -112,6 +113,7 @@ class Step:
     reads: Mapping[str, str] = field(default_factory=dict)
     dropped: str = ""
     note: Callable[[Row], str] | None = None
+    once: bool = False
 
     @property
     def stem(self) -> str:

@@ -13,7 +13,8 @@ class Statement:
     `kind` is how an engine keeps the result: `table` (materialized once), `view` (named text),
     `query` (rows for the driver; nothing stays in the database).
     `relation` is the quoted name under which later statements read it, empty for a query.
-    `template` is what it was rendered from.
+    `template` is what it was rendered from. `once`: of a view that numbers rows, one statement alone reads the numbers,
+    so that they need not stay the same.
     """
 
     name: str
@@ -21,3 +22,4 @@ class Statement:
     kind: Kind = "table"
     relation: str = ""
     template: str = ""
+    once: bool = False

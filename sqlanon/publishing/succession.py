@@ -8,6 +8,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError
 from sqlanon.plans.manifest import Manifest
 from sqlanon.releases.release import open_release
+from sqlanon.releases.stored_release import read_directory_manifest
 from sqlanon.wording import option
 
 
@@ -15,7 +16,8 @@ def standing_release(engine: Engine, out: str | Path | None, into: str | None) -
     """Return the manifest of the release that stands at the target, None where there is none."""
     try:
         if out is not None:
-            return open_release(out, engine=engine).manifest if Path(out).is_dir() else None
+            # its tables are not read: to look at files is a job of Spark's
+            return read_directory_manifest(Path(out), engine) if Path(out).is_dir() else None
         # a database is open already: any name of it stands for the engine's own
         return open_release(into, "", engine).manifest if into is not None else None
     except SqlanonError:  # nothing that is a release; publishing says so where that matters

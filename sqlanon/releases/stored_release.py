@@ -27,16 +27,7 @@ class StoredRelease(NamedTuple):
 
 def find_in_directory(directory: Path, engine: Engine) -> StoredRelease:
     """Find the release in a directory; raise ReleaseError where there is none that this version can read."""
-    path, opened = directory / MANIFEST, directory_state(directory)
-    try:
-        if not path.is_file():  # a pipe or a device would be read for ever
-            raise FileNotFoundError(path)
-        if path.stat().st_size > LONGEST_MANIFEST:
-            raise ReleaseError(f"the {MANIFEST} of {str(directory)!r} has {path.stat().st_size:,} bytes: it is none")
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise ReleaseError(f"{str(directory)!r} holds no readable {MANIFEST}: it is not a release") from None
-    manifest = _read_manifest(text, str(directory), engine)
+    opened, manifest = directory_state(directory), read_directory_manifest(directory, engine)
     names = form_of(manifest).verification.TABLES
     # a table that the manifest does not list is looked for all the same: verification says what is missing
     files = {name: table_files(manifest["files"], name) or [f"{name}.parquet"] for name in names}
@@ -45,6 +36,20 @@ def find_in_directory(directory: Path, engine: Engine) -> StoredRelease:
         for name, listed in files.items()
     }
     return StoredRelease(tables, manifest, Place(directory, opened=opened))
+
+
+def read_directory_manifest(directory: Path, engine: Engine) -> Manifest:
+    """Return the manifest of the release in a directory; raise ReleaseError where this version can read none."""
+    path = directory / MANIFEST
+    try:
+        if not path.is_file():  # a pipe or a device would be read for ever
+            raise FileNotFoundError(path)
+        if path.stat().st_size > LONGEST_MANIFEST:
+            raise ReleaseError(f"the {MANIFEST} of {str(directory)!r} has {path.stat().st_size:,} bytes: it is none")
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise ReleaseError(f"{str(directory)!r} holds no readable {MANIFEST}: it is not a release") from None
+    return _read_manifest(text, str(directory), engine)
 
 
 def _literal_path(path: Path) -> Path:

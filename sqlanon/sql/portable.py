@@ -101,6 +101,8 @@ RUN: dict[type[exp.Expr], set[str]] = {
     exp.UnixToTime: {"this", "scale"},
     exp.ConcatWs: {"expressions", "safe", "coalesce"},
     exp.With: {"expressions", "recursive"},
+    exp.Select: PORTABLE[exp.Select] | {"windows"},
+    exp.Window: PORTABLE[exp.Window] | {"alias"},
     exp.Values: {"expressions", "alias"},
     exp.Tuple: {"expressions"},
     exp.TableAlias: {"this", "columns"},
@@ -108,6 +110,7 @@ RUN: dict[type[exp.Expr], set[str]] = {
     exp.BitwiseAndAgg: {"this"},
 }
 _RUN_TYPES = _TYPES | {
+    exp.DType.TINYINT,
     *(exp.DType.BOOLEAN, exp.DType.DATE, exp.DType.DECIMAL, exp.DType.SMALLINT, exp.DType.FLOAT, exp.DType.DOUBLE),
     *(exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPNTZ, exp.DType.TIME, exp.DType.UUID),
 }

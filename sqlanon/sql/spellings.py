@@ -24,7 +24,8 @@ class Spelling:
     read. hash: a whole number from 0 on, of any text, that spreads as bits do; empty where none is asked for. signed:
     a count, where it would be of a type that meets no other whole number. bits: how many of a whole number's bits are
     set. hash_bytes: 64 bytes that are the hash of a text; bytes_text: eight of such bytes, from one on, as a text; both
-    empty where none are asked for.
+    empty where none are asked for. sorts_parts: whether rows can be sent to workers by a value and sorted there
+    (`spark/apart.py`).
     The text is upper case where sqlglot's is; `written` lowers both.
     """
 
@@ -54,6 +55,7 @@ class Spelling:
     bits: str = "BIT_COUNT({0})"
     hash_bytes: str = ""
     bytes_text: str = ""
+    sorts_parts: bool = False
 
 
 _TEXT = r'"([^"\\\u0001-\u001f]|\\["\\bfnrt]|\\u00[01][0-9A-F])*"'
@@ -73,6 +75,7 @@ _SPARK = Spelling(
     range="EXPLODE(SEQUENCE({0}, {1}))",
     numbering="MONOTONICALLY_INCREASING_ID()",
     pairs=True,
+    sorts_parts=True,
 )
 
 SPELLINGS = {

@@ -25,6 +25,7 @@ from sqlanon.sql.lists import (
     write_list,
 )
 from sqlanon.sql.portable import parse_portable
+from sqlanon.sql.spark.apart import is_numbered_apart, number_apart
 from sqlanon.sql.spellings import DIALECTS, SPELLINGS
 
 _CASE_COUNTS = {"SHA256"}  # ClickHouse has no sha256
@@ -177,7 +178,9 @@ def _respell_join(node: exp.GroupConcat, dialect: str) -> None:
         _leave_nulls(order, dialect)
 
 
-def _respell_constants(node: exp.Select, dialect: str) -> None:
+def _respell_select(node: exp.Select, dialect: str) -> None:
+    if is_numbered_apart(node) and SPELLINGS[dialect].sorts_parts:
+        number_apart(node, SPELLINGS[dialect].numbering)
     if any(is_constant_list(one.this) for one in node.expressions):
         list_constants(node)
 
@@ -191,6 +194,8 @@ def _name_subquery(node: exp.Subquery, dialect: str) -> None:
 def _respell_window(node: exp.Window, dialect: str) -> None:
     """Respell windows over everything that number rows, and order the others."""
     spelling = SPELLINGS[dialect]
+    if node.alias:  # the window that it names is respelled where that stands
+        return
     everywhere = not (node.args.get("partition_by") or node.args.get("order"))
     if everywhere and isinstance(node.this, exp.RowNumber) and spelling.numbering:
         _put(node, spelling.numbering, dialect)
@@ -242,7 +247,7 @@ _RESPELLED: dict[type[exp.Expr], Callable[..., None]] = {
     exp.GroupConcat: _respell_join,
     exp.Explode: write_list,
     exp.TryCast: try_cast,
-    exp.Select: _respell_constants,
+    exp.Select: _respell_select,
     exp.Subquery: _name_subquery,
     exp.Window: _respell_window,
 }

@@ -1,6 +1,8 @@
 """Spark: the same key gives the same release, the same proofs and the same estimates as in DuckDB."""
 
 import json
+import re
+import secrets
 
 import duckdb
 import pytest
@@ -279,12 +281,76 @@ def test_rows_that_spark_keeps_have_the_size_they_have(spark):
     def size(frame):
         return int(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes())
 
-    first = kept = keep_rows(spark.range(1000).withColumnRenamed("id", "a"))
+    first, free = keep_rows(spark.range(1000).withColumnRenamed("id", "a"))
+    kept = first
     assert 8_000 <= size(kept) < 200_000
     for _ in range(3):  # what Spark carries over by itself squares the size each time
-        kept = keep_rows(kept.join(kept.withColumnRenamed("a", "b").alias("other"), expr("a = b")).select("a"))
+        kept, _ = keep_rows(kept.join(kept.withColumnRenamed("a", "b").alias("other"), expr("a = b")).select("a"))
     assert size(kept) < 4 * size(first) and kept.count() == 1000
-    assert size(keep_rows(first.where("a < 0"))) < 1000
+    assert size(keep_rows(first.where("a < 0"))[0]) < 1000
+    stored = {one.id() for one in spark._jsc.sc().getRDDStorageInfo()}
+    free()
+    assert len(stored - {one.id() for one in spark._jsc.sc().getRDDStorageInfo()}) == 1
+
+
+def test_few_rows_of_one_part_are_not_moved_before_they_are_summed(spark):
+    from sqlanon.engines.spark.kept_rows import keep_rows
+
+    def plan(parts):
+        kept, _ = keep_rows(spark.range(1000).coalesce(parts))
+        counted = kept.groupBy((kept.id % 7).alias("seventh")).count()
+        assert sorted(row["count"] for row in counted.collect()) == [142] + [143] * 6
+        return (
+            counted._jdf.queryExecution().sparkPlan().toString(),
+            counted._jdf.queryExecution().executedPlan().toString(),
+        )
+
+    assert "Exchange" not in plan(1)[1]
+    assert "Exchange" in plan(2)[1]
+
+
+def test_spark_starts_no_job_to_learn_what_columns_its_own_files_have(spark, tmp_path):
+    from sqlanon.engines.spark.files import read_partitions
+
+    spark.range(3).selectExpr("id", "cast(id as string) as text").coalesce(1).write.parquet(f"{tmp_path}/own")
+    duckdb.connect().execute(f"copy (select 1 as id, 'a' as text) to '{tmp_path}/other.parquet'")
+    own, other = next(tmp_path.glob("own/part-*.parquet")), tmp_path / "other.parquet"
+
+    def jobs(path):
+        context = spark._jsc.sc()
+        group = secrets.token_hex(4)
+        spark.sparkContext.setJobGroup(group, "reading")
+        frame = read_partitions(spark, [path])
+        context.listenerBus().waitUntilEmpty()
+        return len(spark.sparkContext.statusTracker().getJobIdsForGroup(group)), frame
+
+    assert jobs(own)[0] == 0 and jobs(own)[1].dtypes == [("id", "bigint"), ("text", "string")]
+    assert jobs(other)[0] == 1 and jobs(other)[1].count() == 1
+    (tmp_path / "none.parquet").write_bytes(b"PAR1")
+    with pytest.raises(Exception, match=r"none\.parquet"):
+        jobs(tmp_path / "none.parquet")
+
+
+def test_packed_rows_of_spark_stay_sorted_and_hold_what_columns_hold(spark, tmp_path):
+    """NULLs, negative numbers and a type that only some engines have; from Parquet, whose rows are not kept."""
+    con, path = duckdb.connect(), tmp_path / "people.parquet"
+    con.execute(
+        f"copy (select i, (nullif(i % 9, 4) - 5)::tinyint as a, case when i % 7 > 0 then i % 5 * 1000000000 end as b,"
+        f" 'v' || i % 11 as s from range(3000) t(i)) to '{path}'"
+    ).fetchall()
+    asked = {"quasi": ["a", "b"], "sensitive": "s", "l": 4, "block": 5}
+    keyed = {**asked, "id": "i", "key": KEY}
+    release = sqlanon.anatomy(spark, str(path), out=tmp_path / "release", **keyed)
+    assert "packed" in release.sql and "distribute by" in release.sql
+    expected = sqlanon.anatomy(con, str(path), out=tmp_path / "expected", **keyed)
+    assert rows_of(release) == rows_of(expected)
+    fresh = sqlanon.anatomy(spark, str(path), out=tmp_path / "fresh", **asked)
+    assert fresh.verify(against=str(path)).holds and rows_of(fresh) != rows_of(expected)
+    # of its own numbers one statement reads, once; rows of a frame, which may be dear to make again, are kept
+    kept = "kept\ncreate temporary view `[a-z0-9_]*source`"
+    assert not re.search(kept, fresh.sql)
+    framed = sqlanon.anatomy(spark, spark.read.parquet(str(path)), out=tmp_path / "framed", **asked)
+    assert re.search(kept, framed.sql)
 
 
 @pytest.mark.same_release("robust", "spark")
@@ -354,6 +420,27 @@ def test_figures_are_one_row_and_read_back(spark):
         assert engine.rows("select * from sqlanon_test_figures") == [figures]
     finally:
         engine.drop([str(ident("sqlanon_test_figures"))])
+
+
+def test_figures_are_parameters_of_a_statement_that_is_joined_with_them(spark):
+    """A join would undo the sort below it; names of figures in texts and other columns stay what they are."""
+    engine = engine_of(spark)
+    engine.keep_figures(ident("sqlanon_test_figures"), {"unit": 10, "least": -(2**40)})
+    spark.range(100).createOrReplaceTempView("sqlanon_test_rows")
+    sql = """
+        with line as (select id * 7 % 100 as number from sqlanon_test_rows order by number asc)
+        select number // figures.unit as tens, number + figures.least as least, 'figures.unit' as text
+        from line cross join sqlanon_test_figures as figures
+    """
+    try:
+        frame = engine.relation(sql)
+        plan = frame._jdf.queryExecution().optimizedPlan().toString()
+        assert "Join" not in plan and "Sort" in plan
+        assert [tuple(row) for row in frame.collect()] == [(n // 10, n - 2**40, "figures.unit") for n in range(100)]
+        # where it is no join with one row beside all others, it is a view like any
+        assert engine.rows("select least as unit from sqlanon_test_figures where unit = 10") == [{"unit": -(2**40)}]
+    finally:
+        engine.drop([str(ident("sqlanon_test_figures")), str(ident("sqlanon_test_rows"))])
 
 
 def test_the_key_stands_in_no_plan_of_spark(spark):

@@ -389,3 +389,23 @@ def test_texts_are_put_together_alike_and_what_is_no_text_is_refused():
     assert all("concat_ws('/'" in translate(whole, dialect, run=True) for dialect in ("postgres", "spark"))
     with pytest.raises(TemplateError, match="concat_ws of what is not cast to varchar"):
         translate("select concat_ws('/', a, 'b') as d from t", "postgres", run=True)
+
+
+NUMBERED = """
+    select a, number, row_number() over apart as place
+    from people
+    window apart as (partition by number // 8 order by number, b)
+"""
+
+
+def test_rows_numbered_apart_are_sent_sorted_and_numbered_where_an_engine_sorts_parts():
+    assert translate(NUMBERED, "duckdb", run=True) == NUMBERED
+    spark = " ".join(translate(NUMBERED, "spark", run=True).split())
+    assert spark == (
+        "select `a`, `number`, monotonically_increasing_id() as `place` from ( select `a`, `number` from `people`"
+        " distribute by (`number` div 8) sort by `number`, `b` ) as `sorted`"
+    )
+    postgres = translate(NUMBERED, "postgres", run=True)
+    assert 'row_number() over "apart"' in postgres and 'window "apart" as' in postgres
+    with pytest.raises(TemplateError, match="windows"):  # a script would need to know as well
+        translate(NUMBERED, "spark")

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from sqlanon.engines.spark.files import rename_partitions, write_partitions
+from sqlanon.engines.spark.files import read_partitions, rename_partitions, write_partitions
 from sqlanon.engines.spark.kept_rows import keep_rows
 from sqlanon.engines.spark.key_frame import key_frame
 from sqlanon.engines.spark.session import required_settings
-from sqlanon.engines.spark.sources import count_lacking, file_address, item_type, read_source, type_name
+from sqlanon.engines.spark.sources import count_lacking, form_of, item_type, read_source, type_name
 from sqlanon.engines.spark.whole_files import read_whole
 from sqlanon.engines.statement_text import translate_for_engine
 from sqlanon.errors import SqlanonError, TargetError, UsageError
@@ -24,6 +24,7 @@ from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.plans.traits import Traits
 from sqlanon.sql.sources.queried_source import QueriedSource
+from sqlanon.sql.spark.bound_figures import bind_figures
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -42,19 +43,23 @@ class SparkEngine:
     places = frozenset({"directory"})
     in_process = False
     in_parts = True
-    traits = Traits(few_tables=True, shares_hashes=False)
+    traits = Traits(few_tables=True, shares_hashes=False, packs_rows=True)
 
     def __init__(self, session: SparkSession) -> None:
         """Take a session; it stays, with its configuration, when the engine goes."""
         self.session = session
         self.name = f"spark {session.version}"
         self._sources: list[str] = []  # views of what was found
+        self._columns: list[str] = []  # those of Parquet, which is read again at less than its rows are kept
         self._files: list[str] = []  # and of files of ours
+        self._kept: dict[str, Callable[[], object]] = {}  # what frees the rows behind a view
+        self._figures: dict[str, Mapping[str, int]] = {}  # views of figures that statements are given as parameters
 
     # -- running ------------------------------------------------------------------------------
 
     def _run(self, sql: str) -> DataFrame:
-        return self.session.sql(_translate(sql))
+        text, bound = bind_figures(_translate(sql), self._figures)
+        return self.session.sql(text, args=bound) if bound else self.session.sql(text)
 
     def execute(self, sql: str) -> None:
         """Refuse: there are no schemas here."""
@@ -67,21 +72,22 @@ class SparkEngine:
             return sql
         # a view's name is written as the dialect writes any other
         name = _translate(f"select * from {statement.relation}").rpartition("from ")[2]
-        kept = "-- its rows are computed once, and kept\n" if self._keeps(statement.kind, sql) else ""
+        kept = "-- its rows are computed once, and kept\n" if self._keeps(statement, sql) else ""
         return f"{kept}create temporary view {name} as\n{sql}"
 
-    def _keeps(self, kind: str, sql: str) -> bool:
+    def _keeps(self, statement: Statement, sql: str) -> bool:
         """Tell whether rows are to be kept: of a table, and where a row's number must stay the same."""
         # monotonically_increasing_id() numbers by partition, and partitions differ from one run of a plan to the next
-        return kind == "table" or _NUMBERING in sql
+        numbered = _NUMBERING in sql and not (statement.once and any(name in sql for name in self._columns))
+        return statement.kind == "table" or numbered
 
     def create(self, statement: Statement, lasting: bool = False) -> None:
         """Keep the statement's rows (table) or text (view) under its relation's name."""
         sql = _translate(statement.sql)
         with required_settings(self.session):
-            frame = self.session.sql(sql)
-            if self._keeps(statement.kind, sql):
-                frame = keep_rows(frame)
+            frame = self._run(statement.sql)
+            if self._keeps(statement, sql):
+                frame, self._kept[_view_name(statement.relation)] = keep_rows(frame)
             frame.createOrReplaceTempView(_view_name(statement.relation))
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
@@ -119,12 +125,13 @@ class SparkEngine:
             frame.hint("broadcast").createOrReplaceTempView(_view_name(relation))
 
     def keep_figures(self, relation: Sql, row: Mapping[str, int]) -> None:
-        """Put whole numbers into a one-row view, as bound parameters."""
+        """Put whole numbers into a one-row view, as bound parameters; those that join it get them bound as well."""
         columns = ", ".join(f"cast(:figure_{place} as bigint) as `{name}`" for place, name in enumerate(row))
         bound = {f"figure_{place}": number for place, number in enumerate(row.values())}
         with required_settings(self.session):
             frame = self.session.sql(f"select {columns}", args=bound)
             frame.hint("broadcast").createOrReplaceTempView(_view_name(relation))
+        self._figures[_view_name(relation)] = dict(row)
 
     def keep_frame(self, relation: Sql, frame: "pd.DataFrame") -> None:
         """Put a small table of the driver's into a view."""
@@ -133,10 +140,12 @@ class SparkEngine:
             self.session.createDataFrame(table).createOrReplaceTempView(_view_name(relation))
 
     def drop(self, relations: Sequence[str]) -> None:
-        """Forget views; Spark frees the rows behind them when nothing reads them any more."""
+        """Forget views, and free the rows that were kept for them."""
         with required_settings(self.session):
             for relation in relations:
                 self.session.catalog.dropTempView(_view_name(relation))
+                self._figures.pop(_view_name(relation), None)
+                self._kept.pop(_view_name(relation), lambda: None)()
 
     def rename(self, relation: str, name: str) -> None:
         """Show a view's rows under another name."""
@@ -183,7 +192,7 @@ class SparkEngine:
         name = f"sqlanon_files_{secrets.token_hex(4)}"
         self._files += [name, f"{name}_stored"]
         with required_settings(self.session):
-            frame = self.session.read.parquet(*(file_address(path) for path in paths))
+            frame = read_partitions(self.session, paths)
             frame.createOrReplaceTempView(name)
             place = [f"{told} as {column}" for column, told in _PLACE.items()]
             frame.selectExpr("*", *place).createOrReplaceTempView(f"{name}_stored")
@@ -267,6 +276,8 @@ class SparkEngine:
             else:
                 frame = read_source(self.session, text, as_text)
             name = self._view(frame)
+            if isinstance(text, str) and form_of(text) == "parquet":
+                self._columns.append(name)
             lacking = count_lacking(frame, text)
             kinds = {field.name: field.dataType.simpleString() for field in frame.schema}
         types = {column: "NESTED" if kind.startswith("array") else type_name(kind) for column, kind in kinds.items()}

@@ -67,34 +67,13 @@ with combination as (
 total as (
     select
         coalesce(cast(sum(row_count) as bigint), 0) as row_count,
-        coalesce(cast(sum(case when "quasi_1" is null then 0 else row_count end) as bigint), 0) as known_1,
-        coalesce(cast(sum(case when "quasi_2" is null then 0 else row_count end) as bigint), 0) as known_2,
         coalesce(cast(sum(case when row_count = 1 then 1 else 0 end) as bigint), 0) as unique_rows
     from combination
-),
-counted as (
-    select
-        count(distinct combination."quasi_1") as distinct_1,
-        count(distinct combination."quasi_2") as distinct_2,
-        count(*) as combination_count
-    from combination
-    cross join total
-    where
-        combination.row_count > 0 and (
-            false
-            or (total.known_1 > 1 and 5 * total.unique_rows >= 4 * total.known_1)
-            or (total.known_2 > 1 and 5 * total.unique_rows >= 4 * total.known_2)
-        )
 )
 select
     total.row_count,
-    total.known_1,
-    counted.distinct_1,
-    total.known_2,
-    counted.distinct_2,
     total.unique_rows
-from total
-cross join counted;
+from total;
 
 -- population_packed
 select
@@ -268,6 +247,7 @@ placed as (
         first_seat,
         block_groups,
         block_count,
+        row_count,
         cast(sum(row_count) over (partition by block order by draw, code rows unbounded preceding) as bigint) - row_count as first_number
     from hashed
 )
