@@ -442,6 +442,7 @@ placed as (
         first_seat,
         block_groups,
         block_count,
+        row_count,
         cast(sum(row_count) over (partition by block order by draw, code rows unbounded preceding) as bigint) - row_count as first_number
     from hashed
 )
