@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from sqlanon.methods import packing
+from sqlanon.methods import draws, packing
 from sqlanon.methods.base import Design, Steps
 from sqlanon.methods.feasibility import Size, infeasible_guards, refuse_infeasible, refuse_several_rows
 from sqlanon.methods.internal_names import (
@@ -23,13 +23,9 @@ from sqlanon.methods.packing import Layout
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.plans.plan import Guard, Request, Row, Step
 from sqlanon.plans.statement import Kind
-from sqlanon.plans.templates import Sql, literal
 
 GROUPS_PER_BLOCK = 64
 ONE_BLOCK = 2**62  # more groups than any table has: a single block
-HASH_ROWS = 8  # a hash of 64 bytes serves so many rows
-ROWS_PER_VALUE = 64  # so many rows' bytes lie in one value: it is joined with them, and hashed and copied as a whole
-HASH_PARTS = 4  # a hash of 64 hex digits holds four draws of 15
 
 DROPPED = (
     "dropped: {dropped} of {count} rows ({share}), which have no sensitive value; who knows who was in the table can"
@@ -162,11 +158,6 @@ def identify_rows(design: Design) -> tuple[Step, ...]:
     return (Step(f"methods/grouping/identity_{request.identity}", "view", yields="identified", values=values),)
 
 
-def draws_of_its_own(request: Request) -> bool:
-    """Tell whether draws are of a fresh key and need not be another engine's."""
-    return request.traits.own_draws and identity_names(request) == ("row_number",)
-
-
 def pack_rows(design: Grouping) -> Steps:
     """Return the step that packs the quasi values of the rows that are drawn for, where they are whole numbers."""
     return () if design.layout is None else (packing.pack_rows(design.request),)
@@ -188,60 +179,13 @@ def draw_from(design: Grouping, value: str, population: str = "", kind: Kind = "
     # a draw is made here, so it is not carried from before
     extra = [name for name in attribute.carried if name not in attribute.draws]
     values: dict[str, object] = {"drawn_columns": (*extra, value)}
-    template, rows = "methods/grouping/drawn", "identified"
-    # the engine's own generator needs neither key nor identity
-    if request.draws == "random":
-        template, rows = "methods/grouping/drawn_at_random", "population"
-    else:
+    template, rows, told = draws.which_draws(request, attribute.draws, bool(counts))
+    if request.draws != "random":  # the engine's own generator needs no key
         values["row_purpose"] = f"{attribute.purpose}/row/"
-    if identity_names(request) != ("row_number",):
-        values["draws"] = (*attribute.draws, *tie_names(request))
-    elif request.traits.wide_hashes and counts and request.nulls != "drop":  # rows left out would leave gaps
-        template, rows = "methods/grouping/drawn_by_bytes", "population"
-        values |= {"byte_draws": _byte_draws(attribute.draws), "hash_numbers": range(ROWS_PER_VALUE // HASH_ROWS)}
-    elif not request.traits.shares_hashes:
-        template, rows = "methods/grouping/drawn_by_hash", "population"
-        values["hashed_draws"] = _hashed_draws(attribute.draws)
-    elif draws_of_its_own(request):
-        template, rows = "methods/grouping/drawn_by_part", "population"
-        values["part_draws"] = _part_draws(attribute.draws)
-    else:
-        template, rows = "methods/grouping/drawn_by_number", "population"
-        values |= _shared_draws(attribute.draws)
+    values |= told
     # numbers are read where nothing else has to be
     reads = {rows: population or rows, "numbered": "population", "counts": counts}
     return (Step(template, kind, "drawn", values=values, suffix=attribute.suffix, reads=reads),)
-
-
-def _byte_draws(draws: tuple[str, ...]) -> list[tuple[str, Sql]]:
-    """Return what is digested for each draw of a row: its bytes, and behind them a further draw's name."""
-    ends = ["", *(f" || {literal(name)}" for name in draws[1:])]
-    return [(name, Sql(f"part{end}")) for name, end in zip(draws, ends, strict=True)]
-
-
-def _hashed_draws(draws: tuple[str, ...]) -> list[tuple[str, Sql]]:
-    """Return which part of a row's hash is whose draw: all of it where there is one, else a quarter for each."""
-    if len(draws) == 1:
-        return [(draws[0], Sql("hash"))]
-    return [(name, Sql(f"substr(hash, {16 * place + 1}, 16)")) for place, name in enumerate(draws)]
-
-
-def _part_draws(draws: tuple[str, ...]) -> list[tuple[str, list[tuple[str, Sql]]]]:
-    """Return what is digested for each draw of the rows that share a hash: a row's part, and behind it the further
-    draw's name."""
-    parts = [f"substr(hash, {16 * row + 1}, 16)" for row in range(HASH_PARTS)]
-    ends = ["", *(f" || {literal(name)}" for name in draws[1:])]
-    return [
-        (name, [(f"{name}_{row}", Sql(part + end)) for row, part in enumerate(parts)])
-        for name, end in zip(draws, ends, strict=True)
-    ]
-
-
-def _shared_draws(draws: tuple[str, ...]) -> dict[str, object]:
-    """Return which part of a hash is whose draw: one hash of several rows costs a fraction of one for each."""
-    rows = HASH_PARTS // len(draws)
-    parts = [(name, [row * len(draws) + part for row in range(rows)]) for part, name in enumerate(draws, start=1)]
-    return {"rows_per_hash": rows, "shared_draws": parts}
 
 
 def order_values(design: Grouping) -> Steps:

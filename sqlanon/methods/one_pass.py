@@ -8,7 +8,7 @@ templates are `sql_templates/methods/one_pass/`.
 
 from itertools import takewhile
 
-from sqlanon.methods import grouping, packing, qit_st
+from sqlanon.methods import draws, grouping, packing, qit_st
 from sqlanon.methods.base import Steps
 from sqlanon.methods.grouping import Grouping
 from sqlanon.methods.internal_names import quasi_names, tie_names
@@ -40,7 +40,7 @@ def order_blocks(design: Grouping, first_cell: Sql, frequency: str = "frequency"
     """
     asked = {
         "first_cell": first_cell,
-        "own_draws": grouping.draws_of_its_own(design.request),
+        "own_draws": draws.are_of_one_engine(design.request),
         "block_purpose": f"{design.attribute.purpose}/block/",
         # what `publish_st` reads; other engines join every row with the block, which they keep small
         "told_columns": ("row_count", "first_number") if _by_runs(design.request) else (),

@@ -4,7 +4,7 @@ They are the groups of `class_grouping.py`, row for row. How many rows of a valu
 and no row is read for the groups' numbers.
 """
 
-from sqlanon.methods import grouping, one_pass
+from sqlanon.methods import draws, one_pass
 from sqlanon.methods.base import Steps
 from sqlanon.methods.grouping import Grouping
 from sqlanon.methods.internal_names import tie_names
@@ -28,7 +28,7 @@ def form_groups(design: Grouping) -> Steps:
     """Return the steps that end in `grouped`: every kept row with its group; group numbers tell of no class."""
     numbers = {
         "group_purpose": f"{design.attribute.purpose}/group/",
-        "own_draws": grouping.draws_of_its_own(design.request),
+        "own_draws": draws.are_of_one_engine(design.request),
     }
     return (
         Step(f"{FOLDER}/renumbered_by_number", yields="renumbered", values=numbers),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from sqlanon.errors import UsageError
-from sqlanon.methods import packing
+from sqlanon.methods import draws, packing
 from sqlanon.methods.base import Steps
 from sqlanon.methods.grouping import (
     ONE_BLOCK,
@@ -18,7 +18,6 @@ from sqlanon.methods.grouping import (
     check_values,
     code_rows_of,
     draw,
-    draws_of_its_own,
     order_values_of,
     seat_rows_of,
 )
@@ -249,7 +248,7 @@ def _seat_sorted(one: Randomization, rows: str) -> Steps:
     columns = (*attribute.carried, "draw", *tie_names(one.request))
     (coded,) = code_rows_of(one, rows, columns)
     ordered = {"carried": attribute.carried, "ties": tie_names(one.request)}
-    blocks = {"block_purpose": f"{attribute.purpose}/block/", "own_draws": draws_of_its_own(one.request)}
+    blocks = {"block_purpose": f"{attribute.purpose}/block/", "own_draws": draws.are_of_one_engine(one.request)}
     return (
         coded,
         Step("methods/grouping/ordered", suffix=suffix, reads={"drawn": coded.stem}, values=ordered),
