@@ -151,6 +151,8 @@ class SparkEngine:
         """Show a view's rows under another name."""
         with required_settings(self.session):
             self.session.table(_view_name(relation)).createOrReplaceTempView(_view_name(name))
+        if (free := self._kept.pop(_view_name(relation), None)) is not None:  # the rows go with the name
+            self._kept[_view_name(name)] = free
         self.drop([relation])
 
     def relation(self, sql: str) -> DataFrame:
