@@ -353,6 +353,19 @@ def test_packed_rows_of_spark_stay_sorted_and_hold_what_columns_hold(spark, tmp_
     assert re.search(kept, framed.sql)
 
 
+@pytest.mark.same_release("anatomy", "spark")
+def test_a_missing_sensitive_value_stands_last_in_its_group(spark, tmp_path):
+    con, path = duckdb.connect(), tmp_path / "people.parquet"
+    con.execute(
+        "copy (select i, (i % 9)::int as age, case when i % 10 > 0 then i % 6 end as s from range(300) as t(i))"
+        f" to '{path}'"
+    ).fetchall()
+    asked = {"quasi": "age", "sensitive": "s", "l": 3, "nulls": "value", "id": "i", "key": KEY}
+    release = sqlanon.anatomy(spark, str(path), out=tmp_path / "release", **asked)
+    assert rows_of(release) == rows_of(sqlanon.anatomy(con, str(path), out=tmp_path / "expected", **asked))
+    con.close()
+
+
 @pytest.mark.same_release("robust", "spark")
 def test_spark_merges_the_classes_that_duckdb_merges(spark, tmp_path):
     con, crowd, near = duckdb.connect(), tmp_path / "crowd.parquet", tmp_path / "near.parquet"
