@@ -215,7 +215,7 @@ def _order_window(node: exp.Window, dialect: str) -> None:
 
 
 def _leave_nulls(order: exp.Order, dialect: str) -> None:
-    """Leave out where NULLs go: windows are ordered by what is never NULL."""
+    """Leave out where NULLs go: windows are ordered by what is never NULL, or where its place makes no difference."""
     nulls = sqlglot.Dialect.get_or_raise(dialect).NULL_ORDERING
     for ordered in order.expressions:
         descending = bool(ordered.args.get("desc"))

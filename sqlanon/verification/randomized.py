@@ -145,7 +145,7 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
         elif name.startswith("retention"):
             retention[column] = int(rows[0]["person_count"]), int(rows[0]["retained_count"])
         else:
-            worst[column] = _least_probability(rows, gammas[column], gammas[column] - 1 if drops else 0)
+            worst[column] = _least_probability(rows, gammas[column], drops)
     return (*checks, _retention_check(retention, gammas, manifest), _counts_check(worst, manifest))
 
 
@@ -172,26 +172,44 @@ def _counts_check(worst: Mapping[str, float], manifest: Manifest) -> Check:
     return Check("published_counts", required, dict(worst), all(least >= FALSE_ALARM for least in worst.values()))
 
 
-def _least_probability(rows: list[dict[str, Any]], gamma: int, dropped: int) -> float:
-    """Return the least two-sided binomial probability of a published count, times the number of values.
+def _least_probability(rows: list[dict[str, Any]], gamma: int, drops: bool) -> float:
+    """Return the least two-sided probability of a published count, times the number of values.
 
-    Dropped rows may have had any value: the count before them is taken as near as they allow.
+    Rows that were dropped, up to gamma - 1, may have had any value: the count before them is taken as near as they
+    allow. Where they were kept, some decoy groups have a row more than others, and which of them hold a value is not
+    told: the number of those is taken as the count has it likelier, of the fewest and the most that there can be.
     """
-    from scipy.special import betainc, betaincc  # scipy.stats is slow to load
-
+    total = sum(int(row["original_count"]) for row in rows)
+    group_count = max(1, total // gamma)
+    size, larger = (gamma, 0) if drops else divmod(total, group_count)
     least = 1.0
     for row in rows:
         seen, count = int(row["published_count"]), int(row["original_count"])
         if seen and not count:  # a value that nobody had
             return 0.0
-        remaining = min(max(seen, count - dropped), count)
-        # the f groups that hold a value have gamma f rows, each of which publishes it with probability 1/gamma
-        trials = gamma * remaining
-        if seen > trials:
-            return 0.0
-        # Pr(f' <= seen) = 1 - I_p(seen + 1, n - seen) and Pr(f' >= seen) = I_p(seen, n - seen + 1)
-        below = betaincc(seen + 1, trials - seen, 1 / gamma) if seen < trials else 1.0
-        above = betainc(seen, trials - seen + 1, 1 / gamma) if seen else 1.0
-        tail = min(below, above)
-        least = min(least, 2 * float(tail) * len(rows))
+        groups = min(max(seen, count - (gamma - 1 if drops else 0)), count)
+        ends = {max(0, groups - (group_count - larger)), min(groups, larger)} if larger else {0}
+        least = min(least, 2 * max(_tail(seen, size, groups - number, number) for number in ends) * len(rows))
     return min(1.0, least)
+
+
+def _tail(seen: int, size: int, groups: int, larger: int) -> float:
+    """Return the smaller of Pr(f' <= seen) and Pr(f' >= seen).
+
+    f' is how many rows publish a value that `groups` decoy groups of `size` rows hold, and `larger` ones of a row more:
+    each row with the probability 1/n, n the rows of its group.
+    """
+    import numpy as np
+    from scipy.special import betainc, betaincc  # scipy.stats is slow to load
+
+    from sqlanon.methods.splu.binomial import probabilities
+
+    # of the larger groups' rows each number, and what is left for the others
+    added = probabilities((size + 1) * larger, size + 1, (size + 1) * larger)
+    rest, trials = seen - np.arange(added.size, dtype=float), float(size * groups)
+    inside = np.clip(rest, 0, trials)
+    # Pr(x <= k) = 1 - I_p(k + 1, n - k) and Pr(x >= k) = I_p(k, n - k + 1)
+    below = np.where(rest >= trials, 1.0, betaincc(inside + 1, np.maximum(trials - inside, 1), 1 / size))
+    above = np.where(rest <= 0, 1.0, betainc(np.maximum(inside, 1), trials - inside + 1, 1 / size))
+    most = float(np.where(rest < 0, 0.0, below) @ added), float(np.where(rest > trials, 0.0, above) @ added)
+    return min(most)

@@ -36,8 +36,8 @@ def off(count: int, gamma: int, epsilon: float, at_least: bool = False, larger: 
     if not larger:
         return float(_outside([count], gamma, epsilon, at_least)[0])
     low, high = _close(count, epsilon, at_least)
-    smaller = _probabilities((count - larger) * gamma, gamma, high)
-    found = np.convolve(smaller, _probabilities(larger * (gamma + 1), gamma + 1, high))
+    smaller = probabilities((count - larger) * gamma, gamma, high)
+    found = np.convolve(smaller, probabilities(larger * (gamma + 1), gamma + 1, high))
     return float(np.clip(1 - found[low : high + 1].sum(), 0, 1))
 
 
@@ -58,9 +58,9 @@ def _mixed(alpha: int, gamma: int, epsilon: float, larger: int) -> float:
     import numpy as np
 
     most = _close(alpha, epsilon, False)[1]
-    usual = [_probabilities(count * gamma, gamma, most) for count in range(alpha)]
+    usual = [probabilities(count * gamma, gamma, most) for count in range(alpha)]
     summed = [
-        np.concatenate([[0.0], np.cumsum(_probabilities(some * (gamma + 1), gamma + 1, most))])
+        np.concatenate([[0.0], np.cumsum(probabilities(some * (gamma + 1), gamma + 1, most))])
         for some in range(larger + 1)
     ]
     least = 1.0
@@ -184,7 +184,7 @@ def _outside(counts: Sequence[int], gamma: int, epsilon: float, at_least: bool) 
     return cast("NDArray[np.float64]", below + above)
 
 
-def _probabilities(trials: int, gamma: int, most: int) -> "NDArray[np.float64]":
+def probabilities(trials: int, gamma: int, most: int) -> "NDArray[np.float64]":
     """Return Pr(x) of Binomial(trials, 1/γ) for x = 0 … most."""
     import numpy as np
     from scipy.special import gammaln
