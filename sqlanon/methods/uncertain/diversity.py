@@ -15,6 +15,7 @@ from sqlanon.methods.feasibility import NO_ROWS, TOO_FEW_ROWS
 from sqlanon.methods.uncertain import climbing
 from sqlanon.methods.uncertain.dimensions import Dimension
 from sqlanon.plans.plan import Guard, Repeat, Row, Step
+from sqlanon.plans.templates import Sql
 from sqlanon.wording import option
 
 Undiverse = Literal["merge", "suppress", "generalize"]
@@ -65,7 +66,8 @@ class Diversity:
 
     k: least rows of a cluster; l: least different weights where a value is grave. undiverse: what becomes of a cluster
     that fails. most_rows: of a cluster. ties: columns of `determined` that draw which row goes where. certain: whether
-    no sensitive cell holds several values. passed: what rows keep to the end beside their number.
+    no sensitive cell holds several values. passed: what rows keep to the end beside their number; where there is any,
+    rows are packed.
     """
 
     k: int
@@ -75,6 +77,11 @@ class Diversity:
     ties: tuple[str, ...]
     certain: bool = False
     passed: tuple[str, ...] = ()
+
+    @property
+    def in_regions(self) -> bool:
+        """Return whether only clusters that fail are looked at value by value."""
+        return bool(self.passed) and self.certain and self.undiverse == "merge"
 
     @property
     def near_rows(self) -> int:
@@ -100,8 +107,9 @@ def steps(
     rows: the relation of rows in clusters. dimensions, prefix: the attributes that clusters climb, and what begins the
     names of their relations.
     """
-    wanted = {"k": asked.k, "l": asked.l}
     read = {"clustering": rows}
+    if asked.in_regions:
+        return _mended(asked, rows)
     judged = (
         Step(
             f"methods/uncertain/diversity/{'certain_value' if asked.certain else 'cluster_value'}",
@@ -117,16 +125,35 @@ def steps(
     dealt, state = Step("methods/uncertain/diversity/dealt", yields="clustered", reads=read, values=kept), "judged"
     if asked.undiverse == "generalize":
         (regions, dealt), state = climbing.steps(asked, dimensions, rows, prefix), "climbing"
-    ties, of = {"ties": asked.ties}, {"judged": state}
+    return (*judged, _counted(asked, read), *regions, *_seated(asked, read, state), dealt)
+
+
+def _seated(asked: Diversity, read: Mapping[str, str], state: str = "judged") -> tuple[Step, ...]:
+    """Return the steps that deal out the rows of merged regions."""
+    wanted, ties, of = {"k": asked.k, "l": asked.l}, {"ties": asked.ties}, {"judged": state}
     return (
-        *judged,
-        _counted(asked, read),
-        *regions,
         _unmet(asked, of),
         Step("methods/uncertain/diversity/portion", values=wanted, reads=of),
         Step("methods/uncertain/diversity/seat", values=ties, reads={**read, **of}),
         Step("methods/uncertain/diversity/spared", values={**wanted, **ties}),
-        dealt,
+    )
+
+
+def _mended(asked: Diversity, rows: str) -> tuple[Step | Repeat, ...]:
+    """Return the steps of clusters that are merged, where values are looked at only in those that fail."""
+    read = {"clustering": rows}
+
+    def counted(yields: str, region: str, chosen: str) -> Step:
+        reads, values = {**read, "region": region}, {"chosen": Sql(chosen)}
+        return Step("methods/uncertain/diversity/certain_region", yields=yields, reads=reads, values=values)
+
+    changed = counted("region_value", "merged", "changed = 1")
+    return (
+        Step("methods/uncertain/diversity/proven", yields="judged", reads=read, values={"l": asked.l}),
+        _merges(asked, changed),
+        counted("cluster_count", "judged", "width > 1 or standing = 0"),
+        *_seated(asked, read),
+        Step("methods/uncertain/diversity/dealt", yields="clustered", reads=read, values={"passed": asked.passed}),
     )
 
 
@@ -137,12 +164,16 @@ def _counted(asked: Diversity, rows: Mapping[str, str]) -> Step:
     return Step("methods/uncertain/diversity/cluster_count", reads=rows)
 
 
-def _merges(asked: Diversity) -> Repeat:
+def _merges(asked: Diversity, counted: Step | None = None) -> Repeat:
+    """Return the turns of merges; counted: the values of the clusters that a turn changes, None where all are known."""
     sizes = {"near_rows": asked.near_rows, "most_rows": asked.most_rows, "patient_width": PATIENT_WIDTH}
     limits = {"k": asked.k, "l": asked.l, **sizes}
+    known = () if counted is None else (counted,)
+    reads = {} if counted is None else {"cluster_value": counted.name, "cluster_count": counted.name}
     body = (
         Step("methods/uncertain/diversity/merged"),
-        Step("methods/uncertain/diversity/judged_again", values=limits),
+        *known,
+        Step("methods/uncertain/diversity/judged_again", values=limits, reads=reads),
     )
     left = Step("methods/uncertain/diversity/failing", "query", values={"patient_width": PATIENT_WIDTH})
     return Repeat("merges", "judged", body, left, MOST_TURNS)
