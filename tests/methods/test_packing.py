@@ -75,6 +75,21 @@ def test_clusters_of_packed_columns_are_those_of_columns(kind):
         assert tables(con, quasi, traits, "uncertain, refined")[0] == expected
 
 
+def test_values_of_one_remainder_are_counted_as_different():
+    """Clusters of three rows whose values lie 62 apart, the number of remainders by which packed rows are judged."""
+    con = connect()
+    con.execute(
+        "create table people as select i, i // 3 as age, i % 3 * 62 + i // 3 as disease from range(186) as t(i)"
+    )
+    expected, _ = tables(con, ["age"], Traits(few_tables=True), "uncertain")
+    found, packed = tables(con, ["age"], method="uncertain")
+    assert packed
+    assert found == expected
+    # none was merged: each group is an age of its own
+    (_, qit), _ = found
+    assert len({row[-1] for row in qit}) == 62
+
+
 @each(
     [
         {"undiverse": "suppress"},
