@@ -71,7 +71,9 @@ def test_packed_columns_make_the_release_that_columns_make(kind):
 def test_clusters_of_packed_columns_are_those_of_columns(kind):
     con, quasi = people([(kind, COLUMNS[kind]), ("INTEGER", "case when i % 3 > 0 then i % 4 end")])
     expected, _ = tables(con, quasi, Traits(few_tables=True), "uncertain, refined")
-    for traits in (None, Traits(few_tables=True, numbers_rows=True), Traits(few_tables=True, packs_rows=True)):
+    # what sorts and what packs by itself is the same for every type
+    alone = (Traits(few_tables=True, numbers_rows=True), Traits(few_tables=True, packs_rows=True))
+    for traits in (None, *(alone if kind in ("INTEGER", "BIGINT") else ())):
         assert tables(con, quasi, traits, "uncertain, refined")[0] == expected
 
 

@@ -66,7 +66,9 @@ class Clustering:
     def diversity(self) -> Diversity:
         """Return what is asked of the clusters' sensitive values."""
         passed = () if self.layout is None else self.carried[1:]
-        return Diversity(self.k, self.l, self.undiverse, self.most_rows, tuple(self.ties), self.certain, passed)
+        sizes, ties = (self.k, self.l, self.undiverse, self.most_rows), tuple(self.ties)
+        # what numbers rows as it writes them is DuckDB, which counts bits of whole numbers as well
+        return Diversity(*sizes, ties, self.certain, passed, by_remainders=self.sorts_rows)
 
     @property
     def rows(self) -> str:

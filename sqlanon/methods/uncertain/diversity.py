@@ -67,7 +67,7 @@ class Diversity:
     k: least rows of a cluster; l: least different weights where a value is grave. undiverse: what becomes of a cluster
     that fails. most_rows: of a cluster. ties: columns of `determined` that draw which row goes where. certain: whether
     no sensitive cell holds several values. passed: what rows keep to the end beside their number; where there is any,
-    rows are packed.
+    rows are packed. by_remainders: whether an engine counts bits of all values of a cluster at once.
     """
 
     k: int
@@ -77,11 +77,12 @@ class Diversity:
     ties: tuple[str, ...]
     certain: bool = False
     passed: tuple[str, ...] = ()
+    by_remainders: bool = False
 
     @property
     def in_regions(self) -> bool:
         """Return whether only clusters that fail are looked at value by value."""
-        return bool(self.passed) and self.certain and self.undiverse == "merge"
+        return self.by_remainders and bool(self.passed) and self.certain and self.undiverse == "merge"
 
     @property
     def near_rows(self) -> int:
