@@ -213,14 +213,14 @@ class DuckDBEngine:
 
     def in_stretches(self, relation: Sql) -> list[Sql]:
         """Return a stretch of a long file for each thread; whatever else there is has one."""
-        # a column of that name hides the number of a file's row
-        if relation not in self._single_files or ROW_NUMBER in map(str.lower, self.columns(f"from {relation}")):
+        if relation not in self._single_files:
             return [relation]
-        (((threads,),), ((count,),)) = (
-            self.execute("select current_setting('threads')"),
-            self.execute(f"select count(*) from {relation}"),
-        )
-        number = max(1, min(threads, count // STRETCH))
+        ((count,),) = self.execute(f"select count(*) from {relation}")
+        # a column of that name hides the number of a file's row
+        if count < 2 * STRETCH or ROW_NUMBER in map(str.lower, self.columns(f"from {relation}")):
+            return [relation]
+        ((threads,),) = self.execute("select current_setting('threads')")
+        number = min(threads, count // STRETCH)
         ends = [place * count // number for place in range(number + 1)]
         return (
             [relation]
