@@ -21,7 +21,10 @@ def bind_figures(sql: str, views: Mapping[str, Mapping[str, int]]) -> tuple[str,
             if column.table in joined and column.parent_select is select:
                 parameter = f"{column.table}_{column.name}"
                 bound[parameter] = views[joined[column.table].this.name][column.name]
-                column.replace(exp.cast(exp.Placeholder(this=parameter), exp.DType.BIGINT))
+                figure: exp.Expr = exp.cast(exp.Placeholder(this=parameter), exp.DType.BIGINT)
+                # what a SELECT passes on keeps its name
+                passed = column.parent is select and column.arg_key == "expressions"
+                column.replace(exp.alias_(figure, column.name, quoted=True) if passed else figure)
         for join in joined.values():
             join.pop()
     return tree.sql("spark", identify=True), bound
