@@ -4720,7 +4720,7 @@ with `size` as (
   from `size`
   cross join `total`
   where
-    `size`.`row_count` <= 2000 and `size`.`cluster` % `total`.`stride` = 0
+    `size`.`row_count` <= 2000 and `size`.`cluster` % `total`.`stride` < 1
 ), `member` as (
   select
     `point`.*,

@@ -3942,7 +3942,7 @@ chosen as (
     select size.cluster
     from size
     cross join total
-    where size.row_count <= 2000 and size.cluster % total.stride = 0
+    where size.row_count <= 2000 and size.cluster % total.stride < 1
 ),
 member as (
     select
