@@ -41,8 +41,12 @@ def which_draws(request: Request, names: tuple[str, ...], counted: bool) -> tupl
 
 def _byte_draws(draws: tuple[str, ...]) -> list[tuple[str, Sql]]:
     """Return what is digested for each draw of a row: its bytes, and behind them a further draw's name."""
-    ends = ["", *(f" || {literal(name)}" for name in draws[1:])]
-    return [(name, Sql(f"part{end}")) for name, end in zip(draws, ends, strict=True)]
+    return [(name, Sql(f"part{end}")) for name, end in zip(draws, _ends(draws), strict=True)]
+
+
+def _ends(draws: tuple[str, ...]) -> list[str]:
+    """Return what stands behind a row's part of a hash for each draw: nothing for the first, then the draw's name."""
+    return ["", *(f" || {literal(name)}" for name in draws[1:])]
 
 
 def _hashed_draws(draws: tuple[str, ...]) -> list[tuple[str, Sql]]:
@@ -56,10 +60,9 @@ def _part_draws(draws: tuple[str, ...]) -> list[tuple[str, list[tuple[str, Sql]]
     """Return what is digested for each draw of the rows that share a hash: a row's part, and behind it the further
     draw's name."""
     parts = [f"substr(hash, {16 * row + 1}, 16)" for row in range(HASH_PARTS)]
-    ends = ["", *(f" || {literal(name)}" for name in draws[1:])]
     return [
         (name, [(f"{name}_{row}", Sql(part + end)) for row, part in enumerate(parts)])
-        for name, end in zip(draws, ends, strict=True)
+        for name, end in zip(draws, _ends(draws), strict=True)
     ]
 
 
