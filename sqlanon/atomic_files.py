@@ -3,7 +3,6 @@
 A folder is locked while its run lives; a later run takes the lock of a dead one and cleans up after it.
 """
 
-import fcntl
 import os
 import re
 import secrets
@@ -14,9 +13,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from sqlanon.errors import TargetError
+from sqlanon.errors import TargetError, UsageError
 from sqlanon.renames import exchange_names, rename_to_absent
 from sqlanon.wording import option
+
+try:
+    import fcntl
+except ModuleNotFoundError:
+    raise UsageError(
+        "sqlanon runs on Linux and macOS, whose locks on files it needs; on Windows, install and run it inside WSL:"
+        " wsl --install"
+    ) from None
 
 _TOKEN = re.compile(r"[0-9a-f]{16}\Z")
 _PATIENCE = 100  # of 20 ms: how long a run waits for another that looks, too

@@ -1,6 +1,7 @@
-"""Ctrl-C and SIGTERM, which schedulers send: a command ends in one line, and never in the middle of a commit.
+"""Ctrl-C, SIGTERM and SIGHUP: a command ends in one line, and never in the middle of a commit.
 
-Only the command line handles signals; under a caller's own Python they do what the caller decides.
+Schedulers send SIGTERM, and a terminal that closes SIGHUP. Only the command line handles signals; under a caller's own
+Python they do what the caller decides.
 """
 
 import os
@@ -15,6 +16,8 @@ from typing import Protocol
 from weakref import WeakSet
 
 WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+if hasattr(signal, "SIGHUP"):  # Windows has none
+    WORDS[signal.SIGHUP] = "hung up"
 
 
 @dataclass
@@ -42,7 +45,7 @@ interruptible: "WeakSet[Interruptible]" = WeakSet()  # that are open
 
 
 def handle_signals() -> None:
-    """Let both signals end this process's command from now on."""
+    """Let these signals end this process's command from now on."""
     # Python's own handlers run between two of its steps, and a query is one step that may take hours
     heard, told = os.pipe()
     os.set_blocking(told, False)

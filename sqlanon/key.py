@@ -1,16 +1,27 @@
 """The key behind keyed draws: fresh from the operating system, or handed over without being shown."""
 
-import errno
 import hashlib
+import math
 import re
 import secrets
+import string
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sqlanon.bounded_files import read_text
 from sqlanon.errors import UsageError
 
 LONGEST_KEY_TEXT = 65_536  # letters of a key file that are read
+LEAST_BITS = 128
+LEAST_CHARACTERS = 8  # that differ: of 32 random hex digits fewer differ once in 30 million
+WORD_BITS = math.log2(7776)  # of a word that dice choose from the usual list
+_ALPHABETS = tuple(map(frozenset, (string.digits, string.ascii_lowercase, string.ascii_uppercase)))
+_OTHERS = 33  # printable characters of ASCII that are in none of these
+_HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
+_WORDS = re.compile(r"[A-Z]?[a-z]+([\s._-]+[A-Z]?[a-z]+)+")
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_RANDOM_IN_UUID = 122  # at most: six bits are fixed, and some kinds of UUID are a time and a place
 
 
 class PrivacyWarning(UserWarning):
@@ -24,6 +35,11 @@ class Key:
     text: str = field(repr=False)  # a traceback shows the repr of locals in some tools
     given: bool = False
 
+    def __post_init__(self) -> None:
+        """Refuse what is no key yet; `of` reads what people hand over."""
+        if not re.fullmatch(r"[0-9a-f]{64}", self.text):
+            raise UsageError("a Key holds 64 hex digits in lower case; Key.of(text) takes other texts")
+
     @classmethod
     def fresh(cls) -> "Key":
         """Draw a key from the operating system; it is forgotten with the run."""
@@ -31,12 +47,21 @@ class Key:
 
     @classmethod
     def of(cls, text: str) -> "Key":
-        """Take 64 hex digits as they are; hash any other text, with a warning."""
+        """Take 64 hex digits as they are; hash any other text of at least 128 bits, with a warning.
+
+        Raises UsageError for a text that counts fewer: whoever guesses the key can undo the release.
+        """
         text = text.strip()
         if not text:
             raise UsageError("the key is empty; make one with: openssl rand -hex 32")
         if re.fullmatch(r"[0-9a-fA-F]{64}", text):
             return cls(text.lower(), given=True)
+        if count_bits(text) < LEAST_BITS:
+            raise UsageError(
+                "the key can be guessed, and whoever guesses it can undo the release: it counts fewer than"
+                f" {LEAST_BITS} bits (sqlanon guide keys tells how they are counted);"
+                " make one with: openssl rand -hex 32"
+            )
         warnings.warn(
             "the key is not 64 hex digits and was hashed; who guesses it can undo the release"
             " (make one with: openssl rand -hex 32)",
@@ -49,13 +74,32 @@ class Key:
     @classmethod
     def from_file(cls, path: str | Path) -> "Key":
         """Read a key from a file; only its text counts, not the white space around it."""
+        if not Path(path).exists():
+            raise UsageError(f"no key file {str(path)!r}; make one with: openssl rand -hex 32 > FILE; chmod 600 FILE")
         try:
-            if not Path(path).is_file():  # a device could be read for ever
-                raise OSError(errno.EINVAL, "it is no regular file")
-            with Path(path).open(encoding="utf-8") as file:
-                return cls.of(file.read(LONGEST_KEY_TEXT))
+            return cls.of(read_text(path, LONGEST_KEY_TEXT))
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"cannot read the key file {str(path)!r}: {_read_failure(error)}") from None
+
+
+def count_bits(text: str) -> float:
+    """Return how many random bits a text can hold at most, by its length and by what kinds of characters are in it.
+
+    Words count as such, by a list of 7776; a text of few different characters counts nothing.
+    """
+    if len(set(text)) < LEAST_CHARACTERS:
+        return 0.0
+    if _UUID.fullmatch(text):
+        return _RANDOM_IN_UUID
+    if _WORDS.fullmatch(text):
+        return len(set(re.findall(r"[a-z]+", text.lower()))) * WORD_BITS
+    if _HEX.fullmatch(text) and not text.isdecimal():
+        return 4.0 * len(text)
+    digits, small, capitals = (bool(kind.intersection(text)) for kind in _ALPHABETS)
+    others = not set(text) <= frozenset().union(*_ALPHABETS)
+    # of 22 random letters and digits one text in thirty has no digit
+    alphabet = 10 * (digits or (small and capitals)) + 26 * small + 26 * capitals + _OTHERS * others
+    return len(text) * math.log2(alphabet)
 
 
 def _read_failure(error: Exception) -> str:

@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from sqlanon.bounded_files import parse_json, read_text
 from sqlanon.errors import TargetError
 
+MANIFEST = "release.json"
 _PIECES = re.compile(r"(\*\*/?|\*|\?|\[[^\]/]+\])")
 _ANY = {"**/": r"(?:[^/]+/)*", "**": r".*", "*": r"[^/]*", "?": r"[^/]"}
 
@@ -34,6 +36,22 @@ def refuse_in_release(path: Path, releases: Iterable[Path | None]) -> None:
     place = path.resolve()
     if any(one is not None and one.resolve() in (place, *place.parents) for one in releases):
         raise TargetError(f"{str(path)!r} lies in the release, which is handed on; keep it elsewhere")
+    refuse_in_any_release(path)
+
+
+def refuse_in_any_release(path: Path) -> None:
+    """Raise TargetError for a place inside a folder that holds a release: verification would find it there."""
+    release = next((folder for folder in path.resolve().parents if _holds_release(folder)), None)
+    if release is not None:
+        raise TargetError(f"{str(path)!r} lies in the release {str(release)!r}, which is handed on; keep it elsewhere")
+
+
+def _holds_release(folder: Path) -> bool:
+    try:
+        manifest = parse_json(read_text(folder / MANIFEST))
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and {"format", "method", "files"} <= set(manifest)
 
 
 def _is_read(path: Path, read: Iterable[object]) -> bool:

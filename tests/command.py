@@ -75,7 +75,8 @@ class Shell:
                 code = _line(process, LONGEST)
                 if kill_after is None:
                     raise TimeoutError(words) from None
-            texts = [path.read_text() if path.exists() else "" for path in (out, err)]
+            encoding = environment.get("PYTHONIOENCODING")
+            texts = [path.read_text(encoding) if path.exists() else "" for path in (out, err)]
             return subprocess.CompletedProcess(words, code, *texts)
 
     def left(self) -> set[str]:

@@ -29,8 +29,8 @@ def note_markers(items: Iterable[pytest.Item]) -> None:
 
 
 def _of_parameters(given: Mapping[str, Any]) -> tuple[str, str]:
-    plan = given.get("plan")
-    return plan.method if plan is not None else "", given.get("engine", "")
+    plan, engine = given.get("plan"), given.get("engine", "")
+    return plan(engine).method if plan is not None else "", engine
 
 
 def read_reports(reports: Iterable[Any]) -> dict[tuple[str, str, str], set[str]]:

@@ -70,6 +70,8 @@ def child(command: dict[str, Any]) -> None:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
         os.dup2(descriptor, stream.fileno())
         os.close(descriptor)
+    for stream in (sys.stdout, sys.stderr):  # as Python does when it starts
+        stream.reconfigure(encoding=os.environ.get("PYTHONIOENCODING", "utf-8"))
     if command.get("fault"):
         from tests.faults import Fault
 

@@ -1,10 +1,10 @@
 """Write releases of generalized rows by hand: the Anatomy slides' table, and small ones for tests."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sqlanon.plans.manifest import manifest_text
 from sqlanon.plans.templates import ident, literal
 from sqlanon.releases.targets import file_sha256
 from tests.databases import connect
@@ -66,5 +66,5 @@ def write_release(
         "sqlanon": "0.1.0",
         "created": "2026-01-01T00:00:00+00:00",
     }
-    (folder / "release.json").write_text(json.dumps(manifest))
+    (folder / "release.json").write_text(manifest_text(manifest))
     return folder

@@ -2,6 +2,8 @@
 
 import itertools
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -165,3 +167,15 @@ def test_a_rename_that_fails_is_told(tmp_path, monkeypatch):
         exchange.commit(frozenset())
     exchange.close()
     assert names(tmp_path) == []
+
+
+def test_a_system_without_locks_is_refused_in_one_line():
+    program = (
+        "import sys; sys.modules['fcntl'] = None; sys.argv = ['sqlanon', 'verify', 'ward'];"
+        " from sqlanon.__main__ import run; run()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: sqlanon runs on Linux and macOS")
+    assert done.stderr.endswith("inside WSL: wsl --install\n")
+    assert done.stderr.count("\n") == 1

@@ -56,6 +56,19 @@ def test_a_directory_is_looked_at_file_by_file(tmp_path):
         refuse_read_directory(tmp_path / "release", ["qit.parquet"], [str(tmp_path / "**")])
 
 
+def test_nothing_is_written_into_a_release_that_stands(patients, tmp_path):
+    roles = {"quasi": ["age", "sex"], "sensitive": "disease", "id": "ssn", "l": 3}
+    release = sqlanon.anatomy(patients, "patients", **roles, out=tmp_path / "ward")
+    for place in ("ward/inner", "ward/more/../inner"):
+        with pytest.raises(TargetError, match="lies in the release"):
+            sqlanon.anatomy(patients, "patients", **roles, out=tmp_path / place)
+    (tmp_path / "ward" / "deep").mkdir()
+    with pytest.raises(TargetError, match="lies in the release"):
+        release.write(tmp_path / "ward" / "deep" / "inner")
+    (tmp_path / "ward" / "deep").rmdir()
+    assert sqlanon.open(tmp_path / "ward").verify().holds
+
+
 def test_no_verb_writes_into_its_own_source(patients, tmp_path):
     for part in (0, 1):
         patients.execute(f"copy (from patients where ssn % 2 = {part}) to '{tmp_path}/part{part}.parquet'").fetchall()

@@ -90,6 +90,7 @@ def write_release(
     st = [(group, "BIGINT"), *((name, sensitive_type) for name in disease), (count, "BIGINT")]
     padded = [[of, *values, *[None] * (widest - len(values)), number] for of, values, number in lines]
     _table(con, folder, "st", st, padded, [name for name, _ in st])
+    held = {value if value is None else str(value) for _, values, _ in lines for value in values}
     asked = {"k": 2, "l": 2, "threshold": 0.3, "undiverse": "suppress"} | parameters
     manifest = {
         "format": 1,
@@ -97,7 +98,8 @@ def write_release(
         "parameters": {
             **asked,
             **{"refine": 0, "max_alternatives": 16, "order_alternatives": "given"},
-            "weights": [{"value": value, "weight": weight} for value, weight in weights.items()],
+            # of values that occur, as a publication says them
+            "weights": [{"value": value, "weight": weight} for value, weight in weights.items() if value in held],
             **{"hierarchies": dict(hierarchies), "types": dict(quasi), "draws": "keyed"},
         },
         "columns": {

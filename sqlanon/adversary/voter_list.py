@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from sqlanon.errors import UsageError
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import free_name, resolve_names
 from sqlanon.plans.templates import Sql, ident
@@ -19,17 +20,36 @@ if TYPE_CHECKING:
 ANSWERS = ("matching_rows", "voters_alike", "presence", "confidence", "risk")
 
 
-def presence_query(published: PublishedTables, voters: Source, types: Mapping[str, str]) -> tuple[str, str]:
+def find_voters(
+    published: PublishedTables, voters: object, kinds: Mapping[str, str]
+) -> tuple[Source, Mapping[str, str]]:
+    """Find a voter list; return its SQL and its columns with their types.
+
+    A file's values are taken as they are written, for a column of F alone would be read as one of BOOLEAN, and codes
+    without their leading zeros. kinds: the types of the columns that voters are looked up by. Raises UsageError where
+    a column's type is such that nobody would be found.
+    """
+    source, types = published.engine.find_source(voters, as_text=True)
+    for name, (column, kind) in zip(resolve_names(list(types), list(kinds)), kinds.items(), strict=True):
+        own = types[name]
+        if (own == "BOOLEAN" != kind) or (kind == "BOOLEAN" and own not in ("BOOLEAN", "VARCHAR")):
+            raise UsageError(
+                f"the voters' column {name!r} is of type {own}, and {column!r} of the release is of {kind}: nobody"
+                f" would be found; hand over a CSV file, whose values are read as {kind}, or a column of that type"
+            )
+    return source, types
+
+
+def presence_query(published: PublishedTables, voters: object) -> tuple[str, str]:
     """Return the name and text of the query that counts a voter list together with a release."""
-    columns = published.manifest["columns"]
+    columns, shown = published.manifest["columns"], published.columns("qit")
+    kinds = {column: shown[column] for column in columns["quasi"]}
+    source, types = find_voters(published, voters, kinds)
     names = resolve_names(list(types), columns["quasi"])
-    kinds = published.columns("qit")
-    quasi = [
-        Sql(f"cast({ident(name)} as {kinds[column]})") for name, column in zip(names, columns["quasi"], strict=True)
-    ]
+    quasi = [Sql(f"cast({ident(name)} as {kind})") for name, kind in zip(names, kinds.values(), strict=True)]
     sql = published.query(
         "adversary/voter_list/presence",
-        {"voters": voters.relation},
+        {"voters": source.relation},
         voter_quasi=quasi,
         group_column=columns["group"],
         count_column=columns["count"],
@@ -43,7 +63,7 @@ def _answer_names(quasi: Sequence[str], *more: str) -> dict[str, Any]:
     return {"quasi": quasi, **{f"{answer}_column": free_name(answer, quasi) for answer in (*more, *ANSWERS)}}
 
 
-def box_presence_query(published: PublishedTables, voters: Source, types: Mapping[str, str]) -> tuple[str, str]:
+def box_presence_query(published: PublishedTables, voters: object) -> tuple[str, str]:
     """Return the name and text of the query that looks for the boxes in which voters lie.
 
     It answers a row for all voters alike: the quasi columns, how many voters lie in the same boxes, those of ANSWERS.
@@ -52,6 +72,7 @@ def box_presence_query(published: PublishedTables, voters: Source, types: Mappin
     from sqlanon.verification import generalized
 
     attributes = described(published.manifest)
+    source, types = find_voters(published, voters, {one.name: one.type for one in attributes})
     names = resolve_names(list(types), [one.name for one in attributes])
     boxed = [name for one in attributes for name in one.names.values()]
     shown = {name: f"shown_{number}" for number, name in enumerate(boxed, start=1)}
@@ -69,7 +90,7 @@ def box_presence_query(published: PublishedTables, voters: Source, types: Mappin
     (sensitive,) = published.manifest["columns"]["sensitive"]
     box = Sql(f"(\n{boxes_query(published, boxed, sensitive)}\n)")
     reading = [Sql(f"cast({ident(name)} as {one.type})") for one, name in zip(attributes, names, strict=True)]
-    voter = published.subquery("adversary/voter_list/voter", {"voters": voters.relation}, voter_quasi=reading)
+    voter = published.subquery("adversary/voter_list/voter", {"voters": source.relation}, voter_quasi=reading)
     sql = published.query(
         "adversary/voter_list/box_presence",
         {"voter": voter, "box": box},

@@ -6,7 +6,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import Any
 
-from sqlanon.attacks import composition, exclusion, learning, order, repeated_draws
+from sqlanon.attacks import composition, exclusion, fitted_channel, fitted_model, learning, order, repeated_draws
 from sqlanon.attacks.box_view import BoxView
 from sqlanon.attacks.exact_views import GroupView, RandomizedView
 from sqlanon.attacks.findings import Attack, Finding
@@ -20,11 +20,14 @@ from sqlanon.plans.templates import Sql
 from sqlanon.releases.release import Release
 
 LEFT_OUT = "orders were not matched and nothing was learned from the release, which takes minutes: attack does both"
-NO_SOURCE = "no source was given: what learning reaches is the adversary's own confidence, which errs upwards"
+NO_SOURCE = (
+    "no source was given: what learning reaches is the adversary's own confidence, which may be too high or too low"
+)
 NOBODY_ALONE = (
     "nobody is alone with their quasi values, so that nobody can be looked up: what is reached was not scored, it is"
     " what taking a published value promises"
 )
+NOBODY_SHOWN = "every row is hidden: no quasi value is published by which anybody could be looked up"
 NO_PEOPLE = (
     "no source was given, and boxes show nobody: orders, learning and composition need people whose quasi values are"
     " known, from a source or, for composition, from a release of groups that is attacked together with this one"
@@ -103,6 +106,8 @@ def _attack_groups(
     found = [*exclusion.exclude_values(view), *view.find_unpromised()]
     notes = [LEFT_OUT] if quick else []
     notes += [f"promised: {view.promise.why}"] if view.promise.why else []
+    if view.shows_people and not view.people_figures["people"]:
+        return found, [*notes, NOBODY_SHOWN]
     found += [] if view.even else [learning.read_groups(view, promised)]
     found += [] if quick else _guess_groups(view, truth, promised)
     if others and (truth is not None or not isinstance(view, BoxView)):
@@ -119,9 +124,14 @@ def _attack_groups(
 def _guess_groups(view: View, truth: Sql | None, promised: float | None) -> list[Finding]:
     links = None if truth is None else view.links(truth)
     if links is None:
-        return learning.learn_groups(view, links, promised) if view.shows_people else []
+        return _learn(view, links, promised) if view.shows_people else []
     log.info("matching orders")
-    return order.match_orders(view, links, promised) + learning.learn_groups(view, links, promised)
+    return order.match_orders(view, links, promised) + _learn(view, links, promised)
+
+
+def _learn(view: View, links: Sql | None, promised: float | None) -> list[Finding]:
+    fitted = fitted_model.learn_groups(view, links, promised) if type(view) is GroupView else []
+    return learning.learn_groups(view, links, promised) + fitted
 
 
 def _attack_randomized(
@@ -129,6 +139,8 @@ def _attack_randomized(
 ) -> tuple[list[Finding], list[str]]:
     promised = view.promise.plain
     scored = [] if truth is None else learning.learn_randomized(view, truth, promised)
+    if truth is not None and scored:
+        scored += fitted_channel.learn_randomized(view, truth, promised)
     found = scored or [learning.take_published(promised)]
     notes = [LEFT_OUT] if quick else []
     notes += [NOBODY_ALONE] if truth is not None and not scored else []

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.charts.bars import draw_attacks
 from sqlanon.charts.figure import write_figure
+from sqlanon.charts.lines import Bar, write_bars
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import plain
 
@@ -25,6 +25,7 @@ class Finding:
 
     chance: what guessing reaches. whom: whom it concerns, in words. leak: whether the release gives away what its
     method should hide; None where that is not judged. headline: whether `reached` may stand against `promised`.
+    believed: whether `reached` is the adversary's own confidence, which met no truth.
     """
 
     family: str
@@ -35,6 +36,7 @@ class Finding:
     whom: str = ""
     leak: bool | None = None
     headline: bool = False
+    believed: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,13 @@ class Attack:
         return max(rivals, key=lambda one: one.reached or 0.0, default=None)
 
     @property
+    def strongest(self) -> Finding | None:
+        """Return the best attack, or an adversary's own confidence where that is larger and no guess was scored."""
+        believed = [] if self.scored else [one for one in self.findings if one.believed and one.reached is not None]
+        rivals = [*([] if self.best is None else [self.best]), *believed]
+        return max(rivals, key=lambda one: one.reached or 0.0, default=None)
+
+    @property
     def leaks(self) -> list[Finding]:
         """Return what the method should have hidden."""
         return [one for one in self.findings if one.leak]
@@ -59,7 +68,7 @@ class Attack:
     @property
     def headline(self) -> str:
         """Say promised beside reached, in one sentence."""
-        best = self.best
+        best = self.strongest
         unscored = "" if self.scored else "; what learning reaches is not scored without the source"
         if best is None or best.reached is None:
             return "nothing was promised that these attacks could be held against" + unscored
@@ -88,7 +97,8 @@ class Attack:
             "headline": self.headline,
             "scored": self.scored,
             "findings": [
-                dict(zip(COLUMNS, map(plain, line), strict=True)) | {"headline": one.headline}
+                dict(zip(COLUMNS, map(plain, line), strict=True))
+                | {"headline": one.headline, "own_confidence": one.believed}
                 for line, one in zip(self.lines(), self.findings, strict=True)
             ],
             "notes": list(self.notes),
@@ -101,25 +111,22 @@ class Attack:
         for line in told["findings"]:
             promised, reached, chance = (_read_share(line[name]) for name in COLUMNS[2:5])
             family, attack, whom = (str(line[name]) for name in ("family", "attack", "whom"))
-            headline, leak = bool(line["headline"]), _MARKED[line["leak"]]
-            findings.append(Finding(family, attack, reached, promised, chance, whom, leak, headline))
+            headline, leak, believed = bool(line["headline"]), _MARKED[line["leak"]], bool(line.get("own_confidence"))
+            findings.append(Finding(family, attack, reached, promised, chance, whom, leak, headline, believed))
         return cls(tuple(findings), tuple(map(str, told["notes"])), bool(told["scored"]))
 
-    def best_by_family(self) -> list[Finding]:
-        """Return of each family the attack that reaches most of those that stand against the promise."""
-        rivals = [one for one in self.findings if one.headline and one.reached is not None]
-        families = dict.fromkeys(one.family for one in rivals)
-        return [max((o for o in rivals if o.family == family), key=lambda o: o.reached or 0.0) for family in families]
-
     def html_body(self) -> str:
-        """Return chart, table and notes as HTML."""
-        best = self.best_by_family()
-        drawn = [{"name": one.family, "reached": one.reached} for one in best]
-        promised = best[0].promised if best else None
-        caption = "How far the best attack of each family gets" + (
-            f", and the promise, {promised:.1%} (dashed)" if promised is not None else ""
-        )
-        chart = write_figure(lambda: draw_attacks(drawn, promised, CLEAR), caption) if drawn else ""
+        """Return chart, table and notes as HTML: a bar for each line of the table that reaches anything."""
+        reaching = [(one, one.reached, one.promised) for one in self.findings if one.reached is not None]
+        bars = [
+            Bar(f"{one.attack} ({one.family})", reached, _percent(reached), promised,
+                promised is not None and reached > promised + CLEAR)
+            for one, reached, promised in reaching
+        ]  # fmt: skip
+        compared = any(promised is not None for *_, promised in reaching)
+        caption = "How far each attack gets" + (", and what was promised against it (dashed)" if compared else "")
+        legend = ("within the promise", "above the promise") if compared else None
+        chart = write_figure(write_bars(bars, legend), caption) if bars else ""
         return chart + write_table(COLUMNS, self.shown_lines()) + write_paragraphs(self.notes)
 
     def _repr_html_(self) -> str:

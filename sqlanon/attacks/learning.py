@@ -51,20 +51,20 @@ def _learn(view: View) -> Sql:
     for turn in range(TURNS):
         log.info("learning, turn %d of %d", turn + 1, TURNS)
         factors = _learn_odds(view, weighed)
-        weighed = _deal(view, weighed, factors)
+        weighed = deal(view, weighed, factors, view.codes)
     return weighed
 
 
-def _deal(view: View, weighed: Sql, factors: list[tuple[Sql, str]]) -> Sql:
-    """Return everybody's weights after one turn, by what these odds tell."""
+def deal(view: View, weighed: Sql, factors: list[tuple[Sql, str]], codes: list[str]) -> Sql:
+    """Return everybody's weights after one turn, by what these odds tell of the codes."""
     if not view.engine.traits.row_by_row:
         for _ in range(DEALS):
-            weighed = view.replace("weighed", "weighed", {"weighed": weighed}, factors=factors, codes=view.codes)
+            weighed = view.replace("weighed", "weighed", {"weighed": weighed}, factors=factors, codes=codes)
         return weighed
     # where rows are joined one by one, to look odds up once a turn saves more than another column costs
-    told = view.subquery("told", {"weighed": weighed}, factors=factors, codes=view.codes)
+    told = view.subquery("told", {"weighed": weighed}, factors=factors, codes=codes)
     for _ in range(DEALS):
-        told = view.replace("weighed", "dealt", {"told": told}, codes=view.codes)
+        told = view.replace("weighed", "dealt", {"told": told}, codes=codes)
     return told
 
 
@@ -115,8 +115,8 @@ def judge(view: View, best: Sql, links: Sql | None, told_by: str, attack: str, p
     right = None if links is None else float(sure["right_people"])
     reached = float(sure["mean_confidence"]) if right is None else right / people
     whom = f"own confidence, over {people:,} people" if right is None else f"{round(right):,} of {people:,} people"
-    # an adversary is surer than right: their own confidence stands against no promise
-    findings = [Finding("learning", attack, reached, promised, whom=whom, headline=right is not None)]
+    scored = right is not None  # an adversary's own confidence may err: it is told as such
+    findings = [Finding("learning", attack, reached, promised, whom=whom, headline=scored, believed=not scored)]
     for limit, above, right_above in named:
         many = sure[above]
         part = float(sure[right_above]) / many if right is not None and many else None

@@ -11,8 +11,8 @@ import pandas as pd
 
 from sqlanon.atomic_files import write_atomically
 from sqlanon.breaches.limits_and_targets import check_file, check_table
-from sqlanon.charts.bars import draw_sizes
 from sqlanon.charts.figure import write_figure
+from sqlanon.charts.lines import Bar, write_bars
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, TargetError
 from sqlanon.html_tables import write_paragraphs, write_table
@@ -94,8 +94,9 @@ class Breach:
             sql = render("breaches/ranked", breach=self.relation_name)
             self.engine.create(Statement("ranked", sql, "table", str(relation), "breaches/ranked"))
         for start in range(0, self.summary["associations"], size):
-            page = f"select * from {relation} where position > {start} and position <= {start + size} order by position"
-            yield _list_sizes(self.engine.frame(page).drop(columns="position"))
+            page = f"select * from {relation} where position > {start} and position <= {start + size}"
+            ordered = f"{page} order by position asc nulls last"
+            yield _list_sizes(self.engine.frame(ordered).drop(columns="position"))
 
     def write(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Write all associations to a .parquet, .csv or .json file for its owner alone, whole or not at all."""
@@ -178,11 +179,11 @@ class Breach:
         )
 
     def _draw_histogram(self) -> str:
-        bins = [{"size": name_bin(number), "groups": count} for number, count in enumerate(self.histogram()) if count]
+        bins = [Bar(name_bin(number), count, f"{count:,}") for number, count in enumerate(self.histogram()) if count]
         if not bins:
             return ""
         caption = "How many associations there are, by how probable they are"
-        return write_figure(lambda: draw_sizes(bins, "associations, by their probability"), caption)
+        return write_figure(write_bars(bins), caption)
 
 
 def name_bin(number: int) -> str:

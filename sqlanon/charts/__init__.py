@@ -1,1 +1,1 @@
-"""Charts of intervals, attacks, groups and errors: the only package that draws; altair is an optional extra."""
+"""Charts of intervals, attacks, groups and errors: the only package that draws; some need altair, an extra."""

@@ -20,9 +20,11 @@ WIDTH = 330  # pixels, labels included: a phone shows it unscaled
 RELEASE, SOURCE, FAINT = "#2f7fc1", "#c2571a", "#8a8a8a"  # all at 3:1 or more on white and on near-black
 LONGEST = 22  # letters of a label
 FORMATS = (".png", ".svg")
+INSTALL = "pip install altair vl-convert-python"
 INK = "#010203"  # stands for the colour of the text around a drawing
-_FONT = "Arial, Liberation Sans, Helvetica, sans-serif"  # as wide everywhere as where it is measured
-_PADDING = {"left": 12, "right": 18, "top": 4, "bottom": 4}
+# as wide everywhere as where it is measured, or nearly so
+_FONT = "Arial, Liberation Sans, Helvetica, Arimo, DejaVu Sans Condensed, sans-serif"
+_PADDING = {"left": 24, "right": 18, "top": 4, "bottom": 4}
 _LINES = 16  # pixels of a line of a chart
 
 
@@ -42,21 +44,22 @@ def require() -> None:
     """Raise UsageError where what draws charts is not installed."""
     if not is_installed():
         raise UsageError(
-            "charts need altair, which is not installed here, or cannot be loaded; type: pip install 'sqlanon[plot]'"
+            "this chart needs altair and vl-convert, which are not installed here, or cannot be loaded; type:"
+            f" {INSTALL}"
         )
 
 
-def label(value: object) -> str:
+def label(value: object, longest: int = LONGEST) -> str:
     """Write a value as a chart's label: what is there to see of it, and not too much."""
     text = " ".join(visible("NULL" if value is None else str(value)).split()) or "(blank)"
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-def labels(values: list[object]) -> list[str]:
+def labels(values: list[object], longest: int = LONGEST) -> list[str]:
     """Write values as labels of one chart; two that would read alike are numbered."""
     found: dict[str, int] = {}
     written = []
-    for text in map(label, values):
+    for text in (label(value, longest) for value in values):
         # two values that read alike would share a line of the chart
         found[text] = found.get(text, 0) + 1
         written.append(text if found[text] == 1 else f"{text} ({found[text]})")

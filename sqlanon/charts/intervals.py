@@ -27,18 +27,21 @@ def draw_intervals(
     kinds = [ESTIMATED, TRUE] if has_truth else [ESTIMATED]
     scale = alt.Scale(domain=kinds, range=[RELEASE, SOURCE][: len(kinds)])
     shape = alt.Scale(domain=kinds, range=["circle", "diamond"][: len(kinds)])
+    above = 3.5 if has_truth else 0  # pixels by which neither hides the other
     legend = alt.Legend() if has_truth else None
     row = alt.Y("name:N", sort=named, title=None)
     base = alt.Chart(data_of(drawn)).encode(y=row).properties(width=width, height=heights(len(drawn)))
-    interval = base.mark_rule(strokeWidth=2, color=RELEASE).encode(x=alt.X("low:Q", title=title), x2="high:Q")
-    point = base.mark_point(filled=True, size=45, opacity=1).encode(
+    interval = base.mark_rule(strokeWidth=2, color=RELEASE, yOffset=-above).encode(
+        x=alt.X("low:Q", title=title), x2="high:Q"
+    )
+    point = base.mark_point(filled=True, size=45, opacity=1, yOffset=-above).encode(
         x=alt.X("value:Q", title=title),
         color=alt.Color("told:N", scale=scale, legend=legend, title=None),
         shape=alt.Shape("told:N", scale=shape, legend=legend, title=None),
     )
     if not has_truth:
         return alt.layer(interval, point)
-    true = base.mark_point(filled=False, size=70, strokeWidth=2, opacity=1).encode(
+    true = base.mark_point(filled=True, size=45, opacity=1, yOffset=above).encode(
         x=alt.X("truth:Q", title=title),
         color=alt.Color("true:N", scale=scale, legend=legend, title=None),
         shape=alt.Shape("true:N", scale=shape, legend=legend, title=None),

@@ -4,12 +4,14 @@ import logging
 import os
 import sys
 import warnings
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from sqlanon import interruption
 from sqlanon.cli.app import app
+from sqlanon.cli.console import replace_unwritable
 from sqlanon.cli.options import say
 from sqlanon.cli.verbs import (  # noqa: F401
     adopt,
@@ -52,12 +54,12 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: object, *
 def main() -> None:
     """Run the command line; leave with 0, 2 (cannot be right), 3 (this data does not allow it) or 1 (a bug).
 
-    Ctrl-C ends a command with 130, SIGTERM with 143, and nothing is left behind.
+    Ctrl-C ends a command with 130, SIGTERM with 143, SIGHUP with 129, and nothing is left behind.
     """
     logging.getLogger("sqlanon").addHandler(logging.NullHandler())
     warnings.showwarning = _show_warning
+    replace_unwritable()
     speak("command line")
-    interruption.handle_signals()
     code = _run()
     ended = interruption.ended_by()
     if ended is not None:
@@ -69,6 +71,9 @@ def main() -> None:
 def _run() -> int:
     """Run what was typed; return the exit code."""
     try:
+        # refuses systems without its locks, on which signals are heard in another way, too
+        import_module("sqlanon.atomic_files")
+        interruption.handle_signals()
         refuse_broken_text(sys.argv[1:])
         app()
         sys.stdout.flush()

@@ -5,8 +5,25 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from sqlanon.errors import UsageError
+
+
+class VerbGroup(TyperGroup):
+    """The verbs; a method in the place of one is told where it stands."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command of a verb; raise UsageError for a method."""
+        if args and args[0] not in self.commands:
+            from sqlanon.methods import METHODS
+
+            if args[0] in METHODS:
+                raise UsageError(f"{args[0]!r} is a method, not a verb; type: sqlanon publish {args[0]} …")
+        return super().resolve_command(ctx, args)
+
+
 app = typer.Typer(
     name="sqlanon",
+    cls=VerbGroup,
     help="Anonymize data where it lies: published privacy algorithms as SQL, run by DuckDB.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

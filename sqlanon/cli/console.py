@@ -1,4 +1,9 @@
-"""Where words are printed, and nothing that a terminal would act on."""
+"""Where words are printed, and nothing that a terminal would act on, nor letters that it cannot take."""
+
+import codecs
+import io
+import json
+import sys
 
 from rich.console import Console
 
@@ -11,3 +16,18 @@ def to_stderr() -> Console:
 def to_stdout() -> Console:
     """Return the console for words between results."""
     return Console(soft_wrap=True, highlight=False, markup=False, emoji=False)
+
+
+def replace_unwritable() -> None:
+    """Let standard output and error replace letters that their encoding lacks, where Python would fail."""
+    codecs.register_error("sqlanon", _replaced)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="sqlanon")
+
+
+def _replaced(error: UnicodeError) -> tuple[str, int]:
+    """Write letters as JSON writes them in ASCII: two values stay two, and JSON stays JSON."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end

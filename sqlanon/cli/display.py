@@ -9,12 +9,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from sqlanon.adversary.posterior_table import SEVERAL_BACKGROUNDS, posterior_table
 from sqlanon.cli.console import to_stderr
-from sqlanon.plain_values import cell, plain, records, shorten_hashes, visible, words
+from sqlanon.cli.tables import lay_out
+from sqlanon.plain_values import plain, records, shorten_hashes, visible, words
 from sqlanon.plans.roles import free_name
 from sqlanon.releases.forms import form_of
 from sqlanon.verification.checks import Report
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from sqlanon.estimation.answered import Answered
 
 Format = Literal["table", "json", "csv"]
+WIDTH = 160  # letters of a line into a pipe or a file
 SHOWN_VOTERS = 20  # lines of a voter list, which may be as long as the table
 
 
@@ -113,22 +113,23 @@ def _show_titled(title: str, heads: Sequence[str], rows: Sequence[Sequence[objec
     sys.stdout.write("".join(f"{visible(line)}\n" for line in closing))
 
 
-def show_lines(title: str, heads: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:
-    """Print a table under its title; without heads that say anything, without either."""
+def show_lines(title: str, heads: Sequence[str], lines: Sequence[Sequence[Any]], spare: Sequence[str] = ()) -> None:
+    """Print a table under its title; without heads that say anything, without either.
+
+    spare: columns that a narrow terminal may leave out, the first one first.
+    """
     if title:
         sys.stdout.write(f"{visible(title)}\n")
-    _print_table(heads, [[plain(value) for value in line] for line in lines], header=any(heads))
+    _print_table(heads, [[plain(value) for value in line] for line in lines], any(heads), spare)
 
 
 def show_learned(lines: Sequence[Sequence[object]]) -> None:
     """Print a learned influence matrix to standard error, for an expert to correct: it is no part of the release."""
     heads, *rest = lines
-    table = Table(box=None, pad_edge=False, header_style="bold", title="learned influence matrix", title_justify="left")
-    for number, head in enumerate(heads):
-        table.add_column(Text(visible(str(head))), justify="left" if number == 0 else "right", overflow="fold")
-    for line in rest:
-        table.add_row(*(Text(f"{value:g}" if isinstance(value, float) else visible(str(value))) for value in line))
-    to_stderr().print(table)
+    console = to_stderr()
+    shown = [[f"{value:g}" if isinstance(value, float) else value for value in line] for line in rest]
+    console.print("learned influence matrix")
+    console.print(lay_out(list(map(str, heads)), shown, console.width if console.is_terminal else WIDTH), end="")
 
 
 def show_report(report: Report, how: Format) -> None:
@@ -167,17 +168,12 @@ def _print_csv(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     csv.writer(sys.stdout, lineterminator="\n").writerows([heads, *rows])
 
 
-def _print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], header: bool = True) -> None:
-    table = Table(show_header=header, box=None, pad_edge=False, header_style="bold")
-    for number, column in enumerate(columns):
-        numeric = bool(rows) and all(isinstance(row[number], int | float | None) for row in rows)
-        table.add_column(Text(visible(str(column))), justify="right" if numeric else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(visible(cell(value))) for value in row))
-    console = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 160)
-    with console.capture() as printed:
-        console.print(table)
-    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in printed.get().splitlines()))
+def _print_table(
+    columns: Sequence[str], rows: Sequence[Sequence[object]], header: bool = True, spare: Sequence[str] = ()
+) -> None:
+    """Print a table as wide as the terminal; spare: columns that may be left out, the first one first."""
+    width = Console().width if sys.stdout.isatty() else WIDTH
+    sys.stdout.write(lay_out(columns, rows, width, header, spare, cut=sys.stdout.isatty()))
 
 
 def _print_json(value: object) -> None:

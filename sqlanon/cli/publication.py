@@ -1,8 +1,10 @@
 """What publish and compile do with what was typed, whatever the method."""
 
+import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -11,6 +13,7 @@ from sqlanon.cli.options import (
     DatabaseOption,
     Dialect,
     EngineName,
+    Format,
     KeyFile,
     OptionalSource,
     QueryOption,
@@ -22,6 +25,7 @@ from sqlanon.cli.session_options import SessionOptions
 from sqlanon.errors import UsageError
 from sqlanon.methods.base import Method
 from sqlanon.methods.parameters import Parameter, read_given
+from sqlanon.sql.sources.queried_source import QueriedSource, source_words
 
 
 class PublicationOptions(SessionOptions):
@@ -91,6 +95,37 @@ def publish_release(method: Method[Any], given: Mapping[str, Any]) -> None:
         say(note)
     if "influence" in release.learned:
         display.show_learned(release.learned["influence"])
+    single = () if arguments["rows_per_person"] == "many" else arguments["id"]
+    say_next_steps(session, source, single, out, into)
+
+
+def say_next_steps(
+    session: SessionOptions, source: object, identifier: Sequence[str], out: object, into: str | None
+) -> None:
+    """Say what a publisher does next, as commands that run as they are printed, and what is handed over.
+
+    identifier: the columns that name a single row of the source each.
+    """
+    if session.how is not Format.table:
+        return
+    name = str(out) if into is None else into
+    named = source_words(source)
+    against = named if isinstance(source, QueriedSource) else ["--against", *named]
+    against += [word for column in identifier for word in ("--id", column)]
+    if session.database:
+        against += ["--database", session.database]
+    if session.engine is not EngineName.duckdb:
+        against += ["--engine", session.engine.value]
+    page = Path(f"{name.rstrip('/')}.html")
+    written = ["--out", str(page), *(["--overwrite"] if page.exists() else [])]
+    commands = (["sqlanon", "attack", name, *against], ["sqlanon", "report", name, *against, *written])
+    dsn = " (each with the --dsn of this run, or SQLANON_DSN)" if session.dsn else ""
+    say(
+        f"next, for your own eyes{dsn}: what attacks reach, and one page about it\n"
+        + "\n".join(map(shlex.join, commands))
+    )
+    if into is None:
+        say(f"then hand over the folder {name}, and nothing beside it: the page holds figures of the source")
 
 
 def _print_promises(request: Any, session: SessionOptions, own: Mapping[str, Any]) -> None:

@@ -1,10 +1,13 @@
 """What every verb takes that opens an engine and prints a result, said once and handed over as one object."""
 
 import inspect
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
 
 from sqlanon.cli.options import (
     DatabaseOption,
@@ -46,6 +49,18 @@ class SessionOptions:
         write = write and not self.sql
         return open_engine(self.engine, self.database, write, self.master, self.dsn, *resources, readable)
 
+    def complete(self, command: str) -> str:
+        """Return a command that publishes the source with what says where it lies, so that it runs as printed."""
+        if self.engine is EngineName.postgres:
+            # a DSN may hold a password: what SQLANON_DSN holds is not printed
+            named = [] if self.dsn is None else ["--dsn", self.dsn]
+            command, words = command.replace(" --out ", " --into "), ["--engine", "postgres", *named]
+        elif self.engine is EngineName.spark:
+            words = ["--engine", "spark", *([] if self.master is None else ["--master", self.master])]
+        else:
+            words = [] if self.database is None else ["--database", self.database]
+        return " ".join([command, *map(shlex.quote, words)]) if command else ""
+
     def open_release(self, release: str, *files: str | None) -> "Release":
         """Open a release; a schema is a stranger's, and beside its database only `files` are read."""
         from sqlanon.releases.release import open_release
@@ -53,6 +68,16 @@ class SessionOptions:
         stranger = self.database is not None and not Path(release).is_dir()
         readable = [file for file in files if file is not None] if stranger else None
         return open_release(release, self.database, self.open(readable=readable))
+
+
+@dataclass(kw_only=True)
+class DuckDBOptions(SessionOptions):
+    """Those of a verb that runs on DuckDB alone, and depends on what it draws: what it refuses is not offered."""
+
+    engine: Annotated[EngineName, typer.Option("--engine", hidden=True)] = EngineName.duckdb
+    master: Annotated[str | None, typer.Option("--master", hidden=True)] = None
+    dsn: Annotated[str | None, typer.Option("--dsn", hidden=True)] = None
+    sql: Annotated[bool, typer.Option("--sql", hidden=True)] = False
 
 
 def with_session(command: Callable[..., None]) -> Callable[..., None]:

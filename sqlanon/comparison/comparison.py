@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.charts.drawing import require
-from sqlanon.charts.figure import write_figure
+from sqlanon.charts.figure import draw_image, write_figure
 from sqlanon.charts.picture import Picture
 from sqlanon.charts.selectivity import describe_errors, draw_errors
 from sqlanon.html_tables import write_paragraphs, write_table
@@ -101,5 +101,6 @@ class Comparison:
     def _repr_html_(self) -> str:
         """Show it in a notebook; names and values are escaped."""
         heads, lines = self.shown()
-        figures = "".join(write_figure(partial(self._draw, one), describe_errors(one)) for one in self._workloads())
+        named = ((partial(self._draw, one), describe_errors(one)) for one in self._workloads())
+        figures = "".join(write_figure(draw_image(draw, name), name) for draw, name in named)
         return write_paragraphs([self.summary]) + figures + write_table(heads, lines) + write_paragraphs(self.notes)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sqlanon.bounded_files import read_text
 from sqlanon.comparison.workload import AskedQuery, Microdata, count_truths
 from sqlanon.errors import DataError, QueryError, SourceError
 from sqlanon.estimation.plain_counts import read_plain_counts
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 OWN = "own"
+LONGEST = 2**22  # bytes of a file of queries
 
 
 def read_queries(data: Microdata, path: Path) -> tuple[list[AskedQuery], list[str]]:
@@ -23,7 +25,7 @@ def read_queries(data: Microdata, path: Path) -> tuple[list[AskedQuery], list[st
     Raises SourceError for a file that cannot be read, QueryError where no query is left.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path, LONGEST)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise SourceError(f"cannot read the queries in {str(path)!r}: {reason}") from None

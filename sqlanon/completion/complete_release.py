@@ -23,6 +23,7 @@ from sqlanon.wording import option
 FORMS = ("qit_st", "class_qit_st", "randomized")
 MOST_TABLES = 99
 LARGEST_SEED = 2**63 - 1
+Dealt = list[tuple[str, Sql, Sql]]  # each sensitive column, its rows' values by number, the values
 
 
 def complete_release(
@@ -45,9 +46,14 @@ def complete_release(
     own = secrets.randbelow(LARGEST_SEED) if seed is None else seed
     chain = _open(engine, tables, manifest, own)
     made: list[Sql] = []
+    alike: list[float] = []
+    before: Dealt = []
     try:
         for dealt in chain.complete(count):
             made.append(_keep(chain.space, len(made) + 1, dealt))
+            alike += [_count_alike(chain.space, *pair) for pair in zip(before, dealt, strict=False)]
+            chain.space.forget([str(rows) for _, rows, _ in before])
+            before = dealt
     except BaseException:
         with suppress(SqlanonError):
             engine.drop([str(one) for one in made])
@@ -56,7 +62,7 @@ def complete_release(
         with suppress(SqlanonError):
             chain.close()
     columns = [*manifest["columns"]["quasi"], *manifest["columns"]["sensitive"]]
-    return Completed(engine, made, columns, own, directory)
+    return Completed(engine, made, columns, own, directory, sum(alike) / len(alike) if alike else None)
 
 
 def _open(engine: Engine, tables: Mapping[str, Sql], manifest: Manifest, seed: int) -> Dealing | Recovering:
@@ -73,7 +79,7 @@ def _open(engine: Engine, tables: Mapping[str, Sql], manifest: Manifest, seed: i
     return opened[0]
 
 
-def _keep(space: ModelRows, number: int, dealt: list[tuple[str, Sql, Sql]]) -> Sql:
+def _keep(space: ModelRows, number: int, dealt: Dealt) -> Sql:
     """Keep a completed table in the session, under a name of its own."""
     sensitive = [
         (column, rows, f"dealt_{place}", values, f"value_{place}")
@@ -83,8 +89,13 @@ def _keep(space: ModelRows, number: int, dealt: list[tuple[str, Sql, Sql]]) -> S
     sql = space.render_own("completed", {"numbered": space.numbered}, **columns)
     relation = relation_name(space.prefix, f"completed_{number}")
     space.engine.create(Statement("completed", sql, "table", str(relation)))
-    space.forget([str(rows) for _, rows, _ in dealt])
     return relation
+
+
+def _count_alike(space: ModelRows, earlier: tuple[str, Sql, Sql], later: tuple[str, Sql, Sql]) -> float:
+    """Return the share of rows that hold the same value in two completed tables."""
+    (found,) = space.engine.rows(space.render_own("alike_rows", {"earlier": earlier[1], "later": later[1]}))
+    return float(found["alike_rows"]) / max(int(found["row_count"]), 1)
 
 
 def _of_column(tables: Mapping[str, Sql], manifest: Manifest, column: str) -> tuple[Mapping[str, Sql], Manifest]:

@@ -1,11 +1,13 @@
 """Completed tables: relations of a session, frames, Parquet files."""
 
+import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.atomic_files import DirectoryExchange
+from sqlanon.bounded_files import file_sha256, parse_json, read_text
 from sqlanon.engines.base import Engine
 from sqlanon.errors import TargetError
 from sqlanon.plans.templates import Sql, ident
@@ -14,6 +16,8 @@ from sqlanon.wording import option
 
 if TYPE_CHECKING:
     import pandas as pd
+
+LIST = "completed.json"  # names the files of a run, with their sha256
 
 
 class Completed:
@@ -26,13 +30,16 @@ class Completed:
         columns: Sequence[str],
         seed: int,
         release: Path | None = None,
+        own_value_share: float | None = None,
     ) -> None:
         """Take temporary tables of the engine's session, which stay as long as it does, and their columns.
 
-        release: the directory of what was completed, where nothing is written.
+        release: the directory of what was completed, where nothing is written. own_value_share: about how many of a
+        table's rows hold their person's own value. As far as the model is right, truth is a table like the others, so
+        that this is how many rows two tables have alike; None of one table.
         """
         self.engine, self.columns, self.seed, self._release = engine, list(columns), seed, release
-        self._relations = list(relations)
+        self._relations, self.own_value_share = list(relations), own_value_share
 
     def __len__(self) -> int:
         """Return how many tables there are."""
@@ -62,7 +69,8 @@ class Completed:
             old = frozenset(one.name for one in target.iterdir()) if target.is_dir() else frozenset()
             for number, name in enumerate(names, start=1):
                 self.engine.write_parquet(self._select(number), exchange.new / name)
-            exchange.commit(old | frozenset(names))
+            _write_list(exchange.new)
+            exchange.commit(old)
         except OSError as error:
             raise TargetError(f"cannot write {str(target)!r}: {error.strerror}") from None
         finally:
@@ -88,16 +96,30 @@ def check_directory(path: str | os.PathLike[str], overwrite: bool, release: Path
     if not target.parent.is_dir():
         raise TargetError(f"no folder {str(target.parent)!r} to write {target.name!r} in")
     if os.path.lexists(target):
-        ours = target.is_dir() and not target.is_symlink() and all(map(_is_completed, target.iterdir()))
-        if not (overwrite and ours):
+        ours = target.is_dir() and not target.is_symlink()
+        if not (overwrite and ours and _is_of_an_earlier_run(target)):
             raise TargetError(
                 f"{str(target)!r} exists; choose another {option('out')} or say {option('overwrite', True)}, which"
-                " replaces older completed tables and nothing else"
+                f" replaces what an earlier run has written there and listed in {LIST}, and nothing else"
             )
     refuse_in_release(target, [release])
     return target
 
 
-def _is_completed(path: Path) -> bool:
-    number = path.name.removeprefix("completed_").removesuffix(".parquet")
-    return path.name == f"completed_{number}.parquet" and number.isdecimal() and path.is_file()
+def _write_list(directory: Path) -> None:
+    """List the files of a run: a later one replaces these, and no other's that are called the same."""
+    files = {path.name: file_sha256(path) for path in sorted(directory.iterdir())}
+    (directory / LIST).write_text(json.dumps({"files": files}, indent=2) + "\n", encoding="utf-8", newline="\n")
+
+
+def _is_of_an_earlier_run(target: Path) -> bool:
+    """Tell whether a folder holds what a run has written, as it was written, and nothing else."""
+    present = {path for path in target.iterdir() if path.name != LIST}
+    if not present and not (target / LIST).exists():
+        return True
+    try:
+        files = parse_json(read_text(target / LIST))["files"]
+        regular = all(path.is_file() and not path.is_symlink() for path in present)
+        return regular and files == {path.name: file_sha256(path) for path in present}
+    except (OSError, ValueError, LookupError, TypeError):
+        return False

@@ -40,7 +40,8 @@ class Dealing:
         given = {"stored_st": tables["st"], "value": self.value}
         places = {"group_column": columns["group"], "count_column": columns["count"]}
         self.holding = self.space.make("holding", "holding", given, **own, **places)
-        sql = f"select value_number, sum(held) as row_count from {self.holding} group by all order by value_number"
+        counted = f"select value_number, sum(held) as row_count from {self.holding} group by all"
+        sql = f"{counted} order by value_number asc nulls last"
         self.rows_of_values: Array = engine.frame(sql)["row_count"].to_numpy(dtype=float)
         self.coded = self.space.code(len(self.rows_of_values))
         self.signature = read_signature(manifest)  # of the groups' classes: no column where there is one
@@ -70,8 +71,10 @@ class Dealing:
         given = {"numbered": self.space.numbered}
         classes = self.space.make("group_class", "group_class", given, signature=self.signature)
         relations = {"coded_row": self.coded, "holding": self.holding, "group_class": classes}
-        salts = [salt_of(self.seed, "weight", number) for number in range(1, tables + 1)]
-        return GroupEvidence(self.space, relations, salts, self.rows_of_values).estimate()
+        draws = {f"weight_{number}": salt_of(self.seed, "weight", number) for number in range(1, tables + 1)}
+        weights = self.space.make("group_weight", "group_weight", {"holding": self.holding}, draws=list(draws.items()))
+        relations["group_weight"] = weights
+        return GroupEvidence(self.space, relations, list(draws), self.rows_of_values).estimate()
 
     def run_chain(self, dealt: Sql, target: Array, effects: Array, chain: int, updates: int) -> tuple[Sql, Array]:
         """Deal until counts are those of the target, T x V, as far as draws allow; return what was dealt, and β.

@@ -25,9 +25,11 @@ def keep_effects(space: ModelRows, effects: Array) -> Sql:
     return space.make("effects", "effects", {"effect": space.keep_frame("effect", frame)})
 
 
-def count_dealt(space: ModelRows, dealt: Sql, shape: tuple[int, ...]) -> Array:
-    """Return how many rows were dealt by cell and value, T x V."""
-    frame = space.engine.frame(space.render_own("cell_count", {"dealt": dealt}, cells=space.cells))
+def count_dealt(space: ModelRows, dealt: Sql, shape: tuple[int, ...], each_row: str = "1") -> Array:
+    """Return how many rows were dealt by cell and value, T x V; each_row: what a row counts, a column or a number."""
+    frame = space.engine.frame(
+        space.render_own("cell_count", {"dealt": dealt}, cells=space.cells, each_row=Sql(each_row))
+    )
     found = np.zeros(shape)
     found[frame["cell"].to_numpy(dtype=int), frame["value_number"].to_numpy(dtype=int) - 1] = frame["row_count"]
     return found

@@ -15,15 +15,9 @@ from sqlanon.plans.templates import Sql
 class GroupEvidence:
     """Read the sums of one release's groups, all draws at once."""
 
-    def __init__(self, space: ModelRows, relations: Mapping[str, Sql], salts: Sequence[int], values: Array) -> None:
-        """Take coded_row, holding and group_class, a salt for every draw, and the values' totals, V."""
-        self.space, self.values = space, values
-        draws = {f"weight_{number}": salt for number, salt in enumerate(salts, start=1)}
-        self.draws, self.given = list(draws), dict(relations)
-        named = {"draws": list(draws.items())}
-        self.given["group_weight"] = space.make(
-            "group_weight", "group_weight", {"holding": relations["holding"]}, **named
-        )
+    def __init__(self, space: ModelRows, relations: Mapping[str, Sql], draws: Sequence[str], values: Array) -> None:
+        """Take coded_row, holding, group_class, group_weight with its columns of draws, and the values' totals, V."""
+        self.space, self.values, self.draws, self.given = space, values, list(draws), dict(relations)
 
     def estimate(self) -> Array:
         """Return how many rows by cell and value are to be dealt in each draw, draws x T x V, none of them negative."""

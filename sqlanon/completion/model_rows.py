@@ -59,10 +59,10 @@ class ModelRows(Workspace):
             given, ordered = {"numbered": self.numbered}, is_ordered(types[name])
             least = {"least": ROWS_PER_VALUE * value_count, "most": MOST_CODES, "bins": BINS, "is_ordered": ordered}
             codes.append(self.make(f"codes_of_{name}", "code", given, name=name, **least))
-            sql = (
-                f"select code, cast(sum(row_count) as bigint) as row_count from {codes[-1]} group by code order by code"
+            counted = f"select code, cast(sum(row_count) as bigint) as row_count from {codes[-1]} group by code"
+            counts.append(
+                self.engine.frame(f"{counted} order by code asc nulls last")["row_count"].to_numpy(dtype=float)
             )
-            counts.append(self.engine.frame(sql)["row_count"].to_numpy(dtype=float))
         firsts = list(accumulate((len(one) for one in counts), initial=0))
         self.rows_of_cells: Array = np.concatenate(counts)
         self.parts = [slice(first, last) for first, last in pairwise(firsts)]

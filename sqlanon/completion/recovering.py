@@ -7,7 +7,7 @@ recovered on its own.
 """
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -59,43 +59,42 @@ class Recovering:
         self.loaded.close()
 
 
-class _Column:
-    """One sensitive column: its channel, what each table is to hold, the effects that all tables share."""
+class ShownColumn:
+    """One randomized column of numbered rows: its channel, and how many rows of a cell have which true value."""
 
-    def __init__(self, release: Recovering, place: int, value: Sql, values: int, tables: int) -> None:
-        self.release, self.place, self.space = release, place, release.space
-        self.column, self.value = release.sensitive[place], value
-        given, cells = {"coded_row": release.coded, "value": value}, self.space.cells
-        first = len(self.space.rows_of_cells)
-        self.shown = self.space.make(
-            f"shown_row_{place}", "shown_row", given, shown=f"shown_{place + 1}", cells=cells, first=first
-        )
-        self.target = self._learn(tables, values)
-        log.info("learning what all tables share of one column")
-        none = np.zeros(self.target.shape[1:])
-        relation, self.effects = self._settle(self.target.mean(axis=0), none, 0, FIRST_UPDATES)
-        self.space.forget([str(relation)])
+    def __init__(self, space: ModelRows, loaded: Randomized, place: int, value: Sql) -> None:
+        """Take coded rows, their release, the column's place in it and the relation of its values."""
+        self.space, self.loaded, self.place, self.value = space, loaded, place, value
 
-    def _learn(self, tables: int, values: int) -> Array:
-        """Return how many rows by cell and value each table is to have, tables x T x V."""
-        draws = {f"weight_{n}": salt_of(self.release.seed, "weight", self.place, n) for n in range(1, tables + 1)}
-        given = {"numbered": self.space.numbered}
-        weights = self.space.make(f"row_weight_{self.place}", "row_weight", given, draws=list(draws.items()))
+    def number_shown(self, coded: Sql, shown: str, kept: Sequence[str] = ()) -> Sql:
+        """Return the coded rows with the number of the value that they show in the column `shown`, and what is kept."""
+        given = {"coded_row": coded, "value": self.value}
+        columns = {"cells": self.space.cells, "kept": list(kept)}
+        name = f"shown_row_{self.place}"
+        self.shown = self.space.make(name, "shown_row", given, shown=shown, first=self.first, **columns)
+        return self.shown
+
+    @property
+    def first(self) -> int:
+        """Return the cell of the rows that show the first value; cells of quasi columns come before."""
+        return len(self.space.rows_of_cells)
+
+    def find_targets(self, weights: Sql, draws: Sequence[str], values: int) -> Array:
+        """Return how many rows by cell and value the closed form finds in each draw of weights, draws x T x V."""
         given = {"shown_row": self.shown, "row_weight": weights}
-        shown = np.zeros((tables, len(self.space.rows_of_cells), values))
+        shown = np.zeros((len(draws), self.first, values))
         for cell in self.space.cells:
-            sql = self.space.render_own("shown_product", given, cell=cell, draws=list(draws))
+            sql = self.space.render_own("shown_product", given, cell=cell, draws=draws)
             frame = self.space.engine.frame(sql)
             place = (frame["cell"].to_numpy(dtype=int), frame["value_number"].to_numpy(dtype=int) - 1)
             shown[:, *place] = frame[list(draws)].to_numpy(dtype=float).T
-        self.space.forget([str(weights)])
         self.channel = self._write_channel()
         return np.stack([self._solve(one) for one in shown])
 
     def _write_channel(self) -> Array:
         """Return ln T_xy as effects of the cell that a row shows: V (y) x V (x)."""
-        self.release.loaded.load([self.place])
-        self.form: ClosedForm = self.release.loaded.closed_form(self.place)
+        self.loaded.load([self.place])
+        self.form: ClosedForm = self.loaded.closed_form(self.place)
         kept = self.form.expected(np.eye(len(self.form.counts)))  # row y: what is shown as y, by true value
         return np.asarray(np.log(np.maximum(kept, 1e-12)))
 
@@ -110,6 +109,36 @@ class _Column:
         values = values * rows / values.sum()
         return np.concatenate([make_feasible(solved[part], cells[part], values) for part in parts])
 
+
+def find_shared_step(target: Array, dealt: Array, update: int, parts: Sequence[slice]) -> Array:
+    """Return how far effects move; every column finds the same fault in a value's total: together they mend it once."""
+    step, part = find_step(target, dealt, update), parts[0]
+    shared = find_step(target[part].sum(axis=0), dealt[part].sum(axis=0), update)
+    return np.asarray(step - shared * (1 - 1 / len(parts)))
+
+
+class _Column(ShownColumn):
+    """One sensitive column: what each table is to hold of it, the effects that all tables share."""
+
+    def __init__(self, release: Recovering, place: int, value: Sql, values: int, tables: int) -> None:
+        super().__init__(release.space, release.loaded, place, value)
+        self.release, self.column = release, release.sensitive[place]
+        self.number_shown(release.coded, f"shown_{place + 1}")
+        self.target = self._learn(tables, values)
+        log.info("learning what all tables share of one column")
+        none = np.zeros(self.target.shape[1:])
+        relation, self.effects = self._settle(self.target.mean(axis=0), none, 0, FIRST_UPDATES)
+        self.space.forget([str(relation)])
+
+    def _learn(self, tables: int, values: int) -> Array:
+        """Return how many rows by cell and value each table is to have, tables x T x V."""
+        draws = {f"weight_{n}": salt_of(self.release.seed, "weight", self.place, n) for n in range(1, tables + 1)}
+        given = {"numbered": self.space.numbered}
+        weights = self.space.make(f"row_weight_{self.place}", "row_weight", given, draws=list(draws.items()))
+        targets = self.find_targets(weights, list(draws), values)
+        self.space.forget([str(weights)])
+        return targets
+
     def draw(self, number: int) -> tuple[str, Sql, Sql]:
         """Return a table's values of this column: its name, the relation of numbers by row, the relation of values."""
         relation, _ = self._settle(self.target[number - 1], self.effects, number, UPDATES)
@@ -118,7 +147,6 @@ class _Column:
     def _settle(self, target: Array, effects: Array, table: int, updates: int) -> tuple[Sql, Array]:
         """Draw until counts are those of the target, T x V, as far as draws allow; return the last draw, and β."""
         before: Sql | None = None
-        columns = len(self.space.parts)
         for update in range(updates + 1):
             listed = keep_effects(self.space, np.concatenate([effects, self.channel]))
             name, given = f"recovered_{self.place}_{table}_{update}", {"shown_row": self.shown, "effects": listed}
@@ -128,9 +156,6 @@ class _Column:
             self.space.forget([str(listed)])
             if update < updates:
                 dealt = count_dealt(self.space, before, target.shape)
-                step, part = find_step(target, dealt, update), self.space.parts[0]
-                # every column finds the same fault in a value's total: together they mend it once
-                shared = find_step(target[part].sum(axis=0), dealt[part].sum(axis=0), update)
-                effects = effects + step - shared * (1 - 1 / columns)
+                effects = effects + find_shared_step(target, dealt, update, self.space.parts)
         assert before is not None
         return before, effects

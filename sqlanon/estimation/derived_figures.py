@@ -7,6 +7,7 @@ import numpy as np
 
 from sqlanon.errors import AnswerError, QueryError, ResourceError, SqlanonError, TargetError
 from sqlanon.estimation.finite_numbers import is_numeric
+from sqlanon.estimation.query_statements import QueryStatements
 from sqlanon.estimators.evidence import Array, Estimate
 from sqlanon.estimators.propagation import (
     Estimates,
@@ -21,7 +22,6 @@ from sqlanon.sql.aggregate_query import Derived
 
 if TYPE_CHECKING:
     from sqlanon.engines.base import Numbers
-    from sqlanon.estimation.query_run import QueryRun
 
 LARGEST_POINTS = 5_000_000  # answers x points x aggregates
 _NARROW = "{} answers are too many for expressions over aggregates; group by fewer columns, or narrow WHERE"
@@ -32,17 +32,27 @@ Figures = Mapping[str, "Numbers"]  # columns of one length: a line per answer, w
 
 
 class DerivedFigures:
-    """Add the expressions over aggregates of one query to its figures."""
+    """Add the expressions over aggregates of one query to its figures; messages say which intervals are bounds."""
 
-    def __init__(self, run: "QueryRun", estimates: Sequence[Estimate], correlations: Correlations) -> None:
-        """Take the estimates of the aggregates, cells x sets each, and the correlations of pairs of them."""
-        self.run, self.estimates, self.correlations = run, estimates, correlations
+    def __init__(
+        self,
+        statements: QueryStatements,
+        estimates: Sequence[Estimate],
+        correlations: Correlations,
+        made: list[str],
+    ) -> None:
+        """Take the estimates of the aggregates, cells x sets each, and the correlations of pairs of them.
+
+        made: the query's temporary tables, to which ours are added.
+        """
+        self.statements, self.estimates, self.correlations, self.made = statements, estimates, correlations, made
+        self.messages: list[str] = []
 
     def evaluate(self, figure: Figures) -> dict[str, Array]:
         """Return the figures of every expression, from those of the aggregates."""
         columns: dict[str, Array] = {}
-        for number, derived in enumerate(self.run.query.derived, start=len(self.estimates)):
-            name = next(item.name for item in self.run.query.items if item.aggregate == number)
+        for number, derived in enumerate(self.statements.query.derived, start=len(self.estimates)):
+            name = next(item.name for item in self.statements.query.items if item.aggregate == number)
             value = self._evaluate(derived.sql, figure, self._read_values(figure)[:, None])[:, 0]
             one = self._spread(derived, figure, value, name)
             columns |= {f"{field}_{number}": array for field, array in one.items()}
@@ -54,7 +64,7 @@ class DerivedFigures:
 
     def _spread(self, derived: Derived, figure: Figures, value: Array, name: str) -> dict[str, Array]:
         """Return value, standard error and interval of one expression."""
-        sql, numbers = self.run.spread_of(derived)
+        sql, numbers = self.statements.spread_of(derived)
         estimates = self._gather(numbers, figure)
         found = {"value": value} | {field: np.full(len(value), np.nan) for field in ("std_error", "low", "high")}
         known = estimates.tell_known() & np.isfinite(value)
@@ -78,9 +88,9 @@ class DerivedFigures:
         found["low"][known] = np.where(open_ends, np.nan, np.fmin(figures.min(axis=1), own))
         found["high"][known] = np.where(open_ends, np.nan, np.fmax(figures.max(axis=1), own))
         if open_ends.any():
-            self.run.messages.append(_ENDLESS.format(int(open_ends.sum()), len(value), repr(name)))
+            self.messages.append(_ENDLESS.format(int(open_ends.sum()), len(value), repr(name)))
         if np.isnan(chosen.correlation).any():
-            self.run.messages.append(_BOUND.format(len(numbers), repr(name)))
+            self.messages.append(_BOUND.format(len(numbers), repr(name)))
         return found
 
     def _gather(self, numbers: Sequence[int], figure: Figures) -> Estimates:
@@ -112,12 +122,12 @@ class DerivedFigures:
         flat = points.reshape(count * each, size)
         columns = {f"value_{n}": flat[:, place] for place, n in enumerate(numbers or range(size))}
         keys = {name: np.repeat(lines[name], each) for name in ("cell", "set_number")}
-        run = self.run
-        relation = str(run.space.keep_columns("point", {"point_number": np.arange(len(flat))} | keys | columns))
-        if relation not in run.made:
-            run.made.append(relation)
-        text = run.render_points(sql)
-        (_, kind) = run.space.engine.columns(text).values()
+        space = self.statements.space
+        relation = str(space.keep_columns("point", {"point_number": np.arange(len(flat))} | keys | columns))
+        if relation not in self.made:
+            self.made.append(relation)
+        text = self.statements.render_points(sql)
+        (_, kind) = space.engine.columns(text).values()
         if not is_numeric(kind):
             raise QueryError(f"an expression over aggregates is answered where it is a number; one is {kind}")
-        return run.space.engine.arrays(text)["figure"].astype(float).reshape(count, each)
+        return space.engine.arrays(text)["figure"].astype(float).reshape(count, each)

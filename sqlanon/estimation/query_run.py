@@ -89,7 +89,9 @@ class QueryRun(QueryStatements):
             relation = self.keep("asked", self.render_asked())
             columns = ["code", "case_number", "set_number"]
             columns += [f"{name}_{number}" for number in numbers for name in ("weight", "endless")]
-            found = self.space.engine.arrays(f"select {', '.join(columns)} from {relation} order by code")
+            found = self.space.engine.arrays(
+                f"select {', '.join(columns)} from {relation} order by code asc nulls last"
+            )
         else:
             found = self.space.read_once(self.render_asked())
         code, case, value_set = (found[name].astype(np.int64) for name in ("code", "case_number", "set_number"))
@@ -148,7 +150,9 @@ class QueryRun(QueryStatements):
         for number, estimate in enumerate(estimates):
             figure |= {f"{name}_{number}": array[occurring] for name, array in vars(estimate).items()}
         if self.query.derived:
-            figure |= DerivedFigures(self, estimates, self.correlations).evaluate(figure)
+            derived = DerivedFigures(self, estimates, self.correlations, self.made)
+            figure |= derived.evaluate(figure)
+            self.messages += derived.messages
         if not self.query.grouped:
             pairs = [(f"{x}_{i.aggregate}", n) for i in self.query.items for x, n in self.name_columns(i.name)]
             return {name: figure[x][: self.query.limit] for x, name in pairs}

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from sqlanon.bounded_files import parse_json
 from sqlanon.errors import SourceError
 from sqlanon.plans.templates import Sql
 
@@ -70,8 +71,8 @@ def history_text(description: Mapping[str, Any], releases: Sequence[Mapping[str,
 def parse_history(text: object, named: str) -> tuple[dict[str, Any], tuple[Mapping[str, Any], ...]]:
     """Read what `history_text` wrote; raise SourceError for what is none, or is of another format."""
     try:
-        description = json.loads(text) if isinstance(text, str) else None
-    except (ValueError, RecursionError):
+        description = parse_json(text) if isinstance(text, str) else None
+    except ValueError:
         description = None
     if not isinstance(description, dict) or not description.get("releases"):
         raise SourceError(f"{named!r} is no ledger")

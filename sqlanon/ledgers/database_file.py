@@ -6,6 +6,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from sqlanon.bounded_files import UnfitFileError, require_regular
 from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_duckdb
 from sqlanon.errors import SourceError, SqlanonError, TargetError
@@ -47,6 +48,10 @@ class DatabaseFile(FileStore):
 def attached(engine: Engine, path: Path) -> Iterator[Contents]:
     """Attach a ledger for the block, read only; raise SourceError for a file that is none."""
     name = ident(f"ledger_{secrets.token_hex(8)}")
+    try:
+        require_regular(path)
+    except UnfitFileError as error:
+        raise SourceError(f"{str(path)!r} is no ledger: {error.strerror}") from None
     try:
         engine.execute(f"attach {literal(str(path))} as {name} (type duckdb, read_only)")
     except SqlanonError:

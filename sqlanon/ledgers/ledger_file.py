@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlanon.atomic_files import OwnedFolder, dead_folders, flush, is_written, locked_parent
+from sqlanon.bounded_files import parse_json, read_text
 from sqlanon.engines.base import Engine
 from sqlanon.errors import TargetError
 from sqlanon.ledgers.appearance import Note, has_not_appeared
@@ -125,7 +126,7 @@ def _undo(folder: Path, path: Path) -> None:
 
 def _read_intent(folder: Path) -> Mapping[str, Any]:
     try:
-        numbers: Mapping[str, Any] = json.loads((folder / INTENT).read_text(encoding="utf-8"))
+        numbers: Mapping[str, Any] = parse_json(read_text(folder / INTENT))
     except (OSError, ValueError):  # died before it was written: nothing was renamed
         return {}
     return numbers

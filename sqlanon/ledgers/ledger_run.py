@@ -48,7 +48,8 @@ class LedgerRun:
         """Return what the plan has to know."""
         asked, before = self.asked, self.before
         if before is None:
-            return Following(1, asked.changed, reserve=RESERVE if asked.changed == "move" else 0)
+            reserve = RESERVE if asked.changed == "move" else 0
+            return Following(1, asked.changed, reserve=reserve, waiting=asked.waiting)
         known = {f"known_{name}": before.relations[name] for name in ("person", "value")}
         told = before.description
         return Following(
@@ -58,6 +59,8 @@ class LedgerRun:
             asked.expect_departures,
             tuple(told["quasi"]),
             told["reserve"],
+            asked.waiting,
+            bool(before.last["figures"].get("put_off")),
         )
 
     def check(self, plan: Plan, identifier: Sequence[str], types: Mapping[str, str], place: Destination) -> None:
@@ -97,6 +100,9 @@ class LedgerRun:
     def count(self, reports: Mapping[str, Mapping[str, Any]]) -> None:
         """Take the figures of a plan's reports for the ledger's history."""
         self.figures = {name: int(reports[report][name]) for report, names in FIGURES.items() for name in names}
+        # whose waiting may tell of the value: of rows that wait alone, all
+        alone = self.figures["waiting"] * (self.asked.waiting == "alone")
+        self.figures["put_off"] = int(reports["gathering"]["put_off"]) if "gathering" in reports else alone
 
     def write_history(self, manifest: Manifest) -> None:
         """Write what the ledger will say of its releases after this one."""

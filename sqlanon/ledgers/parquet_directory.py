@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from sqlanon.bounded_files import read_text
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SourceError, SqlanonError, TargetError
 from sqlanon.ledgers.contents import COLUMNS, Contents, history_text, parse_history
@@ -43,14 +44,15 @@ class ParquetDirectory(FileStore):
 def opened(engine: Engine, path: Path) -> Iterator[Contents]:
     """Read a ledger for the block; raise SourceError for a directory that is none."""
     try:
-        description, releases = parse_history((path / HISTORY).read_text(encoding="utf-8"), str(path))
+        description, releases = parse_history(read_text(path / HISTORY), str(path))
     except (OSError, UnicodeDecodeError):
         raise SourceError(f"{str(path)!r} is a directory, and no ledger") from None
     relations: dict[str, Sql] = {}
     views: list[str] = []
     try:
         for table in COLUMNS:
-            files = [path / name for name in table_files([one.name for one in path.iterdir()], table)]
+            # a pipe would be read for ever
+            files = [path / name for name in table_files([one.name for one in path.iterdir() if one.is_file()], table)]
             try:
                 relations[table] = engine.read_parquet(files)
                 views += [relations[table], engine.in_stored_order(relations[table])]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sqlanon.plans.following import Changed
+from sqlanon.plans.following import Changed, Waiting
 
 
 @dataclass(frozen=True)
@@ -11,6 +11,7 @@ class LedgerRequest:
 
     path: str
     changed: Changed = "leave"
+    waiting: Waiting = "together"
     since: str | None = None
     expect_departures: bool = False
     new_quasi: bool = False

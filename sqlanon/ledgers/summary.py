@@ -18,7 +18,10 @@ from sqlanon.plans.build import render_query
 if TYPE_CHECKING:
     import pandas as pd
 
-HISTORY = ("shown", "stayed", "left_source", "returned", "arrived", "changed", "moved", "waiting", "withheld")
+HISTORY = (
+    *("shown", "stayed", "left_source", "returned", "arrived"),
+    *("changed", "moved", "waiting", "put_off", "withheld"),
+)
 
 
 @dataclass(frozen=True)
@@ -80,9 +83,10 @@ def _told(engine: Engine, found: Contents) -> Ledger:
     sql = render_query("ledgers/summary/standings", {}, {"person": found.relations["person"]})
     (standing,) = engine.rows(sql)
     history = tuple(
-        {"release": one["number"], "created": one["created"], **{name: one["figures"][name] for name in HISTORY}}
+        {"release": one["number"], "created": one["created"], **{name: one["figures"].get(name, 0) for name in HISTORY}}
         for one in found.releases
     )
-    standing = {**standing, "waiting": history[-1]["waiting"], "moved": sum(one["moved"] for one in history)}
+    last = {name: history[-1][name] for name in ("waiting", "put_off")}
+    standing = {**standing, **last, "moved": sum(one["moved"] for one in history)}
     told = found.description
     return Ledger(told["method"], told["parameters"], tuple(told["quasi"]), standing, history)

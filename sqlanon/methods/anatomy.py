@@ -27,6 +27,7 @@ from sqlanon.methods.several_columns import design as several_design
 from sqlanon.methods.several_columns import steps as several_steps
 from sqlanon.methods.several_columns.steps import check_suppressed, check_values, code_rows
 from sqlanon.methods.uniqueness import check_quasi
+from sqlanon.plans import json_schema
 from sqlanon.plans.plan import Request, Row, Step
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
@@ -198,4 +199,5 @@ ANATOMY = Method(
     compile_sentence="Print a script that publishes QIT and ST on another engine (no database is needed).",
     compile_example="patients --quasi age --sensitive disease --id ssn -l 4 --dialect spark",
     macros=MACROS,
+    recorded={"reserve": json_schema.whole()},
 )

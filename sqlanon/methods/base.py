@@ -10,8 +10,11 @@ from typing import Any, Generic, Self, TypeVar, cast
 from sqlanon.errors import UsageError
 from sqlanon.methods.parameters import Parameter, declared, types_of
 from sqlanon.methods.request_options import RequestOptions
+from sqlanon.plans import json_schema
 from sqlanon.plans.build import build
+from sqlanon.plans.json_schema import Schema
 from sqlanon.plans.plan import (
+    PERSONS,
     Beside,
     Figures,
     KeptFile,
@@ -31,6 +34,7 @@ from sqlanon.wording import option
 
 Steps = tuple[Step | Repeat, ...]
 Reports = Mapping[str, Row]
+SHARED = ("changed", "waiting", "draws", "nulls")  # parameters of all methods that the manifest says
 LEDGER_TABLES = ("person", "value")  # what a plan leaves to the ledger, in relations called `next_…`
 
 
@@ -125,7 +129,8 @@ class Method(Generic[D]):
     names files for what the publisher may keep, nothing_saved: what is said where there is nothing to keep.
     plans_promises: the parameter whose promises can be asked for first, for several of its values. most_columns: how
     many quasi columns it takes: engines refuse statements of a thousand nested terms, and plan those below for minutes.
-    followed, followed_outputs: the steps of a release under a ledger; no_ledger: why there are none.
+    followed, followed_outputs: the steps of a release under a ledger; no_ledger: why there are none. recorded: the
+    schemas of what the manifest's `parameters` say beside the method's own, or in place of one; None: they say nothing.
     """
 
     name: str
@@ -152,6 +157,7 @@ class Method(Generic[D]):
     followed_outputs: tuple[Callable[[D], Steps], ...] = ()
     no_ledger: str = ""
     most_columns: int = 400
+    recorded: Mapping[str, Schema | None] = field(default_factory=dict)
     _declared: dict[str, Parameter] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -175,6 +181,16 @@ class Method(Generic[D]):
     def types(self) -> dict[str, Any]:
         """Return the Python types of the arguments."""
         return types_of(self.options)
+
+    @property
+    def parameters_schema(self) -> Schema:
+        """Return the JSON schema of the manifest's `parameters`; early releases say less than those of today."""
+        own = {name: known.schema for name, known in self.parameters.items() if known.kind.recorded}
+        shared = {name: self._declared[name].schema for name in SHARED if name in self._declared}
+        shared["rows_per_person"] = json_schema.word(*PERSONS)
+        ledger = {"release": json_schema.whole(1)} if self.followed else {}
+        every = {**own, **self.recorded, **ledger, **shared, "adopted": json_schema.word(True)}
+        return json_schema.record({}, {name: schema for name, schema in every.items() if schema is not None})
 
     def refuse_dialect(self, dialect: str) -> None:
         """Raise UsageError for a dialect in which the method cannot be said."""
@@ -263,7 +279,8 @@ class Method(Generic[D]):
                 recorded[name] = known.kind.shown(values[name])
         request = design.request
         if request.following is not None:
-            recorded |= {"release": request.following.number, "changed": request.following.changed}
+            release = request.following
+            recorded |= {"release": release.number, "changed": release.changed, "waiting": release.waiting}
         # what every promise is about is a row: whether that is a person, the release has to say
         return recorded | {
             "draws": request.draws,

@@ -8,6 +8,7 @@ from sqlanon.errors import DataError
 from sqlanon.plans.plan import Guard, Row
 from sqlanon.wording import option
 
+MOST_ADVISED = 0.5  # share of the rows that may be left over where that is advised
 # said by the command line, by Python, and by macros in a database
 NO_VALUE = (
     "{null_count} rows have no value in the sensitive column {column}; say "
@@ -26,6 +27,10 @@ WITHOUT = "without the rows of that value {parameter} = {without} works"
 WITHOUT_MISSING = "with " + option("nulls", "drop") + " {parameter} = {without} works"
 LEAVES_OVER = (
     "robust leaves rows over instead: with r = {size} at least {left_over} of them (" + option("max_suppressed") + ")"
+)
+INSTEAD = (
+    "as one value has more than half of the rows, what works is mondrian (rows alike in k; no confidence is promised),"
+    " a sensitive column made of this one and another that splits that value, or leaving the column out"
 )
 NO_HELP = "merging values makes none rarer, and splu has the same limit"
 POSSIBLE_UP_TO = "the largest {parameter} that works is {feasible}"
@@ -130,8 +135,10 @@ def _ways_out(asked: Size, row: Row, feasible: int) -> list[str]:
     if _without_largest(row) > max(1, feasible):
         ways.append(WITHOUT_MISSING if row["largest_missing"] else WITHOUT)
     # a group needs that many different values, however many rows are left over
-    if asked.only and row["value_count"] >= asked.size:
+    if asked.only and row["value_count"] >= asked.size and _least_left_over(row) <= MOST_ADVISED:
         ways.append(LEAVES_OVER)
+    if feasible < 2 and row["value_count"] > 1:
+        ways.append(INSTEAD)
     return [*ways, NO_HELP if asked.parameter == "l" else "merging values makes none rarer"]
 
 

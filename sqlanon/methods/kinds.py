@@ -5,6 +5,8 @@ from enum import Enum
 from typing import Any, Protocol
 
 from sqlanon.errors import UsageError
+from sqlanon.plans import json_schema
+from sqlanon.plans.json_schema import Schema
 
 
 class JobReader(Protocol):
@@ -66,6 +68,10 @@ class Kind:
         """Return the value as the manifest and `--help` say it."""
         return value
 
+    def schema(self, limits: Schema) -> Schema:
+        """Return the schema of the value as the manifest says it; limits: what its numbers lie between."""
+        raise NotImplementedError
+
 
 class Whole(Kind):
     """A whole number."""
@@ -82,6 +88,10 @@ class Whole(Kind):
         """Read a whole number."""
         return reader.typed(node, name, ("int",))
 
+    def schema(self, limits: Schema) -> Schema:
+        """Return the schema of whole numbers."""
+        return {"type": "integer", **limits}
+
 
 class Number(Kind):
     """A number."""
@@ -97,6 +107,10 @@ class Number(Kind):
     def load(self, reader: JobReader, node: Any, name: str) -> Any:
         """Read a number."""
         return reader.typed(node, name, ("float",))
+
+    def schema(self, limits: Schema) -> Schema:
+        """Return the schema of numbers."""
+        return {"type": "number", **limits}
 
 
 class Share(Number):
@@ -145,6 +159,10 @@ class Choice(Kind):
         """Read one of the words."""
         return reader.choice(node, name, self.words)
 
+    def schema(self, limits: Schema) -> Schema:
+        """Return the schema of the words."""
+        return json_schema.word(*self.words, *([None] if self.optional else []))
+
 
 class Switch(Kind):
     """Yes or no."""
@@ -179,6 +197,10 @@ class Block(Kind):
     def shown(self, value: Any) -> Any:
         """Say `all` for one block."""
         return "all" if value is None else value
+
+    def schema(self, limits: Schema) -> Schema:
+        """Return the schema of whole numbers and `all`."""
+        return json_schema.either(json_schema.word("all"), {"type": "integer", **limits})
 
 
 def is_whole(text: str) -> bool:

@@ -17,10 +17,12 @@ of its members has which of its values.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from sqlanon.errors import DataError
 from sqlanon.methods.base import Steps
 from sqlanon.methods.grouping import Grouping
+from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Row, Step
 from sqlanon.wording import option
 
@@ -45,17 +47,25 @@ def tell_reserve(refuse: Callable[[Row], None], reserve: int) -> Callable[[Row],
     return refuse_reserved if reserve else refuse
 
 
-def meet_movers(design: Grouping, named: Mapping[str, object], takes: Mapping[str, object]) -> Steps:
-    """Return the steps from `matched` to `arrived`, where those who move are among those who look for a group."""
-    return (
-        Step("methods/moves/mover", values={**takes, "least_apart": _promised(design)}),
-        Step("methods/moves/arrived", "view", values={**named, **takes}),
-    )
+def meet_movers(
+    design: Grouping, named: Mapping[str, object], takes: Mapping[str, object], signature: tuple[str, ...]
+) -> Steps:
+    """Return the steps from `matched` to `arrived`, where those who move are among those who look for a group.
+
+    signature: the quasi columns whose values those of a group have in common.
+    """
+    mover = Step("methods/moves/mover", values={**takes, "least_apart": _promised(design)})
+    arrived = Step("methods/moves/arrived", "view", values={**named, **takes})
+    if _release(design).waiting == "alone":
+        return (mover, arrived)
+    values = {**takes, "class_names": signature, "group_size": design.attribute.size}
+    called = Step("methods/moves/called_mover", values=values)
+    return (mover, called, replace(arrived, reads={"mover": "called_mover"}))
 
 
-def tally_movers() -> Step:
-    """Return the step that counts values, of who moves and of who is new."""
-    return Step("methods/moves/tally")
+def tally_movers(rows: str) -> Step:
+    """Return the step that counts values, of who moves and of who is new, of the rows that look for a group."""
+    return Step("methods/moves/tally", reads={"arrived": rows})
 
 
 def keep_apart(design: Grouping) -> Steps:
@@ -72,9 +82,13 @@ def account(design: Grouping) -> Steps:
 
 def _promised(design: Grouping) -> int:
     """Return how many values everybody hides among, whoever moves."""
+    return design.attribute.size - _release(design).reserve
+
+
+def _release(design: Grouping) -> Following:
     release = design.request.following
     assert release is not None, "persons move under a ledger"
-    return design.attribute.size - release.reserve
+    return release
 
 
 def _describe(row: Row) -> str:

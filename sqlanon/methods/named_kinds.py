@@ -8,6 +8,8 @@ from typing import Any
 
 from sqlanon.errors import UsageError
 from sqlanon.methods.kinds import JobReader, Kind, Whole, is_whole
+from sqlanon.plans import json_schema
+from sqlanon.plans.json_schema import Schema
 from sqlanon.plans.plan import Beside
 
 
@@ -44,6 +46,10 @@ class WholePerColumn(Kind):
             return reader.typed(node, name, ("int",))
         return {column: reader.typed(one, f"{name} of {column}", ("int",)) for column, one in nodes.items()}
 
+    def schema(self, limits: Schema) -> Schema:
+        """Return the schema of a number for each sensitive column: a manifest says it of all."""
+        return json_schema.by_column("sensitive", {"type": "integer", **limits})
+
 
 @dataclass(frozen=True)
 class Column(Kind):
@@ -58,6 +64,10 @@ class Column(Kind):
     def load(self, reader: JobReader, node: Any, name: str) -> Any:
         """Read a text."""
         return reader.typed(node, name, ("str",))
+
+    def schema(self, limits: Schema) -> Schema:
+        """Return the schema of a name, which need not be a published column's."""
+        return {"type": ["string", "null"]}
 
 
 class Columns(Kind):

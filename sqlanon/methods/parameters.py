@@ -11,6 +11,7 @@ from typing import Annotated, Any, Required, get_args, get_origin, get_type_hint
 
 from sqlanon.errors import UsageError
 from sqlanon.methods.kinds import Kind
+from sqlanon.plans.json_schema import Schema
 from sqlanon.wording import option
 
 
@@ -46,6 +47,17 @@ class Range:
         past = (self.most is not None and value > self.most) or (self.below is not None and not value < self.below)
         return (self.beyond or self.words) if past else ""
 
+    @property
+    def limits(self) -> dict[str, float]:
+        """Return its ends as a JSON schema says them."""
+        ends = {
+            "minimum": self.least,
+            "exclusiveMinimum": self.above,
+            "maximum": self.most,
+            "exclusiveMaximum": self.below,
+        }
+        return {name: end for name, end in ends.items() if end is not None}
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -79,6 +91,12 @@ class Parameter:
     def required(self) -> bool:
         """Return whether it has to be given."""
         return self.default is REQUIRED
+
+    @property
+    def schema(self) -> Schema:
+        """Return the JSON schema of its value in a manifest."""
+        within = self.within.limits if self.within is not None else {}
+        return self.kind.schema({"minimum": -MOST, "maximum": MOST} | within)
 
     def check(self, value: Any) -> None:
         """Raise UsageError where no data could meet the value, or one of several values."""
@@ -127,14 +145,6 @@ def checked(parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> di
     if missing:
         raise TypeError(f"missing keyword arguments: {', '.join(missing)}")
     return read_given(parameters, given, lambda known, value: known.kind.check(known.name, value))
-
-
-def check_recorded(parameters: Mapping[str, Parameter], recorded: Mapping[str, Any]) -> None:
-    """Raise UsageError where a manifest, which may be a stranger's, records what the method never takes."""
-    for name in recorded.keys() & parameters.keys():
-        known = parameters[name]
-        if known.kind.recorded:
-            known.check(known.kind.check(name, recorded[name]))
 
 
 def read_given(

@@ -4,6 +4,16 @@ A group's lines in ST never change while anybody in it is shown, so that all rel
 one of them tells: a value among the group's n, each as likely (m-invariance, Xiao and Tao, SIGMOD 2007, without
 counterfeit persons). Persons who come new are grouped among themselves by the steps of a first release; those for whom
 no group of l different values is left wait. The steps read `known_person` and `known_value`, the publisher's ledger.
+
+Waiting must not tell what somebody has. Were only those to wait for whom no group is left, these would be people with
+a frequent value, and once a later release shows them in a group, that value would be known: by simulation 65 to 99 of
+100 who waited. No choice of who waits cures that where a value stands in more than 1/l of the rows: groups take 1/l of
+it at most, so that it stands in more than 1/l of the rows that are left, whoever these are. So those who come new wait
+together, all of them or none, until so many have come that all of them find a group in nearly every case; how many that
+are is reckoned from what releases have shown. In a group of people who came, waited and were shown together nothing
+tells them apart, so that each has each of its values with probability 1/n. Where enough came and not all find a group,
+which MOST_FAILING bounds, they are put off together, and COINS times as often a keyed coin puts them off where all
+would: being put off then tells hardly more than coming did (tests/benchmarks/waiting.py).
 """
 
 from collections.abc import Callable
@@ -36,9 +46,21 @@ LOST = (
     " is the right source, say " + option("expect_departures", True)
 )
 NAMELESS = "{nameless_rows} rows have no " + option("id") + ": whose they are cannot be known again the next time"
-WAITING = (
-    "{count} rows wait for others to form a group with, and try again next time; who knows that somebody waits learns"
-    " that the value is frequent among those who came new"
+MOST_FAILING = 0.05  # the chance that not all who have come find a group, from which on they are taken
+COINS = 10  # as often as that, a coin puts them off as well
+WAITING = "{count} rows wait for others to form a group with, and try again next time"
+ALONE = (
+    "; these are people with a value that is frequent among those who came new, and who knows that somebody waited"
+    f" learns that: {option('waiting', 'together')} hides it"
+)
+GATHERING = (
+    "those who came new wait together until so many have come that all find a group in 95 of 100 cases, so that waiting"
+    " does not tell who has a frequent value; today not all would in up to {failing:.0%}"
+    f" ({option('waiting', 'alone')} shows most of them sooner, and tells)"
+)
+PUT_OFF = (
+    "{put_off:,} rows are put off though enough have come, most often because a coin said so, else because not all of"
+    " them find a group"
 )
 STAY = {"leave": "are not shown", "keep": "stay with the old one", "move": "look for another group"}
 NOBODY = "nobody of the source can be shown: {waiting} of {row_count} rows wait for others to form a group with"
@@ -109,7 +131,7 @@ def match_members(design: Grouping, signature: tuple[str, ...]) -> Steps:
             refuse=_refuse_turnover(design),
             note=None if release.is_first else _describe_turnover(design),
         ),
-        *(moves.meet_movers(design, named, takes) if release.mover_columns else (arrived,)),
+        *(moves.meet_movers(design, named, takes, signature) if release.mover_columns else (arrived,)),
     )
 
 
@@ -152,9 +174,8 @@ def group_arrivals(design: Grouping) -> Steps:
     size = Size(attribute.column, attribute.parameter, attribute.size, refuses, request.show_values, only)
     takes = request.nulls != "drop"
     release = following(design)
-    tally = Step(
-        "methods/grouping/tally", values={"sensitive_column": attribute.internal}, reads={"population": "arrived"}
-    )
+    gathered, rows = call_arrivals(design)
+    tally = Step("methods/grouping/tally", values={"sensitive_column": attribute.internal}, reads={"population": rows})
     feasible = Step(
         "shared/feasibility",
         "query",
@@ -172,9 +193,52 @@ def group_arrivals(design: Grouping) -> Steps:
         },
     )
     # the first release finds a group for everybody, or says what would; later ones let rows wait
-    counted = (tally, feasible) if release.is_first else (moves.tally_movers() if release.mover_columns else tally,)
-    drawn = draw_from(design, "sensitive", "arrived")
-    return (*counted, *drawn, frequency, *seat_rows(design), *form_groups(design))
+    counted = (tally, feasible) if release.is_first else (moves.tally_movers(rows) if release.mover_columns else tally,)
+    drawn = draw_from(design, "sensitive", rows)
+    return (*gathered, *counted, *drawn, frequency, *seat_rows(design), *form_groups(design))
+
+
+def call_arrivals(design: Grouping) -> tuple[Steps, str]:
+    """Return the steps that decide whether all who came new are taken now, and the relation of those who are taken.
+
+    A first release takes them: it finds a group for everybody, or refuses, or leaves over what it draws evenly.
+    """
+    release = following(design)
+    if release.is_first or release.waiting == "alone":
+        return (), "arrived"
+    movers = release.mover_columns
+    columns = (*quasi_names(design.request), "sensitive", "identity", "person", "mark", "class_mark", *movers)
+    called = Step("methods/republication/called", values={"arrived_columns": columns})
+    return (*gather(design, ()), called), "called"
+
+
+def gather(
+    design: Grouping, signature: tuple[str, ...], refuse: Callable[[Row], None] | None = None
+) -> tuple[Step, Step]:
+    """Return the steps from `arrived` to `wave`: for those who have these quasi values in common, whether to take them.
+
+    They end in a report of how many are put off. refuse: what raises DataError for what it counts.
+    """
+    attribute, release = design.attribute, following(design)
+    values: dict[str, object] = {
+        "class_names": signature,
+        "group_size": attribute.size,
+        "mover_columns": release.mover_columns,
+        "follows": not release.is_first,
+        "just_put_off": release.put_off,
+        "most_failing": MOST_FAILING,
+        "coins": COINS,
+        "wave_purpose": f"{attribute.purpose}/wave/",
+    }
+    return (
+        Step("methods/republication/wave", values=values),
+        Step("methods/republication/gathering", "query", refuse=refuse, note=_describe_gathering),
+    )
+
+
+def _describe_gathering(row: Row) -> str:
+    parts = [GATHERING.format(**row)] if row["failing"] else []
+    return "; ".join([*parts, PUT_OFF.format(**row)] if row["put_off"] else parts)
 
 
 def settle_rows(design: Grouping) -> Steps:
@@ -211,7 +275,7 @@ def close_ledger(design: Design, waiting: str = WAITING) -> Steps:
             "query",
             refuse=_refuse_empty,
             dropped="withheld",
-            note=_describe_waiting(waiting),
+            note=_describe_waiting(waiting + (ALONE if release.waiting == "alone" else "")),
         ),
     )
 

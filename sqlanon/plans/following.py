@@ -8,6 +8,7 @@ from sqlanon.plans.templates import Sql
 
 RESERVE = 2  # values of a group more than are promised, where members may move
 Changed = Literal["leave", "keep", "move"]
+Waiting = Literal["together", "alone"]
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,9 @@ class Following:
     number: of the release, from 1. changed: what becomes of persons whose sensitive value changed. relations: the
     tables of the ledger by the names that steps read them under, none for the first release. losses: whether nearly
     everybody may have left. quasi: the columns of the release before. reserve: how many values more than promised the
-    groups of this ledger have, each of which pays for one move from the group.
+    groups of this ledger have, each of which pays for one move from the group. waiting: whether those who come new wait
+    all together until enough have come, or only those wait for whom no group is left. put_off: whether the release
+    before let rows wait though enough had come.
     """
 
     number: int
@@ -26,6 +29,8 @@ class Following:
     losses: bool = False
     quasi: tuple[str, ...] = ()
     reserve: int = 0
+    waiting: Waiting = "together"
+    put_off: bool = False
 
     @property
     def is_first(self) -> bool:

@@ -2,37 +2,18 @@
 
 import datetime
 import json
-import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import sqlanon.version
+from sqlanon.bounded_files import parse_json
 from sqlanon.errors import ReleaseError
+from sqlanon.plans import json_schema
 from sqlanon.plans.plan import Publication
 
 FORMAT = 1
-MOST_ROWS = 2**62  # sums of two counts stay within a bigint
+MOST_ROWS = json_schema.MOST
 Manifest = dict[str, Any]
-# what only a publisher could find, by comparing with the source
-_OF_THE_SOURCE = ("quasi_rows", "quasi_values", "sensitive_counts", "retention", "published_counts")
-_COMPARED = {
-    "format",
-    "method",
-    "parameters",
-    "columns",
-    "rows",
-    "groups",
-    "dropped_rows",
-    "guarantee",
-    "verified",
-    "files",
-}
-_ROLES = ("quasi", "sensitive", "group", "count", "label", "qiid", "alternatives", "values")
-_TEXTS = {
-    "engine": r"(duckdb|spark|postgres) [\w.+-]{1,40}|by hand",
-    "sqlanon": r"[\w.+-]{1,40}",
-    "created": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?\+00:00",
-}
 _REQUIRED = {
     "format": int,
     "method": str,
@@ -86,9 +67,9 @@ def parse_manifest(text: str, where: str) -> Manifest:
     where: what the errors call the place it was found in. Every value of it is a stranger's.
     """
     try:
-        manifest = json.loads(text)
-    except (ValueError, RecursionError):
-        raise ReleaseError(f"the manifest of {where} is not JSON") from None
+        manifest = parse_json(text)
+    except ValueError as error:
+        raise ReleaseError(f"the manifest of {where} is not JSON as manifests are written: {error}") from None
     if not isinstance(manifest, dict):
         raise ReleaseError(f"the manifest of {where} is not an object")
     for key, kind in _REQUIRED.items():
@@ -104,30 +85,6 @@ def parse_manifest(text: str, where: str) -> Manifest:
             f"{where} has format {manifest['format']}; this sqlanon reads format {FORMAT}: install a newer one"
         )
     return manifest
-
-
-def foreign_texts(manifest: Manifest, found: Collection[str]) -> list[str]:
-    """Return the names in a manifest whose values are not what a release says there: they could hold anything.
-
-    found: what was compared with the tables already, `verified diversity` among it.
-    """
-    wrong = [name for name in manifest if name not in _TEXTS and name not in _COMPARED]
-    wrong += [f"columns {role}" for role in manifest["columns"] if role not in _ROLES]
-    wrong += [name for name, kind in _TEXTS.items() if not re.fullmatch(kind, str(manifest.get(name, "")))]
-    verified = manifest.get("verified", {})
-    if not isinstance(verified, dict):
-        return [*wrong, "verified"]
-    for name, value in verified.items():
-        if f"verified {name}" not in found and not (name in _OF_THE_SOURCE and _is_count(value)):
-            wrong.append(f"verified {name}")
-    return wrong
-
-
-def _is_count(value: object) -> bool:
-    """Tell whether this is what a comparison with the source finds: numbers of rows, or that it holds."""
-    if isinstance(value, dict):
-        return set(value) == {"added_rows", "missing_rows"} and all(type(count) is int for count in value.values())
-    return value in ("holds", "not run")
 
 
 def _check_columns(columns: Manifest, where: str) -> None:

@@ -13,6 +13,7 @@ from sqlanon.plans.traits import Traits
 Row = Mapping[str, Any]
 Nulls = Literal["refuse", "value", "drop"]
 Draws = Literal["keyed", "random"]
+PERSONS = ("one", "many", "unchecked")  # how many rows a person has; unchecked where nothing tells persons apart
 Identity = Literal["number", "identifier", "row"]
 UniqueQuasi = Literal["refuse", "keep"]
 
@@ -77,9 +78,10 @@ class Request:
     @property
     def rows_per_person(self) -> str:
         """Return what is known of it: one, many, or unchecked where nothing tells persons apart."""
+        one, many, unchecked = PERSONS
         if self.many_rows_per_person:
-            return "many"
-        return "one" if self.roles.identifier else "unchecked"
+            return many
+        return one if self.roles.identifier else unchecked
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,9 @@ def resolve_names(columns: Sequence[str], names: Iterable[str]) -> tuple[str, ..
     names = tuple(names)
     missing = [name for name in names if name.lower() not in spelled]
     if missing:
+        words = next((name.split() for name in missing if len(name.split()) > 1), [])
+        if words and all(word.lower() in spelled for word in words):
+            raise UsageError(f"{' '.join(words)!r} is several columns: write {','.join(words)}", about=missing)
         told = NO_COLUMN.format(missing=_listed(missing), columns=_listed(columns))
         raise UsageError(told + _nearest(missing, spelled), about=missing)
     return tuple(spelled[name.lower()] for name in names)

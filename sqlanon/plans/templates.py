@@ -15,6 +15,8 @@ from sqlanon.errors import TemplateError
 
 _HEADER = re.compile(r"\A\{#(?P<body>.*?)#\}", re.DOTALL)
 _FIELD = re.compile(r"^[ \t]*(?P<key>inputs|parameters|output):[ \t]*(?P<value>.*?)[ \t]*$", re.MULTILINE)
+_REMEMBERED = 4096
+_rendered: dict[int, str] = {}  # hash of a statement -> its template, of the last ones
 
 
 class Sql(Markup):
@@ -142,5 +144,14 @@ def render(template: str, **values: object) -> str:
     """Render `template` to one SELECT; a missing or an unused value is an error."""
     declared = template_header(template)
     _check_values(template, values, declared.inputs + declared.parameters)
-    text = str(_environment().get_template(f"{template}.sql.j2").render(**values))
-    return text.strip()
+    text = str(_environment().get_template(f"{template}.sql.j2").render(**values)).strip()
+    _rendered[hash(text)] = template
+    while len(_rendered) > _REMEMBERED:
+        del _rendered[next(iter(_rendered))]
+    return text
+
+
+def template_of(sql: str) -> str:
+    """Return the template of a statement that was rendered lately, also in `create … as` or `copy`; '' for others."""
+    texts = (sql, sql.partition(" as\n")[2], sql.removeprefix("copy (\n").rpartition("\n) to ")[0])
+    return next((_rendered[hash(text)] for text in texts if hash(text) in _rendered), "")

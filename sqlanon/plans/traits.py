@@ -23,3 +23,16 @@ class Traits:
     numbers_rows: bool = False
     own_draws: bool = False
     packs_rows: bool = False
+
+
+# what is known of an engine decides what runs there, and so what a script for it says
+TRAITS = {
+    "duckdb": Traits(few_tables=True, numbers_rows=True, own_draws=True, packs_rows=True),
+    "spark": Traits(few_tables=True, shares_hashes=False, packs_rows=True),
+    "postgres": Traits(row_by_row=True, few_tables=True, shares_hashes=False, wide_hashes=True, packs_rows=True),
+}
+
+
+def traits_of(dialect: str) -> Traits:
+    """Return the traits of the engine that speaks a dialect; those of any engine where none of ours does."""
+    return TRAITS.get(dialect, Traits())

@@ -14,6 +14,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError, VerificationError
 from sqlanon.interruption import visible_or_not
 from sqlanon.methods import METHODS
+from sqlanon.methods.feasibility import refuse_several_rows
 from sqlanon.plans.build import render_query
 from sqlanon.plans.manifest import Manifest, new_manifest
 from sqlanon.plans.plan import Publication, Source
@@ -35,7 +36,8 @@ class Adoption:
 
     qit, st, data: each a table, view, file, or relation-like object. quasi: the columns to publish, all that have no
     other role if empty. sensitive: needed of `data`; of ST it is the column beside group and count. group, count: their
-    names. dropped_rows: how many rows of the source are in none of the tables.
+    names. dropped_rows: how many rows of the source are in none of the tables. id: columns of the source that tell
+    persons apart; rows_per_person: "many" where a person may have several rows.
     """
 
     qit: object = None
@@ -49,6 +51,13 @@ class Adoption:
     gamma: int | None = None
     residue: str = "drop"
     dropped_rows: int = 0
+    id: Sequence[str] = ()
+    rows_per_person: str | None = None
+
+    @property
+    def known_of_persons(self) -> str:
+        """Return what is known of a person's rows, as `publish` tells it."""
+        return self.rows_per_person or ("one" if self.id else "unchecked")
 
 
 def adoption(**given: Any) -> Adoption:
@@ -59,7 +68,7 @@ def adoption(**given: Any) -> Adoption:
         raise UsageError(
             f"no parameter {unknown[0]!r}; there are {', '.join(field.name for field in fields(Adoption))}"
         )
-    for name in ("quasi", "sensitive"):
+    for name in ("quasi", "sensitive", "id"):
         if isinstance(given.get(name), str):
             given[name] = [given[name]]
     for name in ("l", "gamma", "dropped_rows"):
@@ -83,13 +92,26 @@ def adopt(
     VerificationError where they do not hold what is said of them: nothing appears.
     """
     outputs, manifest = statements(asked, engine)
+    if asked.id and against is None:
+        raise UsageError(f"{option('id')} names columns of the source; say which with {option('against', 'SOURCE')}")
     if asked.data is not None and against is None:
         raise UsageError(f"say {option('against', 'SOURCE')}: rows that nobody randomized look like those that were")
     source = None if against is None else engine.find_source(against)
+    if asked.id and source is not None and asked.rows_per_person is None:
+        _refuse_several_rows(engine, source, asked.id)
     # whoever wrote the tables may write to them again: one moment for the copies and the comparison
     with visible_or_not(), closing(target_of(engine, out, into, overwrite)) as target, engine.snapshot(), target:
         manifest, tables, _ = write_verified(engine, target, outputs, manifest, source, _require_retention)
     return open_release(out) if out is not None else Release(engine, tables, manifest, Place(schema=into))
+
+
+def _refuse_several_rows(engine: Engine, found: Found, identifier: Sequence[str]) -> None:
+    """Refuse tables of a source in which a person has several rows: what they promise is per row."""
+    source, types = found
+    columns = resolve_names(list(types), split_columns(identifier, list(types)))
+    persons = {"identifier_columns": columns}
+    (row,) = engine.rows(render_query("shared/persons", persons, {"population": source.relation}))
+    refuse_several_rows(row)
 
 
 def _require_retention(manifest: Manifest) -> None:
@@ -103,6 +125,8 @@ def _require_retention(manifest: Manifest) -> None:
 
 def statements(asked: Adoption, engine: Engine) -> tuple[list[Statement], Manifest]:
     """Return the SELECTs that copy the tables, and the manifest as far as it is known before they are verified."""
+    if asked.rows_per_person not in (None, "many"):
+        raise UsageError(f"{option('rows_per_person', asked.rows_per_person)} is not known; say many, or nothing")
     if asked.dropped_rows < 0:
         raise UsageError(f"{option('dropped_rows', asked.dropped_rows)} is no number of rows")
     groups = [one for one in (asked.qit, asked.st) if one is not None]
@@ -163,7 +187,7 @@ def _manifest(
     method: str, parameters: Mapping[str, object], columns: Mapping[str, Any], engine: Engine, asked: Adoption
 ) -> Manifest:
     # the column names of both tables are the manifest's: `adopted` tells that no plan of ours made them
-    said = Publication((), {**parameters, "adopted": True}, columns, {})
+    said = Publication((), {**parameters, "rows_per_person": asked.known_of_persons, "adopted": True}, columns, {})
     manifest = new_manifest(method, said, engine.name, {}, asked.dropped_rows)
     form_of(manifest).verification.check_manifest(manifest, "the adopted tables")
     return manifest

@@ -24,6 +24,7 @@ from sqlanon.wording import option
 if TYPE_CHECKING:
     import pandas as pd
 
+_ORDER = "order by all asc nulls last"
 FORMATS = {".parquet": "format parquet, compression zstd", ".csv": "format csv, header true"}
 
 
@@ -111,9 +112,9 @@ def _write_lines(path: Path, lines: Iterable[Sequence[object]]) -> None:
 def _write_table(engine: Engine, kept: Statement, place: Path, how: str) -> None:
     """Write one table into a file that is its owner's before anything is in it."""
     if isinstance(engine, DuckDBEngine):
-        _copy_table(engine, f"(\n{kept.sql}\n) order by all", place, how)  # as it is: a frame takes NaN for no value
+        _copy_table(engine, f"(\n{kept.sql}\n) {_ORDER}", place, how)  # as it is: a frame takes NaN for no value
     else:
-        _write_frame(engine.frame(kept.sql), place, how, "order by all")
+        _write_frame(engine.frame(kept.sql), place, how, _ORDER)
 
 
 def _write_frame(frame: "pd.DataFrame", place: Path, how: str, order: str = "") -> None:

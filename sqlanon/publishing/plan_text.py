@@ -10,6 +10,7 @@ from sqlanon.plans.plan import Figures, Loop, Plan, Report, Request, Source
 from sqlanon.plans.roles import checked_roles, split_columns
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
+from sqlanon.plans.traits import traits_of
 from sqlanon.publishing.release_request import ReleaseRequest, prepare
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def compiled(asked: ReleaseRequest, dialect: str, engine: Engine | None = None, 
     method.refuse_dialect(dialect)
     if engine is not None:
         table = None if dialect == engine.dialect else _table_elsewhere(str(asked.source), dialect)
-        plan, _ = prepare(asked, engine, PREFIX, asked.identity_elsewhere, table=table, script=True, **parameters)
+        plan, _ = prepare(asked, engine, PREFIX, asked.identity_elsewhere, table=table, dialect=dialect, **parameters)
         return write_script(plan, dialect, method.paper)
     roles = checked_roles(*(split_columns(names) for names in (asked.quasi, asked.sensitive, asked.identifier)))
     request = Request(
@@ -82,6 +83,7 @@ def compiled(asked: ReleaseRequest, dialect: str, engine: Engine | None = None, 
         identity=asked.identity_elsewhere,
         many_rows_per_person=asked.many_rows_per_person,
         unique_quasi=asked.unique_quasi,
+        traits=traits_of(dialect),
     )
     return write_script(method.plan(request, prefix=PREFIX, **parameters), dialect, method.paper)
 

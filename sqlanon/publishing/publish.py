@@ -30,6 +30,7 @@ from sqlanon.releases.forms import form_of
 from sqlanon.releases.release import Release, open_release
 from sqlanon.releases.targets import MANIFEST, Place, Target
 from sqlanon.releases.verified_write import write_verified
+from sqlanon.risks.given_away import note_given_away
 from sqlanon.sql.sources.queried_source import read_files
 from sqlanon.verification.checks import Report
 from sqlanon.wording import option
@@ -77,11 +78,13 @@ def publish(
         with kept.saved_tables(engine), target:
             outputs, known = publication.outputs, _known(plan, engine)
             manifest, tables, report = write_verified(engine, target, outputs, manifest, against, accept, known)
+        given_away = _given_away(asked, engine, *against)
     # a directory is opened as its recipient will, from the files
     release = open_release(out) if out is not None else Release(engine, tables, manifest, Place(schema=into))
     release.sql, release.learned = plan_text(plan, engine), dict(publication.learned)
     release.notes = _lacking(asked, *against)
     release.notes += [*_notes(asked, manifest, against[1], into, engine), *_exposed(report), *plan.notes(reports)]
+    release.notes += given_away
     release.notes += _follows(before, manifest, ledger)
     return release
 
@@ -96,6 +99,13 @@ def _check_request(asked: ReleaseRequest, out: str | Path | None, into: str | No
 def _lacking(asked: ReleaseRequest, source: Source, types: Mapping[str, str]) -> list[str]:
     """Tell which columns with a role files of the source lack."""
     return source.note_lacking(resolve_roles(list(types), asked.quasi, asked.sensitive, asked.identifier).all)
+
+
+def _given_away(asked: ReleaseRequest, engine: Engine, source: Source, types: Mapping[str, str]) -> list[str]:
+    """Tell which quasi columns give sensitive values away, from the rows that were published."""
+    roles = resolve_roles(list(types), asked.quasi, asked.sensitive, asked.identifier)
+    found = note_given_away(engine, source, types, roles.quasi, roles.sensitive, asked.nulls == "drop")
+    return [f"warning: {note}" for note in found]
 
 
 def _follows(before: Manifest | None, manifest: Manifest, ledger: LedgerRun | None) -> list[str]:

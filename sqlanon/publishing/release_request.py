@@ -13,7 +13,7 @@ from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Beside, Draws, Identity, Nulls, Plan, Request, Source, UniqueQuasi
 from sqlanon.plans.roles import resolve_roles
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.plans.traits import Traits
+from sqlanon.plans.traits import traits_of
 from sqlanon.sql.sources.queried_source import QueriedSource
 from sqlanon.wording import option
 
@@ -70,11 +70,11 @@ def request_of(
 
 def _ledger(arguments: Mapping[str, Any]) -> LedgerRequest | None:
     given: dict[str, Any] = {
-        name: arguments.get(name) for name in ("changed", "since", "expect_departures", "new_quasi")
+        name: arguments.get(name) for name in ("changed", "waiting", "since", "expect_departures", "new_quasi")
     }
     if arguments.get("ledger") is not None:
         return LedgerRequest(path=arguments["ledger"], **given)
-    named = [name for name, value in given.items() if value not in (None, False, "leave")]
+    named = [name for name, value in given.items() if value not in (None, False, "leave", "together")]
     if named:
         raise UsageError(f"{option(named[0])} is about releases under a ledger; say which with {option('ledger')}")
     return None
@@ -87,14 +87,14 @@ def prepare(
     identity: Identity | None = None,
     following: Following | None = None,
     table: Sql | None = None,
-    script: bool = False,
+    dialect: str | None = None,
     **parameters: Any,
 ) -> tuple[Plan, tuple[Source, Mapping[str, str]]]:
     """Resolve the source and the roles; return the plan, and the source with its columns' types.
 
     identity: how rows are told apart; what serves the key best if None. following: the ledger to publish under. table:
-    the table of another engine that the plan is to read, whose columns are those of the source. script: whether the
-    plan becomes a script, which has to say what every dialect can.
+    the table of another engine that the plan is to read, whose columns are those of the source. dialect: of
+    the script that the plan becomes; None where the engine runs it.
     """
     method = METHODS[asked.method]
     method.refuse_dialect(engine.dialect)
@@ -117,7 +117,7 @@ def prepare(
         show_values=asked.show_values,
         types=types,
         following=following,
-        traits=Traits() if script else engine.traits,
+        traits=engine.traits if dialect is None else traits_of(dialect),
     )
     values = {name: _look_up(value, engine) for name, value in parameters.items()}
     # what is asked of the source is asked here

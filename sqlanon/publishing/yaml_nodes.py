@@ -6,10 +6,12 @@ from typing import Any, NoReturn
 import yaml
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
+from sqlanon.bounded_files import read_text
 from sqlanon.errors import UsageError
 
 __all__ = ["MappingNode", "Node", "NodeReader", "ScalarNode", "SequenceNode", "composed"]
 
+LONGEST = 2**20  # bytes of a job
 _WORDS = {"str": "text", "int": "a whole number", "float": "a number", "bool": "true or false", "null": "nothing"}
 
 
@@ -17,7 +19,7 @@ def composed(path: Path) -> Node | None:
     """Return the file's root node, None where the file is empty; raise UsageError where it is not YAML."""
     text = ""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path, LONGEST)
         root: Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
     except RecursionError:
         raise UsageError(f"{path}: not YAML that a job needs: lists or mappings are nested too deep") from None
@@ -78,7 +80,10 @@ class NodeReader:
         if not scalar or (kind not in kinds and not (kind == "int" and "float" in kinds)):
             advice = "; put it into quotes" if scalar and kinds == ("str",) and node.value else ""
             self.refuse(node, f"{name} is {' or '.join(_WORDS[each] for each in kinds)}, not {_kind(node)}{advice}")
-        return yaml.SafeLoader("").construct_object(node, deep=True)
+        try:
+            return yaml.SafeLoader("").construct_object(node, deep=True)
+        except ValueError:  # Python reads whole numbers of some thousand digits, no longer ones
+            self.refuse(node, f"{name} is a number that is too long")
 
     def text(self, node: yaml.Node, name: str) -> str:
         """Return a text that is not empty."""

@@ -1,10 +1,8 @@
-"""What a release answers: aggregate queries, in one session that stays open, and a page that tells of it."""
+"""What a release answers: aggregate queries, in one session that stays open."""
 
 import logging
-import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.time_limit import LONGEST, time_limit
@@ -14,10 +12,8 @@ from sqlanon.releases.standing_release import StandingRelease
 from sqlanon.wording import spoken
 
 if TYPE_CHECKING:
-    from sqlanon.attacks.findings import Attack
     from sqlanon.estimation.answer import Answer
     from sqlanon.estimation.answered import Answered
-    from sqlanon.reports.page import Page
 
 log = logging.getLogger("sqlanon")
 
@@ -119,24 +115,6 @@ class AskedRelease(StandingRelease):
         itself), else in the moments that the estimate is made of; its first line says which.
         """
         return self._open_session().script(sql, estimator)
-
-    def report(
-        self,
-        out: str | os.PathLike[str] | None = None,
-        *,
-        against: object = None,
-        id: str | Iterable[str] = (),
-        others: "Iterable[AskedRelease]" = (),
-        comparison: str | os.PathLike[str] | None = None,
-        attack: "Attack | str | os.PathLike[str] | None" = None,
-        overwrite: bool = False,
-    ) -> "Page":
-        """Tell about this release on one page of HTML, as `sqlanon.report` does, which says what each argument is."""
-        # attacks and reports know releases: what they do is looked up when it is asked for, and not imported here
-        found: Page = import_module("sqlanon.api.judgement").report(
-            self, out, against=against, id=id, others=others, comparison=comparison, attack=attack, overwrite=overwrite
-        )
-        return found
 
     def _open_session(self) -> Session:
         if self._session is None:

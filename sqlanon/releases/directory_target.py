@@ -12,8 +12,9 @@ from sqlanon.interruption import hold_back
 from sqlanon.plans.manifest import Manifest, manifest_text, parse_manifest
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
+from sqlanon.read_places import MANIFEST, refuse_in_any_release
 from sqlanon.releases.companions.registry import write_companions
-from sqlanon.releases.targets import MANIFEST, file_sha256
+from sqlanon.releases.targets import file_sha256, read_manifest_text
 from sqlanon.wording import option
 
 
@@ -26,6 +27,7 @@ class DirectoryTarget:
         self.path = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow a link at the target
         if not self.path.parent.is_dir():
             raise TargetError(f"no directory {str(self.path.parent)!r} to write {self.path.name!r} in")
+        refuse_in_any_release(self.path)
         # first put back what a dead run had set aside: it may be the release that stands in the way
         recover_directory(self.path)
         _replaceable_files(self.path, overwrite)
@@ -108,8 +110,8 @@ def _replaceable_files(target: Path, overwrite: bool) -> frozenset[str]:
     if not any(target.iterdir()):
         return frozenset()
     try:
-        manifest = parse_manifest((target / MANIFEST).read_text(encoding="utf-8"), str(target))
-    except (OSError, UnicodeDecodeError, ReleaseError):
+        manifest = parse_manifest(read_manifest_text(target), str(target))
+    except ReleaseError:
         raise TargetError(
             f"{str(target)!r} holds files but no release; {option('overwrite', True)} replaces releases only:"
             f" choose another {option('out')}"

@@ -1,14 +1,16 @@
 """Look at a release's files and tables beside its manifest: are they the ones it describes?"""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import ReleaseError
-from sqlanon.plans.manifest import Manifest, foreign_texts
+from sqlanon.plans.json_schema import shown_path
+from sqlanon.plans.manifest import Manifest, manifest_text
 from sqlanon.releases.forms import form_of
-from sqlanon.releases.targets import Place, file_sha256, table_files
+from sqlanon.releases.manifest_schema import OF_THE_SOURCE, manifest_faults
+from sqlanon.releases.targets import MANIFEST, Place, file_sha256, read_manifest_text, table_files
 from sqlanon.verification.checks import Check, PublishedTables, Report, equal_figures
 
 
@@ -26,14 +28,25 @@ def check_files(engine: Engine, manifest: Manifest, place: Place) -> Check:
 
     files = manifest["files"]
     if place.directory is None:  # tables, which the database keeps whole
-        foreign = foreign_entries(engine, place.schema, manifest) if place.schema is not None else {}
+        foreign = {}
+        if place.schema is not None:
+            from sqlanon.releases.database_targets import read_schema_manifest  # most releases are directories
+
+            foreign = foreign_entries(engine, place.schema, manifest)
+            foreign |= _foreign_writing(manifest, "table manifest", read_schema_manifest(engine, place.schema))
         return Check("files", sorted(files), foreign or sorted(files), not foreign)
     required = {name: entry.get("sha256") for name, entry in files.items()}
     # the inside of a file is looked at where it is the publisher's
     changed = changed_files(place.directory, manifest) or foreign_files(place.directory, manifest)
+    changed |= _foreign_writing(manifest, MANIFEST, read_manifest_text(place.directory))
     if changed:
         return Check("files", {name: required.get(name, "nothing else") for name in changed}, changed, False)
     return Check("files", required, "as the manifest says", True)
+
+
+def _foreign_writing(manifest: Manifest, name: str, text: str) -> dict[str, str]:
+    """Return the manifest's name with a word where its text is not what writing its contents gives, else nothing."""
+    return {} if manifest_text(manifest) == text else {name: "not written as its contents are"}
 
 
 def check_texts(manifest: Manifest, place: Place) -> Check | None:
@@ -99,10 +112,14 @@ def check_manifest_figures(manifest: Manifest, report: Report) -> Check:
     if figures["rows"]:
         required["guarantee"] = form.guarantee(manifest, figures["rows"])
         claimed["guarantee"] = manifest.get("guarantee")
+    verified = manifest.get("verified")
     for name, found in form.verified_figures(report).items():
-        if name in manifest.get("verified", {}):  # what the publisher compared with the source is not known here
-            required[f"verified {name}"], claimed[f"verified {name}"] = found, manifest["verified"][name]
-    unknown = foreign_texts(manifest, set(required))
+        # what the publisher compared with the source is not known here
+        if isinstance(verified, dict) and name in verified:
+            required[f"verified {name}"], claimed[f"verified {name}"] = found, verified[name]
+    unknown = list(dict.fromkeys(map(shown_path, manifest_faults(manifest))))
+    unknown += [name for name in _unproved(manifest, set(required)) if name not in unknown]
+    unknown += _unheld_weights(manifest, figures)
     if unknown:
         required["nothing else"], claimed["nothing else"] = "", unknown
     differing = [name for name in required if not equal_figures(required[name], claimed[name])]
@@ -110,6 +127,20 @@ def check_manifest_figures(manifest: Manifest, report: Report) -> Check:
         wanted, said = ({name: values[name] for name in differing} for values in (required, claimed))
         return Check("manifest", wanted, said, False)
     return Check("manifest", "rows, groups and promise as the tables have them", "as the tables have them", True)
+
+
+def _unproved(manifest: Manifest, proved: Collection[str]) -> list[str]:
+    """Return the figures that were neither counted in the tables nor can only be had from the source."""
+    verified = manifest.get("verified")
+    names = verified if isinstance(verified, dict) else ()
+    named = {f"verified {name}" for name in names if name not in OF_THE_SOURCE}
+    return sorted(named - {*proved})
+
+
+def _unheld_weights(manifest: Manifest, figures: Mapping[str, Any]) -> list[str]:
+    """Return where a manifest names sensitive values that its tables do not hold: each that they hold has a weight."""
+    named = [line for line in manifest["parameters"].get("weights", ()) if line["value"] is not None]
+    return ["parameters weights"] if len(named) > figures.get("held_values", len(named)) else []
 
 
 def _sum_rows(files: Mapping[str, Any], names: list[str]) -> int | None:

@@ -8,7 +8,7 @@ from sqlanon.plans.manifest import Manifest
 from sqlanon.releases.companions.registry import COMPANIONS
 from sqlanon.releases.companions.schema_comments import foreign_comments
 from sqlanon.releases.forms import form_of
-from sqlanon.releases.parquet_files import foreign_parts
+from sqlanon.releases.parquet.foreign_parts import foreign_parts
 from sqlanon.releases.targets import MANIFEST, table_files
 
 _DESCRIBED = {"rows", "bytes", "sha256"}

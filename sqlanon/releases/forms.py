@@ -37,7 +37,7 @@ class Form:
     nested: tuple[str, ...] = ()
     compared: Callable[[PublishedTables, Source, Mapping[str, str]], Check] | None = None
     compared_queries: Callable[[PublishedTables, Source, Mapping[str, str]], list[tuple[str, str]]] | None = None
-    presence: Callable[[PublishedTables, Source, Mapping[str, str]], tuple[str, str]] | None = None
+    presence: Callable[[PublishedTables, object], tuple[str, str]] | None = None
 
     def nested_columns(self, manifest: Manifest) -> set[str]:
         """Return the names of the published columns that hold nested values."""

@@ -4,17 +4,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from sqlanon.bounded_files import UnfitFileError, require_regular
 from sqlanon.engines.base import Engine
-from sqlanon.errors import ReleaseError, SqlanonError, UsageError
+from sqlanon.errors import ReleaseError, SqlanonError
 from sqlanon.methods import METHODS
-from sqlanon.methods.parameters import check_recorded
+from sqlanon.plans.json_schema import shown_path
 from sqlanon.plans.manifest import Manifest, parse_manifest
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.forms import form_of
+from sqlanon.releases.manifest_schema import parameter_faults
 from sqlanon.releases.steady_reading import directory_state
-from sqlanon.releases.targets import MANIFEST, Place, table_files
-
-LONGEST_MANIFEST = 2**26  # bytes; the longest that are published hold hierarchies, and a few megabytes
+from sqlanon.releases.targets import Place, read_manifest_text, table_files
 
 
 class StoredRelease(NamedTuple):
@@ -31,6 +31,11 @@ def find_in_directory(directory: Path, engine: Engine) -> StoredRelease:
     names = form_of(manifest).verification.TABLES
     # a table that the manifest does not list is looked for all the same: verification says what is missing
     files = {name: table_files(manifest["files"], name) or [f"{name}.parquet"] for name in names}
+    for file in (file for listed in files.values() for file in listed):
+        try:
+            require_regular(directory / file)
+        except UnfitFileError as error:
+            raise ReleaseError(f"{file} of {str(directory)!r} is no table: {error.strerror}") from None
     tables = {
         name: engine.read_parquet([_literal_path(directory / file) for file in listed])
         for name, listed in files.items()
@@ -40,16 +45,7 @@ def find_in_directory(directory: Path, engine: Engine) -> StoredRelease:
 
 def read_directory_manifest(directory: Path, engine: Engine) -> Manifest:
     """Return the manifest of the release in a directory; raise ReleaseError where this version can read none."""
-    path = directory / MANIFEST
-    try:
-        if not path.is_file():  # a pipe or a device would be read for ever
-            raise FileNotFoundError(path)
-        if path.stat().st_size > LONGEST_MANIFEST:
-            raise ReleaseError(f"the {MANIFEST} of {str(directory)!r} has {path.stat().st_size:,} bytes: it is none")
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise ReleaseError(f"{str(directory)!r} holds no readable {MANIFEST}: it is not a release") from None
-    return _read_manifest(text, str(directory), engine)
+    return _read_manifest(read_manifest_text(directory), str(directory), engine)
 
 
 def _literal_path(path: Path) -> Path:
@@ -79,8 +75,8 @@ def find_in_schema(schema: str, engine: Engine) -> StoredRelease:
 def manifest_in_directory(named: str) -> Manifest | None:
     """Return the manifest of a release's directory, read without its tables; None where there is no such release."""
     try:
-        return parse_manifest((Path(named) / MANIFEST).read_text(encoding="utf-8"), named)
-    except (OSError, ValueError, ReleaseError):
+        return parse_manifest(read_manifest_text(Path(named)), named)
+    except (ValueError, ReleaseError):
         return None
 
 
@@ -103,8 +99,7 @@ def _read_manifest(text: str, where: str, engine: Engine) -> Manifest:
         raise ReleaseError(f"{where} was made by the method {manifest['method']!r}, which this sqlanon does not know")
     form = form_of(manifest)
     form.verification.check_manifest(manifest, where)
-    try:
-        check_recorded(METHODS[manifest["method"]].parameters, manifest["parameters"])
-    except UsageError as error:
-        raise ReleaseError(f"the manifest of {where} records what no release has: {error}") from None
+    wrong = next(parameter_faults(manifest), None)
+    if wrong is not None:
+        raise ReleaseError(f"the manifest of {where} records what no release has: {shown_path(wrong)}")
     return manifest

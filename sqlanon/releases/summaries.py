@@ -46,7 +46,15 @@ def _together(manifest: Manifest) -> str:
 def _second(manifest: Manifest) -> str:
     if "release" not in manifest["parameters"]:
         return "a second release of these people"
-    return "a release of these people that is not of its ledger, or knows that values decide who leaves"
+    words = "a release of these people that is not of its ledger, or knows that values decide who leaves"
+    return words + _WAITED.get(manifest["parameters"].get("waiting", "alone"), "")
+
+
+# what is not promised to those who came new and were not shown at once
+_WAITED = {
+    "alone": ", or knows who waited to be shown, for who did most likely has a value frequent among those who came",
+    "together": ", or knows how values are distributed among those who wait (how many came decides who waits)",
+}
 
 
 _MISSING = "; who was in the table and is missing here had {value}one of the frequent values of people alike"

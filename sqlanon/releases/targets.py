@@ -1,17 +1,19 @@
 """What every place that a release goes to can do, and how a release's files are called."""
 
-import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from sqlanon.bounded_files import UnfitFileError, file_sha256, read_text
+from sqlanon.errors import ReleaseError
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
+from sqlanon.read_places import MANIFEST
 
-MANIFEST = "release.json"
+__all__ = ["MANIFEST", "Place", "State", "Target", "file_sha256", "read_manifest_text", "table_files"]
 State = tuple[int, int, int, int]  # numbers of a directory and its manifest, the manifest's size and time
 
 
@@ -56,12 +58,16 @@ class Target(Protocol):
         """Make the release visible."""
 
 
+def read_manifest_text(directory: Path) -> str:
+    """Return the text of a directory's release.json; raise ReleaseError where there is none that can be read."""
+    try:
+        return read_text(directory / MANIFEST)
+    except UnfitFileError as error:
+        raise ReleaseError(f"the {MANIFEST} of {str(directory)!r} is none: {error.strerror}") from None
+    except (OSError, UnicodeDecodeError):
+        raise ReleaseError(f"{str(directory)!r} holds no readable {MANIFEST}: it is not a release") from None
+
+
 def table_files(files: Iterable[str], table: str) -> list[str]:
     """Return the files of a release that hold one of its tables, in the order of their names."""
     return sorted(name for name in files if re.fullmatch(rf"{re.escape(table)}(-\d+)?\.parquet", name))
-
-
-def file_sha256(path: Path) -> str:
-    """Return a file's sha256 as hex digits."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlanon.adversary import background_knowledge, background_report, voter_list
-from sqlanon.errors import UsageError
+from sqlanon.errors import DataError, UsageError
 from sqlanon.methods.published_forms import has_several
 from sqlanon.plans.manifest import follows
 from sqlanon.plans.statement import Statement
@@ -81,7 +81,11 @@ def verify_release(published: PublishedTables, form: Form, place: Place, evidenc
     presence = None
     if evidence.voters is not None:
         log.info("looking up voters")
-        presence = published.engine.frame(_presence_query(published, form, evidence.voters)[1])
+        _, sql = _presence_query(published, form, evidence.voters)
+        try:
+            presence = published.engine.frame(sql)
+        except DataError as error:
+            raise DataError(f"cannot look voters up by the release's columns: {error}") from None
         figures["presence"] = voter_list.presence_figures(presence)
     report = Report(tuple(checks), figures, presence)
     if not evidence.backgrounds:
@@ -124,7 +128,7 @@ def _presence_query(published: PublishedTables, form: Form, voters: object) -> t
         raise UsageError(
             f"a release of {published.manifest['method']} has no groups of exact values to look voters up in"
         )
-    return form.presence(published, *published.engine.find_source(voters))
+    return form.presence(published, voters)
 
 
 def _require_groups(published: PublishedTables, form: Form, purpose: str) -> None:

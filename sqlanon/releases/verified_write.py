@@ -9,11 +9,13 @@ from sqlanon.adversary.background_knowledge import match_backgrounds
 from sqlanon.adversary.background_report import add_posteriors
 from sqlanon.engines.base import Engine
 from sqlanon.errors import VerificationError
+from sqlanon.plans.json_schema import shown_path
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.releases.forms import form_of
+from sqlanon.releases.manifest_schema import manifest_faults
 from sqlanon.releases.targets import Target
 from sqlanon.verification.checks import PublishedTables, Report
 
@@ -85,4 +87,7 @@ def _finish(manifest: Manifest, report: Report, target: Target, tables: Mapping[
     }
     finished = {**manifest, **added}
     finished["files"] |= target.write_companions(finished)
+    wrong = next(manifest_faults(finished), None)
+    if wrong is not None:  # whoever reads it would refuse it
+        raise VerificationError(f"the manifest would say what no release says of its {shown_path(wrong)}")
     return finished

@@ -1,10 +1,12 @@
 """Read the folder that `compare` wrote: lines of errors, by candidate, workload and band of selectivity."""
 
+import io
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sqlanon.bounded_files import read_bytes
 from sqlanon.comparison.comparison import ORDER
 from sqlanon.comparison.files import TABLES
 from sqlanon.comparison.question import COMPARED
@@ -27,7 +29,7 @@ def read_comparison(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
     path = Path(folder) / f"{TABLES[0]}.csv"
     refused = f"no comparison in {str(folder)!r}; `compare` writes one with its {option('out')}"
     try:
-        frame = pd.read_csv(path, nrows=MOST_LINES)
+        frame = pd.read_csv(io.BytesIO(read_bytes(path)), nrows=MOST_LINES)
         told = frame[list(_NEEDED)].assign(error=frame["median_relative_error"].astype(float))
     except (OSError, ValueError, KeyError):
         raise SourceError(refused) from None

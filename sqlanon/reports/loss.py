@@ -1,10 +1,12 @@
 """The charts of a page: what a release has lost, and how large its groups are."""
 
 from collections.abc import Iterator
+from functools import partial
 
-from sqlanon.charts.bars import draw_sizes
-from sqlanon.charts.figure import write_figure
-from sqlanon.charts.intervals import draw_intervals
+from sqlanon.charts.drawing import is_installed
+from sqlanon.charts.figure import draw_image, write_figure
+from sqlanon.charts.intervals import ESTIMATED, TRUE
+from sqlanon.charts.lines import Bar, write_bars, write_intervals
 from sqlanon.charts.selectivity import describe_errors, draw_errors
 from sqlanon.comparison.comparison import ORDER
 from sqlanon.html_tables import write_paragraphs
@@ -33,6 +35,8 @@ def write_loss(facts: Facts) -> str:
     told = [f"How near answers from the release come to the truth; bars {bars}."]
     if not facts.is_internal:
         told.append("This view holds no figure of the source; whoever owns it can set true values beside these.")
+    if facts.compared and not is_installed():
+        told.append("Errors by selectivity are told without charts: what draws them was not installed.")
     return write_paragraphs(told) + f'<div class="figures">{"".join(figures)}</div>'
 
 
@@ -42,12 +46,9 @@ def _draw_errors(facts: Facts) -> Iterator[str]:
         own = chosen if any(line["candidate"] == chosen for line in lines) else ""
         bands = [name for name in ORDER if any(line["band"] == name for line in lines)]
         told = [[line["candidate"], line["band"], f"{line['error']:.1%}"] for line in lines]
-        yield write_figure(
-            lambda drawn=lines, bands=bands, own=own: draw_errors(drawn, bands, own),  # type: ignore[misc]
-            describe_errors(workload),
-            ["candidate", "rows", "median error"],
-            told,
-        )
+        caption = describe_errors(workload)
+        drawn = draw_image(partial(draw_errors, lines, bands, own), caption)
+        yield write_figure(drawn, caption, ["candidate", "rows", "median error"], told)
 
 
 def _draw_frequencies(found: Frequencies, form: str) -> str:
@@ -59,12 +60,11 @@ def _draw_frequencies(found: Frequencies, form: str) -> str:
     heads = [what, "estimated", "low", "high", *(["in the source"] if has_truth else [])]
     lines = [[line[key] for key in ("name", "value", "low", "high", *(["truth"] if has_truth else []))]
              for line in found.lines]  # fmt: skip
-    return write_figure(lambda: draw_intervals(found.lines, "people"), caption, heads, lines)
+    return write_figure(write_intervals(found.lines, ESTIMATED, TRUE), caption, heads, lines)
 
 
 def _draw_sizes(sizes: Sizes) -> str:
     caption = f"How many {sizes.what} there are, by the number of rows in them"
+    bars = [Bar(line["size"], line["groups"], f"{line['groups']:,}") for line in sizes.lines]
     lines = [[line["size"], line["groups"]] for line in sizes.lines]
-    return write_figure(
-        lambda: draw_sizes(sizes.lines, f"{sizes.what}, by the rows in them"), caption, ["rows", sizes.what], lines
-    )
+    return write_figure(write_bars(bars), caption, ["rows", sizes.what], lines)

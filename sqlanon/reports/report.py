@@ -1,12 +1,10 @@
 """Make the page about a release, and write it where it was asked for."""
 
-import json
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from sqlanon.attacks.findings import Attack
-from sqlanon.charts.drawing import require
+from sqlanon.bounded_files import UnfitFileError, parse_json, read_text
 from sqlanon.errors import SourceError, UsageError
 from sqlanon.releases.release import Release
 from sqlanon.reports.compared_lines import read_comparison
@@ -27,9 +25,8 @@ def make_page(
 
     attack: what was found before, or the file that holds it; nothing is attacked again.
 
-    Raises UsageError where charts cannot be drawn, and what verification, attacks and answers raise.
+    Raises what verification, attacks and answers raise.
     """
-    require()
     compared = [] if comparison is None else read_comparison(comparison)
     found = attack if attack is None or isinstance(attack, Attack) else read_attack(attack)
     if found is not None and others:
@@ -40,7 +37,9 @@ def make_page(
 def read_attack(path: str | os.PathLike[str]) -> Attack:
     """Return what a file holds that `attack` printed as JSON; raise SourceError for any other."""
     try:
-        return Attack.from_plain(json.loads(Path(path).read_text(encoding="utf-8")))
+        return Attack.from_plain(parse_json(read_text(path)))
+    except UnfitFileError as error:
+        raise SourceError(f"cannot read {str(path)!r}: {error.strerror}") from None
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         words = "holds no attack; `attack` prints one with its"
         raise SourceError(f"{str(path)!r} {words} {option('format', 'json')}") from None

@@ -18,6 +18,7 @@ from sqlanon.ordered_types import is_ordered
 from sqlanon.plans.plan import Source
 from sqlanon.risks.check import Check
 from sqlanon.risks.failing import write_failing
+from sqlanon.risks.given_away import count_given_away
 from sqlanon.risks.limits import Measure, judge, read_measures
 from sqlanon.risks.notes import note_risks
 from sqlanon.risks.profiles import profile_columns, suggested_command
@@ -75,14 +76,18 @@ def _assess(classes: Classes) -> Check:
         own = [classes.names[name] for name in asked.identifier]
         figures |= classes.row("persons", {"microdata": classes.microdata}, identifiers=own)
     figures |= _population_figures(classes)
-    feasible = []
+    feasible, given_away = [], []
     for column in asked.sensitive:
         log.info("measuring %s", column)
         measures += _diversity(classes, column)
         feasible.append(_feasible(classes, column))
+        known = {name: (classes.names[name], classes.types[name]) for name in asked.quasi}
+        given_away += count_given_away(classes.engine, classes.values_of(column), known, column, "sum(row_count)")
     uniqueness = _uniqueness(classes, figures["rows"])
     notes = note_risks(classes, figures, uniqueness, feasible)
-    return Check(figures, tuple(measures), uniqueness, feasible=tuple(feasible), notes=tuple(notes))
+    notes += [each.note for each in given_away if each.note]
+    lines = tuple(each.as_line() for each in given_away)
+    return Check(figures, tuple(measures), uniqueness, lines, feasible=tuple(feasible), notes=tuple(notes))
 
 
 def _refuse_empty(rows: Any) -> None:

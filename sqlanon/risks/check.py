@@ -16,13 +16,15 @@ class Check:
     """What a table risks.
 
     figures: rows, persons, classes and risks by name. measures: each where it is worst. uniqueness: a line per quasi
-    column and pair; columns: a line per column of the source; feasible: a line per sensitive column with the largest l
-    and gamma. notes: sentences. command: what may be typed next, '' where roles are missing.
+    column and pair; given_away: a line per sensitive and quasi column; columns: a line per column of the source;
+    feasible: a line per sensitive column with the largest l and gamma. notes: sentences. command: what may be typed
+    next, '' where roles are missing.
     """
 
     figures: dict[str, Any]
     measures: tuple[Measure, ...] = ()
     uniqueness: tuple[dict[str, Any], ...] = ()
+    given_away: tuple[dict[str, Any], ...] = ()
     columns: tuple[dict[str, Any], ...] = ()
     feasible: tuple[dict[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
@@ -57,6 +59,7 @@ class Check:
             "figures": plain(self.figures),
             "measures": [plain(line) for line in lines],
             "uniqueness": [plain(line) for line in self.uniqueness],
+            "given_away": [plain(line) for line in self.given_away],
             "feasible": [plain(line) for line in self.feasible],
             "columns": [plain(line) for line in self.columns],
             "notes": list(self.notes),
@@ -74,6 +77,7 @@ class Check:
                           ["measure", "column", "required", "found", "holds"], lines))  # fmt: skip
         for title, table in (
             ("Rows that nobody else equals, by what an adversary knows", self.uniqueness),
+            ("Sensitive values that occur with one value of a quasi column alone", self.given_away),
             ("What each sensitive column allows", self.feasible),
             ("Columns", self.columns),
         ):

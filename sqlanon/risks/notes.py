@@ -1,5 +1,6 @@
 """What a publisher should know before publishing, in sentences; counts, never values."""
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -62,26 +63,39 @@ def _missing(feasible: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _determinations(classes: Classes, rows: int, feasible: Sequence[dict[str, Any]]) -> list[str]:
-    """Say which quasi column tells a sensitive value: groups hide nothing from an adversary who knows the rule."""
+    """Say which quasi column, or pair, tells a sensitive value: groups hide nothing from who knows the rule."""
     notes = []
     for line in feasible:
-        if not _may_be_determined(classes, line["column"], rows):
+        if line["values"] < 2 or not _may_be_determined(classes, line["column"], rows):
             continue
-        for name in classes.question.quasi:
-            given = {"class_value": classes.values_of(line["column"])}
-            found: dict[str, Any] = classes.row("determination", given, column=classes.names[name])
-            shared, told = found["shared_rows"], found["determined_rows"]
-            # where one value is that frequent anyway, a column that tells it tells nothing
-            if line["values"] < 2 or shared < SHARED * rows or told < DETERMINED * shared:
-                continue
-            if told <= line["largest_share"] * shared * (1 + (1 - DETERMINED)) and told < shared:
-                continue
-            how = "determines" if told == shared else f"determines in {told / shared:.1%} of the rows"
+        columns: list[tuple[str, ...]] = [(name,) for name in classes.question.quasi]
+        found = {known: share for known in columns if (share := _determined(classes, line, known, rows))}
+        # a pair of which one column suffices tells nothing more
+        alone = {name for known in found for name in known}
+        pairs = itertools.combinations([name for name in classes.question.quasi if name not in alone], 2)
+        found |= {known: share for known in pairs if (share := _determined(classes, line, known, rows))}
+        for known, share in found.items():
+            named, how = " and ".join(known), "determines" if len(known) == 1 else "together determine"
+            exactly = "" if share == 1 else f" in {share:.1%} of the rows"
+            leave = "leave one of the two out" if len(known) == 1 else "leave one of the three out"
             notes.append(
-                f"{name} {how} {line['column']}: whoever knows the rule and {name} knows it, whatever is published"
-                f" beside {name}; leave one of the two out"
+                f"{named} {how}{exactly} {line['column']}: whoever knows the rule and {named} knows it, whatever is"
+                f" published beside {named}; {leave}"
             )
     return notes
+
+
+def _determined(classes: Classes, line: dict[str, Any], known: Sequence[str], rows: int) -> float:
+    """Return of which share of the rows the columns tell the sensitive value, 0 where that is not said."""
+    given = {"class_value": classes.values_of(line["column"])}
+    found: dict[str, Any] = classes.row("determination", given, columns=[classes.names[name] for name in known])
+    shared, told = found["shared_rows"], found["determined_rows"]
+    if shared < SHARED * rows or told < DETERMINED * shared:
+        return 0.0
+    # where one value is that frequent anyway, a column that tells it tells nothing
+    if told <= line["largest_share"] * shared * (1 + (1 - DETERMINED)) and told < shared:
+        return 0.0
+    return float(told / shared)
 
 
 def _may_be_determined(classes: Classes, column: str, rows: int) -> bool:

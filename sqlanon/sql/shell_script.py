@@ -7,9 +7,20 @@ from sqlanon.errors import TemplateError
 from sqlanon.plans.plan import Guard, Loop, Plan, Report
 from sqlanon.plans.statement import Kind, Statement
 from sqlanon.plans.templates import literal, template_header
+from sqlanon.plans.traits import TRAITS
 from sqlanon.sql.shells import SHELLS, Shell
 from sqlanon.sql.translate import quote_relation, translate
 from sqlanon.wording import spoken
+
+# What an engine runs otherwise than its script says, with the reason: it can ask the source first. A test traces
+# publications, and finds that everything else is the same.
+RUN_OTHERWISE = (
+    "under a key of its own it draws by the numbers of rows, which a script does not have",
+    "quasi columns that all hold whole numbers are packed into one number, by their least and greatest values",
+)
+RUN_OTHERWISE_BY_METHOD = {
+    "mondrian": {"data": "the table has a column for unknown values only where a quasi column holds some"},
+}
 
 
 def write_script(plan: Plan, dialect: str, paper: str = "") -> str:
@@ -69,8 +80,16 @@ def _write_head(plan: Plan, dialect: str, paper: str) -> str:
         "Make one with: openssl rand -hex 32",
         f"Hand it over before the script runs: {hand_over}",
         *([SHELLS[dialect].note] if SHELLS[dialect].note else []),
+        *_tell_differences(plan, dialect),
     ]
     return "\n".join(_comment(line) for line in lines)
+
+
+def _tell_differences(plan: Plan, dialect: str) -> list[str]:
+    if dialect not in TRAITS:
+        return []
+    reasons = (*RUN_OTHERWISE, *RUN_OTHERWISE_BY_METHOD.get(plan.method, {}).values())
+    return [f"publish runs these statements on {dialect}, but:", *(f"* {reason}" for reason in reasons)]
 
 
 def _write_key(plan: Plan, dialect: str) -> list[str]:
@@ -113,10 +132,15 @@ def _drop(relation: str, word: str, dialect: str) -> str:
 
 def _create(statement: Statement, keeping: str, dialect: str) -> list[str]:
     relation = quote_relation(statement.relation, dialect)
-    create = f"{_describe(statement)}\n{keeping.format(name=relation)}\n{translate(statement.sql, dialect)};"
+    create = f"{_describe(statement)}\n{keeping.format(name=relation)}\n{_translate(statement.sql, dialect)};"
     if statement.kind == "table" and SHELLS[dialect].after_table:
         create += "\n" + SHELLS[dialect].after_table.format(name=relation)
     return [create]
+
+
+def _translate(sql: str, dialect: str) -> str:
+    # what an engine of ours runs, its shell runs
+    return translate(sql, dialect, run=dialect in TRAITS)
 
 
 def _write_check(check: Report, dialect: str) -> list[str]:
@@ -124,7 +148,7 @@ def _write_check(check: Report, dialect: str) -> list[str]:
     if check.guards:
         return [f"{_describe(check.statement)}\n{_stop_where(check.statement.sql, check.guards, dialect)}"]
     warning = "-- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself"
-    return [f"{_describe(check.statement)}\n{warning}\n{translate(check.statement.sql, dialect)};"]
+    return [f"{_describe(check.statement)}\n{warning}\n{_translate(check.statement.sql, dialect)};"]
 
 
 def _stop_where(sql: str, guards: tuple[Guard, ...], dialect: str) -> str:
@@ -132,7 +156,7 @@ def _stop_where(sql: str, guards: tuple[Guard, ...], dialect: str) -> str:
         f"        when {guard.condition} then {literal(spoken(guard.message, 'command line'))}" for guard in guards
     )
     refusal_query = f"select\n    case\n{cases}\n    end as refusal\nfrom (\n{indent(sql, '    ')}\n) as looked_at"
-    text = translate(refusal_query, dialect)
+    text = _translate(refusal_query, dialect)
     # PostgreSQL's block is quoted by this word: a name that holds it would end the block
     if "$sqlanon$" in text:
         raise TemplateError("a name holds $sqlanon$, which a script cannot quote")

@@ -6,14 +6,16 @@ from typing import Any
 from sqlanon.errors import ReleaseError
 from sqlanon.plans.manifest import Manifest, follows
 from sqlanon.plans.plan import Source
+from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import REPORTED, Check, PublishedTables, Report
-from sqlanon.verification.multisets import multiset_check, multiset_query
+from sqlanon.verification.multisets import WEIGHT, align_columns, multiset_check, multiset_query
 from sqlanon.verification.row_order import order_check, order_queries
 
 TABLES = ("qit", "st")
 EQUAL = "every group as large in QIT as in ST"
 AT_MOST = "no group larger in QIT than in ST, and none without a row: others of it have departed"
+OWN_GROUP = "own_group"  # the check that everybody's value is one of their group
 COUNTS = ("rows", "groups", "qit_rows", "st_rows")  # figures that the manifest has outside of `verified`
 WHOLE_NUMBER_TYPES = (
     "TINYINT",
@@ -138,7 +140,9 @@ def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
 
 def verified_figures(report: Report) -> dict[str, Any]:
     """Return what the manifest says of the verification: every figure comes from the published tables."""
-    return report.manifest_entries(without=COUNTS)
+    entries = report.manifest_entries(without=COUNTS)
+    # how many quasi values single out in the source is told by QIT as well, and nobody is in a wrong group
+    return {name: entry for name, entry in entries.items() if name != OWN_GROUP}
 
 
 def against_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -148,11 +152,30 @@ def against_queries(published: PublishedTables, source: Source, types: Mapping[s
     return [
         ("quasi_rows", multiset_query(published, "qit", columns["quasi"], Sql("1"), source, types)),
         ("sensitive_counts", multiset_query(published, "st", columns["sensitive"], count, source, types)),
+        (OWN_GROUP, _own_group_query(published, source, types)),
     ]
 
 
+def _own_group_query(published: PublishedTables, source: Source, types: Mapping[str, str]) -> str:
+    """Write the query that counts the people whose group does not hold their value."""
+    columns = published.manifest["columns"]
+    quasi, (sensitive,), group = columns["quasi"], columns["sensitive"], ident(columns["group"])
+    people = align_columns(published, "qit", quasi, source, types, group)
+    values = align_columns(published, "st", [sensitive], source, types, group)
+    (shown,) = values.names
+    *spelled, own = resolve_names(list(types), [*quasi, sensitive])
+    value = "({} + 0)" if types[own] in ("DOUBLE", "FLOAT") else "{}"  # -0 and 0 are one value, and two texts
+    held = Sql(f"(select {value.format(shown)} as sensitive_value, {WEIGHT} as group_number from {values.published})")
+    read = [f"{source.expression(column)} as {name}" for column, name in zip(spelled, people.names, strict=True)]
+    read.append(f"{value.format(source.expression(own))} as sensitive_value")
+    original = Sql(f"(select {', '.join(read)} from {source.relation})")
+    named = {"quasi_names": people.names, "sensitive_name": "sensitive_value", "group_name": WEIGHT}
+    given = {"published": people.published, "original": original, "held": held}
+    return published.query("verification/qit_st/own_group", given, **named)
+
+
 def verify_against(published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
-    """Check that the published values are the source's, as multisets, up to the dropped rows."""
+    """Check that the published values are the source's, up to the dropped rows, and in the groups of their people."""
     dropped = published.manifest["dropped_rows"]
     return tuple(
         _judge(published.manifest, name, published.answer(sql), dropped)
@@ -161,6 +184,8 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
 
 
 def _judge(manifest: Manifest, name: str, row: Mapping[str, Any], dropped: int) -> Check:
+    if name == OWN_GROUP:
+        return _judge_groups(manifest, row)
     if name == "quasi_rows" or not follows(manifest):
         return multiset_check(name, row, dropped)
     # ST holds what departed members brought, and under `keep` values that are out of date. The figures would tell of
@@ -169,3 +194,12 @@ def _judge(manifest: Manifest, name: str, row: Mapping[str, Any], dropped: int) 
         return Check(name, REPORTED, "not run", None)
     holds = row["missing_rows"] <= dropped
     return Check(name, {"missing_rows": f"<= {dropped}"}, "holds" if holds else dict(row), holds)
+
+
+def _judge_groups(manifest: Manifest, row: Mapping[str, Any]) -> Check:
+    required = "nobody, of whom quasi values single out, in a group without their value"
+    if follows(manifest) and manifest["parameters"].get("changed") == "keep":
+        return Check(OWN_GROUP, required, "not run: some are shown with values that they no longer have", None)
+    if not row["people"]:
+        return Check(OWN_GROUP, required, "nobody is unique on the quasi columns: cannot be told", None)
+    return Check(OWN_GROUP, required, dict(row), not row["in_wrong_groups"])

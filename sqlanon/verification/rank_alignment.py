@@ -27,7 +27,7 @@ from sqlanon.verification.multisets import WEIGHT, align_columns
 NAME = "rank_alignment"
 LEVEL = 1e-6  # how often a sound release may fail, all its columns and orders together
 # the orders that sensitive values come in: as they sort, and by how frequent they are
-ORDERS = {"sorted": "{value}", "by frequency": "count(*) desc, {value}"}
+ORDERS = {"sorted": "{value} asc nulls last", "by frequency": "count(*) desc nulls last, {value} asc nulls last"}
 _FOLDER = "verification/rank_alignment"
 _VALUE = "sensitive_value"
 _BLOCKS = 4  # for each release that groups may be of: three quarters of them count
@@ -84,12 +84,13 @@ def check_alignment(published: PublishedTables, source: Source, types: Mapping[s
     if published.manifest["parameters"].get("changed") == "keep" and follows(published.manifest):
         return Check(NAME, required, "not run: some are shown with values that they no longer have", None, True)
     mixed = _times(published) - 1
-    least, blocks = dict.fromkeys(quasi, 1.0), set[int]()
+    least, blocks, most = dict.fromkeys(quasi, 1.0), set[int](), 0
     for _, sql in alignment_queries(published, source, types):
         halves: dict[int, list[Mapping[str, Any]]] = {}
         for row in published.engine.rows(sql):
             halves.setdefault(int(row["half"]), []).append(row)
             blocks.add(int(row["block"]))
+        most = max([most, *(_count_informative(rows, len(quasi)) for rows in halves.values())])
         for number, column in enumerate(quasi, start=1):
             found = (_bound(rows, number, mixed) for rows in halves.values())
             least[column] = min(least[column], *found, 1.0)
@@ -101,12 +102,22 @@ def check_alignment(published: PublishedTables, source: Source, types: Mapping[s
     tests = 2 * len(ORDERS) * len(quasi)  # a column, an order of the values, a half of the groups
     chances = {column: min(1.0, chance * tests) for column, chance in least.items()}
     aligned = {column: chance for column, chance in chances.items() if chance < LEVEL}
+    if not aligned and 2 * math.exp(-most / 2) * tests >= LEVEL:
+        return Check(NAME, required, "cannot be told: groups that could show an order are too few", None)
     return Check(NAME, required, aligned or "as chance has it", not aligned)
 
 
 def _times(published: PublishedTables) -> int:
     """Return at how many times the groups may have been drawn: the release's number in its ledger."""
     return int(published.manifest["parameters"].get("release", 1))
+
+
+def _count_informative(rows: Sequence[Mapping[str, Any]], columns: int) -> int:
+    """Return in how many groups an order would show, for the column that tells most: there d is 2, and d² is 4.
+
+    If each of n such groups were in order, t would be √n: with fewer than the level asks for, nothing could be found.
+    """
+    return max(sum(int(row[f"square_{number}"]) for row in rows) for number in range(1, columns + 1)) // 4
 
 
 def _bound(rows: Sequence[Mapping[str, Any]], number: int, mixed: int) -> float:

@@ -77,7 +77,7 @@ class SeveralTables:
     ) -> list[tuple[str, str]]:
         """Return the names and texts of the queries that compare the release with its source."""
         asked = [
-            (f"{name} ({column})" if name == "sensitive_counts" else name, sql)
+            (name if name == "quasi_rows" else f"{name} ({column})", sql)
             for column, one in by_column(published).items()
             for name, sql in self.alone.against_queries(one, source, types)
         ]

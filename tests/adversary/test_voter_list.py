@@ -28,6 +28,23 @@ def test_voters_with_nasty_columns_and_nulls(release, patients):
     assert (people.loc[people["sex"].notna(), "presence"] == 1).all()
 
 
+def test_a_list_of_one_sex_and_codes_with_zeros_is_read_as_the_release_has_them(con, tmp_path):
+    con.execute(
+        "create table people as select i as id, 20 + i % 30 as age, case when i % 2 = 0 then 'F' else 'M' end as sex,"
+        " '0' || i % 50 as zip, 'd' || i % 5 as disease from range(600) t(i)"
+    )
+    release = sqlanon.anatomy(con, "people", quasi=["age", "sex", "zip"], sensitive="disease", id="id", l=3)
+    women = tmp_path / "women.csv"
+    women.write_text("age,sex,zip\n20,F,00\n22,F,02\n")
+    assert release.verify(voters=str(women)).figures["presence"]["surely_present"] == 2
+    women.write_text("age,sex,zip\nold,F,00\n")
+    with pytest.raises(sqlanon.DataError, match="cannot look voters up by the release's columns"):
+        release.verify(voters=str(women))
+    con.execute("create table women as select 20 as age, false as sex, '00' as zip")
+    with pytest.raises(sqlanon.UsageError, match="'sex' is of type BOOLEAN, and 'sex' of the release is of VARCHAR"):
+        release.verify(voters="women")
+
+
 def test_voters_show_published_columns_alone(release, patients):
     answer = ["matching_rows", "voters_alike", "presence", "confidence", "risk"]
     people = release.verify(voters="patients").presence  # which has ssn and disease

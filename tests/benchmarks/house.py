@@ -17,11 +17,44 @@ import subprocess
 import sys
 import tokenize
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "sqlanon"
 LONG_FUNCTION = 40
+# names that say nothing of what they hold
+BARE = frozenset(
+    {
+        "one",
+        "found",
+        "asked",
+        "given",
+        "told",
+        "held",
+        "known",
+        "met",
+        "said",
+        "own",
+        "kept",
+        "left",
+        "taken",
+        "made",
+        "seen",
+        "read",
+        "shown",
+        "named",
+        "meant",
+        "wanted",
+        "needed",
+        "gone",
+        "stood",
+        "put",
+        "lot",
+        "chosen",
+        "counted",
+    }
+)
 TOOLS = re.compile(r"#\s*(noqa|type:|fmt:|pragma:)")
 STARTS = (
     ("sqlanon --version", ("-m", "sqlanon", "--version"), ("-c", "import typer, rich.console")),
@@ -81,6 +114,63 @@ def sizes() -> None:
     print(f"lines of sqlanon/   {sum(lines.values())}")
 
 
+def code_lines(text: str) -> int:
+    """Count the lines that are neither blank, nor comment, docstring or import."""
+    tree = ast.parse(text)
+    left_out: set[int] = set()
+    for node in ast.walk(tree):
+        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            left_out |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+        elif documented and ast.get_docstring(node, clean=False) is not None:
+            docstring = node.body[0]
+            left_out |= set(range(docstring.lineno, (docstring.end_lineno or docstring.lineno) + 1))
+    lines = enumerate(text.splitlines(), start=1)
+    return sum(
+        number not in left_out and bool(line.strip()) and not line.lstrip().startswith("#") for number, line in lines
+    )
+
+
+def bindings(tree: ast.AST) -> Iterator[str]:
+    """Yield every name that a module gives to a value: arguments, variables, what loops and comprehensions count."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+
+
+def importers(texts: Mapping[Path, str]) -> Counter[str]:
+    """Count the modules that import each module."""
+    counts: Counter[str] = Counter()
+    for text in texts.values():
+        names: set[str] = set()
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                names |= {str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)}
+        counts.update(names)
+    return counts
+
+
+def rooms() -> None:
+    """Print how easily the house is held: what is read, what is imported once, what names say."""
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
+    print(f"lines of code       {sum(map(code_lines, texts.values()))} without docstrings and imports")
+    print(f"templates           {len(list((ROOT / 'sql_templates').rglob('*.j2')))}")
+    golden = [path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "golden").rglob("*.sql")]
+    print(f"golden lines        {sum(text.count(chr(10)) for text in golden)} in {len(golden)} files")
+    counts = importers(texts)
+    modules = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in texts if path.name != "__init__.py"]
+    print(f"imported once       {sum(counts[module] == 1 for module in modules)} of {len(modules)} modules")
+    names = Counter(name for text in texts.values() for name in bindings(ast.parse(text)))
+    bare = {name: names[name] for name in BARE if names[name]}
+    share = sum(bare.values()) / names.total()
+    most = ", ".join(f"{name} {count}" for name, count in Counter(bare).most_common(6))
+    print(f"bare participles    {share:.1%} of {names.total()} bindings: {most}")
+
+
 def name_of(path: Path) -> str:
     """Return a path as it is known in the project."""
     return path.relative_to(ROOT).as_posix()
@@ -102,4 +192,5 @@ if __name__ == "__main__":
     parser.add_argument("--runs", type=int, default=7)
     asked = parser.parse_args()
     sizes()
+    rooms()
     starts(asked.runs)

@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from sqlanon.charts.bars import draw_attacks, draw_sizes
 from sqlanon.charts.drawing import LONGEST, label, labels, write_svg
-from sqlanon.charts.figure import write_figure
+from sqlanon.charts.figure import draw_image, write_figure
 from sqlanon.charts.intervals import draw_intervals
 from sqlanon.charts.selectivity import draw_errors
 from tests.pages import BREAKOUT, SCRIPT, read_safely
@@ -18,15 +17,14 @@ BANDS = ["up to 0.5 %", "above 5 %"]
 ERRORS = [{"candidate": SCRIPT, "band": band, "error": 0.1} for band in BANDS]
 CHARTS = {
     "intervals": lambda: draw_intervals(LINES, BREAKOUT),
-    "attacks": lambda: draw_attacks([{"name": SCRIPT, "reached": 0.4}], 0.25),
-    "sizes": lambda: draw_sizes([{"size": SCRIPT, "groups": 3}], BREAKOUT),
     "errors": lambda: draw_errors(ERRORS, BANDS, SCRIPT),
 }
 
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_a_figure_holds_words_only(name):
-    html = write_figure(CHARTS[name], f"about {BREAKOUT}", ["value"], [[SCRIPT]])
+    caption = f"about {BREAKOUT}"
+    html = write_figure(draw_image(CHARTS[name], caption), caption, ["value"], [[SCRIPT]])
     page = read_safely(html)
     assert page.elements.count("svg") == page.elements.count("figcaption") == 1
     assert "#010203" not in html and "currentColor" in html  # words have the colour of the page
@@ -43,3 +41,9 @@ def test_labels_are_short_visible_and_told_apart():
     assert label(None) == "NULL" and label(" ") == "(blank)" and label("a\u202e\nb") == "a\\u202e b"
     long = "x" * 100
     assert labels([long, f"{long}y", "z"]) == [f"{'x' * (LONGEST - 1)}…", f"{'x' * (LONGEST - 1)}… (2)", "z"]
+
+
+def test_without_a_picture_the_table_is_unfolded():
+    page = read_safely(write_figure("", "errors", ["value"], [["0.4"]]))
+    assert "0.4" in page.text and ("details", "open", None) in page.attributes
+    assert write_figure("", "errors") == ""

@@ -20,6 +20,7 @@ def test_a_forked_command_does_what_a_process_of_its_own_does(shell):
     )
     forked = shell(*words, "forks")
     assert (own.returncode, forked.returncode) == (0, 0)
-    assert forked.stdout == own.stdout.replace(": alone", ": forks") and forked.stderr == own.stderr
+    assert forked.stdout == own.stdout.replace("alone", "forks")
+    assert forked.stderr == own.stderr.replace("alone", "forks")
     for name in ("qit.parquet", "st.parquet", "README.md", "estimate.sql"):
         assert (shell.folder / "forks" / name).read_bytes() == (shell.folder / "alone" / name).read_bytes()

@@ -104,6 +104,13 @@ def test_what_depends_on_a_value_is_kept_where_dealing_evenly_loses_it(connectio
     assert 0.9 < (kept * true).sum() / (true**2).sum() < 1.1
 
 
+def test_how_many_rows_hold_their_persons_own_value_is_said(connection, completed):
+    true = connection.execute("select number, value from people").df().set_index("number")["value"]
+    own = np.mean([(one["value"].to_numpy() == true[one["number"]].to_numpy()).mean() for one in completed])
+    assert own > 0.27, "more than one in four, which chance alone has"
+    assert own - 0.02 < completed.own_value_share < own + 0.1
+
+
 def test_pooled_intervals_hold_the_truth(connection, completed):
     shares = [pd.crosstab(one["area"], one["value"], normalize="index").to_numpy().ravel() for one in completed]
     errors = [np.sqrt(one * (1 - one) / 1500) for one in shares]
@@ -142,21 +149,31 @@ def test_names_that_sql_reads_differently(con, place):
     assert sorted(table[names[2]].value_counts()) == [10, 10, 10, 10]
 
 
+def names_in(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
 @pytest.mark.usefixtures("quickly")
 def test_files_appear_whole_and_old_ones_stay(tmp_path, con):
     release, out = publish(con, 40, ["area", "job"], l=3), tmp_path / "completed"
     sqlanon.complete(release, tables=2, seed=1, out=out)
-    assert sorted(path.name for path in out.iterdir()) == ["completed_01.parquet", "completed_02.parquet"]
+    assert names_in(out) == ["completed.json", "completed_01.parquet", "completed_02.parquet"]
     order = con.execute(f"select * from '{out}/completed_01.parquet'").fetchall()
     assert order == sorted(order) and len(order) == 40
     with pytest.raises(sqlanon.TargetError, match="exists; choose another out"):
         sqlanon.complete(release, tables=1, out=out)
     sqlanon.complete(release, tables=1, seed=1, out=out, overwrite=True)
-    assert [path.name for path in out.iterdir()] == ["completed_01.parquet"]
+    assert names_in(out) == ["completed.json", "completed_01.parquet"]
     (out / "thesis.txt").write_text("mine")
-    with pytest.raises(sqlanon.TargetError, match="replaces older completed tables and nothing else"):
+    with pytest.raises(sqlanon.TargetError, match="replaces what an earlier run has written"):
         sqlanon.complete(release, tables=1, out=out, overwrite=True)
     assert (out / "thesis.txt").read_text() == "mine"
+    (out / "thesis.txt").unlink()
+    for change in ("another's table", "no list"):
+        (out / ("completed_01.parquet" if change == "another's table" else "completed.json")).write_text("mine")
+        with pytest.raises(sqlanon.TargetError, match="replaces what an earlier run has written"):
+            sqlanon.complete(release, tables=1, out=out, overwrite=True)
+        assert (out / "completed_01.parquet").read_text() == "mine"
 
 
 @pytest.mark.parametrize("numbers", [{"tables": 0}, {"tables": 100}, {"tables": True}, {"seed": -1}, {"seed": 2**63}])
@@ -195,7 +212,9 @@ def test_complete_on_the_command_line(shell, tmp_path, con):
     publish(con, 40, ["area", "job"], l=3, out=tmp_path / "release")
     out = tmp_path / "completed"
     done = shell("complete", tmp_path / "release", "--tables", 2, "--seed", 5, "--out", out, "--format", "json")
-    assert json.loads(done.stdout)[1] == {"file": "completed_02.parquet", "rows": 40, "seed": 5}
+    told = json.loads(done.stdout)[1]
+    assert 0 < told.pop("own_value_share") < 1
+    assert told == {"file": "completed_02.parquet", "rows": 40, "seed": 5}
     refused = shell("complete", tmp_path / "release", "--out", out)
     assert (refused.returncode, refused.stdout) == (2, "") and "--overwrite" in refused.stderr
     assert shell("complete", tmp_path / "release", "--out", tmp_path / "more", "--sql").returncode == 2

@@ -41,6 +41,7 @@ ASKED_NIGHTS = (
     {
         "method": "robust",
         "changed": ("move", "move", "keep"),
+        "waiting": "alone",
         "r": 2,
         "background_from": [[QUASI[0]]],
         "max_suppressed": 0.9,

@@ -1,5 +1,7 @@
 """PostgreSQL: the same key gives the same release, the same proofs and the same estimates as in DuckDB."""
 
+import shlex
+
 import duckdb
 import pytest
 
@@ -40,6 +42,8 @@ from tests.engines.hostile import (
     shown_rows,
 )
 from tests.engines.nights import ASKED_NIGHTS, NIGHTS, people_of, publish_nights, tables_of, told_of
+from tests.traced import METHODS as TRACED
+from tests.traced import PEOPLE, hold_against_script
 
 """PostgreSQL: the same key gives the same release, the same proofs and the same estimates as in DuckDB."""
 
@@ -626,6 +630,18 @@ def test_the_command_line_publishes_verifies_and_estimates_in_postgres(shop, pos
     assert printed.returncode == 0 and "convert_to(" in printed.stdout and "other" not in schemas(shop)
 
 
+def test_the_command_that_check_prints_runs_in_postgres(shop, postgres, shell):
+    for asked, environment in (
+        (("--dsn", shop.dsn("shop")), {}),
+        ((), {"SQLANON_DSN": shop.dsn("shop")}),
+    ):
+        checked = shell("check", "patients", "--engine", "postgres", *asked, **environment)
+        assert checked.returncode == 0, checked.stderr
+        command = checked.stderr.partition("for you to weigh:\n")[2].partition("\n")[0]
+        done = shell(*shlex.split(command)[1:], "--overwrite", **environment)
+        assert done.returncode == 0, (command, done.stderr)
+
+
 def test_bad_input_of_postgres_is_one_clear_line(shop, shell):
     guest = shop.dsn("shop", "guest", "open%20sesame")
     refused(shell(*PUBLISH, *ENGINE, SQLANON_DSN=guest), "PostgreSQL refuses: permission denied for database shop")
@@ -734,3 +750,22 @@ def test_what_stands_in_a_schema_of_postgres_beside_the_release_is_named(postgre
     postgres.execute("alter table release.st rename to hidden; create view release.st as select * from release.hidden")
     with pytest.raises(ReleaseError, match="no tables of a release in the schema 'release': st"):
         sqlanon.open("release", con=postgres)
+
+
+@pytest.mark.parametrize("method", TRACED)
+def test_a_script_shows_what_runs(postgres, con, method):
+    from sqlanon.engines.postgres.engine import PostgresEngine
+
+    values = {"text": "i", "zip": "'z' || i % 11", "age": "20 + i * 7 % 60", "disease": "'d' || i % 8"}
+    con.execute(f"create table people as {PEOPLE.format(**values, numbers='range(600) as t(i)')}")
+    postgres.execute("drop table if exists people")
+    postgres.execute(f"create table people as {PEOPLE.format(**values, numbers='generate_series(0, 599) as t(i)')}")
+    publish = getattr(sqlanon, method)
+    hold_against_script(
+        method,
+        PostgresEngine,
+        "postgres",
+        lambda **options: publish(postgres, "people", into="release", **options),
+        con,
+        "people",
+    )

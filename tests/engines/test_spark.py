@@ -32,6 +32,8 @@ from tests.engines.hostile import (
     shown_rows,
 )
 from tests.engines.nights import ASKED_NIGHTS, NIGHTS, publish_nights, tables_of, told_of
+from tests.traced import METHODS as TRACED
+from tests.traced import PEOPLE, hold_against_script
 
 
 @pytest.fixture(scope="module")
@@ -534,3 +536,21 @@ def test_temporary_functions_of_sparks_session_are_not_called(spark, source, exp
     finally:
         for name in ("sha2", "coalesce", "max"):
             spark.sql(f"drop temporary function if exists {name}")
+
+
+@pytest.mark.parametrize("method", TRACED)
+def test_a_script_shows_what_runs(spark, con, tmp_path, method):
+    from sqlanon.engines.spark.engine import SparkEngine
+
+    path = str(tmp_path / "people.parquet")
+    values = {"text": "i", "zip": "'z' || i % 11", "age": "20 + i * 7 % 60", "disease": "'d' || i % 8"}
+    con.execute(f"copy ({PEOPLE.format(**values, numbers='range(600) as t(i)')}) to '{path}'").fetchall()
+    publish = getattr(sqlanon, method)
+    hold_against_script(
+        method,
+        SparkEngine,
+        "spark",
+        lambda **options: publish(spark, path, out=tmp_path / "release", **options),
+        con,
+        path,
+    )

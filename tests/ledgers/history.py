@@ -24,7 +24,7 @@ class History:
         self.parameters = named[method]
         self.releases, self.relations, self.reports, self.reserve = [], {}, {}, reserve
 
-    def publish(self, people, changed="leave", losses=True, classes=None):
+    def publish(self, people, changed="leave", losses=True, classes=None, waiting="alone", put_off=False):
         """Publish a mapping of persons to values; return who is shown in which group, and the groups' values.
 
         With randomized values return who is shown with which value.
@@ -35,7 +35,7 @@ class History:
         number = len(self.releases) + 1
         roles = (("q", "c"), ("s",), ("id",))
         asked = ReleaseRequest(self.method, "people", *roles, "value", key=KEY, unique_quasi="keep")
-        following = Following(number, changed, self.relations, losses, reserve=self.reserve)
+        following = Following(number, changed, self.relations, losses, (), self.reserve, waiting, put_off)
         plan, _ = prepare(asked, self.engine, fresh_prefix(), following=following, block=64, **self.parameters)
         with run_plan(plan, self.engine, KEY) as reports:
             tables = [self.con.execute(output.sql).fetchall() for output in plan.outputs]

@@ -79,7 +79,7 @@ def test_a_release_says_its_number_and_nothing_else_of_its_ledger(ward):
     assert manifest["verified"]["sensitive_counts"] == "holds"
     texts = [(folder / "ward_2" / name).read_text() for name in ("release.json", "README.md", "estimate.sql")]
     for text in texts:
-        assert "ward.ledger" not in text and KEY not in text and "waiting" not in text
+        assert "ward.ledger" not in text and KEY not in text and "9 rows" not in text
     assert {path.name for path in folder.iterdir()} >= {"ward_1", "ward_2", "ward.ledger"}
     assert {path.name for path in (folder / "ward_2").iterdir()} == {
         *("qit.parquet", "st.parquet", "release.json", "README.md", "estimate.sql")
@@ -319,7 +319,7 @@ def test_who_changes_moves_where_the_ledger_began_so(ward, tmp_path):
     parameters = {name: first.manifest["parameters"][name] for name in ("l", "changed", "reserve")}
     assert parameters == {"l": 3, "changed": "move", "reserve": 2} and first.manifest["groups"] == 24
     assert first.manifest["guarantee"] == {"l": 3, "confidence": 1 / 3}
-    second = release(con, tmp_path, "later", out="two", changed="move")
+    second = release(con, tmp_path, "later", out="two", changed="move", waiting="alone")
     told = " ".join(second.notes)
     assert "3 have another value than the published one, and look for another group" in told
     assert "of those who have another value 3 moved to another group" in told

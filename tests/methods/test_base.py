@@ -93,7 +93,7 @@ def test_a_sixth_method_runs_as_a_job(toy, shell):
 
 @pytest.mark.parametrize("name", METHODS)
 def test_what_readme_shows_as_steps_is_what_runs(name):
-    method, plan = METHODS[name], PLANS[name]()
+    method, plan = METHODS[name], PLANS[name]("duckdb")
     golden = (ROOT / "tests" / "golden" / name / "duckdb.sql").read_text()
     shown = [line[3:].partition(":")[0] for line in golden.splitlines() if re.match(r"-- \w+: [A-Z]", line)]
     assert [one for one in shown if "turn " not in one] == shown
@@ -128,6 +128,6 @@ def test_the_command_line_has_every_parameter_once(name):
 
 
 def test_a_check_is_a_report_that_may_refuse():
-    reports = [step for name in METHODS for step in PLANS[name]().steps if isinstance(step, Report)]
+    reports = [step for name in METHODS for step in PLANS[name]("duckdb").steps if isinstance(step, Report)]
     assert all(isinstance(step, Check) for step in reports if step.guards)
     assert any(not isinstance(step, Check) for step in reports)

@@ -5,14 +5,18 @@ from fractions import Fraction
 
 import duckdb
 import pytest
+import scipy.stats as stats
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
 from sqlanon.errors import DataError
+from sqlanon.methods.republication import COINS, MOST_FAILING
+from sqlanon.plans.build import render_query
+from sqlanon.plans.templates import Sql
 from tests.examples import examples
 from tests.ledgers.history import History, MoveRules, Rules
-from tests.oracles import moves
+from tests.oracles import moves, waiting
 from tests.oracles.histories import after_a_change, posteriors
 
 DISEASES = "abcdef"
@@ -276,3 +280,104 @@ class MovingDays(Days):
 def test_any_days_with_moves(session):
     MovingDays.con = session
     run_state_machine_as_test(MovingDays, settings=settings(examples(4), stateful_step_count=12))
+
+
+# -- who waits ------------------------------------------------------------------------------------------------------
+
+
+def largest_posterior(nights, l, policy):
+    """Return the largest posterior of anybody, whatever may be seen, by the oracle's worlds."""
+    seen = waiting.posteriors(nights, "abc", l, policy)
+    return max(max(values.values()) for _, _, persons in seen for values in persons.values())
+
+
+@pytest.mark.parametrize(("policy", "largest"), [
+    # who waits for want of a group has the value that the others do not
+    (waiting.alone, Fraction(1)),
+    # two who wait together for want of a group have the same value
+    (waiting.together(2), Fraction(1)),
+    # how many have come decides: in a group nobody is told from the others, and who waits has any value
+    (waiting.together(4), Fraction(1, 2)),
+])  # fmt: skip
+def test_all_worlds_of_those_who_wait(policy, largest):
+    assert largest_posterior((2, 2), 2, policy) == largest
+
+
+def test_those_who_come_new_are_shown_all_together_or_not_at_all(session):
+    for method in ("anatomy", "splu", "robust"):
+        chance, shown_together, waited_together = random.Random(method), 0, 0
+        history, _ = fresh(session, 2, method)
+        people = {person: DISEASES[person % 6] for person in range(60)}
+        history.publish(people, waiting="together")
+        shown = set(people)
+        for night in range(1, 5):
+            people |= {100 * night + number: chance.choice(DISEASES) for number in range(5)}
+            release = history.publish(people, waiting="together")
+            now = set(release if method == "splu" else release[0])
+            looked = set(people) - shown
+            left = history.reports["gathering"]["waiting_rows"]
+            assert left in (0, len(looked))
+            # beyond a multiple of gamma rows wait that are drawn evenly
+            assert len(looked - now) == left or (method == "splu" and len(looked - now) == len(looked) % 2)
+            shown_together += not left
+            waited_together += bool(left)
+            shown |= now
+        assert shown_together and waited_together
+
+
+def wave(con, shown, arrived, release=2, put_off=False):
+    """Return what is decided of those who come new, by how often values were shown and came; groups of three."""
+    con.execute("create or replace table key as select 'secret' as secret")
+    for name, counts, made in (
+        ("lines", shown, "place as code, null::bigint as published"),
+        ("arrivals", arrived, "'d' || place as sensitive"),
+    ):
+        listed = ", ".join(f"({place}, {count})" for place, count in enumerate(counts))
+        con.execute(
+            f"create or replace table {name} as select {made} from (values {listed}) v(place, count), range(count)"
+        )
+    values = {"class_names": (), "group_size": 3, "mover_columns": (), "follows": True, "just_put_off": put_off}
+    values |= {"most_failing": MOST_FAILING, "coins": COINS, "wave_purpose": f"release {release}/wave/"}
+    names = {"arrived": "arrivals", "matched": "lines", "known_person": "lines", "key": "key"}
+    sql = render_query("methods/republication/wave", values, {name: Sql(one) for name, one in names.items()})
+    (row,) = con.execute(sql).fetchall()
+    return dict(zip(("pool", "row_count", "failing", "is_enough", "is_called"), row, strict=True))
+
+
+@pytest.mark.parametrize("shown", [(10, 10, 10), (5, 10, 10, 5), (4, 5, 6, 7, 8), (1, 1, 1, 1, 30, 30, 26)])
+def test_enough_have_come_where_a_binomial_tail_says_so(session, shown):
+    decided = set()
+    for size in (2, 3, 5, 12, 40, 200, 1000):
+        row = wave(session, shown, [size // 4] * 3 + [size - 3 * (size // 4)])
+        exact = sum(stats.binom.sf(size // 3, size, count / sum(shown)) for count in shown)
+        # a bound that is no further off than what Stirling's formula and a geometric series take
+        assert min(exact, 1) * (1 - 1e-9) <= row["failing"] and (row["failing"] <= 2 * exact or exact > 0.3 or size < 4)
+        assert row["is_enough"] == (size >= 3 and row["failing"] <= MOST_FAILING)
+        decided.add(row["is_enough"])
+    # a value that stands in every group is as likely too frequent as not, however many come
+    assert decided == ({False} if max(shown) * 3 == sum(shown) else {False, True})
+
+
+def test_a_coin_puts_off_those_who_would_all_find_a_group(session):
+    shown, arrived = (20, 20, 20, 20, 20), (12, 12, 12, 12, 12)
+    rows = [wave(session, shown, arrived, release) for release in range(2, 62)]
+    assert {row["is_enough"] for row in rows} == {True}
+    chance = min(0.5, COINS * rows[0]["failing"])
+    assert stats.binomtest(sum(not row["is_called"] for row in rows), 60, chance).pvalue > 1e-6 and chance > 0.02
+    # after a night on which they were put off, every other time
+    rows = [wave(session, shown, arrived, release, put_off=True) for release in range(2, 42)]
+    assert 6 < sum(not row["is_called"] for row in rows) < 34
+    # where not all find a group, always
+    assert not any(wave(session, shown, (30, 10, 10, 10), release)["is_called"] for release in range(2, 6))
+
+
+def test_few_move_at_once_where_all_wait_together(session):
+    history, rules = fresh(session, 2, reserve=2)
+    people = {p: DISEASES[p % 6] for p in range(1000)}
+    rules.hold(people, history.publish(people, "move", waiting="together"), "move", history.reports)
+    people |= {p: DISEASES[(p + 1) % 6] for p in range(500)} | {2000 + p: DISEASES[p % 6] for p in range(900)}
+    release = history.publish(people, "move", waiting="together")
+    rules.hold(people, release, "move", history.reports)
+    account = history.reports["account"]
+    # one for each group of four that those who are new have room for
+    assert 100 < account["moved"] <= 225 and account["moved"] + account["waiting"] + account["spent"] == 500

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import sqlanon
+from sqlanon.plans.manifest import manifest_text
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS, real_data
 from tests.examples import examples
 from tests.oracles.permanent import posteriors
@@ -168,19 +169,19 @@ def test_a_forged_release_of_mixed_groups_does_not_hold(con, tmp_path):
         (tmp_path / "plain" / text).unlink()
         del forged["files"][text]
     manifest = tmp_path / "plain" / "release.json"
-    manifest.write_text(json.dumps(forged))
+    manifest.write_text(manifest_text(forged))
     report = sqlanon.open(tmp_path / "plain").verify()
     assert [check.name for check in report.checks if check.holds is False] == ["classes"]
     # what was not run proves nothing, whatever a manifest says of how its groups were made
     for claim in ({"repair": 1}, {"classes": "distributions"}):
-        manifest.write_text(json.dumps(forged | {"parameters": forged["parameters"] | claim}))
+        manifest.write_text(manifest_text(forged | {"parameters": forged["parameters"] | claim}))
         report = sqlanon.open(tmp_path / "plain").verify()
         assert report.holds is None and report.unproved == ["classes"]
-    manifest.write_text(json.dumps(forged | {"parameters": forged["parameters"] | {"classes": "hope"}}))
+    manifest.write_text(manifest_text(forged | {"parameters": forged["parameters"] | {"classes": "hope"}}))
     with pytest.raises(sqlanon.ReleaseError, match="what its classes are"):
         sqlanon.open(tmp_path / "plain")
     for name, value in (("repair", True), ("repair", "x"), ("repair", -1), ("guarantee", "hope"), ("guarantee", None)):
-        manifest.write_text(json.dumps(forged | {"parameters": forged["parameters"] | {name: value}}))
+        manifest.write_text(manifest_text(forged | {"parameters": forged["parameters"] | {name: value}}))
         with pytest.raises(sqlanon.ReleaseError, match="how its groups were made"):
             sqlanon.open(tmp_path / "plain")
 
@@ -421,6 +422,17 @@ def test_a_background_that_says_the_same_of_everybody_suppresses_nothing(con):
     assert error.posterior[0]["largest_posterior"] == pytest.approx(1 / 4)
     alone = release.verify()
     assert alone.holds is None and alone.unproved == ["classes"] and not alone.failed()
+
+
+def test_a_background_of_more_signatures_than_a_chunk_holds_is_used(con):
+    # DuckDB joins 2,048 rows at a time; the last of these signatures comes alone, beside three values
+    con.execute("create table t as select i as person, i % 2049 as ward, 's' || i % 3 as s from range(4098) r(i)")
+    con.execute(
+        "create table known as select ward, 's' || v as s, 1 / 3 as probability from range(2049) w(ward), range(3) r(v)"
+    )
+    roles = {"quasi": ["ward"], "sensitive": "s", "id": "person", "key": KEY}
+    release = sqlanon.robust(con, "t", r=2, background="known", **roles)
+    assert (release.manifest["rows"], release.manifest["dropped_rows"]) == (4098, 0)
 
 
 def test_a_promise_that_was_not_proved_is_neither_held_nor_broken(con, shell):

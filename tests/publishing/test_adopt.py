@@ -40,11 +40,34 @@ def test_what_the_macros_wrote_is_the_release_that_publish_makes(written, tmp_pa
     for name in ("qit", "st"):
         assert release.table(name).fetchall() == wanted.table(name).fetchall()
     assert release.manifest["verified"] == wanted.manifest["verified"]
-    assert release.manifest["parameters"] == {"l": 4, "adopted": True}
+    assert release.manifest["parameters"] == {"l": 4, "rows_per_person": "unchecked", "adopted": True}
     again = sqlanon.open(tmp_path / "ward")
     assert again.verify(against=written.table("patients").df()).holds
     query = "SELECT sex, COUNT(*) AS n FROM release WHERE disease = 'd3' GROUP BY sex ORDER BY sex"
     assert again.estimate(query).equals(wanted.estimate(query))
+
+
+def test_persons_are_looked_at_or_their_rows_are_what_is_promised(written, tmp_path):
+    """One row a person, proved by the source's identifier; else manifest and README say that it is per row."""
+    tables = {"qit": "ward_qit", "st": "ward_st", "l": 4}
+    for name, options, said in (
+        ("unchecked", {}, "this is per row"),
+        ("one", {"against": "patients", "id": "ssn"}, None),
+        ("many", {"rows_per_person": "many"}, "this is per row, and some persons have several"),
+    ):
+        release = sqlanon.adopt(written, **tables, **options, out=tmp_path / name)
+        assert release.manifest["parameters"]["rows_per_person"] == name
+        readme = " ".join((tmp_path / name / "README.md").read_text().split())
+        assert ("this is per row" not in readme) if said is None else (said in readme)
+    with pytest.raises(DataError, match="persons have more than one row"):
+        sqlanon.adopt(written, **tables, against="patients", id="sex", out=tmp_path / "several")
+    with pytest.raises(UsageError, match="id names columns of the source; say which with against=SOURCE"):
+        sqlanon.adopt(written, **tables, id="ssn", out=tmp_path / "several")
+    with pytest.raises(UsageError, match="no column 'nobody'"):
+        sqlanon.adopt(written, **tables, against="patients", id="nobody", out=tmp_path / "several")
+    with pytest.raises(UsageError, match="say many, or nothing"):
+        sqlanon.adopt(written, **tables, rows_per_person="few", out=tmp_path / "several")
+    assert not (tmp_path / "several").exists()
 
 
 def test_randomized_rows_are_adopted(written, tmp_path):

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -158,6 +159,32 @@ def test_what_is_advised_for_a_skewed_column_works_and_nothing_else_is_advised(s
     assert shell(*asked, "more", "-l", 7).returncode == 3
 
 
+def test_what_works_where_nearly_everybody_has_one_value_is_said_once_and_works(shell):
+    """Of 1000 rows 987 have one value: no method that promises a confidence publishes it, and none is advised."""
+    rare = (
+        "select i % 7 as q, i % 4 as job, case when i < 987 then 'no' else 'd' || i % 4 end as s from range(1000) t(i)"
+    )
+    table(shell, f"select *, s || job as both from ({rare})")
+    roles = ["bad.parquet", "--quasi", "q", "--sensitive"]
+    said = (
+        "what works is mondrian (rows alike in k; no confidence is promised), a sensitive column made of this one and"
+    )
+    for method, options in (
+        ("anatomy", ["-l", 2]),
+        ("splu", ["--gamma", 2]),
+        ("robust", ["-r", 2, "--background-from", "q"]),
+    ):
+        done = refused(shell, 3, "publish", method, *roles, "s", *options, "--out", "no", says=said)
+        assert method == "robust" or "robust" not in done.stderr
+    for name, method, options in (
+        ("boxes", "mondrian", ["s", "-k", 5]),
+        ("compound", "anatomy", ["both", "-l", 2]),
+        ("without", "anatomy", ["job", "-l", 4]),
+    ):
+        done = shell("publish", method, *roles, *options, "--out", name)
+        assert done.returncode == 0, done.stderr
+
+
 def test_where_the_most_frequent_value_is_none_dropping_it_is_advised_and_works(shell):
     table(shell, SKEWED.format(most="null"))
     asked = ["publish", "anatomy", "bad.parquet", "--quasi", "q", "--sensitive", "s", "--out"]
@@ -251,7 +278,7 @@ def test_sources_that_are_none(shell):
     ask("gone*.parquet", "gone*.parquet")
     ask("folder", "is a directory; name its files")
     ask("not.parquet", "'not.parquet' is no whole Parquet file")
-    ask("empty.parquet", "'empty.parquet' is damaged, or no whole Parquet file")
+    ask("empty.parquet", "'empty.parquet' is empty: it holds no byte")
     ask("noending", "no ending that tells its format")
     ask("patients", "no table, view or file 'patients'")
     ask("patients.parquet'); drop table x; --", "no table, view or file")
@@ -367,13 +394,23 @@ def test_block_out_of_range(shell, block):
 def test_keys(shell):
     (shell.folder / "key").write_text("ab" * 32 + "\n")
     refused(shell, 2, *PUBLISH, "--key", "x", "--key-file", "key", says="not both")
-    refused(shell, 2, *PUBLISH, "--key-file", "gone", says="cannot read the key file 'gone'")
+    refused(shell, 2, *PUBLISH, "--key-file", "gone", says="no key file 'gone'")
     refused(shell, 2, *PUBLISH, SQLANON_KEY="  ", says="the key is empty")
-    done = shell(*PUBLISH, "--key", "letmein")
+    (shell.folder / "weak").write_text("letmein\n")
+    for options, variables in (
+        (["--key", "letmein"], {}),
+        (["--key-file", "weak"], {}),
+        ([], {"SQLANON_KEY": "letmein"}),
+    ):
+        done = shell(*PUBLISH, *options, **variables)
+        assert done.returncode == 2 and "fewer than 128 bits" in done.stderr and not (shell.folder / "release").exists()
+        assert "letmein" not in done.stderr + done.stdout
+    long = "Xq3hV9sL2mZ8pR5tK7wB4n"
+    done = shell(*PUBLISH, "--key", long)
     assert done.returncode == 0
     assert "guesses it can undo" in done.stderr
     assert "process list" in done.stderr
-    assert "letmein" not in done.stderr + done.stdout
+    assert long not in done.stderr + done.stdout
 
 
 def test_the_same_key_by_file_or_environment_gives_the_same_release(shell):
@@ -643,3 +680,23 @@ def test_of_two_transactions_to_one_schema_one_publishes(patients, monkeypatch):
         pass
     with pytest.raises(TargetError, match="exists"):
         SchemaTarget(second, "ward", False)
+
+
+# -- what comes next ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", [["--out", "my release"], ["--into", "my release"]])
+def test_the_next_commands_run_as_they_are_printed(shell, place):
+    """Attack and page are printed with source, identifier and database, and name the folder that is handed over."""
+    source = ["patients", "--database", "hospital.duckdb"] if place[0] == "--into" else ["patients.parquet"]
+    done = shell("publish", "anatomy", *source, *ROLES, "-l", 4, *place)
+    assert done.returncode == 0, done.stderr
+    commands = [shlex.split(line)[1:] for line in done.stderr.splitlines() if line.startswith("sqlanon ")]
+    assert [words[:2] for words in commands] == [["attack", "my release"], ["report", "my release"]]
+    for words in commands:
+        after = shell(*words)
+        assert after.returncode == 0, after.stderr
+    assert (shell.folder / "my release.html").is_file()
+    assert ("hand over the folder my release," in done.stderr) == (place[0] == "--out")
+    quiet = shell("publish", "anatomy", *source, *ROLES, "-l", 4, *place, "--overwrite", "--format", "json")
+    assert quiet.returncode == 0 and "sqlanon attack" not in quiet.stderr

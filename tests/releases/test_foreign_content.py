@@ -7,6 +7,7 @@ import duckdb
 import pytest
 
 import sqlanon
+from sqlanon.plans.manifest import manifest_text
 from sqlanon.releases.targets import file_sha256
 
 
@@ -15,7 +16,7 @@ def manifest_of(release):
 
 
 def rewrite(release, manifest):
-    (release / "release.json").write_text(json.dumps(manifest))
+    (release / "release.json").write_text(manifest_text(manifest))
 
 
 def sign(release):
@@ -124,7 +125,7 @@ def test_a_file_that_is_no_parquet_is_named(release):
     ("change", "check", "says"),
     [
         (lambda m: m["verified"].update(diversity=7), "manifest", {"verified diversity": 7}),
-        (lambda m: m["verified"].update(confidence="HIV"), "manifest", {"verified confidence": "HIV"}),
+        (lambda m: m["verified"].update(confidence=0.5), "manifest", {"verified confidence": 0.5}),
         (lambda m: m["verified"].update(note="HIV"), "manifest", {"nothing else": ["verified note"]}),
         (lambda m: m["verified"].update(quasi_rows={"a": 1}), "manifest", {"nothing else": ["verified quasi_rows"]}),
         (lambda m: m.update(note="ssn 1 has HIV"), "manifest", {"nothing else": ["note"]}),

@@ -56,7 +56,7 @@ def signed(release, change=None):
         manifest["files"][path.name] = {"rows": rows, "bytes": path.stat().st_size, "sha256": file_sha256(path)}
     if change is not None:
         change(manifest)
-    (release / "release.json").write_text(json.dumps(manifest))
+    (release / "release.json").write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
 
 
 def failed(release, connection):

@@ -1,13 +1,16 @@
 """The page about a release: what it says, for whom, and that nothing of a stranger's acts in it."""
 
 import json
+import re
 import stat
+from dataclasses import replace
 from math import inf
 
 import pytest
 from typer.testing import CliRunner
 
 import sqlanon
+from sqlanon.attacks.attack_release import NOBODY_SHOWN
 from sqlanon.attacks.findings import Attack, Finding
 from sqlanon.cli.app import app
 from sqlanon.comparison.comparison import HEADS
@@ -98,7 +101,7 @@ def test_every_method_has_a_page(hospital, method):
     assert page.facts.attack.scored and not page.facts.attack.leaks
     if method == "mondrian":
         told = read_safely(page.html).text
-        assert "a row of somebody's own box is picked" in told and "boxes, by the rows in them" in told
+        assert "a row of somebody's own box is picked" in told and "How many boxes there are" in told
     if method == "splu":
         low, high = ([line[end] for line in page.facts.frequencies[0].lines] for end in ("low", "high"))
         assert all(a < b for a, b in zip(low, high, strict=True))
@@ -119,6 +122,20 @@ def test_uncertain_rows_have_a_page(con):
     assert all(line["low"] <= line["value"] <= line["high"] for line in lines) and len(lines) == 4
     assert "reach from what is certain to what is possible" in page.html
     assert "alternatives" in release._repr_html_()  # a column of lists, most of them empty
+
+
+def test_rows_that_are_all_hidden_have_a_page(con):
+    con.execute(
+        "create table survey as select i as id, 20 + i % 9 as age, 'd' || (i % 6) as disease from range(60) t(i)"
+    ).fetchall()
+    options = {"k": 3, "l": 6, "threshold": 0.1, "influence": "learn", "undiverse": "suppress"}
+    release = sqlanon.uncertain(con, "survey", quasi="age", sensitive="disease", id="id", **options)
+    for against in (None, "survey"):
+        page = sqlanon.report(release, against=against)
+        read_safely(page.html)
+        assert page.holds and NOBODY_SHOWN in page.facts.attack.notes
+        (hidden,) = (one for one in page.facts.attack.findings if "not shown" in one.attack)
+        assert hidden.reached == pytest.approx(1 / 6)
 
 
 def test_nothing_of_a_stranger_acts_in_a_page(con, tmp_path):
@@ -215,17 +232,61 @@ def _fail_to_load(name):
 
 
 @pytest.mark.parametrize("looked_for", [{"find_spec": lambda name: None}, {"import_module": _fail_to_load}])
-def test_without_altair_one_line_says_what_to_type(anatomized, monkeypatch, looked_for):
+def test_without_altair_a_page_has_bars_and_says_what_is_missing(anatomized, monkeypatch, tmp_path, looked_for):
     for name, found in looked_for.items():
         monkeypatch.setattr(f"sqlanon.charts.drawing.{name}", found)
-    with pytest.raises(UsageError, match=r"pip install 'sqlanon\[plot\]'"):
-        sqlanon.report(anatomized)
-    shown = sqlanon.attack(anatomized)._repr_html_()
-    assert "<table>" in shown and "svg" not in shown
+    folder = comparison(tmp_path, "set predicates")
+    asked = ["report", str(anatomized.directory), "--comparison", str(folder), "--out", str(tmp_path / "r.html")]
+    done = CliRunner().invoke(app, asked)
+    assert done.exit_code == 0 and "pip install altair vl-convert-python" in done.stderr
+    page = read_safely((tmp_path / "r.html").read_text())
+    assert "told without charts" in page.text and "60.0%" in page.text and "circle" in page.elements
+    assert "svg" in sqlanon.attack(anatomized)._repr_html_()
+    with pytest.raises(UsageError, match="pip install altair vl-convert-python"):
+        anatomized.estimate("SELECT COUNT(*) FROM release").plot()
+
+
+def test_every_bar_of_an_attack_stands_in_the_table(pages):
+    for page in pages:
+        attack = page.facts.attack
+        drawn = Reader(attack.html_body().partition("<table")[0]).text
+        for line, one in zip(attack.shown_lines(), attack.findings, strict=True):
+            # bars of one name are counted
+            bar = rf"{re.escape(f'{one.attack} ({one.family})')}( \(\d\))? {re.escape(line[3])}"
+            assert one.reached is None or re.search(bar, drawn)
 
 
 def found(family, reached, leak=None, scored=True, promised=0.25):
     return Attack((Finding(family, "one attack", reached, promised, leak=leak, headline=True),), scored=scored)
+
+
+def believing(confidence):
+    known = Finding("background knowledge", "a group's most frequent value is named", 0.25, 0.25, headline=True)
+    learned = Finding("learning", "naive Bayes", confidence, 0.25, whom="own confidence, over 9 people", believed=True)
+    return Attack((known, learned))
+
+
+def with_exclusion():
+    known = Finding("background knowledge", "a group's most frequent value is named", 0.25, 0.25, headline=True)
+    excluded = Finding("background knowledge", "1 value excluded", 1 / 3, 0.25, whom="in the worst group")
+    return Attack((known, excluded), scored=True)
+
+
+def test_an_adversarys_own_confidence_is_told_and_never_denied():
+    """An attack that met no truth stands in headline and sentence, and in no denial, unless guesses are scored."""
+    sure = believing(0.926)
+    assert sure.headline == (
+        "promised 25.0%, best attack 92.6%: naive Bayes (learning), own confidence, over 9 people; what learning"
+        " reaches is not scored without the source"
+    )
+    columns = {"columns": {"sensitive": ["disease"]}}
+    for attack in (sure, believing(0.2), believing(0.25)):
+        told = " ".join(tell_attack(columns, attack))
+        assert "gets further" not in told or attack.strongest.reached <= 0.25
+    assert "No attack" not in " ".join(tell_attack(columns, sure))
+    assert Attack.from_plain(sure.as_plain()) == sure
+    scored = replace(sure, scored=True)
+    assert scored.strongest == scored.best == sure.findings[0]
 
 
 @pytest.mark.parametrize(
@@ -241,6 +302,12 @@ def found(family, reached, leak=None, scored=True, promised=0.25):
         (found("learning", 0.2, scored=False), "No guesses were scored"),
         (Attack(()), "Nothing was promised that the attacks tried here could be held against."),
         (found("learning", 0.4, promised=None), "for 40 of 100 people; no confidence was promised."),
+        (believing(0.926), "By its own confidence, the best attack names disease rightly for 93 of 100 people; the"),
+        (believing(0.926), "the adversary's own confidence may be too high or too low."),
+        (
+            with_exclusion(),
+            "Beyond it, for some of them or with more knowledge: 1 value excluded",
+        ),
     ],
 )
 def test_a_sentence_says_what_it_comes_to(attack, wanted):

@@ -6,6 +6,8 @@ import shutil
 import pytest
 
 import sqlanon
+from sqlanon.engines.duckdb.engine import DuckDBEngine
+from sqlanon.plans.manifest import manifest_text
 from sqlanon.releases.targets import file_sha256
 from tests.conftest import PAPERS
 from tests.databases import connect
@@ -27,7 +29,7 @@ def rewritten(release, name, sql, keep_manifest=False):
     if not keep_manifest:
         manifest = json.loads((release.directory / "release.json").read_text())
         manifest["files"][path.name] |= {"sha256": file_sha256(path), "bytes": path.stat().st_size}
-        (release.directory / "release.json").write_text(json.dumps(manifest))
+        (release.directory / "release.json").write_text(manifest_text(manifest))
     return sqlanon.open(release.directory)
 
 
@@ -69,7 +71,7 @@ def test_a_manifest_that_promises_more_is_found_out(release):
     path = release.directory / "release.json"
     manifest = json.loads(path.read_text())
     manifest["parameters"]["l"] = 5
-    path.write_text(json.dumps(manifest))
+    path.write_text(manifest_text(manifest))
     assert failed(sqlanon.open(release.directory).verify()) == {"manifest", "diversity", "confidence"}
 
 
@@ -115,7 +117,7 @@ def test_changed_and_missing_files_are_named(release, shell):
 )
 def test_hostile_manifests_are_refused_or_fail(release, shell, change):
     path = release.directory / "release.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    path.write_text(manifest_text(json.loads(path.read_text()) | change))
     for arguments in (
         ("verify", release.directory),
         ("estimate", release.directory, "SELECT COUNT(*) FROM release"),
@@ -132,8 +134,54 @@ def test_against_another_source_fails(release, patients):
     frames = {name: patients.execute(f"from {name}").df() for name in ("patients", "other", "sicker", "fewer")}
     assert release.verify(against=frames["patients"]).holds
     assert failed(release.verify(against=frames["other"])) == {"quasi_rows"}
-    assert failed(release.verify(against=frames["sicker"])) == {"sensitive_counts"}
+    assert failed(release.verify(against=frames["sicker"])) == {"sensitive_counts", "own_group"}
     assert failed(release.verify(against=frames["fewer"])) == {"quasi_rows", "sensitive_counts"}
+
+
+# two people of different groups change codes, each group keeping as many values: all counts stay as they are
+SWAP = """
+with pair as (
+    select one.rowid as first, other.rowid as second, one.code as first_code, other.code as second_code
+    from {table} one join {table} other on other.group_id <> one.group_id
+    where other.code not in (select code from {table} inside where inside.group_id = one.group_id)
+    and one.code not in (select code from {table} inside where inside.group_id = other.group_id)
+    limit 1
+)
+update {table} as changed set code = case when changed.rowid = first then second_code else first_code end
+from pair where changed.rowid in (first, second)
+"""
+
+
+@pytest.mark.parametrize(
+    ("method", "asked", "step"),
+    [
+        ("anatomy", {"sensitive": "disease", "l": 3}, "grouped"),
+        ("anatomy", {"sensitive": ["disease", "ward"], "l": 2, "max_suppressed": 0.2}, "seated"),
+        ("robust", {"sensitive": "disease", "r": 2, "background_from": "sex", "max_suppressed": 0.9}, "grouped"),
+    ],
+)
+def test_codes_that_are_swapped_between_steps_are_found_before_anything_is_published(
+    con, monkeypatch, tmp_path, method, asked, step
+):
+    con.execute(
+        "create table people as select i as ssn, i as age, i % 2 as sex, 'd' || (hash(i, 4) % 9) as disease,"
+        " 'w' || (hash(i, 5) % 9) as ward from range(300) t(i)"
+    )
+    create, swapped = DuckDBEngine.create, []
+
+    def create_and_swap(engine, statement, lasting=False):
+        create(engine, statement, lasting)
+        if statement.name == step:
+            (count,) = engine.connection.execute(SWAP.format(table=statement.relation)).fetchone()
+            swapped.append(count)
+
+    roles = {"quasi": ["age", "sex"], "id": "ssn", "unique_quasi": "keep", "key": "ab" * 32}
+    publish = getattr(sqlanon, method)
+    assert publish(con, "people", **roles, **asked).verify(against="people").holds is not False
+    monkeypatch.setattr(DuckDBEngine, "create", create_and_swap)
+    with pytest.raises(sqlanon.VerificationError, match=r"own_group.*'in_wrong_groups': 2"):
+        publish(con, "people", out=tmp_path / "release", **roles, **asked)
+    assert swapped == [2] and not (tmp_path / "release").exists()
 
 
 def test_verify_as_json(shell):

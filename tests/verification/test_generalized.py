@@ -5,6 +5,7 @@ import json
 import pytest
 
 import sqlanon
+from sqlanon.plans.manifest import manifest_text
 from tests.conftest import PAPERS
 from tests.generalized_release import OLD, SLIDES, YOUNG, write_release
 
@@ -72,6 +73,6 @@ def test_a_column_of_another_type_is_found(tmp_path):
     folder = write_release(tmp_path / "r", **SLIDES)
     manifest = json.loads((folder / "release.json").read_text())
     manifest["parameters"]["published"]["age"]["type"] = "BIGINT"
-    (folder / "release.json").write_text(json.dumps(manifest))
+    (folder / "release.json").write_text(manifest_text(manifest))
     (check,) = (check for check in sqlanon.open(folder).verify().checks if check.holds is False)
     assert (check.name, check.found) == ("columns", "'age_low' is INTEGER, not BIGINT")

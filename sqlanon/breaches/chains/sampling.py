@@ -66,9 +66,10 @@ def lay_out_patch(layout: StatementLayout, tree: JoinTree) -> None:
 
 def sample_worlds(layout: StatementLayout, engine: Engine, sampling: Sampling) -> None:
     """Draw worlds of the tuples at hand; write the intervals that bounds and draws leave (`narrowed`)."""
-    nodes = ", ".join(f"node_{part}" for part in layout.numbers)
-    patch = engine.frame(f"select * from {layout.relations[f'patch_{TURNS}']} order by turn, reached, {nodes}")
-    own = engine.frame(f"select * from {layout.relations['own']} order by number")
+    keys = ["turn", "reached", *(f"node_{part}" for part in layout.numbers)]
+    order = ", ".join(f"{key} asc nulls last" for key in keys)
+    patch = engine.frame(f"select * from {layout.relations[f'patch_{TURNS}']} order by {order}")
+    own = engine.frame(f"select * from {layout.relations['own']} order by number asc nulls last")
     engine.keep_frame(layout.name_relation("drawn"), bound_associations(patch, own, sampling))
     layout.add(f"{FOLDER}/narrowed", yields="narrowed", reason=REASON)
 

@@ -7,6 +7,7 @@ import typer
 
 from sqlanon.cli.app import app
 from sqlanon.cli.options import say
+from sqlanon.cli.publication import say_next_steps
 from sqlanon.cli.session_options import SessionOptions, with_session
 from sqlanon.errors import UsageError
 
@@ -29,6 +30,13 @@ Residue = Annotated[
 ]
 Dropped = Annotated[int, typer.Option("--dropped-rows", help="Rows of the source that are in none of the tables.")]
 Against = Annotated[str | None, typer.Option("--against", help="The source: compare multisets with it.")]
+Identifier = Annotated[
+    list[str], typer.Option("--id", help="Columns of --against that tell persons apart: one row each, or refused.")
+]
+RowsPerPerson = Annotated[
+    Literal["many"] | None,
+    typer.Option("--rows-per-person", help="many: persons have several rows; what is promised is per row."),
+]
 Out = Annotated[str | None, typer.Option("--out", help="Directory to appear, with Parquet files and release.json.")]
 Into = Annotated[str | None, typer.Option("--into", help="Schema of the database to appear, in one transaction.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an older release at the target.")]
@@ -36,7 +44,7 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an older r
 
 @app.command(
     epilog="Example: sqlanon adopt --database hospital.duckdb --qit ward_qit --st ward_st -l 4 --against patients"
-    " --out ward"
+    " --id ssn --out ward"
 )
 @with_session
 def adopt(
@@ -52,6 +60,8 @@ def adopt(
     residue: Residue = "drop",
     dropped_rows: Dropped = 0,
     against: Against = None,
+    id: Identifier = [],  # noqa: B006
+    rows_per_person: RowsPerPerson = None,
     out: Out = None,
     into: Into = None,
     overwrite: Overwrite = False,
@@ -66,7 +76,7 @@ def adopt(
         raise UsageError("say where the release goes: --out DIR, or --database FILE --into SCHEMA")
     asked = adoption.Adoption(
         qit=qit, st=st, data=data, quasi=quasi, sensitive=sensitive, group=group, count=count, l=l, gamma=gamma,
-        residue=residue, dropped_rows=dropped_rows,
+        residue=residue, dropped_rows=dropped_rows, id=id, rows_per_person=rows_per_person,
     )  # fmt: skip
     engine = session.open(write=into is not None)
     if session.sql:
@@ -79,3 +89,5 @@ def adopt(
     display.show_publication(release.manifest, where, session.how.value)
     if against is None:
         say("not compared with the microdata: --against SOURCE does that")
+    else:
+        say_next_steps(session, against, () if rows_per_person == "many" else id, out, into)

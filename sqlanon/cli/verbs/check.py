@@ -1,9 +1,8 @@
 """The verb of whoever is about to publish: check."""
 
-import shlex
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -126,7 +125,7 @@ def _show(found: "Check", session: SessionOptions) -> None:
 
     how = session.how
     if how is Format.json:
-        display.show_mapping(found.as_plain(), "json")
+        display.show_mapping(replace(found, command=session.complete(found.command)).as_plain(), "json")
         return
     if how is Format.csv:
         import pandas as pd
@@ -140,5 +139,4 @@ def _show(found: "Check", session: SessionOptions) -> None:
     for note in found.notes:
         say(f"note: {note}")
     if found.command:
-        where = f" --database {shlex.quote(session.database)}" if session.database else ""
-        say(f"suggested, for you to weigh:\n{found.command}{where}")
+        say(f"suggested, for you to weigh:\n{session.complete(found.command)}")

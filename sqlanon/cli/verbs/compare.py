@@ -1,7 +1,6 @@
 """The verb of whoever chooses a method: compare."""
 
 import re
-import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +10,13 @@ import typer
 
 from sqlanon.cli.app import app
 from sqlanon.cli.options import Format, IdOption, OptionalSource, QuasiOption, QueryOption, SensitiveOption, say
-from sqlanon.cli.session_options import SessionOptions, with_session
+from sqlanon.cli.session_options import DuckDBOptions, SessionOptions, with_session
 from sqlanon.errors import UsageError
 
 if TYPE_CHECKING:
     from sqlanon.comparison.comparison import Comparison
+
+SPARE = ("seconds", "mean relative error", "promise", "queries", "confidence")  # what a narrow terminal leaves out
 
 
 @dataclass(kw_only=True)
@@ -34,7 +35,7 @@ class CandidateOptions:
     ] = "200"
     seed: Annotated[int, typer.Option(help="Another number draws other queries.")] = 1
     target_error: Annotated[
-        float | None, typer.Option(help="Tell the strongest promise whose median error stays below, e.g. 0.1.")
+        str | None, typer.Option(help="Tell the strongest promise whose median error stays below, e.g. 0.1.")
     ] = None
     nulls: Annotated[str, typer.Option(help="NULL sensitive values: refuse, value or drop.")] = "refuse"
     unique_quasi: Annotated[str, typer.Option(help="A quasi column of unique values: refuse or keep.")] = "refuse"
@@ -42,7 +43,20 @@ class CandidateOptions:
     def given(self) -> dict[str, Any]:
         """Return them as a question reads them."""
         whole = re.fullmatch(r"-?\d+", self.queries)
-        return vars(self) | {"queries": int(self.queries) if whole else Path(self.queries)}
+        read = {"queries": int(self.queries) if whole else Path(self.queries), "target_error": self.error}
+        return vars(self) | read
+
+    @property
+    def error(self) -> float | None:
+        """Return the target as a number; raise UsageError for what is none."""
+        if self.target_error is None:
+            return None
+        try:
+            return float(self.target_error)
+        except ValueError:
+            raise UsageError(
+                f"--target-error takes a share, for example 0.1 for 10 %; not {self.target_error!r}"
+            ) from None
 
 
 @app.command(
@@ -59,7 +73,7 @@ def compare(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an older comparison at --out.")] = False,
     *,
     candidates: CandidateOptions,
-    session: SessionOptions,
+    session: DuckDBOptions,
 ) -> None:
     """Tell what each method and parameter costs in accuracy on this data; nothing is published.
 
@@ -92,12 +106,11 @@ def _show(found: "Comparison", session: SessionOptions) -> None:
     from sqlanon.cli import display
 
     if session.how is Format.table:
-        display.show_lines("", *found.shown())
+        display.show_lines("", *found.shown(), spare=SPARE)
         sys.stdout.write("\n{}\n".format(found.summary.replace(". ", ".\n")))
     else:
         display.show_frame(found.df(), "csv" if session.how is Format.csv else "json")
     for note in found.notes:
         say(f"note: {note}")
     if found.command:
-        where = f" --database {shlex.quote(session.database)}" if session.database else ""
-        say(f"the strongest promise within the error, to type:\n{found.command}{where}")
+        say(f"the strongest promise within the error, to type:\n{session.complete(found.command)}")

@@ -47,9 +47,12 @@ def complete(
     rows = int(opened.manifest["rows"])
     if session.how is Format.table:
         sys.stdout.write(f"{len(files)} completed tables of {rows:,} rows in {visible(str(out))}\n")
+        if (share := found.own_value_share) is not None:
+            sys.stdout.write(f"up to about {share:.0%} of a table's rows hold their person's own value\n")
         say(f"the same tables again: --seed {found.seed}")
         return
     from pandas import DataFrame
 
     listed = DataFrame({"file": [file.name for file in files], "rows": rows, "seed": found.seed})
+    listed["own_value_share"] = found.own_value_share
     display.show_frame(listed, "json" if session.how is Format.json else "csv")

@@ -85,6 +85,7 @@ def report(
 
 def _tell(page: "Page", out: Path, session: SessionOptions) -> None:
     """Say what the page says in short, and whom it is for."""
+    from sqlanon.charts.drawing import INSTALL, is_installed
     from sqlanon.cli import display
 
     view = "internal" if page.facts.is_internal else "public"
@@ -92,3 +93,5 @@ def _tell(page: "Page", out: Path, session: SessionOptions) -> None:
     display.show_mapping(told, session.how.value)
     if session.how is Format.table and page.facts.is_internal:
         say("it holds figures of the source, so keep it as the source; only you can read it")
+    if page.facts.compared and not is_installed():
+        say(f"note: errors by selectivity have a table and no chart; what draws it: {INSTALL}")

@@ -12,6 +12,7 @@ from weakref import WeakSet
 import duckdb
 
 from sqlanon.atomic_files import OwnedFolder, remove_dead_folders
+from sqlanon.engines.duckdb.read_errors import describe_convertible
 from sqlanon.engines.duckdb.unlike_files import escape_pattern
 from sqlanon.engines.statement_text import first_line
 from sqlanon.errors import SourceError, UsageError
@@ -37,6 +38,8 @@ def connect(
     Raises SourceError for a file that cannot be made, UsageError for resources that DuckDB refuses.
     """
     settings = _resource_settings(threads, memory_limit)
+    # what needs an extension that is not installed is refused: nothing is fetched that nobody asked for
+    settings["autoinstall_known_extensions"] = "false"
     settings["temp_directory"] = str(_spill_folder(temp_directory))
     if database is not None:
         settings["storage_compatibility_version"] = READABLE_STORAGE
@@ -54,6 +57,10 @@ def connect_beside() -> duckdb.DuckDBPyConnection:
 
     What each makes is temporary, and its own; an instance of its own would take 20 ms to know its functions.
     """
+    try:
+        _instance(os.getpid()).execute("select 1").fetchall()
+    except duckdb.FatalException:  # a fault of DuckDB's has shut it
+        _instance.cache_clear()
     return _own(_instance(os.getpid()).cursor())
 
 
@@ -89,7 +96,8 @@ def attach(connection: duckdb.DuckDBPyConnection, database: str, write: bool = F
         except duckdb.BinderException:  # which is taken: `memory`, the session itself
             connection.execute(f"attach {literal(database)} as attached ({how})")
     except duckdb.Error as error:
-        raise SourceError(f"cannot open the database {database!r}: {first_line(error)}") from None
+        told = describe_convertible(database) or f"cannot open the database {database!r}: {first_line(error)}"
+        raise SourceError(told) from None
     named = "select database_name from duckdb_databases() where not internal and database_name <> 'memory'"
     ((name,),) = connection.execute(named).fetchall()
     return str(name)
@@ -108,7 +116,10 @@ def confine(connection: duckdb.DuckDBPyConnection, readable: Sequence[str]) -> N
     paths = {*files, *readable, *map(escape_pattern, files)}
     connection.execute(f"set allowed_paths = [{', '.join(literal(path) for path in sorted(paths))}]")
     connection.execute("set enable_external_access = false")
-    connection.execute("set allowed_configs = ['TimeZone']")  # what texts of times depend on is set by us
+    try:  # what texts of times depend on is set by us
+        connection.execute("set allowed_configs = ['TimeZone']")
+    except duckdb.CatalogException:  # DuckDB 1.4 lets nothing be set later: times are UTC from now on
+        connection.execute("set TimeZone = 'UTC'")
     connection.execute("set lock_configuration = true")
 
 

@@ -18,8 +18,8 @@ from sqlanon.errors import SourceError, SqlanonError, TargetError, UsageError
 from sqlanon.key import Key
 from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import Sql, ident, literal
-from sqlanon.plans.traits import Traits
+from sqlanon.plans.templates import Sql, ident, literal, template_of
+from sqlanon.plans.traits import TRAITS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +28,14 @@ if TYPE_CHECKING:
 
 
 ROW_NUMBER = "file_row_number"
+_MEANINGS = {  # a setting: the value that statements are written for, and what comes of another one
+    "default_collation": ("", "texts that differ may be one value"),
+    "preserve_identifier_case": ("preserve_case", "columns of results get other names"),
+    "integer_division": ("false", "a quotient of whole numbers loses what is behind its point"),
+}
+_OLDER = {("preserve_identifier_case", "true"), ("preserve_identifier_case", "false")}
+_UTC = ("UTC", "Etc/UTC")
+UNUSABLE = "DuckDB has shut the database of this connection: close all connections to it, and connect anew"
 STRETCH = 250_000  # rows; a thread of its own for fewer gains nothing
 
 
@@ -38,14 +46,14 @@ class DuckDBEngine:
     places = frozenset({"directory", "schema", "session"})
     in_process = True
     in_parts = False
-    traits = Traits(few_tables=True, numbers_rows=True, own_draws=True, packs_rows=True)
+    traits = TRAITS["duckdb"]
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, catalog: str | None = None) -> None:
         """Take an open connection; it stays open when the engine goes.
 
         catalog: the database that was attached to a session of our own, in which no name is anybody else's; None for
         a caller's connection. Raises UsageError where names on it stand in for functions that our statements call, or
-        where its default collation takes texts that differ for one value.
+        where one of its settings changes what SQL means.
         """
         self.connection = connection
         self.files_read: list[str] = []  # as they were named, for messages
@@ -55,7 +63,7 @@ class DuckDBEngine:
         self._single_files: set[Sql] = set()  # what reads one file: its rows are numbered
         if catalog is None:
             self._refuse_false_functions()
-            self._refuse_collation()
+            self._refuse_settings()
 
     @property
     def place(self) -> tuple[str, str]:
@@ -84,14 +92,16 @@ class DuckDBEngine:
                 " statements call: drop it, or attach the database to a connection without such names"
             )
 
-    def _refuse_collation(self) -> None:
-        """Refuse a connection on which texts that differ may be one value."""
-        ((collation,),) = self.execute("select current_setting('default_collation')")
-        if collation:
-            raise UsageError(
-                f"the connection's default_collation is {collation!r}, under which texts that differ may be one value;"
-                " set default_collation = '' first"
-            )
+    def _refuse_settings(self) -> None:
+        """Refuse a connection on which SQL means something else; setting it back would change the caller's views."""
+        for name, value in self.execute("select name, value from system.main.duckdb_settings()"):
+            needed, consequence = _MEANINGS.get(name, (value, ""))
+            # before DuckDB 2 names were kept (true) or lowered (false), which is what ours are
+            if value != needed and (name, value) not in _OLDER:
+                raise UsageError(
+                    f"the connection's {name} is {value!r}, under which {consequence}; set {name} ="
+                    f" {needed or literal(needed)} first"
+                )
 
     # -- running ------------------------------------------------------------------------------
 
@@ -100,7 +110,19 @@ class DuckDBEngine:
         try:  # DuckDB 2 blocks relations and later calls while a result is not fetched
             return self.connection.execute(sql, parameters).fetchall()
         except duckdb.Error as error:
-            raise translate_error(error, self.files_read) from None
+            raise self._translate(error, sql) from None
+
+    def _translate(self, error: duckdb.Error, sql: str) -> SqlanonError:
+        """Return an error of DuckDB's as ours; what it leaves of a caller's connection is said."""
+        refusal = translate_error(error, self.files_read, template_of(sql))
+        if self._attached is None and isinstance(error, duckdb.InternalException | duckdb.FatalException):
+            try:
+                self.connection.execute("select 1").fetchall()
+            except duckdb.FatalException:  # DuckDB closes a database behind such an error
+                return type(refusal)(f"{refusal}. {UNUSABLE}")
+            except duckdb.Error:
+                return refusal
+        return refusal
 
     def text(self, statement: Statement, lasting: bool = False) -> str:
         """Return the SQL that `create` runs, or the query's own."""
@@ -119,21 +141,21 @@ class DuckDBEngine:
             names = [column[0] for column in cursor.description or ()]
             return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
         except duckdb.Error as error:
-            raise translate_error(error, self.files_read) from None
+            raise self._translate(error, sql) from None
 
     def frame(self, sql: str) -> "pd.DataFrame":
         """Run one SELECT and fetch it as columns."""
         try:
             return self.connection.execute(sql).df()
         except duckdb.Error as error:
-            raise translate_error(error, self.files_read) from None
+            raise self._translate(error, sql) from None
 
     def arrays(self, sql: str) -> "dict[str, Numbers]":
         """Run one SELECT of numbers and fetch it as arrays; NULL is NaN."""
         try:
             fetched: dict[str, Any] = self.connection.execute(sql).fetchnumpy()
         except duckdb.Error as error:
-            raise translate_error(error, self.files_read) from None
+            raise self._translate(error, sql) from None
         # a column with NULLs comes masked
         return {n: x.astype(float).filled(math.nan) if hasattr(x, "filled") else x for n, x in fetched.items()}
 
@@ -288,6 +310,15 @@ class DuckDBEngine:
         One process at a time writes to a DuckDB file, and statements commit as they run.
         """
         ((zone,),) = self.execute("select current_setting('TimeZone')")
+        if zone in _UTC:  # a connection whose settings are locked may be so
+            yield
+            return
+        ((locked,),) = self.execute("select current_setting('lock_configuration')")
+        if locked:
+            raise UsageError(
+                "this connection's settings are locked (lock_configuration), and times are read in UTC: set TimeZone ="
+                " 'UTC' before they are locked, or use another connection"
+            )
         self.execute("set TimeZone = 'UTC'")
         try:
             yield

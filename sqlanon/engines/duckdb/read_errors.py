@@ -1,13 +1,22 @@
 """What DuckDB says of a file that it cannot read, in our words: file, column, what to do; no value of the data."""
 
+import os
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from glob import glob  # of absolute patterns too, which Path.glob refuses
+from pathlib import Path
 
+from sqlanon.plans.templates import literal
 from sqlanon.wording import option
 
 _VIEW = "make them alike, or publish a view over {reader}('…', union_by_name = true) in a DuckDB file, with " + option(
     "database", "FILE"
 )
+_CONVERTED = {
+    (".xlsx",): "install excel; load excel; copy (from read_xlsx({file})) to {parquet}",
+    (".sqlite", ".sqlite3"): "install sqlite; attach {file} as source (type sqlite); copy source.TABLE to {parquet}",
+}
 _DAMAGED = "is damaged, or no whole Parquet file: fetch or write it again"
 _CSV_FILE = re.compile(r"^\s*file = (.+)$", re.MULTILINE)
 
@@ -57,6 +66,10 @@ def _csv_line(found: re.Match[str], text: str) -> str:
     return f"line {found[1]} of {_csv_file(text)} cannot be read as the lines before it: look at its quotes and columns"
 
 
+def _csv_form(found: re.Match[str], text: str) -> str:
+    return f"{found[1]!r} cannot be read as CSV: its lines differ in quotes or in their number of columns"
+
+
 def _json(found: re.Match[str], text: str) -> str:
     return f"{found[1]!r}, line {found[2]}: not JSON"
 
@@ -67,9 +80,14 @@ def _digits(found: re.Match[str], text: str) -> str:
 
 
 def _extension(found: re.Match[str], text: str) -> str:
+    return describe_missing_extension(found[1])
+
+
+def describe_missing_extension(name: str) -> str:
+    """Return our words where a source needs an extension of DuckDB's that is not there."""
     return (
-        f"this source needs DuckDB's extension {found[1]}, which is not here and cannot be fetched: type"
-        f" install {found[1]} in DuckDB, or fetch the file first"
+        f"this source needs DuckDB's extension {name}, which is not installed; sqlanon installs none: type"
+        f" install {name} in DuckDB, or fetch the file first"
     )
 
 
@@ -91,6 +109,7 @@ _SAID: tuple[tuple[re.Pattern[str], Words], ...] = tuple(
         (r"CSV Error on Line: (\d+).*?not utf-8", _not_utf8),
         (r'CSV Error on Line: (\d+).*?converting column "([^"\n]+)".*? type (\w+)', _csv_value),
         (r"CSV Error on Line: (\d+)", _csv_line),
+        (r'Error when sniffing file "([^"\n]+)"', _csv_form),
         (r'Malformed JSON in file "([^"\n]+)", at byte \d+ in line (\d+)', _json),
         (r"Could not cast value -?\d+ to DECIMAL\(38,0\)(?: when casting from source column ([^\n]+))?", _digits),
         (r"required extension '(\w+)", _extension),
@@ -102,6 +121,15 @@ _BYTES = re.compile(
     r"TProtocolException|TTransport|[Tt]hrift|know what type|[Vv]ariable-length int|[Pp]arquet|magic bytes|ZSTD"
     r"|[Ss]nappy|decompress|Out of buffer|page header|dictionary",
 )
+
+
+def describe_convertible(file: str) -> str:
+    """Return what DuckDB's shell is told to write a file of another kind as Parquet; empty for any other file."""
+    for endings, statement in _CONVERTED.items():
+        if file.lower().endswith(endings):
+            told = statement.format(file=literal(file), parquet=literal(str(Path(file).with_suffix(".parquet"))))
+            return f"{file!r} is not read here; write it as Parquet first, in DuckDB's shell: {told}"
+    return ""
 
 
 def describe_read_error(text: str) -> str:
@@ -121,8 +149,24 @@ def describe_damage(line: str, files: Sequence[str]) -> str:
 
     files: the files that the session reads, as they were named: such a message names none.
     """
-    named = " or ".join(map(repr, dict.fromkeys(files)))
-    return f"{named or 'a file'} {_DAMAGED}" if _BYTES.search(line) else ""
+    if not _BYTES.search(line):
+        return ""
+    broken = _files_without_marks(files)
+    named = broken[:1] or list(dict.fromkeys(files))
+    return f"{' or '.join(map(repr, named)) or 'a file'} {_DAMAGED}"
+
+
+def _files_without_marks(files: Sequence[str]) -> list[str]:
+    """Return which of the files, patterns among them, do not begin and end as Parquet does."""
+    named = {path: None for file in files for path in ([file] if Path(file).exists() else sorted(glob(file)))}  # noqa: PTH207
+    broken = []
+    for path in filter(os.path.isfile, named):
+        with suppress(OSError), Path(path).open("rb") as file:
+            begins = file.read(4)
+            file.seek(-min(4, Path(path).stat().st_size), os.SEEK_END)
+            if (begins, file.read()) != (b"PAR1", b"PAR1"):
+                broken.append(path)
+    return broken
 
 
 def _csv_file(text: str) -> str:

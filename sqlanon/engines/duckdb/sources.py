@@ -1,27 +1,32 @@
 """Find what a user named as a source in DuckDB: a table or view, a file or glob, or an object in the caller's scope."""
 
+import glob
 import inspect
 import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from sqlanon.engines.duckdb.unlike_files import count_lacking, escape_pattern
+from sqlanon.bounded_files import UnfitFileError, require_regular
+from sqlanon.engines.duckdb.broken_lines import DELIMITERS, refuse_broken_line
+from sqlanon.engines.duckdb.read_errors import describe_convertible, describe_missing_extension
+from sqlanon.engines.duckdb.unlike_files import SchemaReader, count_lacking, escape_pattern
 from sqlanon.errors import SourceError, SqlanonError
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.sql.sources.queried_source import QueriedSource
 from sqlanon.wording import option
 
-if TYPE_CHECKING:
-    from sqlanon.engines.duckdb.engine import DuckDBEngine
-
 _READERS = {
     "read_parquet": (".parquet", ".parq", ".pq"),
     "read_csv": (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".txt"),
     "read_json": (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz"),
+}
+_FETCHED_BY = {  # extensions, and the schemes of URLs for which DuckDB installs and loads them
+    "httpfs": ("http", "https", "s3", "s3a", "s3n", "gcs", "gs", "r2", "hf"),
+    "azure": ("azure", "az", "abfs", "abfss"),
 }
 _PUBLISHED_AS = {  # what Parquet would round or forget
     "HUGEINT": "DECIMAL(38,0)",
@@ -53,14 +58,31 @@ where case
     )
     else lower(name) = lower($3) and lower(schema_name) = lower($2) and lower(database_name) = lower($1)
 end
-order by database_name = 'temp' desc, database_name = $4 desc, schema_name = $5 desc
+order by
+    database_name = 'temp' desc nulls last,
+    database_name = $4 desc nulls last,
+    schema_name = $5 desc nulls last
 limit 1
 """
+_QUERY = re.compile(r"\s*(select|with|from)\s", re.IGNORECASE)
 _LIST = re.compile(r"\[\d*\]\Z")
 _NESTED = ("LIST", "STRUCT", "MAP", "UNION", "ARRAY", "VARIANT")
 
 
-def find_source(engine: "DuckDBEngine", text: object, as_text: bool = False) -> tuple[Source, Mapping[str, str]]:
+class SourceReader(SchemaReader, Protocol):
+    """What finding a source takes of an engine."""
+
+    files_read: list[str]
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Return the database and the schema in which names without either are looked up first."""
+
+    def register(self, value: object) -> Sql:
+        """Give a name to an object that DuckDB can read."""
+
+
+def find_source(engine: SourceReader, text: object, as_text: bool = False) -> tuple[Source, Mapping[str, str]]:
     """Find a source; return its SQL and its columns with their types, in order.
 
     text: a name, path or glob, a query, or an object that DuckDB can read. as_text: a CSV's values as they are written.
@@ -70,9 +92,12 @@ def find_source(engine: "DuckDBEngine", text: object, as_text: bool = False) -> 
     try:
         types = engine.columns(f"select * from {relation}")
     except SqlanonError as error:
+        refuse_broken_line(engine, text)
         # what is said of the file by its name needs no second name
         told = isinstance(error, SourceError) and isinstance(text, str) and repr(text) in str(error)
         raise SourceError(str(error) if told else f"cannot read {_name_source(text)}: {error}") from None
+    if len(types) == 1 and any(letter in name for name in types for letter in DELIMITERS):
+        refuse_broken_line(engine, text)
     if any("\0" in name for name in types):
         raise SourceError(f"cannot read {_name_source(text)}: the name of a column holds a NUL character")
     if {name.lower() for name in types} & _ROW_NUMBERS:
@@ -89,7 +114,7 @@ def find_source(engine: "DuckDBEngine", text: object, as_text: bool = False) -> 
     return Source(Sql(relation), casts | list_casts, Sql(numbering), texts, lists, lacking), types | casts | nested
 
 
-def _count_lacking(engine: "DuckDBEngine", text: object, as_text: bool) -> Mapping[str, tuple[int, int]]:
+def _count_lacking(engine: SourceReader, text: object, as_text: bool) -> Mapping[str, tuple[int, int]]:
     """Count which columns files of a pattern lack; of a query, in each pattern that it reads."""
     if isinstance(text, QueriedSource):
         return dict(one for table in text.tables for one in _count_lacking(engine, table, False).items())
@@ -99,7 +124,7 @@ def _count_lacking(engine: "DuckDBEngine", text: object, as_text: bool) -> Mappi
     return {} if reader is None else count_lacking(engine, reader, text, _told(reader, as_text))
 
 
-def _find_relation(engine: "DuckDBEngine", text: object, as_text: bool) -> tuple[str, str]:
+def _find_relation(engine: SourceReader, text: object, as_text: bool) -> tuple[str, str]:
     """Return SQL that reads a source, and an expression that numbers its rows."""
     if isinstance(text, QueriedSource):
         # the engine looks no name up, for a macro could answer
@@ -109,8 +134,11 @@ def _find_relation(engine: "DuckDBEngine", text: object, as_text: bool) -> tuple
     place = _find_table(engine, text)
     if place is not None:
         return place
+    if _QUERY.match(text) and not Path(text).exists():
+        raise SourceError(f"{text!r} is a query, and no name of a source; say {option('query', 'SELECT …')}")
     place = _find_files(text, as_text)
     if place is not None:
+        _refuse_fetching(engine, text)
         engine.files_read.append(text)
         return place
     value = _find_in_scope(text)
@@ -122,7 +150,18 @@ def _find_relation(engine: "DuckDBEngine", text: object, as_text: bool) -> tuple
     )
 
 
-def _find_table(engine: "DuckDBEngine", text: str) -> tuple[str, str] | None:
+def _refuse_fetching(engine: SourceReader, text: str) -> None:
+    """Refuse a URL whose extension is not installed: a caller's connection would fetch it from the network."""
+    scheme, url, _ = text.partition("://")
+    extension = next((name for name, schemes in _FETCHED_BY.items() if scheme.lower() in schemes), None)
+    if not url or extension is None:
+        return
+    listed = "select installed or loaded from system.main.duckdb_extensions() where extension_name = ?"
+    if engine.execute(listed, [extension]) != [(True,)]:
+        raise SourceError(f"cannot read {text!r}: {describe_missing_extension(extension)}")
+
+
+def _find_table(engine: SourceReader, text: str) -> tuple[str, str] | None:
     """Find a table or view: in the schema in use or `main`, as schema.table, as database.table, or by all three."""
     place = engine.place
     for parts in _name_parts(text):
@@ -167,13 +206,19 @@ def _find_files(text: str, as_text: bool) -> tuple[str, str] | None:
                 " the file is fetched first and named so"
             )
         if path.is_file():
+            if convertible := describe_convertible(text):
+                raise SourceError(convertible)
             endings = ", ".join(suffix for many in _READERS.values() for suffix in many)
             raise SourceError(f"{text!r} has no ending that tells its format; use one of {endings}")
         return None
     is_file = path.is_file()
     if is_file and not os.access(path, os.R_OK):
         raise SourceError(f"no right to read {text!r}")
+    if is_file and not path.stat().st_size:
+        raise SourceError(f"{text!r} is empty: it holds no byte, and no names of columns; write it again")
     several = not is_file and is_pattern(text)
+    if several and "://" not in text:
+        _require_files(text)
     if not is_file and not several and "://" not in text:
         raise SourceError(f"no file {text!r}")
     pattern = escape_pattern(text) if is_file else text
@@ -183,6 +228,15 @@ def _find_files(text: str, as_text: bool) -> tuple[str, str] | None:
     # files of one pattern may have been written at different times, with columns added or in another order
     union = ", union_by_name = true" if several else ""
     return f"{reader}({literal(pattern)}{_told(reader, as_text)}{union})", numbering
+
+
+def _require_files(pattern: str) -> None:
+    """Raise SourceError where a pattern matches a pipe or a device, which would be read for ever."""
+    for path in glob.iglob(pattern, recursive=True, include_hidden=True):  # noqa: PTH207 - a text, as engines take it
+        try:
+            require_regular(path)
+        except UnfitFileError as error:
+            raise SourceError(f"{pattern!r} matches {path!r}: {error.strerror}") from None
 
 
 def _reader_of(text: str) -> str | None:

@@ -3,12 +3,19 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from sqlanon.plans.templates import literal
 
-if TYPE_CHECKING:
-    from sqlanon.engines.duckdb.engine import DuckDBEngine
+
+class SchemaReader(Protocol):
+    """What an engine tells of files."""
+
+    def execute(self, sql: str, parameters: Sequence[object] | None = None) -> list[tuple[Any, ...]]:
+        """Run one statement and fetch all of it."""
+
+    def columns(self, sql: str) -> dict[str, str]:
+        """Return the columns of a SELECT with their types, without running it."""
 
 
 def escape_pattern(path: str) -> str:
@@ -16,7 +23,7 @@ def escape_pattern(path: str) -> str:
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)
 
 
-def count_lacking(engine: "DuckDBEngine", reader: str, pattern: str, given: str) -> Mapping[str, tuple[int, int]]:
+def count_lacking(engine: SchemaReader, reader: str, pattern: str, given: str) -> Mapping[str, tuple[int, int]]:
     """Count the files of a pattern that lack a column which others have: how many, and of how many.
 
     given: what the reader is told beside the file. Only heads and footers are read.
@@ -34,13 +41,13 @@ def count_lacking(engine: "DuckDBEngine", reader: str, pattern: str, given: str)
     return {spelled[name]: (len(paths) - count, len(paths)) for name, count in held.items() if count < len(paths)}
 
 
-def _read_heads(engine: "DuckDBEngine", reader: str, paths: Sequence[str], given: str) -> Iterator[Iterable[str]]:
+def _read_heads(engine: SchemaReader, reader: str, paths: Sequence[str], given: str) -> Iterator[Iterable[str]]:
     """Yield the columns of each file, as its reader guesses them."""
     for path in paths:
         yield engine.columns(f"select * from {reader}({literal(escape_pattern(path))}{given})")
 
 
-def _read_footers(engine: "DuckDBEngine", paths: Sequence[str]) -> Iterator[Iterable[str]]:
+def _read_footers(engine: SchemaReader, paths: Sequence[str]) -> Iterator[Iterable[str]]:
     """Yield the columns of each Parquet file; all footers are read by one statement."""
     listed = ", ".join(literal(escape_pattern(path)) for path in paths)
     nodes = engine.execute(f"select file_name, name, num_children from parquet_schema([{listed}])")

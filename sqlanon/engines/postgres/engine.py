@@ -27,7 +27,7 @@ from sqlanon.key import Key
 from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.plans.traits import Traits
+from sqlanon.plans.traits import TRAITS
 from sqlanon.sql.sources.queried_source import QueriedSource
 from sqlanon.wording import option
 
@@ -46,7 +46,7 @@ class PostgresEngine(Schemas):
     places = frozenset({"schema", "session"})
     in_process = False
     in_parts = False
-    traits = Traits(row_by_row=True, few_tables=True, shares_hashes=False, wide_hashes=True, packs_rows=True)
+    traits = TRAITS["postgres"]
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         """Take an open connection; it stays open when the engine goes."""

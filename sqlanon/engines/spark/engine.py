@@ -22,7 +22,7 @@ from sqlanon.key import Key
 from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.plans.traits import Traits
+from sqlanon.plans.traits import TRAITS
 from sqlanon.sql.sources.queried_source import QueriedSource
 from sqlanon.sql.spark.bound_figures import bind_figures
 from sqlanon.wording import option
@@ -43,7 +43,7 @@ class SparkEngine:
     places = frozenset({"directory"})
     in_process = False
     in_parts = True
-    traits = Traits(few_tables=True, shares_hashes=False, packs_rows=True)
+    traits = TRAITS["spark"]
 
     def __init__(self, session: SparkSession) -> None:
         """Take a session; it stays, with its configuration, when the engine goes."""

@@ -97,7 +97,7 @@ class BoxBatch:
         relation = self.loaded.keep(f"numbered_{place}", text)
         try:
             listed = ", ".join(["name", *placed])
-            pieces = self.loaded.engine.frame(f"select {listed} from {relation} order by code")
+            pieces = self.loaded.engine.frame(f"select {listed} from {relation} order by code asc nulls last")
             holds = tell_holding(self.loaded, relation, len(pieces), different)
         finally:
             self.loaded.forget([str(relation)])
@@ -109,8 +109,9 @@ class BoxBatch:
 
     def _hold_ranges(self, place: int, pieces: pd.DataFrame, asked: BoolArray) -> Held:
         """Sum the points (or lengths) of the pieces between the ends of each range; NULL, the last piece, is one."""
+        relation = self.loaded.relations[f"cell_{place}"]
         cells = self.loaded.engine.frame(
-            f"select cell, low_place, high_place, unknown from {self.loaded.relations[f'cell_{place}']} order by cell"
+            f"select cell, low_place, high_place, unknown from {relation} order by cell asc nulls last"
         )
         unit = places_of(self.loaded.attributes[place - 1].type).unit
         first, last = (pieces[name].to_numpy(dtype=float)[:-1] for name in ("first_place", "last_place"))

@@ -68,7 +68,9 @@ class Randomized(Workspace):
         missing = [place for place in touched if place not in self._counts]
         for place, (name, sql) in zip(missing, self.loading(missing), strict=True):
             relation = self.keep(name, sql)
-            frame: pd.DataFrame = self.engine.frame(f"select code, row_count from {relation} order by code")
+            frame: pd.DataFrame = self.engine.frame(
+                f"select code, row_count from {relation} order by code asc nulls last"
+            )
             self._counts[place] = frame["row_count"].to_numpy(dtype=float)
 
     def counts(self, place: int) -> Array:

@@ -5,17 +5,13 @@ lambda that is too large that least sum is negative, and the average of its worl
 Nonlinear Fractional Programming, 1967): a few turns find the least, exactly.
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 
 from sqlanon.errors import AnswerError
 from sqlanon.estimators.evidence import Array, BoolArray, IntArray
-from sqlanon.plans.templates import Sql
-
-if TYPE_CHECKING:
-    from sqlanon.estimation.uncertain.sum_run import SumRun
 
 MOST_TURNS = 100
 NEAR = 1e-12  # of an average: a smaller gain is rounding
@@ -25,9 +21,9 @@ _UNSETTLED = "the least and greatest averages are not found in {} turns; narrow 
 class AverageSearch:
     """Search the extreme averages of one measure, for all cells and asked sets at once."""
 
-    def __init__(self, run: "SumRun", valued: Sql, shape: tuple[int, ...]) -> None:
-        """Take a query's run, the relation that the measure is summed over, and cells x sets."""
-        self.run, self.valued, self.shape = run, valued, shape
+    def __init__(self, read_worlds: Callable[[pd.DataFrame], pd.DataFrame], shape: tuple[int, ...]) -> None:
+        """Take what reads the sums and counts of extreme worlds at given averages, and cells x sets."""
+        self.read_worlds, self.shape = read_worlds, shape
 
     def find_bounds(self, above: Array, below: Array) -> tuple[Array, Array]:
         """Return the least and the greatest averages, cells x sets.
@@ -53,10 +49,7 @@ class AverageSearch:
     def _read_worlds(self, here: tuple[IntArray, IntArray], least: Array, greatest: Array) -> pd.DataFrame:
         """Return the sums and counts of the worlds that are extreme at these aims."""
         columns = {"cell": here[0], "set_number": here[1], "least_aim": least, "greatest_aim": greatest}
-        relation = self.run.space.keep_frame("aim", pd.DataFrame(columns))
-        if str(relation) not in self.run.made:
-            self.run.made.append(str(relation))
-        return self.run.loaded.engine.frame(self.run.render_extreme(self.valued, relation))
+        return self.read_worlds(pd.DataFrame(columns))
 
 
 def _improve(aims: Array, at: tuple[IntArray, IntArray], found: pd.DataFrame, side: str, better: np.ufunc) -> BoolArray:

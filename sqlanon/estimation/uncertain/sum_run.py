@@ -170,8 +170,16 @@ class SumRun(CountRun):
             expected_average = np.divide(mean, likely, out=np.full(shape, np.nan), where=likely > 0)
             # where no likely world counts a row, any average between the least and the greatest value will do
             starts = (np.where(np.isnan(expected_average), one, expected_average) for one in (highest, lowest))
-            found["avg"] = self._settle(*AverageSearch(self, valued, shape).find_bounds(*starts), expected_average)
+            search = AverageSearch(lambda aims: self._read_worlds(valued, aims), shape)
+            found["avg"] = self._settle(*search.find_bounds(*starts), expected_average)
         return found
+
+    def _read_worlds(self, valued: Sql, aims: pd.DataFrame) -> pd.DataFrame:
+        """Return the sums and counts of the worlds that are extreme at these aims."""
+        relation = self.space.keep_frame("aim", aims)
+        if str(relation) not in self.made:
+            self.made.append(str(relation))
+        return self.loaded.engine.frame(self.render_extreme(valued, relation))
 
     def _count_empty(self, piece: Piece, valued: Sql, answered: BoolArray) -> None:
         """Count the answers in which some world counts no row."""

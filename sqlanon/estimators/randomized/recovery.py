@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 from sqlanon.estimators.channel import Array, Joint, Weighted
 from sqlanon.estimators.empirical_bayes.answers import Shrunk, shrunk
 from sqlanon.estimators.empirical_bayes.whole import Whole
-from sqlanon.estimators.evidence import NORMAL_QUANTILE, Evidence
+from sqlanon.estimators.evidence import NORMAL_QUANTILE, Evidence, score_interval
 from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues, bound_answer, is_empty
 from sqlanon.estimators.propagation import Pair, correlate
 from sqlanon.estimators.randomized.sums import Sums, ratio
 from sqlanon.estimators.randomized.variance import Variance
 
+LEAST_TELLING = (
+    16.0  # standard errors of the unbiased estimate in a condition's rows; with more it says next to nothing
+)
 MUCH_BIAS = 0.5  # standard errors of systematic part from which on the matrix answers by default
 
 
@@ -98,16 +101,33 @@ class Recovery:
 
         The prior's variance of a count grows with the count, and so does that of the interval.
         """
-        found = replace(found, shrunk=posterior.value)
         if len(self.counts) < 2 or np.isnan(posterior.variance).any():
-            return found
+            return replace(found, shrunk=posterior.value)
         error, growth = np.sqrt(posterior.variance), np.zeros_like(posterior.variance)
         if measured.function == "count":
             most_asked = part.base[0] > 0
             smaller = np.where(most_asked, self.sums.rows[:, :1] - posterior.wide, posterior.wide)
             rate = np.divide(posterior.variance, np.maximum(smaller, error), out=growth, where=error > 0)
             growth = np.where(most_asked, -rate, rate)
-        return replace(found, unbiased=posterior.wide, std_error=error, growth=growth, jump=0.0)
+        wide = replace(found, shrunk=posterior.value, unbiased=posterior.wide, std_error=error, growth=growth, jump=0.0)
+        return self._heed(found, wide, self.sums.rows[:, :1]) if measured.function == "count" else wide
+
+    @staticmethod
+    def _heed(found: Evidence, wide: Evidence, rows: Array) -> Evidence:
+        """Let the interval under the wide prior hold the unbiased one as well, wherever that tells anything.
+
+        The prior supposes that cells differ from what their margins say as most cells do; the largest may not, and
+        which they are is not known.
+        """
+        tells = LEAST_TELLING * found.std_error <= rows
+        (low, high), (own_low, own_high) = score_interval(wide), score_interval(found)
+        low, high = np.minimum(low, own_low), np.maximum(high, own_high)
+        return replace(
+            wide,
+            unbiased=np.where(tells, (low + high) / 2, wide.unbiased),
+            std_error=np.where(tells, (high - low) / 2 / NORMAL_QUANTILE, wide.std_error),
+            growth=np.where(tells, 0.0, wide.growth),
+        )
 
     def _bounded(self, found: Evidence, measured: LinearAggregate) -> Evidence:
         """Leave room for values never published, and NULL where no row is counted."""

@@ -15,6 +15,7 @@ from sqlanon.methods.grouping import check_persons, select_rows
 from sqlanon.methods.kinds import Choice, Whole
 from sqlanon.methods.mondrian import attributes, boxes, splitting
 from sqlanon.methods.mondrian.design import NAME, Mondrian, check_size, design
+from sqlanon.methods.mondrian.read_manifest import RECORDED
 from sqlanon.methods.mondrian.splitting import Asked
 from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.request_options import HIERARCHIES, SEVERAL_SENSITIVE, Names, RequestOptions
@@ -117,5 +118,6 @@ MONDRIAN: Method[Mondrian] = Method(
     compile_example="patients --database hospital.duckdb --quasi age,sex --sensitive disease --id ssn -k 10",
     most_columns=100,
     reads_source=True,
+    recorded=RECORDED,
     no_ledger="boxes are cut anew through everybody who is there, and old and new boxes intersect",
 )

@@ -7,10 +7,23 @@ from typing import Any
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.methods.mondrian.attributes import Attribute
 from sqlanon.methods.uncertain.hierarchy import Hierarchy
-from sqlanon.methods.uncertain.read_manifest import held_below, is_published_type, read_pairs
+from sqlanon.methods.uncertain.read_manifest import HIERARCHIES, TYPE, held_below, is_published_type, read_pairs
+from sqlanon.plans import json_schema
 from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Step
+
+# what `parameters` say of the quasi columns; the names are compared with those of the tables
+RECORDED = {
+    "published": json_schema.by_column(
+        "quasi",
+        json_schema.record(
+            {"type": TYPE, "nulls": {"type": "boolean"}},
+            {part: {"type": "string"} for part in ("low", "high", "unknown", "node", "set")},
+        ),
+    ),
+    "hierarchies": HIERARCHIES,
+}
 
 
 def described(manifest: Manifest, where: str = "the release") -> tuple[Attribute, ...]:

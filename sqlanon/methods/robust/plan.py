@@ -28,17 +28,19 @@ from sqlanon.methods.robust.class_grouping import (
 )
 from sqlanon.methods.robust.class_merging import code_merged_rows, count_merged_classes, merge_classes
 from sqlanon.methods.robust.design import (
+    CLASSES,
     NAME,
     Robustness,
     SeveralRobustness,
     design,
 )
-from sqlanon.methods.robust.followed import check_first_surplus, make_room, match_class_members
+from sqlanon.methods.robust.followed import check_first_surplus, gather_classes, make_room, match_class_members
 from sqlanon.methods.robust.macros import MACROS
 from sqlanon.methods.robust.options import RobustOptions
 from sqlanon.methods.robust.repair import repair_groups
 from sqlanon.methods.several_columns.steps import publish_st
 from sqlanon.methods.uniqueness import check_quasi
+from sqlanon.plans import json_schema
 
 ONE_COLUMN: tuple[Callable[[Robustness], Steps], ...] = (
     select_rows,
@@ -113,6 +115,7 @@ ROBUST: Method[Robustness] = Method(
         count_classes,
         make_room,
         check_first_surplus,
+        gather_classes,
         order_class_values,
         code_rows,
         draw_coded,
@@ -121,4 +124,9 @@ ROBUST: Method[Robustness] = Method(
         republication.settle_rows,
     ),
     followed_outputs=(republication.publish_qit, republication.publish_st),
+    recorded={
+        "l": json_schema.whole(2),
+        "backgrounds": json_schema.several(json_schema.several(json_schema.column("quasi"), 1), 1),
+        "classes": json_schema.word(*CLASSES),
+    },
 )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlanon.errors import DataError
-from sqlanon.methods.feasibility import NO_ROWS, missing_guards, refuse_missing
+from sqlanon.methods.feasibility import INSTEAD, NO_ROWS, missing_guards, refuse_missing
 from sqlanon.plans.plan import Guard, Row
 from sqlanon.wording import option
 
@@ -117,7 +117,8 @@ def _ways_out(asked: Suppression, row: Row) -> list[str]:
     if asked.early and row["surplus_rows"] < row["row_count"]:
         ways.append(LEAVE_OUT)
     if row["largest_count"] * asked.size > row["row_count"]:
-        return [*ways, FREQUENT]
+        half = 2 * row["largest_count"] > row["row_count"]
+        return [*ways, FREQUENT, *([INSTEAD] if half else [])]
     # with fewer columns classes hold whole classes of before: what these kept can be kept
     return [*ways, FEWER_COLUMNS] if asked.taught else ways
 

@@ -2,8 +2,8 @@
 
 All releases together show of a person one draw from one decoy group, made when the person entered: more releases tell
 no more of it than one. Those who come new draw decoys among themselves, in groups of gamma rows; who finds no group
-waits: of a value that is more frequent than there are groups, as many as these enter, and of what is left N mod gamma
-rows wait, both drawn evenly.
+waits: N mod gamma rows, drawn evenly. Where a value is more frequent than there are groups, everybody waits, or as many
+of it enter as there are groups (`waiting`).
 
 Nobody's value is inferred with confidence above 1/gamma. Given who is in which group and which values the group has,
 each row publishes any of these with the same probability, whoever has which of them; and of all who could have brought
@@ -40,10 +40,7 @@ MOVE = (
     f" values what one tells of each, and that they differ, for which decoy groups keep no reserve; say"
     f" {option('changed', 'leave')} or {option('changed', 'keep')}"
 )
-WAITING = (
-    "{count} rows wait for others to draw decoys among, and try again next time; who knows that somebody waits learns"
-    " that the value may be frequent among those who came new"
-)
+WAITING = "{count} rows wait for others to draw decoys among, and try again next time"
 
 
 def design(request: Request, **given: Any) -> Randomization:
@@ -76,14 +73,15 @@ def _followed_attribute(attribute: Attribute, release: Following) -> Attribute:
 
 def randomize_arrivals(design: Randomization) -> Steps:
     """Return the steps from `arrived` to `decoy_group`, those of a first release over the new rows only."""
-    drawn = draw_from(design, "sensitive", "arrived")
+    gathered, rows = republication.call_arrivals(design)
+    drawn = draw_from(design, "sensitive", rows)
     if republication.following(design).is_first:
         # a first release finds a decoy group for everybody but the residue, or says what would
         tally, check = check_one(design)
         assert isinstance(tally, Step)
         checked = (replace(tally, reads={"population": "arrived"}), check)
         return (*checked, *drawn, *drop_residue(design, "drawn"), *form_decoys(design, "kept"))
-    return (*drawn, *_fit(design), *drop_residue(design, "fitted"), *form_decoys(design, "kept"))
+    return (*gathered, *drawn, *_fit(design), *drop_residue(design, "fitted"), *form_decoys(design, "kept"))
 
 
 def _fit(design: Randomization) -> Steps:

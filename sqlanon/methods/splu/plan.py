@@ -14,7 +14,7 @@ from sqlanon.methods.base import Method
 from sqlanon.methods.grouping import BLOCK, Blocks, check_persons, identify_rows, pack_rows, select_rows
 from sqlanon.methods.kinds import Choice, Number, Whole
 from sqlanon.methods.named_kinds import WholePerColumn
-from sqlanon.methods.parameters import Parameter, Range
+from sqlanon.methods.parameters import MOST, Parameter, Range
 from sqlanon.methods.request_options import SEVERAL_SENSITIVE, Names, RequestOptions
 from sqlanon.methods.splu.binomial import ALPHA, EPSILON, MOST_SMALL, TARGET_ERROR
 from sqlanon.methods.splu.followed import design, publish_settled, randomize_arrivals, settle_rows
@@ -27,6 +27,7 @@ from sqlanon.methods.splu.randomization import (
     randomize,
 )
 from sqlanon.methods.uniqueness import check_quasi
+from sqlanon.plans import json_schema
 from sqlanon.plans.plan import Step
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.table_macro import Macro, write_message
@@ -146,4 +147,9 @@ SPLU: Method[Randomization] = Method(
         settle_rows,
     ),
     followed_outputs=(publish_settled,),
+    recorded={
+        "gamma": json_schema.by_column("sensitive", json_schema.whole(2, MOST)),
+        "residue": json_schema.word("drop", "keep"),
+        "departed": json_schema.whole(),
+    },
 )

@@ -6,24 +6,21 @@ that is not diverse climbs one level of one attribute at each turn, until it mee
 is left at the roots is joined by regions that were diverse, as many as it takes.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from sqlanon.methods.uncertain.dimensions import Dimension
 from sqlanon.plans.plan import Repeat, Step, relation_name
-
-if TYPE_CHECKING:
-    from sqlanon.methods.uncertain.diversity import Diversity
 
 FOLDER = "methods/uncertain/climbing"
 
 
 def steps(
-    asked: "Diversity", dimensions: Sequence[Dimension], rows: str, prefix: str
+    limits: Mapping[str, int], dimensions: Sequence[Dimension], rows: str, prefix: str
 ) -> tuple[tuple[Step | Repeat, ...], Step]:
     """Return the steps from `judged` to `climbing`, and the one that ends in `clustered` once rows are dealt out.
 
-    dimensions: all of them with a hierarchy. rows: the relation of the rows in clusters.
+    limits: k, l and the most rows of a group (`most_rows`). dimensions: all of them with a hierarchy. rows: the
+    relation of the rows in clusters.
     """
     numbered = list(enumerate(dimensions, start=1))
     heights = [(number, one.height) for number, one in numbered]
@@ -40,13 +37,13 @@ def steps(
         Step(f"{FOLDER}/climb_limit", values={"levels": levels, "heights": heights}),
         *(_common_node(number, one, rows) for number, one in numbered),
         Step(f"{FOLDER}/begun", values={"nodes": relations}),
-        *_judged(asked, "begun", "climbing", numbers),
+        *_judged(limits, "begun", "climbing", numbers),
         Repeat(
             "climbs",
             "climbing",
             (
                 Step(f"{FOLDER}/climbed", values={"nodes": trees, "turns": turns}),
-                *_judged(asked, "climbed", "climbing_again", numbers),
+                *_judged(limits, "climbed", "climbing_again", numbers),
             ),
             left,
             2 * turns,
@@ -62,14 +59,13 @@ def _common_node(number: int, dimension: Dimension, rows: str) -> Step:
     return Step(f"{FOLDER}/common_node", suffix=f"_{number}", values=values, reads=reads)
 
 
-def _judged(asked: "Diversity", clusters: str, yields: str, numbers: Sequence[int]) -> tuple[Step, Step]:
+def _judged(limits: Mapping[str, int], clusters: str, yields: str, numbers: Sequence[int]) -> tuple[Step, Step]:
     """Return the steps that judge every region of the clusters that climbed: its groups are to be none too large."""
-    limits = {"k": asked.k, "l": asked.l, "near_rows": asked.most_rows, "most_rows": asked.most_rows}
     return (
         Step(
             "methods/uncertain/diversity/judged_again",
             yields=f"judged_{clusters}",
-            values={**limits, "patient_width": 0},
+            values={**limits, "near_rows": limits["most_rows"], "patient_width": 0},
             reads={"merged": clusters},
         ),
         Step(

@@ -92,12 +92,16 @@ class Diversity:
 
 def measured(asked: Diversity) -> tuple[Step, ...]:
     """Return the steps that say which values a cell holds and which one stands for it, and refuse what cannot be."""
-    limits = {"k": asked.k, "l": asked.l, "most_rows": asked.most_rows}
+    feasible = "methods/uncertain/diversity/feasibility"
     return (
         Step("methods/uncertain/diversity/held"),
         Step("methods/uncertain/diversity/representative"),
-        Step("methods/uncertain/diversity/feasibility", "query", "", _feasible(asked), _limits(asked), limits),
+        Step(feasible, "query", "", _feasible(asked), _limits(asked), _limits_of(asked)),
     )
+
+
+def _limits_of(asked: Diversity) -> dict[str, int]:
+    return {"k": asked.k, "l": asked.l, "most_rows": asked.most_rows}
 
 
 def steps(
@@ -125,7 +129,7 @@ def steps(
     kept = {"passed": asked.passed}
     dealt, state = Step("methods/uncertain/diversity/dealt", yields="clustered", reads=read, values=kept), "judged"
     if asked.undiverse == "generalize":
-        (regions, dealt), state = climbing.steps(asked, dimensions, rows, prefix), "climbing"
+        (regions, dealt), state = climbing.steps(_limits_of(asked), dimensions, rows, prefix), "climbing"
     return (*judged, _counted(asked, read), *regions, *_seated(asked, read, state), dealt)
 
 

@@ -23,6 +23,7 @@ from sqlanon.methods.uncertain.columns import MOST_ALTERNATIVES, probe
 from sqlanon.methods.uncertain.design import NAME, Uncertain, design
 from sqlanon.methods.uncertain.deterministic import determined, opening
 from sqlanon.methods.uncertain.influence import Learn, MatrixTable, read_matrix
+from sqlanon.methods.uncertain.read_manifest import RECORDED
 from sqlanon.methods.uniqueness import check_quasi
 from sqlanon.wording import option
 
@@ -262,5 +263,6 @@ UNCERTAIN: Method[Uncertain] = Method(
     saved="save_influence",
     nothing_saved=f"{option('save_influence')} keeps what {option('influence', 'learn')} finds; with a file there is"
     " nothing to save",
+    recorded=RECORDED,
     no_ledger="rows of one person are clustered by what their cells may hold, which differs from release to release",
 )

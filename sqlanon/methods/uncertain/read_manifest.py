@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.methods.uncertain.hierarchy import Hierarchy, read_hierarchy
+from sqlanon.plans import json_schema
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.templates import Sql
 
@@ -17,6 +18,18 @@ _ORDERED = re.compile(
     r"|TIMESTAMP(_S|_MS|_NS)?( WITH TIME ZONE)?"
 )
 _PLAIN = re.compile(r"VARCHAR|BOOLEAN|UUID|BLOB|TIME(_NS)?|INTERVAL|JSON")
+TYPE = json_schema.text(f"{_ORDERED.pattern}|{_PLAIN.pattern}")
+HIERARCHIES = json_schema.by_column("quasi", json_schema.several(json_schema.several({"type": "string"}, 2, 2)))
+# what `parameters` say beside the method's own numbers
+RECORDED = {
+    "hierarchies": HIERARCHIES,
+    "types": json_schema.by_column("quasi", TYPE),
+    "weights": json_schema.several(
+        json_schema.record({"value": {"type": ["string", "null"]}, "weight": json_schema.number(0, 1)}),
+        1,
+    ),
+    "label": None,
+}
 SUPPRESS, MERGE, GENERALIZE = "suppress", "merge", "generalize"
 
 

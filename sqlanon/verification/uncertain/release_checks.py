@@ -95,6 +95,7 @@ def queries(published: PublishedTables, nodes: Sql | None = None) -> list[tuple[
     return [
         ("weights", published.query("verification/uncertain/weights", given, **limits)),
         ("set_lines", published.query("verification/uncertain/set_lines", given)),
+        ("held_values", published.query("verification/uncertain/held_values", {}, values=columns["values"])),
         (
             "alternatives",
             published.query("verification/uncertain/alternatives", given, plain=quasi.plain, **places, **least),
@@ -204,6 +205,7 @@ def _figures(answers: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         "uncertain_sensitive": answers["set_lines"]["uncertain_values"],
         "least_weights": weights["least_weights"],
         "largest_confidence": weights["largest_confidence"],
+        **answers["held_values"],
     }
 
 
@@ -214,4 +216,4 @@ def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
 
 def verified_figures(report: Report) -> dict[str, Any]:
     """Return what the manifest says of the verification: every figure comes from the published tables."""
-    return report.manifest_entries(without=COUNTS)
+    return report.manifest_entries(without=(*COUNTS, "held_values"))

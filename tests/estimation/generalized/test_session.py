@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import sqlanon
+from sqlanon.plans.manifest import manifest_text
 from tests.examples import examples
 from tests.generalized_release import SLIDES, write_release
 
@@ -146,6 +147,6 @@ def test_a_hostile_manifest_is_refused(tmp_path, change, words):
     folder = write_release(tmp_path / "r", **SLIDES)
     manifest = json.loads((folder / "release.json").read_text())
     change(manifest["parameters"]["published"])
-    (folder / "release.json").write_text(json.dumps(manifest))
+    (folder / "release.json").write_text(manifest_text(manifest))
     with pytest.raises(sqlanon.ReleaseError, match=f"does not describe generalized rows: .*{words}"):
         sqlanon.open(folder)

@@ -135,3 +135,24 @@ def test_an_enumeration_of_all_draws_gives_the_binomial():
         for x in range(7)
     ]
     np.testing.assert_allclose(counts, wanted)
+
+
+def test_a_cell_that_stands_out_of_two_columns_is_held_by_its_interval():
+    """Two jobs of twenty have a pay of their own; most other cells are as their margins say."""
+    random = np.random.default_rng(4)
+    rows = 40_000
+    chance = 1 / (6 + np.arange(20))
+    job = random.choice(20, rows, p=chance / chance.sum())
+    score = random.normal(0, 1, rows) + np.where(job == 1, 2.6, 0) - np.where(job == 4, 2.5, 0)
+    frame = pd.DataFrame({"job": job, "pay": np.searchsorted(np.quantile(score, np.arange(1, 16) / 16), score)})
+    held = []
+    for _ in range(3):
+        shown = {name: decoys.published(frame[name].to_numpy(), 5, random, "keep")[1] for name in ("job", "pay")}
+        session = session_of(frame.assign(**shown, all=0), ["job", "pay"], [5, 5], frame)
+        for where in ("job = 1 and pay = 15", "job = 4 and pay = 0"):
+            ((truth,),) = session.con.execute(f"select count(*) from microdata where {where}").fetchall()
+            row = session.answer(f'select count(*) from release where "all" = 0 and {where}').iloc[0]
+            assert truth > 1000 and row["count_low"] <= row["count"] <= row["count_high"]
+            held.append(row["count_low"] <= truth <= row["count_high"])
+        session.con.close()
+    assert np.mean(held) >= 0.8, held

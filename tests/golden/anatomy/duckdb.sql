@@ -4,6 +4,9 @@
 -- It needs a key of 64 hex digits, and who has the key can undo the release.
 -- Make one with: openssl rand -hex 32
 -- Hand it over before the script runs: set variable sqlanon_key = '…'
+-- publish runs these statements on duckdb, but:
+-- * under a key of its own it draws by the numbers of rows, which a script does not have
+-- * quasi columns that all hold whole numbers are packed into one number, by their least and greatest values
 
 -- no macro may have the name of a function that this script calls
 select
@@ -77,9 +80,9 @@ from (
         placed as (
             select
                 counted.*,
-                row_number() over (order by kept_count desc) - 1 as place,
+                row_number() over (order by kept_count desc nulls last) - 1 as place,
                 cast(sum(kept_count) over () as bigint) as kept_rows,
-                cast(sum(kept_count) over (order by kept_count desc rows unbounded preceding) as bigint) - kept_count as larger_rows
+                cast(sum(kept_count) over (order by kept_count desc nulls last rows unbounded preceding) as bigint) - kept_count as larger_rows
             from counted
         ),
         fitting as (
@@ -213,8 +216,8 @@ ordered as (
     select
         sensitive,
         row_count,
-        cast(row_number() over (order by row_count desc, hash) - 1 as integer) as code,
-        cast(sum(row_count) over (order by row_count desc, hash rows unbounded preceding) as bigint) as last_position,
+        cast(row_number() over (order by row_count desc nulls last, hash asc nulls last) - 1 as integer) as code,
+        cast(sum(row_count) over (order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as last_position,
         cast(sum(row_count) over () as bigint) // 4 as group_count
     from valued
 )
@@ -241,7 +244,7 @@ inner join "sqlanon_frequency" as frequency
     on valued.sensitive = frequency.sensitive;
 
 -- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
-create temporary table "sqlanon_drawn" as
+create temporary view "sqlanon_drawn" as
 with row_key as (
     select substr(sha256(key.secret || 'anatomy/disease/row/'), 1, 40) as secret
     from "sqlanon_key" as key
@@ -265,120 +268,127 @@ select
     cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
 from hashed;
 
--- shard: The rows of a value in 16 shards by the first 4 of the 60 bits of their draws, so that no window holds a whole value: where in the value's random order, which the shards leave as it is, each shard begins
-create temporary table "sqlanon_shard" as
-with counted as (
-    select
-        code,
-        draw // 72057594037927936 as shard,
-        count(*) as row_count
-    from "sqlanon_drawn"
-    group by code, draw // 72057594037927936
-)
-select
-    cast(code * 16 + shard as integer) as cell,
-    code,
-    cast(sum(row_count) over (partition by code order by shard rows unbounded preceding) as bigint) - row_count as first_rank
-from counted;
-
--- positioned: Step 2 and the first half of step 3: position = first position of the value + random rank among its rows, bucket = position mod m, the block is bucket mod B, the seat in the block bucket div B
-create temporary table "sqlanon_positioned" as
-with ranked as (
-    select
-        "quasi_1",
-        "quasi_2",
-        "quasi_3",
-        cast(code * 16 + draw // 72057594037927936 as integer) as cell,
-        row_number() over (
-            partition by cast(code * 16 + draw // 72057594037927936 as integer)
-            order by draw, "tie"
-        ) - 1 as cell_rank
-    from "sqlanon_drawn"
-),
-bucketed as (
-    select
-        ranked."quasi_1",
-        ranked."quasi_2",
-        ranked."quasi_3",
-        frequency.code,
-        frequency.block_count,
-        frequency.first_block,
-        (frequency.first_position + shard.first_rank + ranked.cell_rank) % frequency.group_count as bucket
-    from ranked
-    inner join "sqlanon_shard" as shard on ranked.cell = shard.cell
-    inner join "sqlanon_frequency" as frequency on shard.code = frequency.code
-    where shard.first_rank + ranked.cell_rank < frequency.kept_count
-)
-select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
-    code,
-    first_block + bucket % block_count as block,
-    bucket // block_count as seat
-from bucketed;
-
--- block: Step 4: inside each block the values stand in a keyed order of their own
+-- block: Step 4 before any row is seated: how many rows of a value a block gets follows from the value's count
 create temporary table "sqlanon_block" as
-with counted as (
+with run as (
     select
         code,
-        block,
-        count(*) as row_count
-    from "sqlanon_positioned"
-    group by code, block
+        first_position,
+        group_count,
+        block_count,
+        first_block,
+        code * block_count as first_cell,
+        first_position % group_count as first_bucket,
+        least(kept_count, group_count - first_position % group_count) as last_count,
+        greatest(0, first_position % group_count + kept_count - group_count) as first_count
+    from "sqlanon_frequency"
+),
+met as (
+    select
+        run.*,
+        unnest(generate_series(first_bucket, first_bucket + least(last_count, block_count) - 1)) as bucket
+    from run
+    union all
+    select
+        run.*,
+        unnest(generate_series(0, least(first_count, block_count) - 1)) as bucket
+    from run
+    where first_count > 0
+),
+turned as (
+    select
+        met.*,
+        bucket % block_count as place,
+        (bucket % block_count + block_count - first_bucket % block_count) % block_count as turn
+    from met
+),
+counted as (
+    select
+        code,
+        first_position,
+        group_count,
+        block_count,
+        first_block,
+        first_cell + place as cell,
+        first_block + place as block,
+        (last_count - turn + block_count - 1) // block_count
+        + (first_count - place + block_count - 1) // block_count as row_count
+    from turned
+    where bucket >= first_bucket or turn >= last_count
 ),
 hashed as (
     select
+        counted.cell,
         counted.code,
         counted.block,
         counted.row_count,
-        frequency.block_count,
-        (frequency.group_count + frequency.block_count - 1 - (counted.block - frequency.first_block))
-            // frequency.block_count as block_groups,
-        (frequency.first_position % frequency.group_count + frequency.block_count - 1
-            - (counted.block - frequency.first_block)) // frequency.block_count as first_seat,
+        counted.block_count,
+        (counted.group_count + counted.block_count - 1 - (counted.block - counted.first_block))
+            // counted.block_count as block_groups,
+        (counted.first_position % counted.group_count + counted.block_count - 1
+            - (counted.block - counted.first_block)) // counted.block_count as first_seat,
         cast('0x' || substr(sha256(key.secret || 'anatomy/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
     from counted
-    inner join "sqlanon_frequency" as frequency on counted.code = frequency.code
     cross join "sqlanon_key" as key
+),
+placed as (
+    select
+        cell,
+        first_seat,
+        block_groups,
+        block_count,
+        row_count,
+        cast(sum(row_count) over (partition by block order by draw asc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as first_number
+    from hashed
 )
 select
-    code,
-    block,
-    first_seat,
+    cell,
     block_groups,
     block_count,
-    cast(sum(row_count) over (partition by block) as bigint) as block_rows,
-    cast(sum(row_count) over (partition by block order by draw, code rows unbounded preceding) as bigint) - row_count as first_number
-from hashed;
+    (first_number + block_groups - first_seat % block_groups) % block_groups as shift
+from placed;
 
--- numbered: Step 4: the number of every row in its block, 0 … (the value's first number, then its seats in turn)
-create temporary view "sqlanon_numbered" as
-select
-    positioned."quasi_1",
-    positioned."quasi_2",
-    positioned."quasi_3",
-    positioned.code,
-    positioned.block,
-    block.block_count,
-    block.block_groups,
-    block.block_rows,
-    block.first_number
-    + (positioned.seat + block.block_groups - block.first_seat % block.block_groups) % block.block_groups as number
-from "sqlanon_positioned" as positioned
-inner join "sqlanon_block" as block
-    on positioned.block = block.block and positioned.code = block.code;
-
--- grouped: The group of every row: its number in the block mod m_b, made global
-create temporary table "sqlanon_grouped" as
+-- ordered: Step 2 where a table numbers its rows in the order in which they are written: the rows by code and random order, so that a row's number is its position
+create temporary table "sqlanon_ordered" as
 select
     "quasi_1",
     "quasi_2",
     "quasi_3",
-    code,
-    (number % block_groups) * block_count + block as group_id
-from "sqlanon_numbered";
+    code
+from "sqlanon_drawn"
+order by
+    code asc nulls last,
+    draw asc nulls last,
+    "tie" asc nulls last;
+
+-- grouped: Steps 3 and 4 of rows that are numbered in their order (from some number on: inside a transaction it is none that is known): position = how far a row lies behind the first, bucket = position mod m, the block is bucket mod B, the seat in it bucket div B, the group the seat moved as the block's order says
+create temporary table "sqlanon_grouped" as
+with first_row as (
+    select min(rowid) as number
+    from "sqlanon_ordered"
+),
+bucketed as (
+    select
+        ordered."quasi_1",
+        ordered."quasi_2",
+        ordered."quasi_3",
+        frequency.code,
+        frequency.block_count,
+        (ordered.rowid - first_row.number) % frequency.group_count as bucket
+    from "sqlanon_ordered" as ordered
+    cross join first_row
+    inner join "sqlanon_frequency" as frequency on ordered.code = frequency.code
+)
+select
+    bucketed."quasi_1",
+    bucketed."quasi_2",
+    bucketed."quasi_3",
+    bucketed.code,
+    (bucketed.bucket // bucketed.block_count + block.shift) % block.block_groups * bucketed.block_count
+    + bucketed.bucket % bucketed.block_count as group_id
+from bucketed
+inner join "sqlanon_block" as block
+    on bucketed.code * bucketed.block_count + bucketed.bucket % bucketed.block_count = block.cell;
 
 -- qit: The quasi-identifier table (QIT): exact quasi values and the group, in an order that depends on nothing but what it shows
 create table "sqlanon_qit" as
@@ -392,7 +402,7 @@ order by
     grouped.quasi_1 asc nulls last,
     grouped.quasi_2 asc nulls last,
     grouped.quasi_3 asc nulls last,
-    grouped.group_id asc;
+    grouped.group_id asc nulls last;
 
 -- st: The sensitive table (ST): what values a group holds and how often, in an order that depends on nothing but what it shows
 create table "sqlanon_st" as
@@ -403,16 +413,14 @@ select
 from "sqlanon_grouped" as grouped
 inner join "sqlanon_frequency" as frequency on grouped.code = frequency.code
 order by
-    grouped.group_id asc,
+    grouped.group_id asc nulls last,
     frequency.sensitive asc nulls last;
 
 -- the rest is microdata and the key: forget it
 drop table "sqlanon_grouped";
-drop view "sqlanon_numbered";
+drop table "sqlanon_ordered";
 drop table "sqlanon_block";
-drop table "sqlanon_positioned";
-drop table "sqlanon_shard";
-drop table "sqlanon_drawn";
+drop view "sqlanon_drawn";
 drop view "sqlanon_coded";
 drop table "sqlanon_frequency";
 drop view "sqlanon_identified";

@@ -1,15 +1,6 @@
--- source
-select
-    "age" as "quasi_1",
-    "sex" as "quasi_2",
-    "zipcode" as "quasi_3",
-    "ssn" as "identifier_1",
-    "disease" as "sensitive"
-from "patients";
+-- source: as in duckdb.sql
 
--- population
-select *
-from "sqlanon_source";
+-- population: as in duckdb.sql
 
 -- nameless
 select coalesce(sum(case when "identifier_1" is null then 1 else 0 end), 0) as nameless_rows
@@ -78,15 +69,7 @@ select
 from total
 cross join counted;
 
--- identified
-select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
-    "sensitive",
-coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N')
-        as identity
-from "sqlanon_population";
+-- identified: as in duckdb.sql
 
 -- met
 with row_key as (
@@ -181,7 +164,7 @@ with changed as (
     select
         person,
         group_id,
-        row_number() over (partition by group_id order by person) as turn
+        row_number() over (partition by group_id order by person asc nulls last) as turn
     from "sqlanon_matched"
     where
         is_here and group_id is not null and same_class and not same_value
@@ -204,6 +187,44 @@ from changed
 inner join reserve on reserve.group_id = changed.group_id
 where changed.turn <= reserve.moves_left;
 
+-- called_mover
+with candidate as (
+    select
+        person,
+        group_id,
+        '' as pool
+    from "sqlanon_matched"
+    where is_here and (sensitive is not null or true)
+),
+pooled as (
+    select
+        candidate.group_id,
+        candidate.pool,
+        mover.person as mover
+    from candidate
+    left join "sqlanon_mover" as mover on mover.person = candidate.person
+),
+entrant as (
+    select
+        pool,
+        count(*) as row_count
+    from pooled
+    where group_id is null
+    group by pool
+),
+placed as (
+    select
+        pool,
+        mover,
+        row_number() over (partition by pool order by mover asc nulls last) as turn
+    from pooled
+    where mover is not null
+)
+select placed.mover as person
+from placed
+inner join entrant on entrant.pool = placed.pool
+where placed.turn <= entrant.row_count // 6;
+
 -- arrived
 select
     matched."quasi_1",
@@ -216,17 +237,137 @@ select
     matched.class_mark,
     cast(case when mover.person is null then 0 else 1 end as bigint) as moves
 from "sqlanon_matched" as matched
-left join "sqlanon_mover" as mover on mover.person = matched.person
+left join "sqlanon_called_mover" as mover on mover.person = matched.person
 where
     (matched.group_id is null or mover.person is not null)
     and (matched.sensitive is not null or true);
+
+-- wave
+with pooled as (
+    select
+        '' as pool,
+        sensitive,
+moves as moves
+    from "sqlanon_arrived"
+),
+tallied as (
+    select
+        pool,
+        sensitive,
+        count(*) as row_count,
+        cast(sum(moves) as bigint) as mover_count
+    from pooled
+    group by pool, sensitive
+),
+gathered as (
+    select
+        pool,
+        cast(sum(row_count) as bigint) as row_count,
+        cast(sum(row_count - mover_count) as bigint) // 6 as group_count,
+        cast(max(row_count) as bigint) as largest_count
+    from tallied
+    group by pool
+),
+everywhere as (
+    select
+        coalesce(published, code) as code,
+        count(*) as line_count
+    from ledger.main.person
+    group by coalesce(published, code)
+),
+compared as (
+    select
+        gathered.pool,
+        gathered.row_count,
+        gathered.group_count,
+        everywhere.line_count
+    from gathered
+    cross join everywhere
+),
+shared as (
+    select
+        pool,
+        cast(row_count as double) as n,
+        cast(group_count + 1 as double) as a,
+        cast(line_count as double) / cast(sum(line_count) over (partition by pool) as double) as p
+    from compared
+),
+bounded as (
+    select
+        pool,
+        sum(
+            case
+                when n - a < 1 or a <= n * p then cast(1 as double)
+                else least(
+                    cast(1 as double),
+                    exp(greatest(
+                        cast(-600 as double),
+                        -a * ln(a / (n * p)) - (n - a) * ln((n - a) / (n * (1 - p)))
+                        - ln(1 - (n - a) * p / ((a + 1) * (1 - p))) - ln(6.283185307179586 * a * (n - a) / n) / 2
+                    ))
+                )
+            end
+        ) as failing
+    from shared
+    group by pool
+),
+tossed as (
+    select
+        gathered.pool,
+        sha256(key.secret || 'anatomy/disease/release 2/wave/' || gathered.pool) as hash
+    from gathered
+    cross join "sqlanon_key" as key
+),
+judged as (
+    select
+        gathered.pool,
+        gathered.row_count,
+        gathered.group_count,
+        gathered.largest_count,
+        bounded.failing,
+        cast(cast('0x' || substr(tossed.hash, 1, 15) as bigint) as double) / 1152921504606846976
+        < least(0.5, 10 * bounded.failing) as is_put_off
+    from gathered
+    inner join bounded on bounded.pool = gathered.pool
+    inner join tossed on tossed.pool = gathered.pool
+)
+select
+    pool,
+    row_count,
+    failing,
+    group_count > 0 and failing <= cast('0.05' as double) as is_enough,
+    group_count > 0 and failing <= cast('0.05' as double) and not is_put_off and largest_count <= group_count as is_called
+from judged;
+
+-- gathering
+select
+    coalesce(cast(sum(row_count) as bigint), 0) as gathered_rows,
+    coalesce(cast(sum(case when is_called then 0 else row_count end) as bigint), 0) as waiting_rows,
+    coalesce(cast(sum(case when is_enough and not is_called then row_count else 0 end) as bigint), 0) as put_off,
+    coalesce(min(case when is_enough then null when failing < 1 then failing else 1 end), 0) as failing
+from "sqlanon_wave";
+
+-- called
+select
+    arrived."quasi_1",
+    arrived."quasi_2",
+    arrived."quasi_3",
+    arrived."sensitive",
+    arrived."identity",
+    arrived."person",
+    arrived."mark",
+    arrived."class_mark",
+    arrived."moves"
+from "sqlanon_arrived" as arrived
+cross join "sqlanon_wave" as wave
+where wave.is_called;
 
 -- tally
 select
     sensitive,
     count(*) as row_count,
     count(*) - cast(sum(moves) as bigint) as new_count
-from "sqlanon_arrived"
+from "sqlanon_called"
 group by sensitive;
 
 -- drawn
@@ -245,7 +386,7 @@ hashed as (
         identified."moves",
         identified."sensitive",
         sha256(row_key.secret || identified.identity) as hash
-    from "sqlanon_arrived" as identified
+    from "sqlanon_called" as identified
     cross join row_key
 )
 select
@@ -276,10 +417,10 @@ ordered as (
     select
         sensitive,
         row_count,
-        row_number() over (order by row_count desc, hash) - 1 as place,
+        row_number() over (order by row_count desc nulls last, hash asc nulls last) - 1 as place,
         cast(sum(row_count) over () as bigint) as total_count,
         cast(sum(new_count) over () as bigint) as new_rows,
-        cast(sum(row_count) over (order by row_count desc, hash rows unbounded preceding) as bigint) - row_count as larger_count
+        cast(sum(row_count) over (order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) - row_count as larger_count
     from valued
 ),
 fitting as (
@@ -308,7 +449,7 @@ select
     sensitive,
     cast(place as integer) as code,
     kept_count,
-    cast(sum(kept_count) over (order by place rows unbounded preceding) as bigint) - kept_count as first_position,
+    cast(sum(kept_count) over (order by place asc nulls last rows unbounded preceding) as bigint) - kept_count as first_position,
     group_count,
     greatest(1, group_count // 64) as block_count,
     0 as first_block
@@ -330,37 +471,43 @@ from "sqlanon_drawn" as valued
 inner join "sqlanon_frequency" as frequency
     on valued.sensitive is not distinct from frequency.sensitive;
 
--- shard
-with counted as (
-    select
-        code,
-        draw // 72057594037927936 as shard,
-        count(*) as row_count
-    from "sqlanon_coded"
-    group by code, draw // 72057594037927936
-)
+-- ordered
 select
-    cast(code * 16 + shard as integer) as cell,
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
+    "person",
+    "mark",
+    "class_mark",
+    "moves",
+    code
+from "sqlanon_coded"
+order by
+    code asc nulls last,
+    draw asc nulls last,
+    "tie" asc nulls last;
+
+-- first_row
+select
     code,
-    cast(sum(row_count) over (partition by code order by shard rows unbounded preceding) as bigint) - row_count as first_rank
-from counted;
+    min(rowid) as first_row
+from "sqlanon_ordered"
+group by code;
 
 -- positioned
 with ranked as (
     select
-        "quasi_1",
-        "quasi_2",
-        "quasi_3",
-        "person",
-        "mark",
-        "class_mark",
-        "moves",
-        cast(code * 16 + draw // 72057594037927936 as integer) as cell,
-        row_number() over (
-            partition by cast(code * 16 + draw // 72057594037927936 as integer)
-            order by draw, "tie"
-        ) - 1 as cell_rank
-    from "sqlanon_coded"
+        ordered."quasi_1",
+        ordered."quasi_2",
+        ordered."quasi_3",
+        ordered."person",
+        ordered."mark",
+        ordered."class_mark",
+        ordered."moves",
+        ordered.code,
+        ordered.rowid - first_row.first_row as value_rank
+    from "sqlanon_ordered" as ordered
+    inner join "sqlanon_first_row" as first_row on ordered.code = first_row.code
 ),
 bucketed as (
     select
@@ -374,11 +521,10 @@ bucketed as (
         frequency.code,
         frequency.block_count,
         frequency.first_block,
-        (frequency.first_position + shard.first_rank + ranked.cell_rank) % frequency.group_count as bucket
+        (frequency.first_position + ranked.value_rank) % frequency.group_count as bucket
     from ranked
-    inner join "sqlanon_shard" as shard on ranked.cell = shard.cell
-    inner join "sqlanon_frequency" as frequency on shard.code = frequency.code
-    where shard.first_rank + ranked.cell_rank < frequency.kept_count
+    inner join "sqlanon_frequency" as frequency on ranked.code = frequency.code
+    where ranked.value_rank < frequency.kept_count
 )
 select
     "quasi_1",
@@ -424,7 +570,7 @@ select
     block_groups,
     block_count,
     cast(sum(row_count) over (partition by block) as bigint) as block_rows,
-    cast(sum(row_count) over (partition by block order by draw, code rows unbounded preceding) as bigint) - row_count as first_number
+    cast(sum(row_count) over (partition by block order by draw asc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as first_number
 from hashed;
 
 -- numbered
@@ -630,7 +776,7 @@ select
 with found as (
     select
         (select count(*) from "sqlanon_entered" where moves > 0) as moved,
-        (select count(*) from "sqlanon_arrived" where moves > 0) as asked,
+        (select count(*) from "sqlanon_mover") as asked,
         (
             select count(*) from "sqlanon_matched"
             where
@@ -666,7 +812,7 @@ order by
     grouped.quasi_1 asc nulls last,
     grouped.quasi_2 asc nulls last,
     grouped.quasi_3 asc nulls last,
-    grouped.group_id asc;
+    grouped.group_id asc nulls last;
 
 -- st
 select
@@ -676,6 +822,6 @@ select
 from "sqlanon_line" as grouped
 inner join "sqlanon_next_value" as frequency on grouped.code = frequency.code
 order by
-    grouped.group_id asc,
+    grouped.group_id asc nulls last,
     frequency.sensitive asc nulls last;
 

@@ -6,16 +6,9 @@ select
     rowid as "row_number"
 from "patients";
 
--- population
-select *
-from "sqlanon_source";
+-- population: as in duckdb.sql
 
--- tally
-select
-    "sensitive" as sensitive,
-    count(*) as row_count
-from "sqlanon_population"
-group by "sensitive";
+-- tally: as in duckdb.sql
 
 -- feasibility
 with counted as (
@@ -28,9 +21,9 @@ with counted as (
 placed as (
     select
         counted.*,
-        row_number() over (order by kept_count desc) - 1 as place,
+        row_number() over (order by kept_count desc nulls last) - 1 as place,
         cast(sum(kept_count) over () as bigint) as kept_rows,
-        cast(sum(kept_count) over (order by kept_count desc rows unbounded preceding) as bigint) - kept_count as larger_rows
+        cast(sum(kept_count) over (order by kept_count desc nulls last rows unbounded preceding) as bigint) - kept_count as larger_rows
     from counted
 ),
 fitting as (
@@ -85,34 +78,7 @@ select
 from "sqlanon_population" as valued
 cross join "sqlanon_layout" as layout;
 
--- frequency
-with valued as (
-    select
-        tally.sensitive,
-        tally.row_count,
-        sha256(key.secret || 'anatomy/disease/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
-    from "sqlanon_tally" as tally
-    cross join "sqlanon_key" as key
-    where tally.sensitive is not null or false
-),
-ordered as (
-    select
-        sensitive,
-        row_count,
-        cast(row_number() over (order by row_count desc, hash) - 1 as integer) as code,
-        cast(sum(row_count) over (order by row_count desc, hash rows unbounded preceding) as bigint) as last_position,
-        cast(sum(row_count) over () as bigint) // 4 as group_count
-    from valued
-)
-select
-    sensitive,
-    code,
-    row_count as kept_count,
-    last_position - row_count as first_position,
-    group_count,
-    greatest(1, group_count // 64) as block_count,
-    0 as first_block
-from ordered;
+-- frequency: as in duckdb.sql
 
 -- coded
 select
@@ -248,7 +214,7 @@ placed as (
         block_groups,
         block_count,
         row_count,
-        cast(sum(row_count) over (partition by block order by draw, code rows unbounded preceding) as bigint) - row_count as first_number
+        cast(sum(row_count) over (partition by block order by draw asc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as first_number
     from hashed
 )
 select
@@ -264,8 +230,8 @@ select
     code
 from "sqlanon_drawn"
 order by
-    code asc,
-    draw asc;
+    code asc nulls last,
+    draw asc nulls last;
 
 -- grouped
 with first_row as (
@@ -295,7 +261,7 @@ inner join "sqlanon_block" as block
 with line as (
     select packed + group_id as number
     from "sqlanon_grouped"
-    order by number asc
+    order by number asc nulls last
 )
 select
     cast(nullif(line.number // layout.unit_1 % layout.span_1, layout.missing_1) + layout.least_1 as INTEGER) as "age",
@@ -304,14 +270,5 @@ select
 from line
 cross join "sqlanon_layout" as layout;
 
--- st
-select
-    grouped.group_id as "group_id",
-    frequency.sensitive as "disease",
-    cast(1 as bigint) as "count"
-from "sqlanon_grouped" as grouped
-inner join "sqlanon_frequency" as frequency on grouped.code = frequency.code
-order by
-    grouped.group_id asc,
-    frequency.sensitive asc nulls last;
+-- st: as in duckdb.sql
 

@@ -4,6 +4,9 @@
 -- It needs a key of 64 hex digits, and who has the key can undo the release.
 -- Make one with: openssl rand -hex 32
 -- Hand it over before the script runs: set sqlanon.key = '…'
+-- publish runs these statements on postgres, but:
+-- * under a key of its own it draws by the numbers of rows, which a script does not have
+-- * quasi columns that all hold whole numbers are packed into one number, by their least and greatest values
 
 begin;
 set local datestyle = 'ISO';
@@ -251,9 +254,9 @@ with "valued" as (
   select
     "sensitive",
     "row_count",
-    cast(row_number() over (order by "row_count" desc, "hash") - 1 as int) as "code",
+    cast(row_number() over (order by "row_count" desc, "hash" asc) - 1 as int) as "code",
     cast(sum("row_count") over (
-      order by "row_count" desc, "hash"
+      order by "row_count" desc, "hash" asc
       rows between unbounded preceding and current row
     ) as bigint) as "last_position",
     (cast(sum("row_count") over () as bigint) / 4) as "group_count"
@@ -283,7 +286,7 @@ inner join "sqlanon_frequency" as "frequency"
   on "valued"."sensitive" = "frequency"."sensitive";
 
 -- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
-create temporary table "sqlanon_drawn" as
+create temporary view "sqlanon_drawn" as
 with "row_key" as (
   select
     substring((encode(sha256(convert_to("key"."secret" || 'anatomy/disease/row/', 'UTF8')), 'hex') collate "C") from 1 for 40) as "secret"
@@ -308,143 +311,153 @@ select
   cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint) as "draw",
   cast(cast('x' || substring("hash" from 16 for 15) as bit(60)) as bigint) as "tie"
 from "hashed";
-analyze "sqlanon_drawn";
 
--- shard: The rows of a value in 16 shards by the first 4 of the 60 bits of their draws, so that no window holds a whole value: where in the value's random order, which the shards leave as it is, each shard begins
-create temporary table "sqlanon_shard" as
-with "counted" as (
+-- block: Step 4 before any row is seated: how many rows of a value a block gets follows from the value's count
+create temporary table "sqlanon_block" as
+with "run" as (
   select
     "code",
-    ("draw" / 72057594037927936) as "shard",
-    count(*) as "row_count"
-  from "sqlanon_drawn"
-  group by
+    "first_position",
+    "group_count",
+    "block_count",
+    "first_block",
+    "code" * "block_count" as "first_cell",
+    "first_position" % "group_count" as "first_bucket",
+    least("kept_count", "group_count" - "first_position" % "group_count") as "last_count",
+    greatest(0, "first_position" % "group_count" + "kept_count" - "group_count") as "first_count"
+  from "sqlanon_frequency"
+), "met" as (
+  select
+    "run".*,
+    generate_series("first_bucket", "first_bucket" + least("last_count", "block_count") - 1) as "bucket"
+  from "run"
+  union all
+  select
+    "run".*,
+    generate_series(0, least("first_count", "block_count") - 1) as "bucket"
+  from "run"
+  where
+    "first_count" > 0
+), "turned" as (
+  select
+    "met".*,
+    "bucket" % "block_count" as "place",
+    (
+      "bucket" % "block_count" + "block_count" - "first_bucket" % "block_count"
+    ) % "block_count" as "turn"
+  from "met"
+), "counted" as (
+  select
     "code",
-    ("draw" / 72057594037927936)
+    "first_position",
+    "group_count",
+    "block_count",
+    "first_block",
+    "first_cell" + "place" as "cell",
+    "first_block" + "place" as "block",
+    (("last_count" - "turn" + "block_count" - 1) / "block_count") + (("first_count" - "place" + "block_count" - 1) / "block_count") as "row_count"
+  from "turned"
+  where
+    "bucket" >= "first_bucket" or "turn" >= "last_count"
+), "hashed" as (
+  select
+    "counted"."cell",
+    "counted"."code",
+    "counted"."block",
+    "counted"."row_count",
+    "counted"."block_count",
+    (("counted"."group_count" + "counted"."block_count" - 1 - ("counted"."block" - "counted"."first_block")) / "counted"."block_count") as "block_groups",
+    (("counted"."first_position" % "counted"."group_count" + "counted"."block_count" - 1 - ("counted"."block" - "counted"."first_block")) / "counted"."block_count") as "first_seat",
+    cast(cast('x' || substring((encode(sha256(convert_to("key"."secret" || 'anatomy/disease/block/' || cast("counted"."block" as text) || '/' || cast("counted"."code" as text), 'UTF8')), 'hex') collate "C") from 1 for 15) as bit(60)) as bigint) as "draw"
+  from "counted"
+  cross join "sqlanon_key" as "key"
+  offset 0
+), "placed" as (
+  select
+    "cell",
+    "first_seat",
+    "block_groups",
+    "block_count",
+    "row_count",
+    cast(sum("row_count") over (
+      partition by "block"
+      order by "draw" asc, "code" asc
+      rows between unbounded preceding and current row
+    ) as bigint) - "row_count" as "first_number"
+  from "hashed"
 )
 select
-  cast("code" * 16 + "shard" as int) as "cell",
-  "code",
-  cast(sum("row_count") over (
-    partition by "code"
-    order by "shard"
-    rows between unbounded preceding and current row
-  ) as bigint) - "row_count" as "first_rank"
-from "counted";
-analyze "sqlanon_shard";
+  "cell",
+  "block_groups",
+  "block_count",
+  (
+    "first_number" + "block_groups" - "first_seat" % "block_groups"
+  ) % "block_groups" as "shift"
+from "placed";
+analyze "sqlanon_block";
 
--- positioned: Step 2 and the first half of step 3: position = first position of the value + random rank among its rows, bucket = position mod m, the block is bucket mod B, the seat in the block bucket div B
-create temporary table "sqlanon_positioned" as
-with "ranked" as (
+-- grouped: Steps 2 to 4 in one pass: a row's position is its place among all rows by code and random order, for every row is kept and the values' first positions follow each other, bucket = position mod m, the block is bucket mod B, the seat in it bucket div B, the group the seat moved as the block's order says
+create temporary table "sqlanon_grouped" as
+with "sorted" as (
   select
     "quasi_1",
     "quasi_2",
     "quasi_3",
-    cast("code" * 16 + ("draw" / 72057594037927936) as int) as "cell",
-    row_number() over (
-      partition by cast("code" * 16 + ("draw" / 72057594037927936) as int)
-      order by "draw", "tie"
-    ) - 1 as "cell_rank"
+    cast("code" as bigint) * 4294967296 + ("draw" / 268435456) as "number"
   from "sqlanon_drawn"
+  order by
+    "number" asc,
+    "draw" asc,
+    "tie" asc
+), "ranked" as (
+  select
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
+    ("number" / 4294967296) as "code",
+    row_number() over () - 1 as "position"
+  from "sorted"
 ), "bucketed" as (
   select
-    "ranked"."quasi_1",
-    "ranked"."quasi_2",
-    "ranked"."quasi_3",
-    "frequency"."code",
-    "frequency"."block_count",
-    "frequency"."first_block",
-    (
-      "frequency"."first_position" + "shard"."first_rank" + "ranked"."cell_rank"
-    ) % "frequency"."group_count" as "bucket"
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
+    "code",
+    "position" % (
+      select
+        max("group_count")
+      from "sqlanon_frequency"
+    ) as "bucket"
   from "ranked"
-  inner join "sqlanon_shard" as "shard"
-    on "ranked"."cell" = "shard"."cell"
-  inner join "sqlanon_frequency" as "frequency"
-    on "shard"."code" = "frequency"."code"
-  where
-    "shard"."first_rank" + "ranked"."cell_rank" < "frequency"."kept_count"
+), "seated" as (
+  select
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
+    "code",
+    "bucket" % (
+      select
+        max("block_count")
+      from "sqlanon_frequency"
+    ) as "block",
+    ("bucket" / (select max("block_count") from "sqlanon_frequency")) as "seat"
+  from "bucketed"
 )
 select
-  "quasi_1",
-  "quasi_2",
-  "quasi_3",
-  "code",
-  "first_block" + "bucket" % "block_count" as "block",
-  ("bucket" / "block_count") as "seat"
-from "bucketed";
-analyze "sqlanon_positioned";
-
--- block: Step 4: inside each block the values stand in a keyed order of their own
-create temporary table "sqlanon_block" as
-with "counted" as (
-  select
-    "code",
-    "block",
-    count(*) as "row_count"
-  from "sqlanon_positioned"
-  group by
-    "code",
-    "block"
-), "hashed" as (
-  select
-    "counted"."code",
-    "counted"."block",
-    "counted"."row_count",
-    "frequency"."block_count",
-    (("frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) / "frequency"."block_count") as "block_groups",
-    (("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) / "frequency"."block_count") as "first_seat",
-    cast(cast('x' || substring((encode(sha256(convert_to("key"."secret" || 'anatomy/disease/block/' || cast("counted"."block" as text) || '/' || cast("counted"."code" as text), 'UTF8')), 'hex') collate "C") from 1 for 15) as bit(60)) as bigint) as "draw"
-  from "counted"
-  inner join "sqlanon_frequency" as "frequency"
-    on "counted"."code" = "frequency"."code"
-  cross join "sqlanon_key" as "key"
-  offset 0
-)
-select
-  "code",
-  "block",
-  "first_seat",
-  "block_groups",
-  "block_count",
-  cast(sum("row_count") over (partition by "block") as bigint) as "block_rows",
-  cast(sum("row_count") over (
-    partition by "block"
-    order by "draw", "code"
-    rows between unbounded preceding and current row
-  ) as bigint) - "row_count" as "first_number"
-from "hashed";
-analyze "sqlanon_block";
-
--- numbered: Step 4: the number of every row in its block, 0 … (the value's first number, then its seats in turn)
-create temporary view "sqlanon_numbered" as
-select
-  "positioned"."quasi_1",
-  "positioned"."quasi_2",
-  "positioned"."quasi_3",
-  "positioned"."code",
-  "positioned"."block",
-  "block"."block_count",
-  "block"."block_groups",
-  "block"."block_rows",
-  "block"."first_number" + (
-    "positioned"."seat" + "block"."block_groups" - "block"."first_seat" % "block"."block_groups"
-  ) % "block"."block_groups" as "number"
-from "sqlanon_positioned" as "positioned"
-inner join "sqlanon_block" as "block"
-  on "positioned"."block" = "block"."block" and "positioned"."code" = "block"."code";
-
--- grouped: The group of every row: its number in the block mod m_b, made global
-create temporary table "sqlanon_grouped" as
-select
-  "quasi_1",
-  "quasi_2",
-  "quasi_3",
-  "code",
+  "seated"."quasi_1",
+  "seated"."quasi_2",
+  "seated"."quasi_3",
+  cast("seated"."code" as int) as "code",
   (
-    "number" % "block_groups"
-  ) * "block_count" + "block" as "group_id"
-from "sqlanon_numbered";
+    "seated"."seat" + "block"."shift"
+  ) % "block"."block_groups" * "block"."block_count" + "seated"."block" as "group_id"
+from "seated"
+inner join "sqlanon_block" as "block"
+  on "seated"."code" * (
+    select
+      max("block_count")
+    from "sqlanon_frequency"
+  ) + "seated"."block" = "block"."cell";
 analyze "sqlanon_grouped";
 
 -- qit: The quasi-identifier table (QIT): exact quasi values and the group, in an order that depends on nothing but what it shows
@@ -478,11 +491,8 @@ analyze "sqlanon_st";
 
 -- the rest is microdata and the key: forget it
 drop table "sqlanon_grouped";
-drop view "sqlanon_numbered";
 drop table "sqlanon_block";
-drop table "sqlanon_positioned";
-drop table "sqlanon_shard";
-drop table "sqlanon_drawn";
+drop view "sqlanon_drawn";
 drop view "sqlanon_coded";
 drop table "sqlanon_frequency";
 drop view "sqlanon_identified";

@@ -7,9 +7,7 @@ select
     "income" as "sensitive_2"
 from "patients";
 
--- population
-select *
-from "sqlanon_source";
+-- population: as in duckdb.sql
 
 -- limits
 with counted as (
@@ -32,8 +30,8 @@ with counted as (
 ranked as (
     select
         counted.*,
-        row_number() over (order by is_missing, row_count desc, place, shown) as value_rank,
-        row_number() over (order by is_missing desc, place) as null_rank
+        row_number() over (order by is_missing asc nulls last, row_count desc nulls last, place asc nulls last, shown asc nulls last) as value_rank,
+        row_number() over (order by is_missing desc nulls last, place asc nulls last) as null_rank
     from counted
 )
 select
@@ -45,12 +43,7 @@ select
     max(case when value_rank = 1 then shown end) as largest_value
 from ranked;
 
--- tally_1
-select
-    "sensitive" as sensitive,
-    count(*) as row_count
-from "sqlanon_population"
-group by "sensitive";
+-- tally_1: as in duckdb.sql
 
 -- tally_2
 select
@@ -74,7 +67,7 @@ with counted as (
 ranked as (
     select
         place,
-        row_number() over (order by row_count desc, place) as precedence
+        row_number() over (order by row_count desc nulls last, place asc nulls last) as precedence
     from counted
 )
 select place
@@ -161,8 +154,8 @@ ordered as (
     select
         sensitive,
         row_count,
-        cast(row_number() over (order by row_count desc, hash) - 1 as integer) as code,
-        cast(sum(row_count) over (order by row_count desc, hash rows unbounded preceding) as bigint) as last_position,
+        cast(row_number() over (order by row_count desc nulls last, hash asc nulls last) - 1 as integer) as code,
+        cast(sum(row_count) over (order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as last_position,
         cast(sum(row_count) over () as bigint) // 4 as group_count
     from valued
 )
@@ -190,8 +183,8 @@ ordered as (
     select
         sensitive,
         row_count,
-        cast(row_number() over (order by row_count desc, hash) - 1 as integer) as code,
-        cast(sum(row_count) over (order by row_count desc, hash rows unbounded preceding) as bigint) as last_position,
+        cast(row_number() over (order by row_count desc nulls last, hash asc nulls last) - 1 as integer) as code,
+        cast(sum(row_count) over (order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as last_position,
         cast(sum(row_count) over () as bigint) // 4 as group_count
     from valued
 )
@@ -290,33 +283,35 @@ select
     cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
 from hashed;
 
--- shard_1
-with counted as (
-    select
-        code,
-        draw // 72057594037927936 as shard,
-        count(*) as row_count
-    from "sqlanon_drawn_1"
-    group by code, draw // 72057594037927936
-)
+-- ordered_1
 select
-    cast(code * 16 + shard as integer) as cell,
+    "quasi_1",
+    "quasi_2",
+    "code_2",
+    code
+from "sqlanon_drawn_1"
+order by
+    code asc nulls last,
+    draw asc nulls last,
+    "tie" asc nulls last;
+
+-- first_row_1
+select
     code,
-    cast(sum(row_count) over (partition by code order by shard rows unbounded preceding) as bigint) - row_count as first_rank
-from counted;
+    min(rowid) as first_row
+from "sqlanon_ordered_1"
+group by code;
 
 -- positioned_1
 with ranked as (
     select
-        "quasi_1",
-        "quasi_2",
-        "code_2",
-        cast(code * 16 + draw // 72057594037927936 as integer) as cell,
-        row_number() over (
-            partition by cast(code * 16 + draw // 72057594037927936 as integer)
-            order by draw, "tie"
-        ) - 1 as cell_rank
-    from "sqlanon_drawn_1"
+        ordered."quasi_1",
+        ordered."quasi_2",
+        ordered."code_2",
+        ordered.code,
+        ordered.rowid - first_row.first_row as value_rank
+    from "sqlanon_ordered_1" as ordered
+    inner join "sqlanon_first_row_1" as first_row on ordered.code = first_row.code
 ),
 bucketed as (
     select
@@ -326,11 +321,10 @@ bucketed as (
         frequency.code,
         frequency.block_count,
         frequency.first_block,
-        (frequency.first_position + shard.first_rank + ranked.cell_rank) % frequency.group_count as bucket
+        (frequency.first_position + ranked.value_rank) % frequency.group_count as bucket
     from ranked
-    inner join "sqlanon_shard_1" as shard on ranked.cell = shard.cell
-    inner join "sqlanon_frequency_led" as frequency on shard.code = frequency.code
-    where shard.first_rank + ranked.cell_rank < frequency.kept_count
+    inner join "sqlanon_frequency_led" as frequency on ranked.code = frequency.code
+    where ranked.value_rank < frequency.kept_count
 )
 select
     "quasi_1",
@@ -372,7 +366,7 @@ select
     block_groups,
     block_count,
     cast(sum(row_count) over (partition by block) as bigint) as block_rows,
-    cast(sum(row_count) over (partition by block order by draw, code rows unbounded preceding) as bigint) - row_count as first_number
+    cast(sum(row_count) over (partition by block order by draw asc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as first_number
 from hashed;
 
 -- numbered_1
@@ -442,7 +436,7 @@ select
     0 as is_moved,
     0 as turn,
     greatest(
-            row_number() over (partition by member.group_id, member."code_2" order by member.block, member.number),
+            row_number() over (partition by member.group_id, member."code_2" order by member.block asc nulls last, member.number asc nulls last),
             1
         ) as place
 from member;
@@ -468,7 +462,7 @@ with waiting as (
 lined_up as (
     select
         waiting.*,
-        row_number() over (partition by first_block, seated_by order by draw, block, number) as place,
+        row_number() over (partition by first_block, seated_by order by draw asc nulls last, block asc nulls last, number asc nulls last) as place,
         count(*) over (partition by first_block, seated_by) as row_count
     from waiting
 ),
@@ -499,7 +493,7 @@ placed as (
     select
         moved.*,
         greatest(
-            row_number() over (partition by moved.group_id, moved."code_2" order by moved.block, moved.number),
+            row_number() over (partition by moved.group_id, moved."code_2" order by moved.block asc nulls last, moved.number asc nulls last),
             1
         ) as place
     from moved
@@ -841,7 +835,7 @@ with preferred as (
     select
         proposed.*,
         row_number() over (
-            partition by block, number order by priority, partner_block, partner_number
+            partition by block, number order by priority asc nulls last, partner_block asc nulls last, partner_number asc nulls last
         ) as preference
     from "sqlanon_proposed" as proposed
 ),
@@ -869,7 +863,7 @@ ranked as (
     select
         block,
         number,
-        row_number() over (partition by touched_group order by priority, block, number) as place
+        row_number() over (partition by touched_group order by priority asc nulls last, block asc nulls last, number asc nulls last) as place
     from side
 ),
 judged as (
@@ -936,8 +930,8 @@ placed as (
     select
         moved.*,
         greatest(
-            row_number() over (partition by moved.group_id, moved."code" order by moved.block, moved.number),
-            row_number() over (partition by moved.group_id, moved."code_2" order by moved.block, moved.number),
+            row_number() over (partition by moved.group_id, moved."code" order by moved.block asc nulls last, moved.number asc nulls last),
+            row_number() over (partition by moved.group_id, moved."code_2" order by moved.block asc nulls last, moved.number asc nulls last),
             1
         ) as place
     from moved
@@ -996,7 +990,7 @@ kept as (
 gap as (
     select
         gone.group_id as final_id,
-        row_number() over (order by gone.group_id) as place
+        row_number() over (order by gone.group_id asc nulls last) as place
     from gone
     cross join kept
     where gone.group_id < kept.group_count
@@ -1011,7 +1005,7 @@ beyond as (
 ordered as (
     select
         group_id,
-        row_number() over (order by group_id) as place
+        row_number() over (order by group_id asc nulls last) as place
     from beyond
 )
 select
@@ -1086,7 +1080,7 @@ from "sqlanon_grouped" as grouped
 order by
     grouped.quasi_1 asc nulls last,
     grouped.quasi_2 asc nulls last,
-    grouped.group_id asc;
+    grouped.group_id asc nulls last;
 
 -- st
 select
@@ -1096,7 +1090,7 @@ select
 from "sqlanon_shown_1" as grouped
 inner join "sqlanon_frequency_1" as frequency on grouped.code = frequency.code
 order by
-    grouped.group_id asc,
+    grouped.group_id asc nulls last,
     frequency.sensitive asc nulls last;
 
 -- st_2
@@ -1107,6 +1101,6 @@ select
 from "sqlanon_shown_2" as grouped
 inner join "sqlanon_frequency_2" as frequency on grouped.code = frequency.code
 order by
-    grouped.group_id asc,
+    grouped.group_id asc nulls last,
     frequency.sensitive asc nulls last;
 

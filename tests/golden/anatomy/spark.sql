@@ -5,6 +5,9 @@
 -- Make one with: openssl rand -hex 32
 -- Hand it over before the script runs: set sqlanon.key=…
 -- The engine puts the key into the text of the queries that it logs.
+-- publish runs these statements on spark, but:
+-- * under a key of its own it draws by the numbers of rows, which a script does not have
+-- * quasi columns that all hold whole numbers are packed into one number, by their least and greatest values
 
 -- key: what the session was given
 create temporary view `sqlanon_key` as
@@ -231,9 +234,9 @@ with `valued` as (
   select
     `sensitive`,
     `row_count`,
-    cast(row_number() over (order by `row_count` desc, `hash`) - 1 as int) as `code`,
+    cast(row_number() over (order by `row_count` desc, `hash` asc) - 1 as int) as `code`,
     cast(sum(`row_count`) over (
-      order by `row_count` desc, `hash`
+      order by `row_count` desc, `hash` asc
       rows between unbounded preceding and current row
     ) as bigint) as `last_position`,
     (cast(sum(`row_count`) over () as bigint) div 4) as `group_count`
@@ -246,6 +249,7 @@ select
   `last_position` - `row_count` as `first_position`,
   `group_count`,
   greatest(1, (`group_count` div 64)) as `block_count`,
+  row_number() over (order by case when `sensitive` is null then 1 else 0 end asc, `sensitive` asc) - 1 as `place`,
   0 as `first_block`
 from `ordered`;
 
@@ -262,7 +266,7 @@ inner join `sqlanon_frequency` as `frequency`
   on `valued`.`sensitive` = `frequency`.`sensitive`;
 
 -- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
-create table `sqlanon_drawn` using parquet as
+create temporary view `sqlanon_drawn` as
 with `row_key` as (
   select
     substring(sha2(`key`.`secret` || 'anatomy/disease/row/', 256), 1, 40) as `secret`
@@ -286,139 +290,206 @@ select
   cast(conv(substring(`hash`, 16, 15), 16, 10) as bigint) as `tie`
 from `hashed`;
 
--- shard: The rows of a value in 16 shards by the first 4 of the 60 bits of their draws, so that no window holds a whole value: where in the value's random order, which the shards leave as it is, each shard begins
-create table `sqlanon_shard` using parquet as
-with `counted` as (
+-- block: Step 4 before any row is seated: how many rows of a value a block gets follows from the value's count
+create table `sqlanon_block` using parquet as
+with `run` as (
   select
     `code`,
-    (`draw` div 72057594037927936) as `shard`,
-    count(*) as `row_count`
-  from `sqlanon_drawn`
-  group by
+    `first_position`,
+    `group_count`,
+    `block_count`,
+    `first_block`,
+    `code` * `block_count` as `first_cell`,
+    `first_position` % `group_count` as `first_bucket`,
+    least(`kept_count`, `group_count` - `first_position` % `group_count`) as `last_count`,
+    greatest(0, `first_position` % `group_count` + `kept_count` - `group_count`) as `first_count`
+  from `sqlanon_frequency`
+), `met` as (
+  select
+    `run`.*,
+    explode(sequence(`first_bucket`, `first_bucket` + least(`last_count`, `block_count`) - 1)) as `bucket`
+  from `run`
+  union all
+  select
+    `run`.*,
+    explode(sequence(0, least(`first_count`, `block_count`) - 1)) as `bucket`
+  from `run`
+  where
+    `first_count` > 0
+), `turned` as (
+  select
+    `met`.*,
+    `bucket` % `block_count` as `place`,
+    (
+      `bucket` % `block_count` + `block_count` - `first_bucket` % `block_count`
+    ) % `block_count` as `turn`
+  from `met`
+), `counted` as (
+  select
     `code`,
-    (`draw` div 72057594037927936)
+    `first_position`,
+    `group_count`,
+    `block_count`,
+    `first_block`,
+    `first_cell` + `place` as `cell`,
+    `first_block` + `place` as `block`,
+    ((`last_count` - `turn` + `block_count` - 1) div `block_count`) + ((`first_count` - `place` + `block_count` - 1) div `block_count`) as `row_count`
+  from `turned`
+  where
+    `bucket` >= `first_bucket` or `turn` >= `last_count`
+), `hashed` as (
+  select
+    `counted`.`cell`,
+    `counted`.`code`,
+    `counted`.`block`,
+    `counted`.`row_count`,
+    `counted`.`block_count`,
+    ((`counted`.`group_count` + `counted`.`block_count` - 1 - (`counted`.`block` - `counted`.`first_block`)) div `counted`.`block_count`) as `block_groups`,
+    ((`counted`.`first_position` % `counted`.`group_count` + `counted`.`block_count` - 1 - (`counted`.`block` - `counted`.`first_block`)) div `counted`.`block_count`) as `first_seat`,
+    cast(conv(substring(sha2(`key`.`secret` || 'anatomy/disease/block/' || cast(`counted`.`block` as string) || '/' || cast(`counted`.`code` as string), 256), 1, 15), 16, 10) as bigint) as `draw`
+  from `counted`
+  cross join `sqlanon_key` as `key`
+), `placed` as (
+  select
+    `cell`,
+    `first_seat`,
+    `block_groups`,
+    `block_count`,
+    `row_count`,
+    cast(sum(`row_count`) over (
+      partition by `block`
+      order by `draw` asc, `code` asc
+      rows between unbounded preceding and current row
+    ) as bigint) - `row_count` as `first_number`
+  from `hashed`
 )
 select
-  cast(`code` * 16 + `shard` as int) as `cell`,
-  `code`,
-  cast(sum(`row_count`) over (
-    partition by `code`
-    order by `shard`
-    rows between unbounded preceding and current row
-  ) as bigint) - `row_count` as `first_rank`
-from `counted`;
+  `cell`,
+  `block_groups`,
+  `block_count`,
+  `row_count`,
+  `first_number`,
+  (
+    `first_number` + `block_groups` - `first_seat` % `block_groups`
+  ) % `block_groups` as `shift`
+from `placed`;
 
--- positioned: Step 2 and the first half of step 3: position = first position of the value + random rank among its rows, bucket = position mod m, the block is bucket mod B, the seat in the block bucket div B
-create table `sqlanon_positioned` using parquet as
-with `ranked` as (
+-- ranked: Step 2 before it is known where a value begins: the rows by value and random order, of which each cell, a value and one of 64 shards of its draws, is numbered from anywhere on
+create table `sqlanon_ranked` using parquet as
+with `keyed` as (
   select
     `quasi_1`,
     `quasi_2`,
     `quasi_3`,
-    cast(`code` * 16 + (`draw` div 72057594037927936) as int) as `cell`,
-    row_number() over (
-      partition by cast(`code` * 16 + (`draw` div 72057594037927936) as int)
-      order by `draw`, `tie`
-    ) - 1 as `cell_rank`
+    `draw`,
+    `tie`,
+    cast(`code` as bigint) * 4294967296 + (`draw` div 268435456) as `number`
   from `sqlanon_drawn`
-), `bucketed` as (
+), `placed` as (
+  select
+    `quasi_1`,
+    `quasi_2`,
+    `quasi_3`,
+    `number`,
+    monotonically_increasing_id() as `place`
+  from (
+    select
+      `quasi_1`,
+      `quasi_2`,
+      `quasi_3`,
+      `number`
+    from `keyed`
+    distribute by
+      (`number` % 4294967296 div 67108864)
+    sort by
+      `number` asc,
+      `draw` asc,
+      `tie` asc
+  ) as `sorted`
+)
+select
+  `quasi_1`,
+  `quasi_2`,
+  `quasi_3`,
+  (`number` div 67108864) as `cell`,
+  `place`
+from `placed`;
+
+-- run: The runs of rows of one cell, a value and a shard of its draws: neighbouring places, of which the first has the position behind those of all cells before it
+create table `sqlanon_run` using parquet as
+with `counted` as (
+  select
+    `cell`,
+    count(*) as `row_count`,
+    min(`place`) as `first_place`
+  from `sqlanon_ranked`
+  group by
+    `cell`
+), `spanned` as (
+  select
+    `cell`,
+    (`cell` div 64) as `code`,
+    `first_place`,
+    cast(sum(`row_count`) over (order by `cell` asc rows between unbounded preceding and current row) as bigint) - `row_count` as `first_position`
+  from `counted`
+), `sized` as (
+  select
+    `spanned`.*,
+    `frequency`.`group_count`,
+    `frequency`.`block_count`,
+    `frequency`.`group_count` as `lines_group`
+  from `spanned`
+  inner join `sqlanon_frequency` as `frequency`
+    on `spanned`.`code` = `frequency`.`code`
+)
+select
+  `cell`,
+  `code`,
+  `first_place`,
+  `first_position`,
+  `group_count`,
+  case when `lines_group` <= 9000000000000000 and false then 0 end as `low_group`,
+  case when `lines_group` <= 9000000000000000 and false then `group_count` else 1 end as `size_group`,
+  `block_count`
+from `sized`;
+
+-- grouped: Steps 3 and 4 run by run: a row's position is that of its run's first row and how far it lies behind that, bucket = position mod m, the block is bucket mod B, the seat in it bucket div B, the group the seat moved as the block's order says
+create temporary view `sqlanon_grouped` as
+with `bucketed` as (
   select
     `ranked`.`quasi_1`,
     `ranked`.`quasi_2`,
     `ranked`.`quasi_3`,
-    `frequency`.`code`,
-    `frequency`.`block_count`,
-    `frequency`.`first_block`,
+    `run`.`low_group`,
+    `run`.`size_group`,
+    `run`.`code`,
+    `run`.`block_count`,
     (
-      `frequency`.`first_position` + `shard`.`first_rank` + `ranked`.`cell_rank`
-    ) % `frequency`.`group_count` as `bucket`
-  from `ranked`
-  inner join `sqlanon_shard` as `shard`
-    on `ranked`.`cell` = `shard`.`cell`
-  inner join `sqlanon_frequency` as `frequency`
-    on `shard`.`code` = `frequency`.`code`
-  where
-    `shard`.`first_rank` + `ranked`.`cell_rank` < `frequency`.`kept_count`
+      `run`.`first_position` + `ranked`.`place` - `run`.`first_place`
+    ) % `run`.`group_count` as `bucket`
+  from `sqlanon_ranked` as `ranked`
+  inner join `sqlanon_run` as `run`
+    on `ranked`.`cell` = `run`.`cell`
+), `grouped` as (
+  select
+    `bucketed`.*,
+    (
+      (`bucketed`.`bucket` div `bucketed`.`block_count`) + `block`.`shift`
+    ) % `block`.`block_groups` * `bucketed`.`block_count` + `bucketed`.`bucket` % `bucketed`.`block_count` as `group_id`
+  from `bucketed`
+  inner join `sqlanon_block` as `block`
+    on `bucketed`.`code` * `bucketed`.`block_count` + `bucketed`.`bucket` % `bucketed`.`block_count` = `block`.`cell`
 )
 select
   `quasi_1`,
   `quasi_2`,
   `quasi_3`,
   `code`,
-  `first_block` + `bucket` % `block_count` as `block`,
-  (`bucket` div `block_count`) as `seat`
-from `bucketed`;
+  `group_id`,
+  0 * `size_group` + coalesce(`group_id` - `low_group`, `size_group` - 1) as `line`
+from `grouped`;
 
--- block: Step 4: inside each block the values stand in a keyed order of their own
-create table `sqlanon_block` using parquet as
-with `counted` as (
-  select
-    `code`,
-    `block`,
-    count(*) as `row_count`
-  from `sqlanon_positioned`
-  group by
-    `code`,
-    `block`
-), `hashed` as (
-  select
-    `counted`.`code`,
-    `counted`.`block`,
-    `counted`.`row_count`,
-    `frequency`.`block_count`,
-    ((`frequency`.`group_count` + `frequency`.`block_count` - 1 - (`counted`.`block` - `frequency`.`first_block`)) div `frequency`.`block_count`) as `block_groups`,
-    ((`frequency`.`first_position` % `frequency`.`group_count` + `frequency`.`block_count` - 1 - (`counted`.`block` - `frequency`.`first_block`)) div `frequency`.`block_count`) as `first_seat`,
-    cast(conv(substring(sha2(`key`.`secret` || 'anatomy/disease/block/' || cast(`counted`.`block` as string) || '/' || cast(`counted`.`code` as string), 256), 1, 15), 16, 10) as bigint) as `draw`
-  from `counted`
-  inner join `sqlanon_frequency` as `frequency`
-    on `counted`.`code` = `frequency`.`code`
-  cross join `sqlanon_key` as `key`
-)
-select
-  `code`,
-  `block`,
-  `first_seat`,
-  `block_groups`,
-  `block_count`,
-  cast(sum(`row_count`) over (partition by `block`) as bigint) as `block_rows`,
-  cast(sum(`row_count`) over (
-    partition by `block`
-    order by `draw`, `code`
-    rows between unbounded preceding and current row
-  ) as bigint) - `row_count` as `first_number`
-from `hashed`;
-
--- numbered: Step 4: the number of every row in its block, 0 … (the value's first number, then its seats in turn)
-create temporary view `sqlanon_numbered` as
-select
-  `positioned`.`quasi_1`,
-  `positioned`.`quasi_2`,
-  `positioned`.`quasi_3`,
-  `positioned`.`code`,
-  `positioned`.`block`,
-  `block`.`block_count`,
-  `block`.`block_groups`,
-  `block`.`block_rows`,
-  `block`.`first_number` + (
-    `positioned`.`seat` + `block`.`block_groups` - `block`.`first_seat` % `block`.`block_groups`
-  ) % `block`.`block_groups` as `number`
-from `sqlanon_positioned` as `positioned`
-inner join `sqlanon_block` as `block`
-  on `positioned`.`block` = `block`.`block` and `positioned`.`code` = `block`.`code`;
-
--- grouped: The group of every row: its number in the block mod m_b, made global
-create table `sqlanon_grouped` using parquet as
-select
-  `quasi_1`,
-  `quasi_2`,
-  `quasi_3`,
-  `code`,
-  (
-    `number` % `block_groups`
-  ) * `block_count` + `block` as `group_id`
-from `sqlanon_numbered`;
-
--- qit: The quasi-identifier table (QIT): exact quasi values and the group, in an order that depends on nothing but what it shows
+-- qit: The quasi-identifier table (QIT) as `qit_st/qit` has it, sorted by the one number of each line first: comparing what it leaves equal, most often nothing, costs a fraction of comparing all columns
 create table `sqlanon_qit` using parquet as
 select
   `grouped`.`quasi_1` as `age`,
@@ -427,31 +498,44 @@ select
   `grouped`.`group_id` as `group_id`
 from `sqlanon_grouped` as `grouped`
 order by
+  `grouped`.`line` asc nulls last,
   `grouped`.`quasi_1` asc nulls last,
   `grouped`.`quasi_2` asc nulls last,
   `grouped`.`quasi_3` asc nulls last,
   `grouped`.`group_id` asc nulls last;
 
--- st: The sensitive table (ST): what values a group holds and how often, in an order that depends on nothing but what it shows
+-- st: The sensitive table (ST) as `qit_st/st` has it, from the counts alone: the rows of a block's value take the numbers from its first one on, and a row's group is its number modulo the groups
 create table `sqlanon_st` using parquet as
+with `numbered` as (
+  select
+    (`cell` div `block_count`) as `code`,
+    `cell` % `block_count` as `block`,
+    `block_count`,
+    `block_groups`,
+    explode(sequence(`first_number`, `first_number` + `row_count` - 1)) as `number`
+  from `sqlanon_block`
+), `member` as (
+  select
+    `code`,
+    `number` % `block_groups` * `block_count` + `block` as `group_id`
+  from `numbered`
+)
 select
-  `grouped`.`group_id` as `group_id`,
+  `member`.`group_id` as `group_id`,
   `frequency`.`sensitive` as `disease`,
   cast(1 as bigint) as `count`
-from `sqlanon_grouped` as `grouped`
+from `member`
 inner join `sqlanon_frequency` as `frequency`
-  on `grouped`.`code` = `frequency`.`code`
+  on `member`.`code` = `frequency`.`code`
 order by
-  `grouped`.`group_id` asc nulls last,
-  `frequency`.`sensitive` asc nulls last;
+  `member`.`group_id` * 2147483648 + `frequency`.`place` asc nulls last;
 
 -- the rest is microdata and the key: forget it
-drop table `sqlanon_grouped`;
-drop view `sqlanon_numbered`;
+drop view `sqlanon_grouped`;
+drop table `sqlanon_run`;
+drop table `sqlanon_ranked`;
 drop table `sqlanon_block`;
-drop table `sqlanon_positioned`;
-drop table `sqlanon_shard`;
-drop table `sqlanon_drawn`;
+drop view `sqlanon_drawn`;
 drop view `sqlanon_coded`;
 drop table `sqlanon_frequency`;
 drop view `sqlanon_identified`;

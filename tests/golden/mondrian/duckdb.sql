@@ -4,6 +4,10 @@
 -- It needs a key of 64 hex digits, and who has the key can undo the release.
 -- Make one with: openssl rand -hex 32
 -- Hand it over before the script runs: set variable sqlanon_key = '…'
+-- publish runs these statements on duckdb, but:
+-- * under a key of its own it draws by the numbers of rows, which a script does not have
+-- * quasi columns that all hold whole numbers are packed into one number, by their least and greatest values
+-- * the table has a column for unknown values only where a quasi column holds some
 
 -- no macro may have the name of a function that this script calls
 select
@@ -182,7 +186,7 @@ from (
             select
                 text,
                 held,
-                row_number() over (partition by held order by text) as place
+                row_number() over (partition by held order by text asc nulls last) as place
             from looked_up
             where held <> 1
         )
@@ -242,12 +246,12 @@ select
     cast(
         row_number() over (
             order by
-                case when different.value is null then 1 else 0 end,
-                case when weighed."level_1" is null then 0 else 1 end,
-                weighed."level_1" collate "C",
-                case when weighed."level_2" is null then 0 else 1 end,
-                weighed."level_2" collate "C",
-                different.text
+                case when different.value is null then 1 else 0 end asc nulls last,
+                case when weighed."level_1" is null then 0 else 1 end asc nulls last,
+                weighed."level_1" collate "C" asc nulls last,
+                case when weighed."level_2" is null then 0 else 1 end asc nulls last,
+                weighed."level_2" collate "C" asc nulls last,
+                different.text asc nulls last
         ) as integer
     ) as code
 from different
@@ -277,7 +281,7 @@ select
     cast(
         case
             when placed.value is null then 2147483647
-            else row_number() over (order by case when placed.value is null then 1 else 0 end, placed.value)
+            else row_number() over (order by case when placed.value is null then 1 else 0 end asc nulls last, placed.value asc nulls last)
         end as integer
     ) as code,
     case
@@ -312,7 +316,7 @@ select
     cast(
         case
             when placed.value is null then 2147483647
-            else row_number() over (order by case when placed.value is null then 1 else 0 end, placed.value)
+            else row_number() over (order by case when placed.value is null then 1 else 0 end asc nulls last, placed.value asc nulls last)
         end as integer
     ) as code,
     case
@@ -336,7 +340,7 @@ numbered as (
     select
         value,
         coalesce(cast(to_json(text) as varchar), 'null') as shown,
-        row_number() over (order by case when text is null then 1 else 0 end, text) as code,
+        row_number() over (order by case when text is null then 1 else 0 end asc nulls last, text asc nulls last) as code,
         count(*) over () as value_count
     from different
 )
@@ -356,7 +360,7 @@ with different as (
 )
 select
     sensitive,
-    cast(row_number() over (order by case when sensitive is null then 1 else 0 end, sensitive) as integer) as code
+    cast(row_number() over (order by case when sensitive is null then 1 else 0 end asc nulls last, sensitive asc nulls last) as integer) as code
 from different;
 
 -- splitting: Every row by the codes of its values, all rows in one partition, which is open: it may be split
@@ -461,7 +465,7 @@ ranked as (
         attribute,
         row_count,
         attempts,
-        row_number() over (partition by partition order by width desc, attribute) as turn
+        row_number() over (partition by partition order by width desc nulls last, attribute asc nulls last) as turn
     from width
 )
 select
@@ -500,8 +504,8 @@ spanned as (
         partition,
         code,
         row_count,
-        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
-        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+        case when row_number() over (partition by partition, sensitive_code order by code asc nulls last) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc nulls last) = 1 then 1 else 0 end as is_last
     from counted
 )
 select
@@ -519,11 +523,11 @@ with running as (
     select
         partition,
         code,
-        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(first_count) over (partition by partition order by code asc nulls last rows unbounded preceding) as left_values,
         sum(last_count) over (partition by partition)
-            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
-        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
-        lead(code) over (partition by partition order by code) as next_code
+            - sum(last_count) over (partition by partition order by code asc nulls last rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code asc nulls last rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code asc nulls last) as next_code
     from "sqlanon_cell"
 ),
 allowed as (
@@ -552,7 +556,7 @@ ranked as (
         partition,
         code,
         left_count,
-        row_number() over (partition by partition order by depth, imbalance, code) as place
+        row_number() over (partition by partition order by depth asc nulls last, imbalance asc nulls last, code asc nulls last) as place
     from allowed
 )
 select
@@ -630,7 +634,7 @@ drop table "sqlanon_choice";
 -- reopened: All partitions once more, numbered anew and open: what could not be cut between values may be cut among equal ones
 create temporary table "sqlanon_reopened" as
 select
-    count(*) over () + dense_rank() over (order by partition) - 1 as partition,
+    count(*) over () + dense_rank() over (order by partition asc nulls last) - 1 as partition,
     0 as attempts,
     1 as open,
     "code_1",
@@ -719,7 +723,7 @@ ranked as (
         attribute,
         row_count,
         attempts,
-        row_number() over (partition by partition order by width desc, attribute) as turn
+        row_number() over (partition by partition order by width desc nulls last, attribute asc nulls last) as turn
     from width
 )
 select
@@ -770,7 +774,7 @@ select
         when
             row_number() over (
                 partition by partition
-                order by code, "code_1", "code_2", "code_3", "code_4", "draw", "tie"
+                order by code asc nulls last, "code_1" asc nulls last, "code_2" asc nulls last, "code_3" asc nulls last, "code_4" asc nulls last, "draw" asc nulls last, "tie" asc nulls last
             ) <= row_count // 2
         then 1
         else 2
@@ -858,7 +862,7 @@ with held as (
 )
 select
     held.partition,
-    '[' || string_agg(dictionary.shown, ',' order by held.code) || ']' as value_set
+    '[' || string_agg(dictionary.shown, ',' order by held.code asc nulls last) || ']' as value_set
 from held
 inner join "sqlanon_dictionary_4" as dictionary on held.code = dictionary.code
 group by held.partition;
@@ -910,22 +914,22 @@ with ordered as (
         box.*,
         dense_rank() over (
             order by
-                case when "node_1" is null then 1 else 0 end,
-                "node_1",
-                case when "low_2" is null then 1 else 0 end,
-                "low_2",
-                case when "high_2" is null then 1 else 0 end,
-                "high_2",
-                case when "unknown_2" is null then 1 else 0 end,
-                "unknown_2",
-                case when "low_3" is null then 1 else 0 end,
-                "low_3",
-                case when "high_3" is null then 1 else 0 end,
-                "high_3",
-                case when "unknown_3" is null then 1 else 0 end,
-                "unknown_3",
-                case when "set_4" is null then 1 else 0 end,
-                "set_4"
+                case when "node_1" is null then 1 else 0 end asc nulls last,
+                "node_1" asc nulls last,
+                case when "low_2" is null then 1 else 0 end asc nulls last,
+                "low_2" asc nulls last,
+                case when "high_2" is null then 1 else 0 end asc nulls last,
+                "high_2" asc nulls last,
+                case when "unknown_2" is null then 1 else 0 end asc nulls last,
+                "unknown_2" asc nulls last,
+                case when "low_3" is null then 1 else 0 end asc nulls last,
+                "low_3" asc nulls last,
+                case when "high_3" is null then 1 else 0 end asc nulls last,
+                "high_3" asc nulls last,
+                case when "unknown_3" is null then 1 else 0 end asc nulls last,
+                "unknown_3" asc nulls last,
+                case when "set_4" is null then 1 else 0 end asc nulls last,
+                "set_4" asc nulls last
         ) as place
     from "sqlanon_box" as box
 )
@@ -943,8 +947,8 @@ from "sqlanon_reopened" as splitting
 inner join ordered on splitting.partition = ordered.partition
 inner join "sqlanon_sensitive_value" as sensitive_value on splitting."sensitive_code" = sensitive_value.code
 order by
-    ordered.place,
-    splitting."sensitive_code";
+    ordered.place asc nulls last,
+    splitting."sensitive_code" asc nulls last;
 
 -- the rest is microdata and the key: forget it
 drop table "sqlanon_box";

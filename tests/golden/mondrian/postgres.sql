@@ -4,6 +4,10 @@
 -- It needs a key of 64 hex digits, and who has the key can undo the release.
 -- Make one with: openssl rand -hex 32
 -- Hand it over before the script runs: set sqlanon.key = '…'
+-- publish runs these statements on postgres, but:
+-- * under a key of its own it draws by the numbers of rows, which a script does not have
+-- * quasi columns that all hold whole numbers are packed into one number, by their least and greatest values
+-- * the table has a column for unknown values only where a quasi column holds some
 
 begin;
 set local datestyle = 'ISO';
@@ -201,7 +205,7 @@ declare refusal text := (
         select
           "text",
           "held",
-          row_number() over (partition by "held" order by "text") as "place"
+          row_number() over (partition by "held" order by "text" asc) as "place"
         from "looked_up"
         where
           "held" <> 1
@@ -262,7 +266,7 @@ select
   "weighed"."level_2",
   "weighed"."share_2",
   cast(row_number() over (
-    order by case when "different"."value" is null then 1 else 0 end, case when "weighed"."level_1" is null then 0 else 1 end, "weighed"."level_1" collate "C", case when "weighed"."level_2" is null then 0 else 1 end, "weighed"."level_2" collate "C", "different"."text"
+    order by case when "different"."value" is null then 1 else 0 end asc, case when "weighed"."level_1" is null then 0 else 1 end asc, "weighed"."level_1" collate "C" asc, case when "weighed"."level_2" is null then 0 else 1 end asc, "weighed"."level_2" collate "C" asc, "different"."text" asc
   ) as int) as "code"
 from "different"
 left join "weighed"
@@ -296,7 +300,9 @@ select
   cast(case
     when "placed"."value" is null
     then 2147483647
-    else row_number() over (order by case when "placed"."value" is null then 1 else 0 end, "placed"."value")
+    else row_number() over (
+      order by case when "placed"."value" is null then 1 else 0 end asc, "placed"."value" asc
+    )
   end as int) as "code",
   case
     when "placed"."value" is null
@@ -339,7 +345,9 @@ select
   cast(case
     when "placed"."value" is null
     then 2147483647
-    else row_number() over (order by case when "placed"."value" is null then 1 else 0 end, "placed"."value")
+    else row_number() over (
+      order by case when "placed"."value" is null then 1 else 0 end asc, "placed"."value" asc
+    )
   end as int) as "code",
   case
     when "placed"."value" is null
@@ -371,7 +379,7 @@ with "different" as (
       cast(('"' || replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace("text", '\', '\\'), '"', '\"'), chr(1), '\u0001'), chr(2), '\u0002'), chr(3), '\u0003'), chr(4), '\u0004'), chr(5), '\u0005'), chr(6), '\u0006'), chr(7), '\u0007'), chr(8), '\b'), chr(9), '\t'), chr(10), '\n'), chr(11), '\u000B'), chr(12), '\f'), chr(13), '\r'), chr(14), '\u000E'), chr(15), '\u000F'), chr(16), '\u0010'), chr(17), '\u0011'), chr(18), '\u0012'), chr(19), '\u0013'), chr(20), '\u0014'), chr(21), '\u0015'), chr(22), '\u0016'), chr(23), '\u0017'), chr(24), '\u0018'), chr(25), '\u0019'), chr(26), '\u001A'), chr(27), '\u001B'), chr(28), '\u001C'), chr(29), '\u001D'), chr(30), '\u001E'), chr(31), '\u001F') || '"') as text),
       'null'
     ) as "shown",
-    row_number() over (order by case when "text" is null then 1 else 0 end, "text") as "code",
+    row_number() over (order by case when "text" is null then 1 else 0 end asc, "text" asc) as "code",
     count(*) over () as "value_count"
   from "different"
 )
@@ -394,7 +402,7 @@ with "different" as (
 )
 select
   "sensitive",
-  cast(row_number() over (order by case when "sensitive" is null then 1 else 0 end, "sensitive") as int) as "code"
+  cast(row_number() over (order by case when "sensitive" is null then 1 else 0 end asc, "sensitive" asc) as int) as "code"
 from "different";
 analyze "sqlanon_sensitive_value";
 
@@ -516,7 +524,7 @@ with "extent" as (
     "attribute",
     "row_count",
     "attempts",
-    row_number() over (partition by "partition" order by "width" desc, "attribute") as "turn"
+    row_number() over (partition by "partition" order by "width" desc, "attribute" asc) as "turn"
   from "width"
 )
 select
@@ -564,7 +572,7 @@ with "read" as (
     "code",
     "row_count",
     case
-      when row_number() over (partition by "partition", "sensitive_code" order by "code") = 1
+      when row_number() over (partition by "partition", "sensitive_code" order by "code" asc) = 1
       then 1
       else 0
     end as "is_first",
@@ -595,20 +603,20 @@ with "running" as (
     "code",
     sum("first_count") over (
       partition by "partition"
-      order by "code"
+      order by "code" asc
       rows between unbounded preceding and current row
     ) as "left_values",
     sum("last_count") over (partition by "partition") - sum("last_count") over (
       partition by "partition"
-      order by "code"
+      order by "code" asc
       rows between unbounded preceding and current row
     ) as "right_values",
     sum("row_count") over (
       partition by "partition"
-      order by "code"
+      order by "code" asc
       rows between unbounded preceding and current row
     ) as "left_count",
-    lead("code") over (partition by "partition" order by "code") as "next_code"
+    lead("code") over (partition by "partition" order by "code" asc) as "next_code"
   from "sqlanon_cell"
 ), "allowed" as (
   select
@@ -634,7 +642,7 @@ with "running" as (
     "partition",
     "code",
     "left_count",
-    row_number() over (partition by "partition" order by "depth", "imbalance", "code") as "place"
+    row_number() over (partition by "partition" order by "depth" asc, "imbalance" asc, "code" asc) as "place"
   from "allowed"
 )
 select
@@ -732,7 +740,7 @@ drop table "sqlanon_choice";
 -- reopened: All partitions once more, numbered anew and open: what could not be cut between values may be cut among equal ones
 create temporary table "sqlanon_reopened" as
 select
-  count(*) over () + dense_rank() over (order by "partition") - 1 as "partition",
+  count(*) over () + dense_rank() over (order by "partition" asc) - 1 as "partition",
   0 as "attempts",
   1 as "open",
   "code_1",
@@ -837,7 +845,7 @@ with "extent" as (
     "attribute",
     "row_count",
     "attempts",
-    row_number() over (partition by "partition" order by "width" desc, "attribute") as "turn"
+    row_number() over (partition by "partition" order by "width" desc, "attribute" asc) as "turn"
   from "width"
 )
 select
@@ -895,7 +903,7 @@ select
     then 0
     when row_number() over (
       partition by "partition"
-      order by "code", "code_1", "code_2", "code_3", "code_4", "draw", "tie"
+      order by "code" asc, "code_1" asc, "code_2" asc, "code_3" asc, "code_4" asc, "draw" asc, "tie" asc
     ) <= ("row_count" / 2)
     then 1
     else 2
@@ -1007,7 +1015,7 @@ select
   "held"."partition",
   '[' || string_agg("dictionary"."shown", ','
   order by
-    "held"."code") || ']' as "value_set"
+    "held"."code" asc) || ']' as "value_set"
 from "held"
 inner join "sqlanon_dictionary_4" as "dictionary"
   on "held"."code" = "dictionary"."code"
@@ -1073,7 +1081,7 @@ with "ordered" as (
   select
     "box".*,
     dense_rank() over (
-      order by case when "node_1" is null then 1 else 0 end, "node_1", case when "low_2" is null then 1 else 0 end, "low_2", case when "high_2" is null then 1 else 0 end, "high_2", case when "unknown_2" is null then 1 else 0 end, "unknown_2", case when "low_3" is null then 1 else 0 end, "low_3", case when "high_3" is null then 1 else 0 end, "high_3", case when "unknown_3" is null then 1 else 0 end, "unknown_3", case when "set_4" is null then 1 else 0 end, "set_4"
+      order by case when "node_1" is null then 1 else 0 end asc, "node_1" asc, case when "low_2" is null then 1 else 0 end asc, "low_2" asc, case when "high_2" is null then 1 else 0 end asc, "high_2" asc, case when "unknown_2" is null then 1 else 0 end asc, "unknown_2" asc, case when "low_3" is null then 1 else 0 end asc, "low_3" asc, case when "high_3" is null then 1 else 0 end asc, "high_3" asc, case when "unknown_3" is null then 1 else 0 end asc, "unknown_3" asc, case when "set_4" is null then 1 else 0 end asc, "set_4" asc
     ) as "place"
   from "sqlanon_box" as "box"
 )
@@ -1093,8 +1101,8 @@ inner join "ordered"
 inner join "sqlanon_sensitive_value" as "sensitive_value"
   on "splitting"."sensitive_code" = "sensitive_value"."code"
 order by
-  "ordered"."place",
-  "splitting"."sensitive_code";
+  "ordered"."place" asc,
+  "splitting"."sensitive_code" asc;
 analyze "sqlanon_data";
 
 -- the rest is microdata and the key: forget it

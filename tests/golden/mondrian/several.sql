@@ -7,9 +7,7 @@ select
     "income" as "sensitive_2"
 from "patients";
 
--- population
-select *
-from "sqlanon_source";
+-- population: as in duckdb.sql
 
 -- facts
 select
@@ -60,7 +58,7 @@ select
     cast(
         case
             when placed.value is null then 2147483647
-            else row_number() over (order by case when placed.value is null then 1 else 0 end, placed.value)
+            else row_number() over (order by case when placed.value is null then 1 else 0 end asc nulls last, placed.value asc nulls last)
         end as integer
     ) as code,
     case
@@ -83,7 +81,7 @@ numbered as (
     select
         value,
         coalesce(cast(to_json(text) as varchar), 'null') as shown,
-        row_number() over (order by case when text is null then 1 else 0 end, text) as code,
+        row_number() over (order by case when text is null then 1 else 0 end asc nulls last, text asc nulls last) as code,
         count(*) over () as value_count
     from different
 )
@@ -102,19 +100,10 @@ with different as (
 )
 select
     sensitive,
-    cast(row_number() over (order by case when sensitive is null then 1 else 0 end, sensitive) as integer) as code
+    cast(row_number() over (order by case when sensitive is null then 1 else 0 end asc nulls last, sensitive asc nulls last) as integer) as code
 from different;
 
--- sensitive_value
-with different as (
-    select "sensitive" as sensitive
-    from "sqlanon_population"
-    group by "sensitive"
-)
-select
-    sensitive,
-    cast(row_number() over (order by case when sensitive is null then 1 else 0 end, sensitive) as integer) as code
-from different;
+-- sensitive_value: as in duckdb.sql
 
 -- splitting
 select
@@ -184,7 +173,7 @@ ranked as (
         attribute,
         row_count,
         attempts,
-        row_number() over (partition by partition order by width desc, attribute) as turn
+        row_number() over (partition by partition order by width desc nulls last, attribute asc nulls last) as turn
     from width
 )
 select
@@ -220,8 +209,8 @@ spanned as (
         partition,
         code,
         row_count,
-        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
-        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+        case when row_number() over (partition by partition, sensitive_code order by code asc nulls last) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc nulls last) = 1 then 1 else 0 end as is_last
     from counted
 )
 select
@@ -238,9 +227,9 @@ with running as (
     select
         partition,
         code,
-        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(first_count) over (partition by partition order by code asc nulls last rows unbounded preceding) as left_values,
         sum(last_count) over (partition by partition)
-            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values
+            - sum(last_count) over (partition by partition order by code asc nulls last rows unbounded preceding) as right_values
     from "sqlanon_cell_2"
 )
 select
@@ -277,8 +266,8 @@ spanned as (
         partition,
         code,
         row_count,
-        case when row_number() over (partition by partition, sensitive_code order by code) = 1 then 1 else 0 end as is_first,
-        case when row_number() over (partition by partition, sensitive_code order by code desc) = 1 then 1 else 0 end as is_last
+        case when row_number() over (partition by partition, sensitive_code order by code asc nulls last) = 1 then 1 else 0 end as is_first,
+        case when row_number() over (partition by partition, sensitive_code order by code desc nulls last) = 1 then 1 else 0 end as is_last
     from counted
 )
 select
@@ -295,11 +284,11 @@ with running as (
     select
         partition,
         code,
-        sum(first_count) over (partition by partition order by code rows unbounded preceding) as left_values,
+        sum(first_count) over (partition by partition order by code asc nulls last rows unbounded preceding) as left_values,
         sum(last_count) over (partition by partition)
-            - sum(last_count) over (partition by partition order by code rows unbounded preceding) as right_values,
-        sum(row_count) over (partition by partition order by code rows unbounded preceding) as left_count,
-        lead(code) over (partition by partition order by code) as next_code
+            - sum(last_count) over (partition by partition order by code asc nulls last rows unbounded preceding) as right_values,
+        sum(row_count) over (partition by partition order by code asc nulls last rows unbounded preceding) as left_count,
+        lead(code) over (partition by partition order by code asc nulls last) as next_code
     from "sqlanon_cell"
 ),
 allowed as (
@@ -324,7 +313,7 @@ ranked as (
         partition,
         code,
         left_count,
-        row_number() over (partition by partition order by depth, imbalance, code) as place
+        row_number() over (partition by partition order by depth asc nulls last, imbalance asc nulls last, code asc nulls last) as place
     from allowed
 )
 select
@@ -386,7 +375,7 @@ with held as (
 )
 select
     held.partition,
-    '[' || string_agg(dictionary.shown, ',' order by held.code) || ']' as value_set
+    '[' || string_agg(dictionary.shown, ',' order by held.code asc nulls last) || ']' as value_set
 from held
 inner join "sqlanon_dictionary_2" as dictionary on held.code = dictionary.code
 group by held.partition;
@@ -418,14 +407,14 @@ with ordered as (
         box.*,
         dense_rank() over (
             order by
-                case when "low_1" is null then 1 else 0 end,
-                "low_1",
-                case when "high_1" is null then 1 else 0 end,
-                "high_1",
-                case when "unknown_1" is null then 1 else 0 end,
-                "unknown_1",
-                case when "set_2" is null then 1 else 0 end,
-                "set_2"
+                case when "low_1" is null then 1 else 0 end asc nulls last,
+                "low_1" asc nulls last,
+                case when "high_1" is null then 1 else 0 end asc nulls last,
+                "high_1" asc nulls last,
+                case when "unknown_1" is null then 1 else 0 end asc nulls last,
+                "unknown_1" asc nulls last,
+                case when "set_2" is null then 1 else 0 end asc nulls last,
+                "set_2" asc nulls last
         ) as place
     from "sqlanon_box" as box
 )
@@ -439,8 +428,8 @@ from "sqlanon_splitting" as splitting
 inner join ordered on splitting.partition = ordered.partition
 inner join "sqlanon_sensitive_value" as sensitive_value on splitting."sensitive_code" = sensitive_value.code
 order by
-    ordered.place,
-    splitting."sensitive_code";
+    ordered.place asc nulls last,
+    splitting."sensitive_code" asc nulls last;
 
 -- data_2
 with ordered as (
@@ -448,14 +437,14 @@ with ordered as (
         box.*,
         dense_rank() over (
             order by
-                case when "low_1" is null then 1 else 0 end,
-                "low_1",
-                case when "high_1" is null then 1 else 0 end,
-                "high_1",
-                case when "unknown_1" is null then 1 else 0 end,
-                "unknown_1",
-                case when "set_2" is null then 1 else 0 end,
-                "set_2"
+                case when "low_1" is null then 1 else 0 end asc nulls last,
+                "low_1" asc nulls last,
+                case when "high_1" is null then 1 else 0 end asc nulls last,
+                "high_1" asc nulls last,
+                case when "unknown_1" is null then 1 else 0 end asc nulls last,
+                "unknown_1" asc nulls last,
+                case when "set_2" is null then 1 else 0 end asc nulls last,
+                "set_2" asc nulls last
         ) as place
     from "sqlanon_box" as box
 )
@@ -469,6 +458,6 @@ from "sqlanon_splitting" as splitting
 inner join ordered on splitting.partition = ordered.partition
 inner join "sqlanon_sensitive_value_2" as sensitive_value on splitting."sensitive_code_2" = sensitive_value.code
 order by
-    ordered.place,
-    splitting."sensitive_code_2";
+    ordered.place asc nulls last,
+    splitting."sensitive_code_2" asc nulls last;
 

@@ -5,6 +5,10 @@
 -- Make one with: openssl rand -hex 32
 -- Hand it over before the script runs: set sqlanon.key=…
 -- The engine puts the key into the text of the queries that it logs.
+-- publish runs these statements on spark, but:
+-- * under a key of its own it draws by the numbers of rows, which a script does not have
+-- * quasi columns that all hold whole numbers are packed into one number, by their least and greatest values
+-- * the table has a column for unknown values only where a quasi column holds some
 
 -- key: what the session was given
 create temporary view `sqlanon_key` as
@@ -183,7 +187,7 @@ from (
       select
         `text`,
         `held`,
-        row_number() over (partition by `held` order by `text`) as `place`
+        row_number() over (partition by `held` order by `text` asc) as `place`
       from `looked_up`
       where
         `held` <> 1
@@ -246,7 +250,7 @@ select
   `weighed`.`level_2`,
   `weighed`.`share_2`,
   cast(row_number() over (
-    order by case when `different`.`value` is null then 1 else 0 end, case when `weighed`.`level_1` is null then 0 else 1 end, `weighed`.`level_1`, case when `weighed`.`level_2` is null then 0 else 1 end, `weighed`.`level_2`, `different`.`text`
+    order by case when `different`.`value` is null then 1 else 0 end asc, case when `weighed`.`level_1` is null then 0 else 1 end asc, `weighed`.`level_1` asc, case when `weighed`.`level_2` is null then 0 else 1 end asc, `weighed`.`level_2` asc, `different`.`text` asc
   ) as int) as `code`
 from `different`
 left join `weighed`
@@ -279,7 +283,9 @@ select
   cast(case
     when `placed`.`value` is null
     then 2147483647
-    else row_number() over (order by case when `placed`.`value` is null then 1 else 0 end, `placed`.`value`)
+    else row_number() over (
+      order by case when `placed`.`value` is null then 1 else 0 end asc, `placed`.`value` asc
+    )
   end as int) as `code`,
   case
     when `placed`.`value` is null
@@ -321,7 +327,9 @@ select
   cast(case
     when `placed`.`value` is null
     then 2147483647
-    else row_number() over (order by case when `placed`.`value` is null then 1 else 0 end, `placed`.`value`)
+    else row_number() over (
+      order by case when `placed`.`value` is null then 1 else 0 end asc, `placed`.`value` asc
+    )
   end as int) as `code`,
   case
     when `placed`.`value` is null
@@ -352,7 +360,7 @@ with `different` as (
       cast(('"' || replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(`text`, '\\', '\\\\'), '"', '\\"'), chr(0), '\\u0000'), chr(1), '\\u0001'), chr(2), '\\u0002'), chr(3), '\\u0003'), chr(4), '\\u0004'), chr(5), '\\u0005'), chr(6), '\\u0006'), chr(7), '\\u0007'), chr(8), '\\b'), chr(9), '\\t'), chr(10), '\\n'), chr(11), '\\u000B'), chr(12), '\\f'), chr(13), '\\r'), chr(14), '\\u000E'), chr(15), '\\u000F'), chr(16), '\\u0010'), chr(17), '\\u0011'), chr(18), '\\u0012'), chr(19), '\\u0013'), chr(20), '\\u0014'), chr(21), '\\u0015'), chr(22), '\\u0016'), chr(23), '\\u0017'), chr(24), '\\u0018'), chr(25), '\\u0019'), chr(26), '\\u001A'), chr(27), '\\u001B'), chr(28), '\\u001C'), chr(29), '\\u001D'), chr(30), '\\u001E'), chr(31), '\\u001F') || '"') as string),
       'null'
     ) as `shown`,
-    row_number() over (order by case when `text` is null then 1 else 0 end, `text`) as `code`,
+    row_number() over (order by case when `text` is null then 1 else 0 end asc, `text` asc) as `code`,
     count(*) over () as `value_count`
   from `different`
 )
@@ -374,7 +382,7 @@ with `different` as (
 )
 select
   `sensitive`,
-  cast(row_number() over (order by case when `sensitive` is null then 1 else 0 end, `sensitive`) as int) as `code`
+  cast(row_number() over (order by case when `sensitive` is null then 1 else 0 end asc, `sensitive` asc) as int) as `code`
 from `different`;
 
 -- splitting: Every row by the codes of its values, all rows in one partition, which is open: it may be split
@@ -494,7 +502,7 @@ with `extent` as (
     `attribute`,
     `row_count`,
     `attempts`,
-    row_number() over (partition by `partition` order by `width` desc, `attribute`) as `turn`
+    row_number() over (partition by `partition` order by `width` desc, `attribute` asc) as `turn`
   from `width`
 )
 select
@@ -541,7 +549,7 @@ with `read` as (
     `code`,
     `row_count`,
     case
-      when row_number() over (partition by `partition`, `sensitive_code` order by `code`) = 1
+      when row_number() over (partition by `partition`, `sensitive_code` order by `code` asc) = 1
       then 1
       else 0
     end as `is_first`,
@@ -571,20 +579,20 @@ with `running` as (
     `code`,
     sum(`first_count`) over (
       partition by `partition`
-      order by `code`
+      order by `code` asc
       rows between unbounded preceding and current row
     ) as `left_values`,
     sum(`last_count`) over (partition by `partition`) - sum(`last_count`) over (
       partition by `partition`
-      order by `code`
+      order by `code` asc
       rows between unbounded preceding and current row
     ) as `right_values`,
     sum(`row_count`) over (
       partition by `partition`
-      order by `code`
+      order by `code` asc
       rows between unbounded preceding and current row
     ) as `left_count`,
-    lead(`code`) over (partition by `partition` order by `code`) as `next_code`
+    lead(`code`) over (partition by `partition` order by `code` asc) as `next_code`
   from `sqlanon_cell`
 ), `allowed` as (
   select
@@ -610,7 +618,7 @@ with `running` as (
     `partition`,
     `code`,
     `left_count`,
-    row_number() over (partition by `partition` order by `depth`, `imbalance`, `code`) as `place`
+    row_number() over (partition by `partition` order by `depth` asc, `imbalance` asc, `code` asc) as `place`
   from `allowed`
 )
 select
@@ -705,7 +713,7 @@ drop table `sqlanon_choice`;
 -- reopened: All partitions once more, numbered anew and open: what could not be cut between values may be cut among equal ones
 create table `sqlanon_reopened` using parquet as
 select
-  count(*) over () + dense_rank() over (order by `partition`) - 1 as `partition`,
+  count(*) over () + dense_rank() over (order by `partition` asc) - 1 as `partition`,
   0 as `attempts`,
   1 as `open`,
   `code_1`,
@@ -809,7 +817,7 @@ with `extent` as (
     `attribute`,
     `row_count`,
     `attempts`,
-    row_number() over (partition by `partition` order by `width` desc, `attribute`) as `turn`
+    row_number() over (partition by `partition` order by `width` desc, `attribute` asc) as `turn`
   from `width`
 )
 select
@@ -866,7 +874,7 @@ select
     then 0
     when row_number() over (
       partition by `partition`
-      order by `code`, `code_1`, `code_2`, `code_3`, `code_4`, `draw`, `tie`
+      order by `code` asc, `code_1` asc, `code_2` asc, `code_3` asc, `code_4` asc, `draw` asc, `tie` asc
     ) <= (`row_count` div 2)
     then 1
     else 2
@@ -977,7 +985,7 @@ with `held` as (
 select
   `held`.`partition`,
   '[' || listagg(`dictionary`.`shown`, ',') within group (order by
-    `held`.`code`) || ']' as `value_set`
+    `held`.`code` asc) || ']' as `value_set`
 from `held`
 inner join `sqlanon_dictionary_4` as `dictionary`
   on `held`.`code` = `dictionary`.`code`
@@ -1041,7 +1049,7 @@ with `ordered` as (
   select
     `box`.*,
     dense_rank() over (
-      order by case when `node_1` is null then 1 else 0 end, `node_1`, case when `low_2` is null then 1 else 0 end, `low_2`, case when `high_2` is null then 1 else 0 end, `high_2`, case when `unknown_2` is null then 1 else 0 end, `unknown_2`, case when `low_3` is null then 1 else 0 end, `low_3`, case when `high_3` is null then 1 else 0 end, `high_3`, case when `unknown_3` is null then 1 else 0 end, `unknown_3`, case when `set_4` is null then 1 else 0 end, `set_4`
+      order by case when `node_1` is null then 1 else 0 end asc, `node_1` asc, case when `low_2` is null then 1 else 0 end asc, `low_2` asc, case when `high_2` is null then 1 else 0 end asc, `high_2` asc, case when `unknown_2` is null then 1 else 0 end asc, `unknown_2` asc, case when `low_3` is null then 1 else 0 end asc, `low_3` asc, case when `high_3` is null then 1 else 0 end asc, `high_3` asc, case when `unknown_3` is null then 1 else 0 end asc, `unknown_3` asc, case when `set_4` is null then 1 else 0 end asc, `set_4` asc
     ) as `place`
   from `sqlanon_box` as `box`
 )
@@ -1061,8 +1069,8 @@ inner join `ordered`
 inner join `sqlanon_sensitive_value` as `sensitive_value`
   on `splitting`.`sensitive_code` = `sensitive_value`.`code`
 order by
-  `ordered`.`place` nulls last,
-  `splitting`.`sensitive_code` nulls last;
+  `ordered`.`place` asc nulls last,
+  `splitting`.`sensitive_code` asc nulls last;
 
 -- the rest is microdata and the key: forget it
 drop table `sqlanon_box`;

@@ -4,6 +4,9 @@
 -- It needs a key of 64 hex digits, and who has the key can undo the release.
 -- Make one with: openssl rand -hex 32
 -- Hand it over before the script runs: set variable sqlanon_key = '…'
+-- publish runs these statements on duckdb, but:
+-- * under a key of its own it draws by the numbers of rows, which a script does not have
+-- * quasi columns that all hold whole numbers are packed into one number, by their least and greatest values
 
 -- no macro may have the name of a function that this script calls
 select
@@ -92,7 +95,7 @@ hashed as (
 select
     "quasi_2",
     "quasi_3",
-    row_number() over (order by hash) - 1 as class
+    row_number() over (order by hash asc nulls last) - 1 as class
 from hashed;
 
 -- ranked: The values of each class by falling count c_0 >= c_1 >= …, equal counts in keyed order, each with its place j and tail_j, the rows of the values from its place on
@@ -118,9 +121,9 @@ placed as (
         class,
         sensitive,
         row_count,
-        row_number() over (partition by class order by row_count desc, hash) - 1 as place,
+        row_number() over (partition by class order by row_count desc nulls last, hash asc nulls last) - 1 as place,
         cast(sum(row_count) over (partition by class) as bigint) as class_rows,
-        cast(sum(row_count) over (partition by class order by row_count desc, hash rows unbounded preceding) as bigint) as head
+        cast(sum(row_count) over (partition by class order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as head
     from valued
 )
 select
@@ -187,7 +190,7 @@ placed as (
     select
         signature_text,
         surplus,
-        row_number() over (order by surplus desc, signature_text) as place
+        row_number() over (order by surplus desc nulls last, signature_text asc nulls last) as place
     from left_over
     where surplus > 0
 )
@@ -372,7 +375,7 @@ numbered as (
         class,
         group_count,
         block_count,
-        cast(sum(block_count) over (order by class rows unbounded preceding) as bigint) - block_count as first_block
+        cast(sum(block_count) over (order by class asc nulls last rows unbounded preceding) as bigint) - block_count as first_block
     from blocked
 ),
 cut as (
@@ -395,10 +398,10 @@ select
     "quasi_3",
     class,
     sensitive,
-    cast(row_number() over (order by class, place) - 1 as integer) as code,
+    cast(row_number() over (order by class asc nulls last, place asc nulls last) - 1 as integer) as code,
     row_count,
     kept_count,
-    cast(sum(kept_count) over (partition by class order by place rows unbounded preceding) as bigint) - kept_count as first_position,
+    cast(sum(kept_count) over (partition by class order by place asc nulls last rows unbounded preceding) as bigint) - kept_count as first_position,
     group_count,
     block_count,
     first_block
@@ -419,7 +422,7 @@ inner join "sqlanon_frequency" as frequency
     and population."quasi_3" is not distinct from frequency."quasi_3";
 
 -- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
-create temporary table "sqlanon_drawn" as
+create temporary view "sqlanon_drawn" as
 with row_key as (
     select substr(sha256(key.secret || 'robust/disease/row/'), 1, 40) as secret
     from "sqlanon_key" as key
@@ -443,161 +446,217 @@ select
     cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
 from hashed;
 
--- shard: The rows of a value in 16 shards by the first 4 of the 60 bits of their draws, so that no window holds a whole value: where in the value's random order, which the shards leave as it is, each shard begins
-create temporary table "sqlanon_shard" as
-with counted as (
-    select
-        code,
-        draw // 72057594037927936 as shard,
-        count(*) as row_count
-    from "sqlanon_drawn"
-    group by code, draw // 72057594037927936
-)
-select
-    cast(code * 16 + shard as integer) as cell,
-    code,
-    cast(sum(row_count) over (partition by code order by shard rows unbounded preceding) as bigint) - row_count as first_rank
-from counted;
-
--- positioned: Step 2 and the first half of step 3: position = first position of the value + random rank among its rows, bucket = position mod m, the block is bucket mod B, the seat in the block bucket div B
-create temporary table "sqlanon_positioned" as
-with ranked as (
-    select
-        "quasi_1",
-        "quasi_2",
-        "quasi_3",
-        cast(code * 16 + draw // 72057594037927936 as integer) as cell,
-        row_number() over (
-            partition by cast(code * 16 + draw // 72057594037927936 as integer)
-            order by draw, "tie"
-        ) - 1 as cell_rank
-    from "sqlanon_drawn"
-),
-bucketed as (
-    select
-        ranked."quasi_1",
-        ranked."quasi_2",
-        ranked."quasi_3",
-        frequency.code,
-        frequency.block_count,
-        frequency.first_block,
-        (frequency.first_position + shard.first_rank + ranked.cell_rank) % frequency.group_count as bucket
-    from ranked
-    inner join "sqlanon_shard" as shard on ranked.cell = shard.cell
-    inner join "sqlanon_frequency" as frequency on shard.code = frequency.code
-    where shard.first_rank + ranked.cell_rank < frequency.kept_count
-)
+-- ordered: Step 2 where a table numbers its rows in the order in which they are written: the rows by code and random order, so that a row's number is its position
+create temporary table "sqlanon_ordered" as
 select
     "quasi_1",
     "quasi_2",
     "quasi_3",
-    code,
-    first_block + bucket % block_count as block,
-    bucket // block_count as seat
-from bucketed;
+    code
+from "sqlanon_drawn"
+order by
+    code asc nulls last,
+    draw asc nulls last,
+    "tie" asc nulls last;
 
--- block: Step 4: inside each block the values stand in a keyed order of their own
-create temporary table "sqlanon_block" as
-with counted as (
+-- seating: Where rows that are numbered in their order find what is theirs: beside a code's counts, how many rows have a smaller code, how many cells those codes have, and how many groups the classes before have
+create temporary table "sqlanon_seating" as
+with class_total as (
     select
-        code,
-        block,
-        count(*) as row_count
-    from "sqlanon_positioned"
-    group by code, block
+        class,
+        max(case when kept_count > 0 then group_count else 0 end) as group_count
+    from "sqlanon_frequency"
+    group by class
 ),
-hashed as (
+class_group as (
     select
-        counted.code,
-        counted.block,
-        counted.row_count,
-        frequency.block_count,
-        (frequency.group_count + frequency.block_count - 1 - (counted.block - frequency.first_block))
-            // frequency.block_count as block_groups,
-        (frequency.first_position % frequency.group_count + frequency.block_count - 1
-            - (counted.block - frequency.first_block)) // frequency.block_count as first_seat,
-        cast('0x' || substr(sha256(key.secret || 'robust/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
-    from counted
-    inner join "sqlanon_frequency" as frequency on counted.code = frequency.code
-    cross join "sqlanon_key" as key
+        class,
+        cast(sum(group_count) over (order by class asc nulls last rows unbounded preceding) as bigint) - group_count as first_group
+    from class_total
 )
 select
-    code,
-    block,
-    first_seat,
-    block_groups,
-    block_count,
-    cast(sum(row_count) over (partition by block) as bigint) as block_rows,
-    cast(sum(row_count) over (partition by block order by draw, code rows unbounded preceding) as bigint) - row_count as first_number
-from hashed;
+    frequency.code,
+    frequency.kept_count,
+    frequency.first_position,
+    frequency.group_count,
+    frequency.block_count,
+    frequency.first_block,
+    cast(sum(frequency.row_count) over (order by frequency.code asc nulls last rows unbounded preceding) as bigint) - frequency.row_count as first_row,
+    cast(sum(frequency.block_count) over (order by frequency.code asc nulls last rows unbounded preceding) as bigint) - frequency.block_count as first_cell,
+    class_group.first_group
+from "sqlanon_frequency" as frequency
+inner join class_group on frequency.class = class_group.class;
 
--- numbered: Step 4: the number of every row in its block, 0 … (the value's first number, then its seats in turn)
-create temporary view "sqlanon_numbered" as
-select
-    positioned."quasi_1",
-    positioned."quasi_2",
-    positioned."quasi_3",
-    positioned.code,
-    positioned.block,
-    block.block_count,
-    block.block_groups,
-    block.block_rows,
-    block.first_number
-    + (positioned.seat + block.block_groups - block.first_seat % block.block_groups) % block.block_groups as number
-from "sqlanon_positioned" as positioned
-inner join "sqlanon_block" as block
-    on positioned.block = block.block and positioned.code = block.code;
-
--- renumbered: The groups in a keyed random order of their own, so that an id tells nothing of the class that made the group: each is known by its block and its turn there
-create temporary table "sqlanon_renumbered" as
-with hashed as (
+-- block: Step 4 before any row is seated: how many rows of a value a block gets follows from the value's count
+create temporary table "sqlanon_block" as
+with run as (
     select
-        numbered.block,
-        numbered.number as turn,
-        sha256(key.secret || 'robust/disease/group/' || cast(numbered.block as varchar) || '/' || cast(numbered.number as varchar)) as hash
-    from "sqlanon_numbered" as numbered
-    cross join "sqlanon_key" as key
-    where numbered.number < numbered.block_groups
+        code,
+        first_position,
+        group_count,
+        block_count,
+        first_block,
+        first_cell as first_cell,
+        first_position % group_count as first_bucket,
+        least(kept_count, group_count - first_position % group_count) as last_count,
+        greatest(0, first_position % group_count + kept_count - group_count) as first_count
+    from "sqlanon_seating"
 ),
-drawn as (
+met as (
     select
-        block,
-        turn,
-        cast('0x' || substr(hash, 1, 15) as bigint) as draw,
-        cast('0x' || substr(hash, 16, 15) as bigint) as tie
-    from hashed
+        run.*,
+        unnest(generate_series(first_bucket, first_bucket + least(last_count, block_count) - 1)) as bucket
+    from run
+    union all
+    select
+        run.*,
+        unnest(generate_series(0, least(first_count, block_count) - 1)) as bucket
+    from run
+    where first_count > 0
+),
+turned as (
+    select
+        met.*,
+        bucket % block_count as place,
+        (bucket % block_count + block_count - first_bucket % block_count) % block_count as turn
+    from met
 ),
 counted as (
     select
-        draw // 18014398509481984 as shard,
-        count(*) as group_count
-    from drawn
-    group by draw // 18014398509481984
+        code,
+        first_position,
+        group_count,
+        block_count,
+        first_block,
+        first_cell + place as cell,
+        first_block + place as block,
+        (last_count - turn + block_count - 1) // block_count
+        + (first_count - place + block_count - 1) // block_count as row_count
+    from turned
+    where bucket >= first_bucket or turn >= last_count
 ),
-shard as (
+hashed as (
     select
-        shard,
-        cast(sum(group_count) over (order by shard rows unbounded preceding) as bigint) - group_count as first_id
+        counted.cell,
+        counted.code,
+        counted.block,
+        counted.row_count,
+        counted.block_count,
+        (counted.group_count + counted.block_count - 1 - (counted.block - counted.first_block))
+            // counted.block_count as block_groups,
+        (counted.first_position % counted.group_count + counted.block_count - 1
+            - (counted.block - counted.first_block)) // counted.block_count as first_seat,
+        cast('0x' || substr(sha256(key.secret || 'robust/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
     from counted
+    cross join "sqlanon_key" as key
+),
+placed as (
+    select
+        cell,
+        first_seat,
+        block_groups,
+        block_count,
+        row_count,
+        cast(sum(row_count) over (partition by block order by draw asc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as first_number
+    from hashed
 )
 select
-    drawn.block,
-    drawn.turn,
-    shard.first_id + row_number() over (partition by shard.shard order by drawn.draw, drawn.tie) - 1 as group_id
-from drawn
-inner join shard on drawn.draw // 18014398509481984 = shard.shard;
+    cell,
+    block_groups,
+    block_count,
+    (first_number + block_groups - first_seat % block_groups) % block_groups as shift
+from placed;
 
--- grouped: The group of every row that is kept, under the group's final number
+-- renumbered: The groups in a keyed random order of their own, where a table numbers its rows in the order in which they are written: the place of a group among those of all classes, so that the row's number is the group's
+create temporary table "sqlanon_renumbered" as
+with class_seating as (
+    select distinct
+        first_group,
+        group_count,
+        block_count,
+        first_block
+    from "sqlanon_seating"
+    where kept_count > 0
+),
+listed as (
+    select
+        first_group,
+        block_count,
+        first_block,
+        unnest(generate_series(0, group_count - 1)) as class_place
+    from class_seating
+),
+hashed as (
+    select
+        listed.first_group + listed.class_place as place,
+        sha256(key.secret || 'robust/disease/group/' || cast(listed.first_block + listed.class_place % listed.block_count as varchar) || '/' || cast(listed.class_place // listed.block_count as varchar)) as hash
+    from listed
+    cross join "sqlanon_key" as key
+),
+drawn as (
+    select
+        place,
+        cast('0x' || substr(hash, 1, 15) as bigint) as draw,
+        cast('0x' || substr(hash, 16, 15) as bigint) as tie
+    from hashed
+)
+select place
+from drawn
+order by
+    draw asc nulls last,
+    tie asc nulls last;
+
+-- grouped: The group of every row that is kept, under the group's final number, of rows that are numbered in their order (from some number on: inside a transaction it is none that is known), as are the groups: bucket = (first position of the value + how far the row lies behind the value's first) mod m of its class, the rest as in `one_pass/numbered`
 create temporary table "sqlanon_grouped" as
+with first_row as (
+    select min(rowid) as number
+    from "sqlanon_ordered"
+),
+first_group as (
+    select min(rowid) as number
+    from "sqlanon_renumbered"
+),
+renumbered as (
+    select
+        renumbered.place,
+        renumbered.rowid - first_group.number as group_id
+    from "sqlanon_renumbered" as renumbered
+    cross join first_group
+),
+bucketed as (
+    select
+        ordered."quasi_1",
+        ordered."quasi_2",
+        ordered."quasi_3",
+        seating.code,
+        seating.block_count,
+        case when ordered.rowid - first_row.number - seating.first_row < seating.kept_count then seating.first_cell end as first_cell,
+        seating.first_group,
+        (seating.first_position + ordered.rowid - first_row.number - seating.first_row) % seating.group_count as bucket
+    from "sqlanon_ordered" as ordered
+    cross join first_row
+    inner join "sqlanon_seating" as seating on ordered.code = seating.code
+),
+placed as (
+    select
+        bucketed."quasi_1",
+        bucketed."quasi_2",
+        bucketed."quasi_3",
+        bucketed.code,
+        bucketed.first_group + (bucketed.bucket // bucketed.block_count + block.shift) % block.block_groups * bucketed.block_count
+    + bucketed.bucket % bucketed.block_count as place
+    from bucketed
+    inner join "sqlanon_block" as block
+        on bucketed.first_cell + bucketed.bucket % bucketed.block_count = block.cell
+)
 select
-    numbered."quasi_1",
-    numbered."quasi_2",
-    numbered."quasi_3",
-    numbered.code,
+    placed."quasi_1",
+    placed."quasi_2",
+    placed."quasi_3",
+    placed.code,
     renumbered.group_id
-from "sqlanon_numbered" as numbered
-inner join "sqlanon_renumbered" as renumbered
-    on numbered.block = renumbered.block and numbered.number % numbered.block_groups = renumbered.turn;
+from placed
+inner join renumbered on placed.place = renumbered.place;
 
 -- suppressed: How many rows no group holds in the end, beside what was to be expected
 select case when refusal is not null then system.main.error(refusal) end as checked
@@ -636,7 +695,7 @@ order by
     grouped.quasi_1 asc nulls last,
     grouped.quasi_2 asc nulls last,
     grouped.quasi_3 asc nulls last,
-    grouped.group_id asc;
+    grouped.group_id asc nulls last;
 
 -- st: The sensitive table (ST): what values a group holds and how often, in an order that depends on nothing but what it shows
 create table "sqlanon_st" as
@@ -647,17 +706,16 @@ select
 from "sqlanon_grouped" as grouped
 inner join "sqlanon_frequency" as frequency on grouped.code = frequency.code
 order by
-    grouped.group_id asc,
+    grouped.group_id asc nulls last,
     frequency.sensitive asc nulls last;
 
 -- the rest is microdata and the key: forget it
 drop table "sqlanon_grouped";
 drop table "sqlanon_renumbered";
-drop view "sqlanon_numbered";
 drop table "sqlanon_block";
-drop table "sqlanon_positioned";
-drop table "sqlanon_shard";
-drop table "sqlanon_drawn";
+drop table "sqlanon_seating";
+drop table "sqlanon_ordered";
+drop view "sqlanon_drawn";
 drop view "sqlanon_coded";
 drop table "sqlanon_frequency";
 drop view "sqlanon_identified";

@@ -1,15 +1,6 @@
--- source
-select
-    "age" as "quasi_1",
-    "sex" as "quasi_2",
-    "zipcode" as "quasi_3",
-    "ssn" as "identifier_1",
-    "disease" as "sensitive"
-from "patients";
+-- source: as in duckdb.sql
 
--- population
-select *
-from "sqlanon_source";
+-- population: as in duckdb.sql
 
 -- nameless
 select coalesce(sum(case when "identifier_1" is null then 1 else 0 end), 0) as nameless_rows
@@ -78,15 +69,7 @@ select
 from total
 cross join counted;
 
--- identified
-select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
-    "sensitive",
-coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N')
-        as identity
-from "sqlanon_population";
+-- identified: as in duckdb.sql
 
 -- met
 with row_key as (
@@ -231,7 +214,7 @@ hashed as (
 )
 select
     "quasi_2",
-    row_number() over (order by hash) - 1 as class
+    row_number() over (order by hash asc nulls last) - 1 as class
 from hashed;
 
 -- ranked
@@ -254,9 +237,9 @@ placed as (
         class,
         sensitive,
         row_count,
-        row_number() over (partition by class order by row_count desc, hash) - 1 as place,
+        row_number() over (partition by class order by row_count desc nulls last, hash asc nulls last) - 1 as place,
         cast(sum(row_count) over (partition by class) as bigint) as class_rows,
-        cast(sum(row_count) over (partition by class order by row_count desc, hash rows unbounded preceding) as bigint) as head
+        cast(sum(row_count) over (partition by class order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as head
     from valued
 )
 select
@@ -268,41 +251,161 @@ select
     class_rows - head + row_count as tail
 from placed;
 
--- capacity
-with candidate as (
-    select distinct place + 1 as size
-    from "sqlanon_ranked"
-    where place > 0 and place < 3
+-- capacity: as in duckdb.sql
+
+-- kept: as in duckdb.sql
+
+-- wave
+with pooled as (
+    select
+        '' || coalesce(cast(length(cast("quasi_2" as varchar)) as varchar) || ':' || cast("quasi_2" as varchar), 'N') as pool,
+        sensitive,
+0 as moves
+    from "sqlanon_arrived"
+),
+tallied as (
+    select
+        pool,
+        sensitive,
+        count(*) as row_count,
+        cast(sum(moves) as bigint) as mover_count
+    from pooled
+    group by pool, sensitive
+),
+gathered as (
+    select
+        pool,
+        cast(sum(row_count) as bigint) as row_count,
+        cast(sum(row_count - mover_count) as bigint) // 3 as group_count,
+        cast(max(row_count) as bigint) as largest_count
+    from tallied
+    group by pool
+),
+shown_group as (
+    select distinct
+        group_id,
+        '' || coalesce(cast(length(cast("quasi_2" as varchar)) as varchar) || ':' || cast("quasi_2" as varchar), 'N') as pool
+    from "sqlanon_matched"
+    where is_here and group_id is not null and same_class
+),
+listed as (
+    select
+        shown_group.pool,
+        coalesce(known_person.published, known_person.code) as code,
+        count(*) as line_count
+    from ledger.main.person as known_person
+    inner join shown_group on shown_group.group_id = known_person.group_id
+    group by
+        shown_group.pool,
+        coalesce(known_person.published, known_person.code)
+),
+listed_pool as (
+    select distinct pool
+    from listed
+),
+everywhere as (
+    select
+        coalesce(published, code) as code,
+        count(*) as line_count
+    from ledger.main.person
+    group by coalesce(published, code)
+),
+compared as (
+    select
+        gathered.pool,
+        gathered.row_count,
+        gathered.group_count,
+        listed.line_count
+    from gathered
+    inner join listed on listed.pool = gathered.pool
+    union all
+    select
+        gathered.pool,
+        gathered.row_count,
+        gathered.group_count,
+        everywhere.line_count
+    from gathered
+    cross join everywhere
+    left join listed_pool on listed_pool.pool = gathered.pool
+    where listed_pool.pool is null
+),
+shared as (
+    select
+        pool,
+        cast(row_count as double) as n,
+        cast(group_count + 1 as double) as a,
+        cast(line_count as double) / cast(sum(line_count) over (partition by pool) as double) as p
+    from compared
 ),
 bounded as (
     select
-        ranked.class,
-        candidate.size,
-        count(*) as value_count,
-        min(ranked.tail // (candidate.size - ranked.place)) as group_count
-    from "sqlanon_ranked" as ranked
-    inner join candidate on ranked.place < candidate.size
-    group by
-        ranked.class,
-        candidate.size
+        pool,
+        sum(
+            case
+                when n - a < 1 or a <= n * p then cast(1 as double)
+                else least(
+                    cast(1 as double),
+                    exp(greatest(
+                        cast(-600 as double),
+                        -a * ln(a / (n * p)) - (n - a) * ln((n - a) / (n * (1 - p)))
+                        - ln(1 - (n - a) * p / ((a + 1) * (1 - p))) - ln(6.283185307179586 * a * (n - a) / n) / 2
+                    ))
+                )
+            end
+        ) as failing
+    from shared
+    group by pool
+),
+tossed as (
+    select
+        gathered.pool,
+        sha256(key.secret || 'robust/disease/release 2/wave/' || gathered.pool) as hash
+    from gathered
+    cross join "sqlanon_key" as key
+),
+judged as (
+    select
+        gathered.pool,
+        gathered.row_count,
+        gathered.group_count,
+        gathered.largest_count,
+        bounded.failing,
+        cast(cast('0x' || substr(tossed.hash, 1, 15) as bigint) as double) / 1152921504606846976
+        < least(0.5, 10 * bounded.failing) as is_put_off
+    from gathered
+    inner join bounded on bounded.pool = gathered.pool
+    inner join tossed on tossed.pool = gathered.pool
 )
 select
-    class,
-    size,
-    case when value_count = size then group_count else 0 end as group_count
-from bounded;
+    pool,
+    row_count,
+    failing,
+    group_count > 0 and failing <= cast('0.05' as double) as is_enough,
+    group_count > 0 and failing <= cast('0.05' as double) and not is_put_off and largest_count <= group_count as is_called
+from judged;
 
--- kept
+-- gathering
 select
+    coalesce(cast(sum(row_count) as bigint), 0) as gathered_rows,
+    coalesce(cast(sum(case when is_called then 0 else row_count end) as bigint), 0) as waiting_rows,
+    coalesce(cast(sum(case when is_enough and not is_called then row_count else 0 end) as bigint), 0) as put_off,
+    coalesce(min(case when is_enough then null when failing < 1 then failing else 1 end), 0) as failing
+from "sqlanon_wave";
+
+-- capacity_of_wave
+with pooled as (
+    select
+        class,
+        '' || coalesce(cast(length(cast("quasi_2" as varchar)) as varchar) || ':' || cast("quasi_2" as varchar), 'N') as pool
+    from "sqlanon_class"
+)
+select
+    capacity.class,
     capacity.size,
-    ranked.class,
-    cast(sum(ranked.row_count) as bigint) as class_rows,
-    cast(sum(least(ranked.row_count, capacity.group_count)) as bigint) as kept_rows
-from "sqlanon_ranked" as ranked
-inner join "sqlanon_capacity" as capacity on ranked.class = capacity.class
-group by
-    capacity.size,
-    ranked.class;
+    case when wave.is_called then capacity.group_count else 0 end as group_count
+from "sqlanon_capacity" as capacity
+inner join pooled on pooled.class = capacity.class
+inner join "sqlanon_wave" as wave on wave.pool = pooled.pool;
 
 -- frequency
 with blocked as (
@@ -310,7 +413,7 @@ with blocked as (
         class,
         group_count,
         greatest(1, group_count // 64) as block_count
-    from "sqlanon_capacity"
+    from "sqlanon_capacity_of_wave"
     where size = 3
 ),
 numbered as (
@@ -318,7 +421,7 @@ numbered as (
         class,
         group_count,
         block_count,
-        cast(sum(block_count) over (order by class rows unbounded preceding) as bigint) - block_count as first_block
+        cast(sum(block_count) over (order by class asc nulls last rows unbounded preceding) as bigint) - block_count as first_block
     from blocked
 ),
 cut as (
@@ -339,10 +442,10 @@ select
     "quasi_2",
     class,
     sensitive,
-    cast(row_number() over (order by class, place) - 1 as integer) as code,
+    cast(row_number() over (order by class asc nulls last, place asc nulls last) - 1 as integer) as code,
     row_count,
     kept_count,
-    cast(sum(kept_count) over (partition by class order by place rows unbounded preceding) as bigint) - kept_count as first_position,
+    cast(sum(kept_count) over (partition by class order by place asc nulls last rows unbounded preceding) as bigint) - kept_count as first_position,
     group_count,
     block_count,
     first_block
@@ -393,36 +496,41 @@ select
     cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
 from hashed;
 
--- shard
-with counted as (
-    select
-        code,
-        draw // 72057594037927936 as shard,
-        count(*) as row_count
-    from "sqlanon_drawn"
-    group by code, draw // 72057594037927936
-)
+-- ordered
 select
-    cast(code * 16 + shard as integer) as cell,
+    "quasi_1",
+    "quasi_2",
+    "quasi_3",
+    "person",
+    "mark",
+    "class_mark",
+    code
+from "sqlanon_drawn"
+order by
+    code asc nulls last,
+    draw asc nulls last,
+    "tie" asc nulls last;
+
+-- first_row
+select
     code,
-    cast(sum(row_count) over (partition by code order by shard rows unbounded preceding) as bigint) - row_count as first_rank
-from counted;
+    min(rowid) as first_row
+from "sqlanon_ordered"
+group by code;
 
 -- positioned
 with ranked as (
     select
-        "quasi_1",
-        "quasi_2",
-        "quasi_3",
-        "person",
-        "mark",
-        "class_mark",
-        cast(code * 16 + draw // 72057594037927936 as integer) as cell,
-        row_number() over (
-            partition by cast(code * 16 + draw // 72057594037927936 as integer)
-            order by draw, "tie"
-        ) - 1 as cell_rank
-    from "sqlanon_drawn"
+        ordered."quasi_1",
+        ordered."quasi_2",
+        ordered."quasi_3",
+        ordered."person",
+        ordered."mark",
+        ordered."class_mark",
+        ordered.code,
+        ordered.rowid - first_row.first_row as value_rank
+    from "sqlanon_ordered" as ordered
+    inner join "sqlanon_first_row" as first_row on ordered.code = first_row.code
 ),
 bucketed as (
     select
@@ -435,11 +543,10 @@ bucketed as (
         frequency.code,
         frequency.block_count,
         frequency.first_block,
-        (frequency.first_position + shard.first_rank + ranked.cell_rank) % frequency.group_count as bucket
+        (frequency.first_position + ranked.value_rank) % frequency.group_count as bucket
     from ranked
-    inner join "sqlanon_shard" as shard on ranked.cell = shard.cell
-    inner join "sqlanon_frequency" as frequency on shard.code = frequency.code
-    where shard.first_rank + ranked.cell_rank < frequency.kept_count
+    inner join "sqlanon_frequency" as frequency on ranked.code = frequency.code
+    where ranked.value_rank < frequency.kept_count
 )
 select
     "quasi_1",
@@ -484,7 +591,7 @@ select
     block_groups,
     block_count,
     cast(sum(row_count) over (partition by block) as bigint) as block_rows,
-    cast(sum(row_count) over (partition by block order by draw, code rows unbounded preceding) as bigint) - row_count as first_number
+    cast(sum(row_count) over (partition by block order by draw asc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as first_number
 from hashed;
 
 -- numbered
@@ -507,14 +614,26 @@ inner join "sqlanon_block" as block
     on positioned.block = block.block and positioned.code = block.code;
 
 -- renumbered
-with hashed as (
+with counted_block as (
     select
-        numbered.block,
-        numbered.number as turn,
-        sha256(key.secret || 'robust/disease/release 2/group/' || cast(numbered.block as varchar) || '/' || cast(numbered.number as varchar)) as hash
-    from "sqlanon_numbered" as numbered
+        block,
+        max(block_groups) as block_groups
+    from "sqlanon_block"
+    group by block
+),
+listed as (
+    select
+        block,
+        unnest(generate_series(0, block_groups - 1)) as turn
+    from counted_block
+),
+hashed as (
+    select
+        listed.block,
+        listed.turn,
+        sha256(key.secret || 'robust/disease/release 2/group/' || cast(listed.block as varchar) || '/' || cast(listed.turn as varchar)) as hash
+    from listed
     cross join "sqlanon_key" as key
-    where numbered.number < numbered.block_groups
 ),
 drawn as (
     select
@@ -534,13 +653,13 @@ counted as (
 shard as (
     select
         shard,
-        cast(sum(group_count) over (order by shard rows unbounded preceding) as bigint) - group_count as first_id
+        cast(sum(group_count) over (order by shard asc nulls last rows unbounded preceding) as bigint) - group_count as first_id
     from counted
 )
 select
     drawn.block,
     drawn.turn,
-    shard.first_id + row_number() over (partition by shard.shard order by drawn.draw, drawn.tie) - 1 as group_id
+    shard.first_id + row_number() over (partition by shard.shard order by drawn.draw asc nulls last, drawn.tie asc nulls last) - 1 as group_id
 from drawn
 inner join shard on drawn.draw // 18014398509481984 = shard.shard;
 
@@ -724,7 +843,7 @@ order by
     grouped.quasi_1 asc nulls last,
     grouped.quasi_2 asc nulls last,
     grouped.quasi_3 asc nulls last,
-    grouped.group_id asc;
+    grouped.group_id asc nulls last;
 
 -- st
 select
@@ -734,6 +853,6 @@ select
 from "sqlanon_line" as grouped
 inner join "sqlanon_next_value" as frequency on grouped.code = frequency.code
 order by
-    grouped.group_id asc,
+    grouped.group_id asc nulls last,
     frequency.sensitive asc nulls last;
 

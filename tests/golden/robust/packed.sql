@@ -6,9 +6,7 @@ select
     rowid as "row_number"
 from "patients";
 
--- population
-select *
-from "sqlanon_source";
+-- population: as in duckdb.sql
 
 -- signature_tally
 select
@@ -44,7 +42,7 @@ hashed as (
 )
 select
     "quasi_2",
-    row_number() over (order by hash) - 1 as class
+    row_number() over (order by hash asc nulls last) - 1 as class
 from hashed;
 
 -- ranked
@@ -67,9 +65,9 @@ placed as (
         class,
         sensitive,
         row_count,
-        row_number() over (partition by class order by row_count desc, hash) - 1 as place,
+        row_number() over (partition by class order by row_count desc nulls last, hash asc nulls last) - 1 as place,
         cast(sum(row_count) over (partition by class) as bigint) as class_rows,
-        cast(sum(row_count) over (partition by class order by row_count desc, hash rows unbounded preceding) as bigint) as head
+        cast(sum(row_count) over (partition by class order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as head
     from valued
 )
 select
@@ -81,41 +79,9 @@ select
     class_rows - head + row_count as tail
 from placed;
 
--- capacity
-with candidate as (
-    select distinct place + 1 as size
-    from "sqlanon_ranked"
-    where place > 0 and place < 3
-),
-bounded as (
-    select
-        ranked.class,
-        candidate.size,
-        count(*) as value_count,
-        min(ranked.tail // (candidate.size - ranked.place)) as group_count
-    from "sqlanon_ranked" as ranked
-    inner join candidate on ranked.place < candidate.size
-    group by
-        ranked.class,
-        candidate.size
-)
-select
-    class,
-    size,
-    case when value_count = size then group_count else 0 end as group_count
-from bounded;
+-- capacity: as in duckdb.sql
 
--- kept
-select
-    capacity.size,
-    ranked.class,
-    cast(sum(ranked.row_count) as bigint) as class_rows,
-    cast(sum(least(ranked.row_count, capacity.group_count)) as bigint) as kept_rows
-from "sqlanon_ranked" as ranked
-inner join "sqlanon_capacity" as capacity on ranked.class = capacity.class
-group by
-    capacity.size,
-    ranked.class;
+-- kept: as in duckdb.sql
 
 -- worst
 with left_over as (
@@ -131,7 +97,7 @@ placed as (
     select
         signature_text,
         surplus,
-        row_number() over (order by surplus desc, signature_text) as place
+        row_number() over (order by surplus desc nulls last, signature_text asc nulls last) as place
     from left_over
     where surplus > 0
 )
@@ -145,51 +111,7 @@ select
     max(case when place = 3 then surplus end) as surplus_3
 from placed;
 
--- outlook
-with total as (
-    select coalesce(cast(sum(row_count) as bigint), 0) as row_count
-    from "sqlanon_ranked"
-),
-missing as (
-    select
-        coalesce(cast(sum(
-            case when sensitive is null and not false then row_count else 0 end
-        ) as bigint), 0) as null_count
-    from "sqlanon_signature_tally"
-),
-valued as (
-    select sum(row_count) as row_count
-    from "sqlanon_ranked"
-    group by sensitive
-),
-held as (
-    select
-        size,
-        cast(sum(kept_rows) as bigint) as kept_rows
-    from "sqlanon_kept"
-    group by size
-)
-select
-    total.row_count,
-    missing.null_count,
-    total.row_count - coalesce((select kept_rows from held where size = 3), 0) as surplus_rows,
-    coalesce((
-        select max(held.size)
-        from held
-        cross join total as every
-        where (every.row_count - held.kept_rows) * 1000000 <= every.row_count * 10000
-    ), 0) as feasible_size,
-    coalesce((select cast(max(row_count) as bigint) from valued), 0) as largest_count,
-    worst.class_count,
-    worst.worst_1,
-    worst.worst_2,
-    worst.worst_3,
-    worst.surplus_1,
-    worst.surplus_2,
-    worst.surplus_3
-from total
-cross join missing
-cross join "sqlanon_worst" as worst;
+-- outlook: as in duckdb.sql
 
 -- feasibility
 select *
@@ -242,7 +164,7 @@ numbered as (
         class,
         group_count,
         block_count,
-        cast(sum(block_count) over (order by class rows unbounded preceding) as bigint) - block_count as first_block
+        cast(sum(block_count) over (order by class asc nulls last rows unbounded preceding) as bigint) - block_count as first_block
     from blocked
 ),
 cut as (
@@ -263,10 +185,10 @@ select
     "quasi_2",
     class,
     sensitive,
-    cast(row_number() over (order by class, place) - 1 as integer) as code,
+    cast(row_number() over (order by class asc nulls last, place asc nulls last) - 1 as integer) as code,
     row_count,
     kept_count,
-    cast(sum(kept_count) over (partition by class order by place rows unbounded preceding) as bigint) - kept_count as first_position,
+    cast(sum(kept_count) over (partition by class order by place asc nulls last rows unbounded preceding) as bigint) - kept_count as first_position,
     group_count,
     block_count,
     first_block
@@ -325,35 +247,10 @@ select
     code
 from "sqlanon_drawn"
 order by
-    code asc,
-    draw asc;
+    code asc nulls last,
+    draw asc nulls last;
 
--- seating
-with class_total as (
-    select
-        class,
-        max(case when kept_count > 0 then group_count else 0 end) as group_count
-    from "sqlanon_frequency"
-    group by class
-),
-class_group as (
-    select
-        class,
-        cast(sum(group_count) over (order by class rows unbounded preceding) as bigint) - group_count as first_group
-    from class_total
-)
-select
-    frequency.code,
-    frequency.kept_count,
-    frequency.first_position,
-    frequency.group_count,
-    frequency.block_count,
-    frequency.first_block,
-    cast(sum(frequency.row_count) over (order by frequency.code rows unbounded preceding) as bigint) - frequency.row_count as first_row,
-    cast(sum(frequency.block_count) over (order by frequency.code rows unbounded preceding) as bigint) - frequency.block_count as first_cell,
-    class_group.first_group
-from "sqlanon_frequency" as frequency
-inner join class_group on frequency.class = class_group.class;
+-- seating: as in duckdb.sql
 
 -- block
 with run as (
@@ -443,7 +340,7 @@ placed as (
         block_groups,
         block_count,
         row_count,
-        cast(sum(row_count) over (partition by block order by draw, code rows unbounded preceding) as bigint) - row_count as first_number
+        cast(sum(row_count) over (partition by block order by draw asc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as first_number
     from hashed
 )
 select
@@ -497,8 +394,8 @@ drawn as (
 select place
 from drawn
 order by
-    draw asc,
-    tie asc;
+    draw asc nulls last,
+    tie asc nulls last;
 
 -- grouped
 with first_row as (
@@ -565,7 +462,7 @@ cross join published;
 with line as (
     select packed + group_id as number
     from "sqlanon_grouped"
-    order by number asc
+    order by number asc nulls last
 )
 select
     cast(nullif(line.number // layout.unit_1 % layout.span_1, layout.missing_1) + layout.least_1 as INTEGER) as "age",
@@ -574,14 +471,5 @@ select
 from line
 cross join "sqlanon_layout" as layout;
 
--- st
-select
-    grouped.group_id as "group_id",
-    frequency.sensitive as "disease",
-    cast(1 as bigint) as "count"
-from "sqlanon_grouped" as grouped
-inner join "sqlanon_frequency" as frequency on grouped.code = frequency.code
-order by
-    grouped.group_id asc,
-    frequency.sensitive asc nulls last;
+-- st: as in duckdb.sql
 

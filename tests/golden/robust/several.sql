@@ -7,9 +7,7 @@ select
     "income" as "sensitive_2"
 from "patients";
 
--- population
-select *
-from "sqlanon_source";
+-- population: as in duckdb.sql
 
 -- limits
 with counted as (
@@ -32,8 +30,8 @@ with counted as (
 ranked as (
     select
         counted.*,
-        row_number() over (order by is_missing, row_count desc, place, shown) as value_rank,
-        row_number() over (order by is_missing desc, place) as null_rank
+        row_number() over (order by is_missing asc nulls last, row_count desc nulls last, place asc nulls last, shown asc nulls last) as value_rank,
+        row_number() over (order by is_missing desc nulls last, place asc nulls last) as null_rank
     from counted
 )
 select
@@ -89,7 +87,7 @@ hashed as (
 )
 select
     "quasi_2",
-    row_number() over (order by hash) - 1 as class
+    row_number() over (order by hash asc nulls last) - 1 as class
 from hashed;
 
 -- ranked_2
@@ -112,9 +110,9 @@ placed as (
         class,
         sensitive,
         row_count,
-        row_number() over (partition by class order by row_count desc, hash) - 1 as place,
+        row_number() over (partition by class order by row_count desc nulls last, hash asc nulls last) - 1 as place,
         cast(sum(row_count) over (partition by class) as bigint) as class_rows,
-        cast(sum(row_count) over (partition by class order by row_count desc, hash rows unbounded preceding) as bigint) as head
+        cast(sum(row_count) over (partition by class order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as head
     from valued
 )
 select
@@ -182,9 +180,9 @@ placed as (
         class,
         sensitive,
         row_count,
-        row_number() over (partition by class order by row_count desc, hash) - 1 as place,
+        row_number() over (partition by class order by row_count desc nulls last, hash asc nulls last) - 1 as place,
         cast(sum(row_count) over (partition by class) as bigint) as class_rows,
-        cast(sum(row_count) over (partition by class order by row_count desc, hash rows unbounded preceding) as bigint) as head
+        cast(sum(row_count) over (partition by class order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as head
     from valued
 )
 select
@@ -256,7 +254,7 @@ placed as (
     select
         signature_text,
         surplus,
-        row_number() over (order by surplus desc, signature_text) as place
+        row_number() over (order by surplus desc nulls last, signature_text asc nulls last) as place
     from left_over
     where surplus > 0
 )
@@ -422,7 +420,7 @@ with counted as (
 ranked as (
     select
         place,
-        row_number() over (order by row_count desc, place) as precedence
+        row_number() over (order by row_count desc nulls last, place asc nulls last) as precedence
     from counted
 )
 select place
@@ -443,8 +441,8 @@ ordered as (
     select
         sensitive,
         row_count,
-        cast(row_number() over (order by row_count desc, hash) - 1 as integer) as code,
-        cast(sum(row_count) over (order by row_count desc, hash rows unbounded preceding) as bigint) as last_position,
+        cast(row_number() over (order by row_count desc nulls last, hash asc nulls last) - 1 as integer) as code,
+        cast(sum(row_count) over (order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as last_position,
         cast(sum(row_count) over () as bigint) // 3 as group_count
     from valued
 )
@@ -472,8 +470,8 @@ ordered as (
     select
         sensitive,
         row_count,
-        cast(row_number() over (order by row_count desc, hash) - 1 as integer) as code,
-        cast(sum(row_count) over (order by row_count desc, hash rows unbounded preceding) as bigint) as last_position,
+        cast(row_number() over (order by row_count desc nulls last, hash asc nulls last) - 1 as integer) as code,
+        cast(sum(row_count) over (order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as last_position,
         cast(sum(row_count) over () as bigint) // 3 as group_count
     from valued
 )
@@ -617,9 +615,9 @@ placed as (
         class,
         sensitive,
         row_count,
-        row_number() over (partition by class order by row_count desc, hash) - 1 as place,
+        row_number() over (partition by class order by row_count desc nulls last, hash asc nulls last) - 1 as place,
         cast(sum(row_count) over (partition by class) as bigint) as class_rows,
-        cast(sum(row_count) over (partition by class order by row_count desc, hash rows unbounded preceding) as bigint) as head
+        cast(sum(row_count) over (partition by class order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as head
     from hashed
 )
 select
@@ -677,9 +675,9 @@ placed as (
         class,
         sensitive,
         row_count,
-        row_number() over (partition by class order by row_count desc, hash) - 1 as place,
+        row_number() over (partition by class order by row_count desc nulls last, hash asc nulls last) - 1 as place,
         cast(sum(row_count) over (partition by class) as bigint) as class_rows,
-        cast(sum(row_count) over (partition by class order by row_count desc, hash rows unbounded preceding) as bigint) as head
+        cast(sum(row_count) over (partition by class order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as head
     from hashed
 )
 select
@@ -738,7 +736,7 @@ ranked_1 as (
         limited_0.*,
         row_number() over (
             partition by class, "code_1"
-            order by draw, "tie"
+            order by draw asc nulls last, "tie" asc nulls last
         ) as place_1
     from limited_0
 ),
@@ -752,7 +750,7 @@ ranked_2 as (
         limited_1.*,
         row_number() over (
             partition by class, "code_2"
-            order by draw, "tie"
+            order by draw asc nulls last, "tie" asc nulls last
         ) as place_2
     from limited_1
 ),
@@ -822,9 +820,9 @@ placed as (
         class,
         sensitive,
         row_count,
-        row_number() over (partition by class order by row_count desc, hash) - 1 as place,
+        row_number() over (partition by class order by row_count desc nulls last, hash asc nulls last) - 1 as place,
         cast(sum(row_count) over (partition by class) as bigint) as class_rows,
-        cast(sum(row_count) over (partition by class order by row_count desc, hash rows unbounded preceding) as bigint) as head
+        cast(sum(row_count) over (partition by class order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as head
     from hashed
 )
 select
@@ -882,9 +880,9 @@ placed as (
         class,
         sensitive,
         row_count,
-        row_number() over (partition by class order by row_count desc, hash) - 1 as place,
+        row_number() over (partition by class order by row_count desc nulls last, hash asc nulls last) - 1 as place,
         cast(sum(row_count) over (partition by class) as bigint) as class_rows,
-        cast(sum(row_count) over (partition by class order by row_count desc, hash rows unbounded preceding) as bigint) as head
+        cast(sum(row_count) over (partition by class order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as head
     from hashed
 )
 select
@@ -942,7 +940,7 @@ numbered as (
         class,
         group_count,
         block_count,
-        cast(sum(block_count) over (order by class rows unbounded preceding) as bigint) - block_count as first_block
+        cast(sum(block_count) over (order by class asc nulls last rows unbounded preceding) as bigint) - block_count as first_block
     from blocked
 ),
 cut as (
@@ -961,10 +959,10 @@ cut as (
 select
     class,
     sensitive,
-    cast(row_number() over (order by class, place) - 1 as integer) as code,
+    cast(row_number() over (order by class asc nulls last, place asc nulls last) - 1 as integer) as code,
     row_count,
     kept_count,
-    cast(sum(kept_count) over (partition by class order by place rows unbounded preceding) as bigint) - kept_count as first_position,
+    cast(sum(kept_count) over (partition by class order by place asc nulls last rows unbounded preceding) as bigint) - kept_count as first_position,
     group_count,
     block_count,
     first_block
@@ -984,34 +982,37 @@ inner join "sqlanon_frequency" as frequency
     on thinned.class = frequency.class
     and thinned."code_1" = frequency.sensitive;
 
--- shard_1
-with counted as (
-    select
-        code,
-        draw // 72057594037927936 as shard,
-        count(*) as row_count
-    from "sqlanon_drawn_coded"
-    group by code, draw // 72057594037927936
-)
+-- ordered_1
 select
-    cast(code * 16 + shard as integer) as cell,
+    "quasi_1",
+    "quasi_2",
+    "code_1",
+    "code_2",
+    code
+from "sqlanon_drawn_coded"
+order by
+    code asc nulls last,
+    draw asc nulls last,
+    "tie" asc nulls last;
+
+-- first_row_1
+select
     code,
-    cast(sum(row_count) over (partition by code order by shard rows unbounded preceding) as bigint) - row_count as first_rank
-from counted;
+    min(rowid) as first_row
+from "sqlanon_ordered_1"
+group by code;
 
 -- positioned_1
 with ranked as (
     select
-        "quasi_1",
-        "quasi_2",
-        "code_1",
-        "code_2",
-        cast(code * 16 + draw // 72057594037927936 as integer) as cell,
-        row_number() over (
-            partition by cast(code * 16 + draw // 72057594037927936 as integer)
-            order by draw, "tie"
-        ) - 1 as cell_rank
-    from "sqlanon_drawn_coded"
+        ordered."quasi_1",
+        ordered."quasi_2",
+        ordered."code_1",
+        ordered."code_2",
+        ordered.code,
+        ordered.rowid - first_row.first_row as value_rank
+    from "sqlanon_ordered_1" as ordered
+    inner join "sqlanon_first_row_1" as first_row on ordered.code = first_row.code
 ),
 bucketed as (
     select
@@ -1022,11 +1023,10 @@ bucketed as (
         frequency.code,
         frequency.block_count,
         frequency.first_block,
-        (frequency.first_position + shard.first_rank + ranked.cell_rank) % frequency.group_count as bucket
+        (frequency.first_position + ranked.value_rank) % frequency.group_count as bucket
     from ranked
-    inner join "sqlanon_shard_1" as shard on ranked.cell = shard.cell
-    inner join "sqlanon_frequency" as frequency on shard.code = frequency.code
-    where shard.first_rank + ranked.cell_rank < frequency.kept_count
+    inner join "sqlanon_frequency" as frequency on ranked.code = frequency.code
+    where ranked.value_rank < frequency.kept_count
 )
 select
     "quasi_1",
@@ -1069,7 +1069,7 @@ select
     block_groups,
     block_count,
     cast(sum(row_count) over (partition by block) as bigint) as block_rows,
-    cast(sum(row_count) over (partition by block order by draw, code rows unbounded preceding) as bigint) - row_count as first_number
+    cast(sum(row_count) over (partition by block order by draw asc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as first_number
 from hashed;
 
 -- numbered_1
@@ -1117,13 +1117,13 @@ counted as (
 shard as (
     select
         shard,
-        cast(sum(group_count) over (order by shard rows unbounded preceding) as bigint) - group_count as first_id
+        cast(sum(group_count) over (order by shard asc nulls last rows unbounded preceding) as bigint) - group_count as first_id
     from counted
 )
 select
     drawn.block,
     drawn.turn,
-    shard.first_id + row_number() over (partition by shard.shard order by drawn.draw, drawn.tie) - 1 as group_id
+    shard.first_id + row_number() over (partition by shard.shard order by drawn.draw asc nulls last, drawn.tie asc nulls last) - 1 as group_id
 from drawn
 inner join shard on drawn.draw // 18014398509481984 = shard.shard;
 
@@ -1181,7 +1181,7 @@ select
     0 as is_moved,
     0 as turn,
     greatest(
-            row_number() over (partition by member.group_id, member."code_2" order by member.block, member.number),
+            row_number() over (partition by member.group_id, member."code_2" order by member.block asc nulls last, member.number asc nulls last),
             1
         ) as place
 from member;
@@ -1207,7 +1207,7 @@ with waiting as (
 lined_up as (
     select
         waiting.*,
-        row_number() over (partition by first_block, seated_by order by draw, block, number) as place,
+        row_number() over (partition by first_block, seated_by order by draw asc nulls last, block asc nulls last, number asc nulls last) as place,
         count(*) over (partition by first_block, seated_by) as row_count
     from waiting
 ),
@@ -1238,7 +1238,7 @@ placed as (
     select
         moved.*,
         greatest(
-            row_number() over (partition by moved.group_id, moved."code_2" order by moved.block, moved.number),
+            row_number() over (partition by moved.group_id, moved."code_2" order by moved.block asc nulls last, moved.number asc nulls last),
             1
         ) as place
     from moved
@@ -1580,7 +1580,7 @@ with preferred as (
     select
         proposed.*,
         row_number() over (
-            partition by block, number order by priority, partner_block, partner_number
+            partition by block, number order by priority asc nulls last, partner_block asc nulls last, partner_number asc nulls last
         ) as preference
     from "sqlanon_proposed" as proposed
 ),
@@ -1608,7 +1608,7 @@ ranked as (
     select
         block,
         number,
-        row_number() over (partition by touched_group order by priority, block, number) as place
+        row_number() over (partition by touched_group order by priority asc nulls last, block asc nulls last, number asc nulls last) as place
     from side
 ),
 judged as (
@@ -1675,8 +1675,8 @@ placed as (
     select
         moved.*,
         greatest(
-            row_number() over (partition by moved.group_id, moved."code_1" order by moved.block, moved.number),
-            row_number() over (partition by moved.group_id, moved."code_2" order by moved.block, moved.number),
+            row_number() over (partition by moved.group_id, moved."code_1" order by moved.block asc nulls last, moved.number asc nulls last),
+            row_number() over (partition by moved.group_id, moved."code_2" order by moved.block asc nulls last, moved.number asc nulls last),
             1
         ) as place
     from moved
@@ -1735,7 +1735,7 @@ kept as (
 gap as (
     select
         gone.group_id as final_id,
-        row_number() over (order by gone.group_id) as place
+        row_number() over (order by gone.group_id asc nulls last) as place
     from gone
     cross join kept
     where gone.group_id < kept.group_count
@@ -1750,7 +1750,7 @@ beyond as (
 ordered as (
     select
         group_id,
-        row_number() over (order by group_id) as place
+        row_number() over (order by group_id asc nulls last) as place
     from beyond
 )
 select
@@ -1826,7 +1826,7 @@ from "sqlanon_grouped" as grouped
 order by
     grouped.quasi_1 asc nulls last,
     grouped.quasi_2 asc nulls last,
-    grouped.group_id asc;
+    grouped.group_id asc nulls last;
 
 -- st
 select
@@ -1836,7 +1836,7 @@ select
 from "sqlanon_shown_1" as grouped
 inner join "sqlanon_frequency_1" as frequency on grouped.code = frequency.code
 order by
-    grouped.group_id asc,
+    grouped.group_id asc nulls last,
     frequency.sensitive asc nulls last;
 
 -- st_2
@@ -1847,6 +1847,6 @@ select
 from "sqlanon_shown_2" as grouped
 inner join "sqlanon_frequency_2" as frequency on grouped.code = frequency.code
 order by
-    grouped.group_id asc,
+    grouped.group_id asc nulls last,
     frequency.sensitive asc nulls last;
 

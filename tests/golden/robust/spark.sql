@@ -5,6 +5,9 @@
 -- Make one with: openssl rand -hex 32
 -- Hand it over before the script runs: set sqlanon.key=…
 -- The engine puts the key into the text of the queries that it logs.
+-- publish runs these statements on spark, but:
+-- * under a key of its own it draws by the numbers of rows, which a script does not have
+-- * quasi columns that all hold whole numbers are packed into one number, by their least and greatest values
 
 -- key: what the session was given
 create temporary view `sqlanon_key` as
@@ -87,7 +90,7 @@ with `signed` as (
 select
   `quasi_2`,
   `quasi_3`,
-  row_number() over (order by `hash`) - 1 as `class`
+  row_number() over (order by `hash` asc) - 1 as `class`
 from `hashed`;
 
 -- ranked: The values of each class by falling count c_0 >= c_1 >= …, equal counts in keyed order, each with its place j and tail_j, the rows of the values from its place on
@@ -114,11 +117,11 @@ with `valued` as (
     `class`,
     `sensitive`,
     `row_count`,
-    row_number() over (partition by `class` order by `row_count` desc, `hash`) - 1 as `place`,
+    row_number() over (partition by `class` order by `row_count` desc, `hash` asc) - 1 as `place`,
     cast(sum(`row_count`) over (partition by `class`) as bigint) as `class_rows`,
     cast(sum(`row_count`) over (
       partition by `class`
-      order by `row_count` desc, `hash`
+      order by `row_count` desc, `hash` asc
       rows between unbounded preceding and current row
     ) as bigint) as `head`
   from `valued`
@@ -189,7 +192,7 @@ with `left_over` as (
   select
     `signature_text`,
     `surplus`,
-    row_number() over (order by `surplus` desc, `signature_text`) as `place`
+    row_number() over (order by `surplus` desc, `signature_text` asc) as `place`
   from `left_over`
   where
     `surplus` > 0
@@ -410,7 +413,7 @@ with `blocked` as (
     `class`,
     `group_count`,
     `block_count`,
-    cast(sum(`block_count`) over (order by `class` rows between unbounded preceding and current row) as bigint) - `block_count` as `first_block`
+    cast(sum(`block_count`) over (order by `class` asc rows between unbounded preceding and current row) as bigint) - `block_count` as `first_block`
   from `blocked`
 ), `cut` as (
   select
@@ -433,12 +436,12 @@ select
   `quasi_3`,
   `class`,
   `sensitive`,
-  cast(row_number() over (order by `class`, `place`) - 1 as int) as `code`,
+  cast(row_number() over (order by `class` asc, `place` asc) - 1 as int) as `code`,
   `row_count`,
   `kept_count`,
   cast(sum(`kept_count`) over (
     partition by `class`
-    order by `place`
+    order by `place` asc
     rows between unbounded preceding and current row
   ) as bigint) - `kept_count` as `first_position`,
   `group_count`,
@@ -502,7 +505,7 @@ select
   `code`,
   cast(sum(`row_count`) over (
     partition by `code`
-    order by `shard`
+    order by `shard` asc
     rows between unbounded preceding and current row
   ) as bigint) - `row_count` as `first_rank`
 from `counted`;
@@ -517,7 +520,7 @@ with `ranked` as (
     cast(`code` * 16 + (`draw` div 72057594037927936) as int) as `cell`,
     row_number() over (
       partition by cast(`code` * 16 + (`draw` div 72057594037927936) as int)
-      order by `draw`, `tie`
+      order by `draw` asc, `tie` asc
     ) - 1 as `cell_rank`
   from `sqlanon_drawn`
 ), `bucketed` as (
@@ -582,7 +585,7 @@ select
   cast(sum(`row_count`) over (partition by `block`) as bigint) as `block_rows`,
   cast(sum(`row_count`) over (
     partition by `block`
-    order by `draw`, `code`
+    order by `draw` asc, `code` asc
     rows between unbounded preceding and current row
   ) as bigint) - `row_count` as `first_number`
 from `hashed`;
@@ -605,17 +608,27 @@ from `sqlanon_positioned` as `positioned`
 inner join `sqlanon_block` as `block`
   on `positioned`.`block` = `block`.`block` and `positioned`.`code` = `block`.`code`;
 
--- renumbered: The groups in a keyed random order of their own, so that an id tells nothing of the class that made the group: each is known by its block and its turn there
+-- renumbered: What `renumbered` tells, where blocks tell how many groups they have: no row is read
 create table `sqlanon_renumbered` using parquet as
-with `hashed` as (
+with `counted_block` as (
   select
-    `numbered`.`block`,
-    `numbered`.`number` as `turn`,
-    sha2(`key`.`secret` || 'robust/disease/group/' || cast(`numbered`.`block` as string) || '/' || cast(`numbered`.`number` as string), 256) as `hash`
-  from `sqlanon_numbered` as `numbered`
+    `block`,
+    max(`block_groups`) as `block_groups`
+  from `sqlanon_block`
+  group by
+    `block`
+), `listed` as (
+  select
+    `block`,
+    explode(sequence(0, `block_groups` - 1)) as `turn`
+  from `counted_block`
+), `hashed` as (
+  select
+    `listed`.`block`,
+    `listed`.`turn`,
+    sha2(`key`.`secret` || 'robust/disease/group/' || cast(`listed`.`block` as string) || '/' || cast(`listed`.`turn` as string), 256) as `hash`
+  from `listed`
   cross join `sqlanon_key` as `key`
-  where
-    `numbered`.`number` < `numbered`.`block_groups`
 ), `drawn` as (
   select
     `block`,
@@ -633,13 +646,13 @@ with `hashed` as (
 ), `shard` as (
   select
     `shard`,
-    cast(sum(`group_count`) over (order by `shard` rows between unbounded preceding and current row) as bigint) - `group_count` as `first_id`
+    cast(sum(`group_count`) over (order by `shard` asc rows between unbounded preceding and current row) as bigint) - `group_count` as `first_id`
   from `counted`
 )
 select
   `drawn`.`block`,
   `drawn`.`turn`,
-  `shard`.`first_id` + row_number() over (partition by `shard`.`shard` order by `drawn`.`draw`, `drawn`.`tie`) - 1 as `group_id`
+  `shard`.`first_id` + row_number() over (partition by `shard`.`shard` order by `drawn`.`draw` asc, `drawn`.`tie` asc) - 1 as `group_id`
 from `drawn`
 inner join `shard`
   on (`drawn`.`draw` div 18014398509481984) = `shard`.`shard`;

@@ -1,15 +1,6 @@
--- source
-select
-    "age" as "quasi_1",
-    "sex" as "quasi_2",
-    "zipcode" as "quasi_3",
-    "ssn" as "identifier_1",
-    "disease" as "sensitive"
-from "patients";
+-- source: as in duckdb.sql
 
--- population
-select *
-from "sqlanon_source";
+-- population: as in duckdb.sql
 
 -- nameless
 select coalesce(sum(case when "identifier_1" is null then 1 else 0 end), 0) as nameless_rows
@@ -78,15 +69,7 @@ select
 from total
 cross join counted;
 
--- identified
-select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
-    "sensitive",
-coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N')
-        as identity
-from "sqlanon_population";
+-- identified: as in duckdb.sql
 
 -- met
 with row_key as (
@@ -189,6 +172,125 @@ select
 from "sqlanon_matched"
 where group_id is null and (sensitive is not null or true);
 
+-- wave
+with pooled as (
+    select
+        '' as pool,
+        sensitive,
+0 as moves
+    from "sqlanon_arrived"
+),
+tallied as (
+    select
+        pool,
+        sensitive,
+        count(*) as row_count,
+        cast(sum(moves) as bigint) as mover_count
+    from pooled
+    group by pool, sensitive
+),
+gathered as (
+    select
+        pool,
+        cast(sum(row_count) as bigint) as row_count,
+        cast(sum(row_count - mover_count) as bigint) // 4 as group_count,
+        cast(max(row_count) as bigint) as largest_count
+    from tallied
+    group by pool
+),
+everywhere as (
+    select
+        coalesce(published, code) as code,
+        count(*) as line_count
+    from ledger.main.person
+    group by coalesce(published, code)
+),
+compared as (
+    select
+        gathered.pool,
+        gathered.row_count,
+        gathered.group_count,
+        everywhere.line_count
+    from gathered
+    cross join everywhere
+),
+shared as (
+    select
+        pool,
+        cast(row_count as double) as n,
+        cast(group_count + 1 as double) as a,
+        cast(line_count as double) / cast(sum(line_count) over (partition by pool) as double) as p
+    from compared
+),
+bounded as (
+    select
+        pool,
+        sum(
+            case
+                when n - a < 1 or a <= n * p then cast(1 as double)
+                else least(
+                    cast(1 as double),
+                    exp(greatest(
+                        cast(-600 as double),
+                        -a * ln(a / (n * p)) - (n - a) * ln((n - a) / (n * (1 - p)))
+                        - ln(1 - (n - a) * p / ((a + 1) * (1 - p))) - ln(6.283185307179586 * a * (n - a) / n) / 2
+                    ))
+                )
+            end
+        ) as failing
+    from shared
+    group by pool
+),
+tossed as (
+    select
+        gathered.pool,
+        sha256(key.secret || 'splu/disease/release 2/wave/' || gathered.pool) as hash
+    from gathered
+    cross join "sqlanon_key" as key
+),
+judged as (
+    select
+        gathered.pool,
+        gathered.row_count,
+        gathered.group_count,
+        gathered.largest_count,
+        bounded.failing,
+        cast(cast('0x' || substr(tossed.hash, 1, 15) as bigint) as double) / 1152921504606846976
+        < least(0.5, 10 * bounded.failing) as is_put_off
+    from gathered
+    inner join bounded on bounded.pool = gathered.pool
+    inner join tossed on tossed.pool = gathered.pool
+)
+select
+    pool,
+    row_count,
+    failing,
+    group_count > 0 and failing <= cast('0.05' as double) as is_enough,
+    group_count > 0 and failing <= cast('0.05' as double) and not is_put_off and largest_count <= group_count as is_called
+from judged;
+
+-- gathering
+select
+    coalesce(cast(sum(row_count) as bigint), 0) as gathered_rows,
+    coalesce(cast(sum(case when is_called then 0 else row_count end) as bigint), 0) as waiting_rows,
+    coalesce(cast(sum(case when is_enough and not is_called then row_count else 0 end) as bigint), 0) as put_off,
+    coalesce(min(case when is_enough then null when failing < 1 then failing else 1 end), 0) as failing
+from "sqlanon_wave";
+
+-- called
+select
+    arrived."quasi_1",
+    arrived."quasi_2",
+    arrived."quasi_3",
+    arrived."sensitive",
+    arrived."identity",
+    arrived."person",
+    arrived."mark",
+    arrived."class_mark"
+from "sqlanon_arrived" as arrived
+cross join "sqlanon_wave" as wave
+where wave.is_called;
+
 -- drawn
 with row_key as (
     select substr(sha256(key.secret || 'splu/disease/release 2/row/'), 1, 40) as secret
@@ -204,7 +306,7 @@ hashed as (
         identified."class_mark",
         identified."sensitive",
         sha256(row_key.secret || identified.identity) as hash
-    from "sqlanon_arrived" as identified
+    from "sqlanon_called" as identified
     cross join row_key
 )
 select
@@ -279,10 +381,10 @@ ordered as (
     select
         sensitive,
         row_count,
-        row_number() over (order by row_count desc, hash) - 1 as place,
+        row_number() over (order by row_count desc nulls last, hash asc nulls last) - 1 as place,
         cast(sum(row_count) over () as bigint) as total_count,
         cast(sum(new_count) over () as bigint) as new_rows,
-        cast(sum(row_count) over (order by row_count desc, hash rows unbounded preceding) as bigint) - row_count as larger_count
+        cast(sum(row_count) over (order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) - row_count as larger_count
     from valued
 ),
 fitting as (
@@ -311,7 +413,7 @@ select
     sensitive,
     cast(place as integer) as code,
     kept_count,
-    cast(sum(kept_count) over (order by place rows unbounded preceding) as bigint) - kept_count as first_position,
+    cast(sum(kept_count) over (order by place asc nulls last rows unbounded preceding) as bigint) - kept_count as first_position,
     group_count,
     greatest(1, group_count // 64) as block_count,
     0 as first_block
@@ -332,7 +434,7 @@ with placed as (
         drawn."slot_draw",
         drawn."wait_draw",
         fitting.kept_count,
-        row_number() over (partition by drawn.sensitive order by drawn.wait_draw, drawn.person) as place
+        row_number() over (partition by drawn.sensitive order by drawn.wait_draw asc nulls last, drawn.person asc nulls last) as place
     from "sqlanon_drawn" as drawn
     inner join "sqlanon_fitting" as fitting on drawn."sensitive" is not distinct from fitting."sensitive"
 )
@@ -362,7 +464,7 @@ with counted as (
 running as (
     select
         lot,
-        cast(sum(row_count) over (order by lot rows unbounded preceding) as bigint) as rows_up_to
+        cast(sum(row_count) over (order by lot asc nulls last rows unbounded preceding) as bigint) as rows_up_to
     from counted
 ),
 total as (
@@ -388,7 +490,7 @@ candidate as (
     select
         drawn.draw,
         bound.residue,
-        row_number() over (order by drawn.draw) as draw_rank
+        row_number() over (order by drawn.draw asc nulls last) as draw_rank
     from "sqlanon_fitted" as drawn
     cross join bound
     where drawn.draw // 281474976710656 <= bound.last_lot
@@ -415,12 +517,7 @@ from "sqlanon_fitted" as drawn
 cross join "sqlanon_residue" as residue
 where drawn.draw > residue.last_draw;
 
--- tally_randomized
-select
-    "sensitive" as sensitive,
-    count(*) as row_count
-from "sqlanon_kept"
-group by "sensitive";
+-- tally_randomized: as in duckdb.sql
 
 -- frequency
 with valued as (
@@ -436,8 +533,8 @@ ordered as (
     select
         sensitive,
         row_count,
-        cast(row_number() over (order by row_count desc, hash) - 1 as integer) as code,
-        cast(sum(row_count) over (order by row_count desc, hash rows unbounded preceding) as bigint) as last_position,
+        cast(row_number() over (order by row_count desc nulls last, hash asc nulls last) - 1 as integer) as code,
+        cast(sum(row_count) over (order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as last_position,
         cast(sum(row_count) over () as bigint) // 4 as group_count
     from valued
 )
@@ -467,56 +564,7 @@ from "sqlanon_kept" as valued
 inner join "sqlanon_frequency" as frequency
     on valued.sensitive is not distinct from frequency.sensitive;
 
--- shard
-with counted as (
-    select
-        code,
-        draw // 72057594037927936 as shard,
-        count(*) as row_count
-    from "sqlanon_coded"
-    group by code, draw // 72057594037927936
-)
-select
-    cast(code * 16 + shard as integer) as cell,
-    code,
-    cast(sum(row_count) over (partition by code order by shard rows unbounded preceding) as bigint) - row_count as first_rank
-from counted;
-
--- positioned
-with ranked as (
-    select
-        "quasi_1",
-        "quasi_2",
-        "quasi_3",
-        "slot_draw",
-        "person",
-        "mark",
-        "class_mark",
-        cast(code * 16 + draw // 72057594037927936 as integer) as cell,
-        row_number() over (
-            partition by cast(code * 16 + draw // 72057594037927936 as integer)
-            order by draw, "tie"
-        ) - 1 as cell_rank
-    from "sqlanon_coded"
-),
-bucketed as (
-    select
-        ranked."quasi_1",
-        ranked."quasi_2",
-        ranked."quasi_3",
-        ranked."slot_draw",
-        ranked."person",
-        ranked."mark",
-        ranked."class_mark",
-        frequency.code,
-        frequency.block_count,
-        frequency.first_block,
-        (frequency.first_position + shard.first_rank + ranked.cell_rank) % frequency.group_count as bucket
-    from ranked
-    inner join "sqlanon_shard" as shard on ranked.cell = shard.cell
-    inner join "sqlanon_frequency" as frequency on shard.code = frequency.code
-    where shard.first_rank + ranked.cell_rank < frequency.kept_count
-)
+-- ordered
 select
     "quasi_1",
     "quasi_2",
@@ -525,66 +573,123 @@ select
     "person",
     "mark",
     "class_mark",
-    code,
-    first_block + bucket % block_count as block,
-    bucket // block_count as seat
-from bucketed;
+    code
+from "sqlanon_coded"
+order by
+    code asc nulls last,
+    draw asc nulls last,
+    "tie" asc nulls last;
 
 -- block
-with counted as (
+with run as (
     select
         code,
-        block,
-        count(*) as row_count
-    from "sqlanon_positioned"
-    group by code, block
+        first_position,
+        group_count,
+        block_count,
+        first_block,
+        code * block_count as first_cell,
+        first_position % group_count as first_bucket,
+        least(kept_count, group_count - first_position % group_count) as last_count,
+        greatest(0, first_position % group_count + kept_count - group_count) as first_count
+    from "sqlanon_frequency"
+),
+met as (
+    select
+        run.*,
+        unnest(generate_series(first_bucket, first_bucket + least(last_count, block_count) - 1)) as bucket
+    from run
+    union all
+    select
+        run.*,
+        unnest(generate_series(0, least(first_count, block_count) - 1)) as bucket
+    from run
+    where first_count > 0
+),
+turned as (
+    select
+        met.*,
+        bucket % block_count as place,
+        (bucket % block_count + block_count - first_bucket % block_count) % block_count as turn
+    from met
+),
+counted as (
+    select
+        code,
+        first_position,
+        group_count,
+        block_count,
+        first_block,
+        first_cell + place as cell,
+        first_block + place as block,
+        (last_count - turn + block_count - 1) // block_count
+        + (first_count - place + block_count - 1) // block_count as row_count
+    from turned
+    where bucket >= first_bucket or turn >= last_count
 ),
 hashed as (
     select
+        counted.cell,
         counted.code,
         counted.block,
         counted.row_count,
-        frequency.block_count,
-        (frequency.group_count + frequency.block_count - 1 - (counted.block - frequency.first_block))
-            // frequency.block_count as block_groups,
-        (frequency.first_position % frequency.group_count + frequency.block_count - 1
-            - (counted.block - frequency.first_block)) // frequency.block_count as first_seat,
+        counted.block_count,
+        (counted.group_count + counted.block_count - 1 - (counted.block - counted.first_block))
+            // counted.block_count as block_groups,
+        (counted.first_position % counted.group_count + counted.block_count - 1
+            - (counted.block - counted.first_block)) // counted.block_count as first_seat,
         cast('0x' || substr(sha256(key.secret || 'splu/disease/release 2/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
     from counted
-    inner join "sqlanon_frequency" as frequency on counted.code = frequency.code
     cross join "sqlanon_key" as key
 )
 select
-    code,
-    block,
-    first_seat,
+    cell,
     block_groups,
-    block_count,
     cast(sum(row_count) over (partition by block) as bigint) as block_rows,
-    cast(sum(row_count) over (partition by block order by draw, code rows unbounded preceding) as bigint) - row_count as first_number
+    cast(sum(row_count) over (partition by block order by draw asc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as first_number,
+    block_groups - first_seat % block_groups as shift
 from hashed;
 
--- numbered
-select
-    positioned."quasi_1",
-    positioned."quasi_2",
-    positioned."quasi_3",
-    positioned."slot_draw",
-    positioned."person",
-    positioned."mark",
-    positioned."class_mark",
-    positioned.code,
-    positioned.block,
-    block.block_count,
-    block.block_groups,
-    block.block_rows,
-    block.first_number
-    + (positioned.seat + block.block_groups - block.first_seat % block.block_groups) % block.block_groups as number
-from "sqlanon_positioned" as positioned
-inner join "sqlanon_block" as block
-    on positioned.block = block.block and positioned.code = block.code;
-
 -- decoy_group
+with first_row as (
+    select min(rowid) as number
+    from "sqlanon_ordered"
+),
+bucketed as (
+    select
+        ordered."quasi_1",
+        ordered."quasi_2",
+        ordered."quasi_3",
+        ordered."slot_draw",
+        ordered."person",
+        ordered."mark",
+        ordered."class_mark",
+        frequency.code,
+        frequency.block_count,
+        (ordered.rowid - first_row.number) % frequency.group_count as bucket
+    from "sqlanon_ordered" as ordered
+    cross join first_row
+    inner join "sqlanon_frequency" as frequency on ordered.code = frequency.code
+),
+numbered as (
+    select
+        bucketed."quasi_1",
+        bucketed."quasi_2",
+        bucketed."quasi_3",
+        bucketed."slot_draw",
+        bucketed."person",
+        bucketed."mark",
+        bucketed."class_mark",
+        bucketed.code,
+        bucketed.block_count,
+        bucketed.bucket % bucketed.block_count as block,
+        block.block_groups,
+        block.block_rows,
+        block.first_number + (bucketed.bucket // bucketed.block_count + block.shift) % block.block_groups as number
+    from bucketed
+    inner join "sqlanon_block" as block
+        on bucketed.code * bucketed.block_count + bucketed.bucket % bucketed.block_count = block.cell
+)
 select
     "quasi_1",
     "quasi_2",
@@ -597,7 +702,7 @@ select
     (number % block_groups) * block_count + block as group_id,
     (block_rows + block_groups - 1 - number % block_groups) // block_groups as group_rows,
     number // block_groups as slot
-from "sqlanon_numbered";
+from numbered;
 
 -- next_value
 with unknown as (

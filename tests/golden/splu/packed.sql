@@ -6,16 +6,9 @@ select
     rowid as "row_number"
 from "patients";
 
--- population
-select *
-from "sqlanon_source";
+-- population: as in duckdb.sql
 
--- tally
-select
-    "sensitive" as sensitive,
-    count(*) as row_count
-from "sqlanon_population"
-group by "sensitive";
+-- tally: as in duckdb.sql
 
 -- feasibility
 with counted as (
@@ -28,9 +21,9 @@ with counted as (
 placed as (
     select
         counted.*,
-        row_number() over (order by kept_count desc) - 1 as place,
+        row_number() over (order by kept_count desc nulls last) - 1 as place,
         cast(sum(kept_count) over () as bigint) as kept_rows,
-        cast(sum(kept_count) over (order by kept_count desc rows unbounded preceding) as bigint) - kept_count as larger_rows
+        cast(sum(kept_count) over (order by kept_count desc nulls last rows unbounded preceding) as bigint) - kept_count as larger_rows
     from counted
 ),
 fitting as (
@@ -143,7 +136,7 @@ with counted as (
 running as (
     select
         lot,
-        cast(sum(row_count) over (order by lot rows unbounded preceding) as bigint) as rows_up_to
+        cast(sum(row_count) over (order by lot asc nulls last rows unbounded preceding) as bigint) as rows_up_to
     from counted
 ),
 total as (
@@ -157,31 +150,9 @@ select
 from running
 cross join total;
 
--- residue
-with bound as (
-    select
-        min(case when rows_up_to >= residue then lot end) as last_lot,
-        max(residue) as residue
-    from "sqlanon_lot"
-    where residue > 0
-),
-candidate as (
-    select
-        drawn.draw,
-        bound.residue,
-        row_number() over (order by drawn.draw) as draw_rank
-    from "sqlanon_drawn" as drawn
-    cross join bound
-    where drawn.draw // 281474976710656 <= bound.last_lot
-)
-select
-    coalesce(max(case when draw_rank <= residue then draw end), 0 - 1) as last_draw,
-    coalesce(sum(case when draw_rank <= residue then 1 else 0 end), 0) as dropped_rows
-from candidate;
+-- residue: as in duckdb.sql
 
--- left_out
-select cast(dropped_rows as bigint) as dropped_rows
-from "sqlanon_residue";
+-- left_out: as in duckdb.sql
 
 -- kept
 select
@@ -193,12 +164,7 @@ from "sqlanon_drawn" as drawn
 cross join "sqlanon_residue" as residue
 where drawn.draw > residue.last_draw;
 
--- tally_randomized
-select
-    "sensitive" as sensitive,
-    count(*) as row_count
-from "sqlanon_kept"
-group by "sensitive";
+-- tally_randomized: as in duckdb.sql
 
 -- frequency
 with valued as (
@@ -214,8 +180,8 @@ ordered as (
     select
         sensitive,
         row_count,
-        cast(row_number() over (order by row_count desc, hash) - 1 as integer) as code,
-        cast(sum(row_count) over (order by row_count desc, hash rows unbounded preceding) as bigint) as last_position,
+        cast(row_number() over (order by row_count desc nulls last, hash asc nulls last) - 1 as integer) as code,
+        cast(sum(row_count) over (order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as last_position,
         cast(sum(row_count) over () as bigint) // 4 as group_count
     from valued
 )
@@ -246,8 +212,8 @@ select
     code
 from "sqlanon_coded"
 order by
-    code asc,
-    draw asc;
+    code asc nulls last,
+    draw asc nulls last;
 
 -- block
 with run as (
@@ -334,7 +300,7 @@ select
     cell,
     block_groups,
     cast(sum(row_count) over (partition by block) as bigint) as block_rows,
-    cast(sum(row_count) over (partition by block order by draw, code rows unbounded preceding) as bigint) - row_count as first_number,
+    cast(sum(row_count) over (partition by block order by draw asc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as first_number,
     block_groups - first_seat % block_groups as shift
 from hashed;
 
@@ -393,7 +359,7 @@ with line as (
         packed
     from "sqlanon_randomized"
     order by
-        packed asc,
+        packed asc nulls last,
         "published_1" asc nulls last
 )
 select

@@ -4,6 +4,9 @@
 -- It needs a key of 64 hex digits, and who has the key can undo the release.
 -- Make one with: openssl rand -hex 32
 -- Hand it over before the script runs: set sqlanon.key = '…'
+-- publish runs these statements on postgres, but:
+-- * under a key of its own it draws by the numbers of rows, which a script does not have
+-- * quasi columns that all hold whole numbers are packed into one number, by their least and greatest values
 
 begin;
 set local datestyle = 'ISO';
@@ -276,7 +279,7 @@ with "counted" as (
 ), "running" as (
   select
     "lot",
-    cast(sum("row_count") over (order by "lot" rows between unbounded preceding and current row) as bigint) as "rows_up_to"
+    cast(sum("row_count") over (order by "lot" asc rows between unbounded preceding and current row) as bigint) as "rows_up_to"
   from "counted"
 ), "total" as (
   select
@@ -304,7 +307,7 @@ with "bound" as (
   select
     "drawn"."draw",
     "bound"."residue",
-    row_number() over (order by "drawn"."draw") as "draw_rank"
+    row_number() over (order by "drawn"."draw" asc) as "draw_rank"
   from "sqlanon_drawn" as "drawn"
   cross join "bound"
   where
@@ -363,9 +366,9 @@ with "valued" as (
   select
     "sensitive",
     "row_count",
-    cast(row_number() over (order by "row_count" desc, "hash") - 1 as int) as "code",
+    cast(row_number() over (order by "row_count" desc, "hash" asc) - 1 as int) as "code",
     cast(sum("row_count") over (
-      order by "row_count" desc, "hash"
+      order by "row_count" desc, "hash" asc
       rows between unbounded preceding and current row
     ) as bigint) as "last_position",
     (cast(sum("row_count") over () as bigint) / 5) as "group_count"
@@ -413,7 +416,7 @@ select
   "code",
   cast(sum("row_count") over (
     partition by "code"
-    order by "shard"
+    order by "shard" asc
     rows between unbounded preceding and current row
   ) as bigint) - "row_count" as "first_rank"
 from "counted";
@@ -430,7 +433,7 @@ with "ranked" as (
     cast("code" * 16 + ("draw" / 72057594037927936) as int) as "cell",
     row_number() over (
       partition by cast("code" * 16 + ("draw" / 72057594037927936) as int)
-      order by "draw", "tie"
+      order by "draw" asc, "tie" asc
     ) - 1 as "cell_rank"
   from "sqlanon_coded"
 ), "bucketed" as (
@@ -499,7 +502,7 @@ select
   cast(sum("row_count") over (partition by "block") as bigint) as "block_rows",
   cast(sum("row_count") over (
     partition by "block"
-    order by "draw", "code"
+    order by "draw" asc, "code" asc
     rows between unbounded preceding and current row
   ) as bigint) - "row_count" as "first_number"
 from "hashed";

@@ -16,7 +16,7 @@ numbered as (
     select
         place,
         depth,
-        row_number() over (order by cost, place, depth desc) as turn
+        row_number() over (order by cost asc nulls last, place asc nulls last, depth desc nulls last) as turn
     from level
 )
 select
@@ -121,9 +121,9 @@ ranked as (
         row_count,
         cast(sum(row_count) over (partition by target) as bigint) as total_rows,
         cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
-        row_number() over (partition by target order by row_count desc, held) as place,
+        row_number() over (partition by target order by row_count desc nulls last, held asc nulls last) as place,
         cast(sum(row_count) over (
-            partition by target order by row_count desc, held rows unbounded preceding
+            partition by target order by row_count desc nulls last, held asc nulls last rows unbounded preceding
         ) as bigint) as rows_so_far
     from counted
 ),
@@ -298,9 +298,9 @@ ranked as (
         row_count,
         cast(sum(row_count) over (partition by target) as bigint) as total_rows,
         cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
-        row_number() over (partition by target order by row_count desc, held) as place,
+        row_number() over (partition by target order by row_count desc nulls last, held asc nulls last) as place,
         cast(sum(row_count) over (
-            partition by target order by row_count desc, held rows unbounded preceding
+            partition by target order by row_count desc nulls last, held asc nulls last rows unbounded preceding
         ) as bigint) as rows_so_far
     from counted
 ),
@@ -415,9 +415,9 @@ ranked as (
         row_count,
         cast(sum(row_count) over (partition by target) as bigint) as total_rows,
         cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
-        row_number() over (partition by target order by row_count desc, held) as place,
+        row_number() over (partition by target order by row_count desc nulls last, held asc nulls last) as place,
         cast(sum(row_count) over (
-            partition by target order by row_count desc, held rows unbounded preceding
+            partition by target order by row_count desc nulls last, held asc nulls last rows unbounded preceding
         ) as bigint) as rows_so_far
     from counted
 ),
@@ -497,7 +497,7 @@ select
     full_rows,
     cast(sum(row_count - full_rows) over (
         partition by target
-        order by phase, held
+        order by phase asc nulls last, held asc nulls last
         rows unbounded preceding
     ) as bigint) - (row_count - full_rows) as pool_start
 from phased;
@@ -513,7 +513,7 @@ with drawn as (
         determined."tie",
         row_number() over (
             partition by judged.target, representative.held
-            order by determined."draw", determined."tie", clustering.row_number
+            order by determined."draw" asc nulls last, determined."tie" asc nulls last, clustering.row_number asc nulls last
         ) - 1 as turn
     from "sqlanon_clustering" as clustering
     inner join "sqlanon_climbing" as judged on clustering.cluster = judged.cluster
@@ -536,57 +536,21 @@ select
 from drawn
 inner join "sqlanon_portion" as portion on drawn.target = portion.target and drawn.held = portion.held;
 
--- spared
-with met as (
-    select
-        *,
-        row_number() over (
-            partition by target, group_number, held
-            order by "draw", "tie", row_number
-        ) as meeting
-    from "sqlanon_seat"
-),
-weighed as (
-    select
-        *,
-        cast(sum(grave) over (partition by target, group_number) as bigint) as grave_rows,
-        cast(sum(case when grave = 1 and meeting = 1 then 1 else 0 end) over (partition by target, group_number) as bigint) as grave_weights,
-        cast(sum(1 - grave) over (partition by target, group_number) as bigint) as harmless_rows,
-        row_number() over (
-            partition by target, group_number, grave
-            order by case when meeting = 1 then 0 else 1 end, "draw", "tie", row_number
-        ) as place
-    from met
-),
-kept as (
-    select
-        *,
-        greatest(5 - grave_rows, 3 - grave_weights, 0) as kept_rows
-    from weighed
-)
-select
-    row_number,
-    target,
-    group_number,
-    cast(case
-        when group_count = 0 or grave = 1 or place <= kept_rows or harmless_rows - kept_rows < 5 then 0
-        else 1 + least((place - kept_rows - 1) // 5, (harmless_rows - kept_rows) // 5 - 1)
-    end as bigint) as piece
-from kept;
+-- spared: as in duckdb.sql
 
 -- clustered
 with numbered as (
     select
         row_number,
         target,
-        dense_rank() over (partition by target order by group_number, piece) as place
+        dense_rank() over (partition by target order by group_number asc nulls last, piece asc nulls last) as place
     from "sqlanon_spared"
 ),
 home as (
     select
         cluster,
         target,
-        row_number() over (partition by target order by cluster) as place
+        row_number() over (partition by target order by cluster asc nulls last) as place
     from "sqlanon_climbing"
     where width > 1
 )
@@ -684,23 +648,7 @@ inner join "sqlanon_clustered" as clustered on determined.row_number = clustered
 left join "sqlanon_climbing" as climbing on clustered.climbed_to = climbing.cluster
 left join "sqlanon_hierarchy_1" as hierarchy_1 on climbing.node_1 = hierarchy_1.node;
 
--- pattern
-with different as (
-    select distinct
-        "alternatives_1",
-        '' as certain
-    from "sqlanon_shown"
-)
-select
-    "alternatives_1",
-    coalesce(nullif(case when "alternatives_1" <> 1 then '2' || cast("alternatives_1" as varchar) else '' end || '', ''), '0') as qiid,
-    list_filter(
-        cast([
-            {'attribute': 'education', 'count': "alternatives_1"}
-        ] as struct(attribute varchar, count integer)[]),
-        lambda mark: mark.count <> 1
-    ) as alternatives
-from different;
+-- pattern: as in duckdb.sql
 
 -- numbered
 with least as (
@@ -718,7 +666,7 @@ with least as (
 )
 select
     cluster,
-    row_number() over (order by least_row, least_draw) as group_id
+    row_number() over (order by least_row asc nulls last, least_draw asc nulls last) as group_id
 from least;
 
 -- qit
@@ -732,31 +680,9 @@ inner join "sqlanon_pattern" as pattern
     on true and shown."alternatives_1" = pattern."alternatives_1"
 inner join "sqlanon_numbered" as numbered on shown.cluster = numbered.cluster
 order by
-    pattern.qiid asc,
+    pattern.qiid asc nulls last,
     shown.quasi_1 asc nulls last,
-    numbered.group_id asc;
+    numbered.group_id asc nulls last;
 
--- st
-with counted as (
-    select
-        numbered.group_id,
-        shown.set_code,
-        min(shown.cell_code) as cell_code,
-        count(*) as row_count
-    from "sqlanon_shown" as shown
-    inner join "sqlanon_numbered" as numbered on shown.cluster = numbered.cluster
-    group by numbered.group_id, shown.set_code
-)
-select
-    counted.group_id as "group_id",
-    set_values.value_1 as "disease1",
-    set_values.value_2 as "disease2",
-    counted.row_count as "count"
-from counted
-inner join "sqlanon_set_values" as set_values on counted.cell_code = set_values.cell_code
-order by
-    counted.group_id asc,
-    set_values.value_1 asc nulls last,
-    set_values.value_2 asc nulls last,
-    counted.row_count asc;
+-- st: as in duckdb.sql
 

@@ -4,6 +4,9 @@
 -- It needs a key of 64 hex digits, and who has the key can undo the release.
 -- Make one with: openssl rand -hex 32
 -- Hand it over before the script runs: set variable sqlanon_key = '…'
+-- publish runs these statements on duckdb, but:
+-- * under a key of its own it draws by the numbers of rows, which a script does not have
+-- * quasi columns that all hold whole numbers are packed into one number, by their least and greatest values
 
 -- no macro may have the name of a function that this script calls
 select
@@ -184,7 +187,7 @@ coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast
 from "sqlanon_population";
 
 -- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
-create temporary table "sqlanon_drawn" as
+create temporary view "sqlanon_drawn" as
 with row_key as (
     select substr(sha256(key.secret || 'uncertain/disease/row/'), 1, 40) as secret
     from "sqlanon_key" as key
@@ -237,12 +240,12 @@ from line;
 create temporary table "sqlanon_cell_1" as
 with different as (
     select distinct "quasi_1" as cell
-    from "sqlanon_drawn"
+    from "sqlanon_population"
     where "quasi_1" is not null
 )
 select
     cell,
-    row_number() over (order by cell) as cell_code
+    row_number() over (order by cell asc nulls last) as cell_code
 from different;
 
 -- alternative_1: The alternatives of each different cell, each once, in the order in which they are given
@@ -263,7 +266,7 @@ different as (
 )
 select
     cell_code,
-    row_number() over (partition by cell_code order by first_place) as place,
+    row_number() over (partition by cell_code order by first_place asc nulls last) as place,
     value,
     cast(value as varchar) as text
 from different;
@@ -287,7 +290,7 @@ from (
             select
                 text,
                 held,
-                row_number() over (partition by held order by text) as place
+                row_number() over (partition by held order by text asc nulls last) as place
             from looked_up
             where held <> 1
         ),
@@ -295,7 +298,7 @@ from (
             select
                 held,
                 '[' || string_agg(
-                    case when place <= 10 then cast(to_json(text) as varchar) end, ',' order by place
+                    case when place <= 10 then cast(to_json(text) as varchar) end, ',' order by place asc nulls last
                 ) || ']' as texts,
                 count(*) as value_count
             from placed
@@ -339,12 +342,12 @@ inner join common on cell.cell_code = common.cell_code;
 create temporary table "sqlanon_cell_sensitive" as
 with different as (
     select distinct "sensitive" as cell
-    from "sqlanon_drawn"
+    from "sqlanon_population"
     where "sensitive" is not null
 )
 select
     cell,
-    row_number() over (order by cell) as cell_code
+    row_number() over (order by cell asc nulls last) as cell_code
 from different;
 
 -- alternative_sensitive: The alternatives of each different cell, each once, in the order in which they are given
@@ -365,7 +368,7 @@ different as (
 )
 select
     cell_code,
-    row_number() over (partition by cell_code order by first_place) as place,
+    row_number() over (partition by cell_code order by first_place asc nulls last) as place,
     value,
     cast(value as varchar) as text
 from different;
@@ -375,7 +378,7 @@ create temporary table "sqlanon_sensitive_set" as
 with collected as (
     select
         cell_code,
-        list(text order by text) as texts,
+        list(text order by text asc nulls last) as texts,
         count(*) as alternatives
     from "sqlanon_alternative_sensitive"
     group by cell_code
@@ -383,7 +386,7 @@ with collected as (
 select
     cell.cell,
     cell.cell_code,
-    dense_rank() over (order by collected.texts) as set_code,
+    dense_rank() over (order by collected.texts asc nulls last) as set_code,
     collected.alternatives
 from "sqlanon_cell_sensitive" as cell
 inner join collected on cell.cell_code = collected.cell_code;
@@ -446,7 +449,7 @@ from (
             select distinct text
             from "sqlanon_alternative_sensitive"
         )
-        select '[' || string_agg(cast(to_json(occurring.text) as varchar), ',' order by occurring.text) || ']' as missing
+        select '[' || string_agg(cast(to_json(occurring.text) as varchar), ',' order by occurring.text asc nulls last) || ']' as missing
         from occurring
         left join "sqlanon_matrix" as matrix on occurring.text = matrix.sensitive
         where matrix.sensitive is null
@@ -478,7 +481,7 @@ line as (
 )
 select
     min(most.most_alternatives) as most_alternatives,
-    '[' || string_agg(line.shown, ',' order by line.weight, line.sensitive) || ']' as matrix
+    '[' || string_agg(line.shown, ',' order by line.weight asc nulls last, line.sensitive asc nulls last) || ']' as matrix
 from line
 cross join most;
 
@@ -491,7 +494,7 @@ with occurring as (
 )
 select
     influence.sensitive,
-    cast(row_number() over (order by influence.weight) as integer) as held,
+    cast(row_number() over (order by influence.weight asc nulls last) as integer) as held,
     case when cast(influence.weight as double) < cast('0.3' as double) then 0 else 1 end as grave,
     influence."influence_1",
     influence."influence_2",
@@ -573,7 +576,7 @@ ranked as (
         held.grave,
         row_number() over (
             partition by held.cell_code
-            order by held.grave desc, frequency.row_count, held.held
+            order by held.grave desc nulls last, frequency.row_count asc nulls last, held.held asc nulls last
         ) as place
     from "sqlanon_held" as held
     inner join frequency on held.held = frequency.held
@@ -632,9 +635,9 @@ from (
                 row_count,
                 cast(sum(row_count) over (partition by target) as bigint) as total_rows,
                 cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
-                row_number() over (partition by target order by row_count desc, held) as place,
+                row_number() over (partition by target order by row_count desc nulls last, held asc nulls last) as place,
                 cast(sum(row_count) over (
-                    partition by target order by row_count desc, held rows unbounded preceding
+                    partition by target order by row_count desc nulls last, held asc nulls last rows unbounded preceding
                 ) as bigint) as rows_so_far
             from asked
         ),
@@ -732,10 +735,10 @@ with placed as (
 )
 select
     node,
-    cast(dense_rank() over (order by "ancestor_0") as integer) as "code_0",
-    cast(dense_rank() over (partition by "ancestor_1" order by "ancestor_0") as integer) as "branch_0",
-    cast(dense_rank() over (order by "ancestor_1") as integer) as "code_1",
-    cast(dense_rank() over ( order by "ancestor_1") as integer) as "branch_1"
+    cast(dense_rank() over (order by "ancestor_0" asc nulls last) as integer) as "code_0",
+    cast(dense_rank() over (partition by "ancestor_1" order by "ancestor_0" asc nulls last) as integer) as "branch_0",
+    cast(dense_rank() over (order by "ancestor_1" asc nulls last) as integer) as "code_1",
+    cast(dense_rank() over ( order by "ancestor_1" asc nulls last) as integer) as "branch_1"
 from placed;
 
 -- coded_1: The rows with the codes and branches of one quasi attribute's value at its levels, 0 where there is no value
@@ -772,7 +775,7 @@ with valued as (
 numbered as (
     select
         node,
-        row_number() over (order by node) as number,
+        row_number() over (order by node asc nulls last) as number,
         count(*) over () as total
     from valued
 )
@@ -903,7 +906,7 @@ word_0 as (
     select
         *,
         0 as filled_0,
-        cast(sum(bits) over (order by last, cost desc, level rows unbounded preceding) as bigint) as reach
+        cast(sum(bits) over (order by last asc nulls last, cost desc nulls last, level asc nulls last rows unbounded preceding) as bigint) as reach
     from sized
 ),
 "word_1" as (
@@ -955,8 +958,8 @@ select
     count(*) as level_count
 from filled;
 
--- clustering: One sort: rows by the levels in their places, then by the draw
-create temporary table "sqlanon_clustering" as
+-- ordered: The sort of `clustering` where a table numbers its rows in the order in which they are written
+create temporary table "sqlanon_ordered" as
 with packed as (
     select
         point."row_number",
@@ -1050,20 +1053,30 @@ fold_0 as (
 turned as (
     select *
     from "fold_6"
-),
-lined as (
-    select
-        *,
-        row_number() over (order by "word_1", "draw", "tie") - 1 as position
-    from turned
 )
 select
     "row_number",
     "sensitive_count",
-    "cell_code",
-    position,
-    least(position // 5, row_count // 5 - 1) as cluster
-from lined;
+    "cell_code"
+from turned
+order by "word_1" asc nulls last, "draw" asc nulls last, "tie" asc nulls last;
+
+-- clustering: What `clustering` tells, of rows that are numbered in their order (from some number on: inside a transaction it is none that is known)
+create temporary view "sqlanon_clustering" as
+with total as (
+    select
+        min(rowid) as first_number,
+        count(*) as row_count
+    from "sqlanon_ordered"
+)
+select
+    ordered."row_number",
+    ordered."sensitive_count",
+    ordered."cell_code",
+    ordered.rowid - total.first_number as position,
+    least((ordered.rowid - total.first_number) // 5, total.row_count // 5 - 1) as cluster
+from "sqlanon_ordered" as ordered
+cross join total;
 
 -- cluster_value: The sensitive values of every cluster, alternatives included: in how many rows each stands, and the fewest alternatives of a row that holds it
 create temporary table "sqlanon_cluster_value" as
@@ -1110,7 +1123,7 @@ from "sqlanon_clustering" as clustering
 inner join "sqlanon_representative" as representative on clustering.cell_code = representative.cell_code
 group by clustering.cluster, representative.held, representative.grave;
 
--- merges: turn 1 of 16
+-- merges: turn 1 of 1
 
 -- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
 create temporary table "sqlanon_merged" as
@@ -1186,2439 +1199,9 @@ ranked as (
         row_count,
         cast(sum(row_count) over (partition by target) as bigint) as total_rows,
         cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
-        row_number() over (partition by target order by row_count desc, held) as place,
+        row_number() over (partition by target order by row_count desc nulls last, held asc nulls last) as place,
         cast(sum(row_count) over (
-            partition by target order by row_count desc, held rows unbounded preceding
-        ) as bigint) as rows_so_far
-    from counted
-),
-possible as (
-    select
-        target,
-        wanted,
-        total_rows,
-        grave_rows,
-        least(
-            total_rows // 5,
-            total_rows // wanted,
-            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
-        ) as group_count
-    from ranked
-    group by target, wanted, total_rows, grave_rows
-),
-shared as (
-    select
-        possible.target,
-        possible.wanted,
-        possible.total_rows,
-        possible.grave_rows,
-        possible.group_count,
-        case when possible.group_count > 0 then possible.group_count end as divisor,
-        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
-    from possible
-    inner join ranked on possible.target = ranked.target
-    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
-),
-needed as (
-    select
-        *,
-        greatest(0, wanted * group_count - grave_places) as helping_rows,
-        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
-    from shared
-),
-fitting as (
-    select
-        target,
-        total_rows,
-        group_count,
-        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
-        case when divisor > 0 then least(
-            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
-        ) end as largest_size
-    from needed
-),
-sized as (
-    select
-        fitting.target,
-        diversity.grave,
-        case
-            when fitting.largest_size is not null then fitting.largest_size
-            when diversity.diverse = 1 then fitting.total_rows
-        end as largest_size
-    from fitting
-    inner join diversity on fitting.target = diversity.target
-)
-select
-    merged.cluster,
-    merged.target,
-    merged.width,
-    case
-        when merged.changed = 0 then merged.standing
-        when sized.grave = 0 then 1
-        when sized.largest_size <= 9 then 2
-        when merged.width > 4 and sized.largest_size <= 20 then 2
-        else 0
-    end as standing
-from "sqlanon_merged" as merged
-left join sized on merged.target = sized.target;
-
-drop table "sqlanon_judged";
-
--- merges
-create temporary table "sqlanon_judged" as
-select * from "sqlanon_judged_again";
-
-drop table "sqlanon_judged_again";
-
-drop table "sqlanon_merged";
-
--- merges: turn 2 of 16
-
--- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
-create temporary table "sqlanon_merged" as
-with widened as (
-    select max(case when width < 32 then width * 2 else width * 8 end) as width
-    from "sqlanon_judged"
-    where standing = 0
-),
-failing as (
-    select
-        judged.target // widened.width * widened.width as block,
-        widened.width
-    from "sqlanon_judged" as judged
-    cross join widened
-    where judged.standing = 0
-    group by judged.target // widened.width * widened.width, widened.width
-),
-placed as (
-    select
-        judged.*,
-        judged.cluster // widened.width * widened.width as block
-    from "sqlanon_judged" as judged
-    cross join widened
-)
-select
-    placed.cluster,
-    coalesce(failing.block, placed.target) as target,
-    coalesce(failing.width, placed.width) as width,
-    placed.standing,
-    case when failing.block is null then 0 else 1 end as changed
-from placed
-left join failing on placed.block = failing.block;
-
--- judged_again: How every region stands after a turn of merges, judged anew where something was merged
-create temporary table "sqlanon_judged_again" as
-with weight as (
-    select
-        merged.target,
-        cluster_value.held,
-        max(cluster_value.grave) as grave,
-        min(cluster_value.least_alternatives) as least_alternatives
-    from "sqlanon_cluster_value" as cluster_value
-    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_value.held
-),
-diversity as (
-    select
-        target,
-        max(grave) as grave,
-        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
-    from weight
-    group by target
-),
-counted as (
-    select
-        merged.target,
-        3 as wanted,
-        cluster_count.held,
-        cluster_count.grave,
-        cast(sum(cluster_count.row_count) as bigint) as row_count
-    from "sqlanon_cluster_count" as cluster_count
-    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_count.held, cluster_count.grave
-),
-ranked as (
-    select
-        target,
-        wanted,
-        held,
-        grave,
-        row_count,
-        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
-        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
-        row_number() over (partition by target order by row_count desc, held) as place,
-        cast(sum(row_count) over (
-            partition by target order by row_count desc, held rows unbounded preceding
-        ) as bigint) as rows_so_far
-    from counted
-),
-possible as (
-    select
-        target,
-        wanted,
-        total_rows,
-        grave_rows,
-        least(
-            total_rows // 5,
-            total_rows // wanted,
-            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
-        ) as group_count
-    from ranked
-    group by target, wanted, total_rows, grave_rows
-),
-shared as (
-    select
-        possible.target,
-        possible.wanted,
-        possible.total_rows,
-        possible.grave_rows,
-        possible.group_count,
-        case when possible.group_count > 0 then possible.group_count end as divisor,
-        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
-    from possible
-    inner join ranked on possible.target = ranked.target
-    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
-),
-needed as (
-    select
-        *,
-        greatest(0, wanted * group_count - grave_places) as helping_rows,
-        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
-    from shared
-),
-fitting as (
-    select
-        target,
-        total_rows,
-        group_count,
-        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
-        case when divisor > 0 then least(
-            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
-        ) end as largest_size
-    from needed
-),
-sized as (
-    select
-        fitting.target,
-        diversity.grave,
-        case
-            when fitting.largest_size is not null then fitting.largest_size
-            when diversity.diverse = 1 then fitting.total_rows
-        end as largest_size
-    from fitting
-    inner join diversity on fitting.target = diversity.target
-)
-select
-    merged.cluster,
-    merged.target,
-    merged.width,
-    case
-        when merged.changed = 0 then merged.standing
-        when sized.grave = 0 then 1
-        when sized.largest_size <= 9 then 2
-        when merged.width > 4 and sized.largest_size <= 20 then 2
-        else 0
-    end as standing
-from "sqlanon_merged" as merged
-left join sized on merged.target = sized.target;
-
-drop table "sqlanon_judged";
-
--- merges
-create temporary table "sqlanon_judged" as
-select * from "sqlanon_judged_again";
-
-drop table "sqlanon_judged_again";
-
-drop table "sqlanon_merged";
-
--- merges: turn 3 of 16
-
--- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
-create temporary table "sqlanon_merged" as
-with widened as (
-    select max(case when width < 32 then width * 2 else width * 8 end) as width
-    from "sqlanon_judged"
-    where standing = 0
-),
-failing as (
-    select
-        judged.target // widened.width * widened.width as block,
-        widened.width
-    from "sqlanon_judged" as judged
-    cross join widened
-    where judged.standing = 0
-    group by judged.target // widened.width * widened.width, widened.width
-),
-placed as (
-    select
-        judged.*,
-        judged.cluster // widened.width * widened.width as block
-    from "sqlanon_judged" as judged
-    cross join widened
-)
-select
-    placed.cluster,
-    coalesce(failing.block, placed.target) as target,
-    coalesce(failing.width, placed.width) as width,
-    placed.standing,
-    case when failing.block is null then 0 else 1 end as changed
-from placed
-left join failing on placed.block = failing.block;
-
--- judged_again: How every region stands after a turn of merges, judged anew where something was merged
-create temporary table "sqlanon_judged_again" as
-with weight as (
-    select
-        merged.target,
-        cluster_value.held,
-        max(cluster_value.grave) as grave,
-        min(cluster_value.least_alternatives) as least_alternatives
-    from "sqlanon_cluster_value" as cluster_value
-    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_value.held
-),
-diversity as (
-    select
-        target,
-        max(grave) as grave,
-        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
-    from weight
-    group by target
-),
-counted as (
-    select
-        merged.target,
-        3 as wanted,
-        cluster_count.held,
-        cluster_count.grave,
-        cast(sum(cluster_count.row_count) as bigint) as row_count
-    from "sqlanon_cluster_count" as cluster_count
-    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_count.held, cluster_count.grave
-),
-ranked as (
-    select
-        target,
-        wanted,
-        held,
-        grave,
-        row_count,
-        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
-        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
-        row_number() over (partition by target order by row_count desc, held) as place,
-        cast(sum(row_count) over (
-            partition by target order by row_count desc, held rows unbounded preceding
-        ) as bigint) as rows_so_far
-    from counted
-),
-possible as (
-    select
-        target,
-        wanted,
-        total_rows,
-        grave_rows,
-        least(
-            total_rows // 5,
-            total_rows // wanted,
-            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
-        ) as group_count
-    from ranked
-    group by target, wanted, total_rows, grave_rows
-),
-shared as (
-    select
-        possible.target,
-        possible.wanted,
-        possible.total_rows,
-        possible.grave_rows,
-        possible.group_count,
-        case when possible.group_count > 0 then possible.group_count end as divisor,
-        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
-    from possible
-    inner join ranked on possible.target = ranked.target
-    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
-),
-needed as (
-    select
-        *,
-        greatest(0, wanted * group_count - grave_places) as helping_rows,
-        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
-    from shared
-),
-fitting as (
-    select
-        target,
-        total_rows,
-        group_count,
-        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
-        case when divisor > 0 then least(
-            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
-        ) end as largest_size
-    from needed
-),
-sized as (
-    select
-        fitting.target,
-        diversity.grave,
-        case
-            when fitting.largest_size is not null then fitting.largest_size
-            when diversity.diverse = 1 then fitting.total_rows
-        end as largest_size
-    from fitting
-    inner join diversity on fitting.target = diversity.target
-)
-select
-    merged.cluster,
-    merged.target,
-    merged.width,
-    case
-        when merged.changed = 0 then merged.standing
-        when sized.grave = 0 then 1
-        when sized.largest_size <= 9 then 2
-        when merged.width > 4 and sized.largest_size <= 20 then 2
-        else 0
-    end as standing
-from "sqlanon_merged" as merged
-left join sized on merged.target = sized.target;
-
-drop table "sqlanon_judged";
-
--- merges
-create temporary table "sqlanon_judged" as
-select * from "sqlanon_judged_again";
-
-drop table "sqlanon_judged_again";
-
-drop table "sqlanon_merged";
-
--- merges: turn 4 of 16
-
--- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
-create temporary table "sqlanon_merged" as
-with widened as (
-    select max(case when width < 32 then width * 2 else width * 8 end) as width
-    from "sqlanon_judged"
-    where standing = 0
-),
-failing as (
-    select
-        judged.target // widened.width * widened.width as block,
-        widened.width
-    from "sqlanon_judged" as judged
-    cross join widened
-    where judged.standing = 0
-    group by judged.target // widened.width * widened.width, widened.width
-),
-placed as (
-    select
-        judged.*,
-        judged.cluster // widened.width * widened.width as block
-    from "sqlanon_judged" as judged
-    cross join widened
-)
-select
-    placed.cluster,
-    coalesce(failing.block, placed.target) as target,
-    coalesce(failing.width, placed.width) as width,
-    placed.standing,
-    case when failing.block is null then 0 else 1 end as changed
-from placed
-left join failing on placed.block = failing.block;
-
--- judged_again: How every region stands after a turn of merges, judged anew where something was merged
-create temporary table "sqlanon_judged_again" as
-with weight as (
-    select
-        merged.target,
-        cluster_value.held,
-        max(cluster_value.grave) as grave,
-        min(cluster_value.least_alternatives) as least_alternatives
-    from "sqlanon_cluster_value" as cluster_value
-    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_value.held
-),
-diversity as (
-    select
-        target,
-        max(grave) as grave,
-        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
-    from weight
-    group by target
-),
-counted as (
-    select
-        merged.target,
-        3 as wanted,
-        cluster_count.held,
-        cluster_count.grave,
-        cast(sum(cluster_count.row_count) as bigint) as row_count
-    from "sqlanon_cluster_count" as cluster_count
-    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_count.held, cluster_count.grave
-),
-ranked as (
-    select
-        target,
-        wanted,
-        held,
-        grave,
-        row_count,
-        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
-        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
-        row_number() over (partition by target order by row_count desc, held) as place,
-        cast(sum(row_count) over (
-            partition by target order by row_count desc, held rows unbounded preceding
-        ) as bigint) as rows_so_far
-    from counted
-),
-possible as (
-    select
-        target,
-        wanted,
-        total_rows,
-        grave_rows,
-        least(
-            total_rows // 5,
-            total_rows // wanted,
-            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
-        ) as group_count
-    from ranked
-    group by target, wanted, total_rows, grave_rows
-),
-shared as (
-    select
-        possible.target,
-        possible.wanted,
-        possible.total_rows,
-        possible.grave_rows,
-        possible.group_count,
-        case when possible.group_count > 0 then possible.group_count end as divisor,
-        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
-    from possible
-    inner join ranked on possible.target = ranked.target
-    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
-),
-needed as (
-    select
-        *,
-        greatest(0, wanted * group_count - grave_places) as helping_rows,
-        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
-    from shared
-),
-fitting as (
-    select
-        target,
-        total_rows,
-        group_count,
-        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
-        case when divisor > 0 then least(
-            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
-        ) end as largest_size
-    from needed
-),
-sized as (
-    select
-        fitting.target,
-        diversity.grave,
-        case
-            when fitting.largest_size is not null then fitting.largest_size
-            when diversity.diverse = 1 then fitting.total_rows
-        end as largest_size
-    from fitting
-    inner join diversity on fitting.target = diversity.target
-)
-select
-    merged.cluster,
-    merged.target,
-    merged.width,
-    case
-        when merged.changed = 0 then merged.standing
-        when sized.grave = 0 then 1
-        when sized.largest_size <= 9 then 2
-        when merged.width > 4 and sized.largest_size <= 20 then 2
-        else 0
-    end as standing
-from "sqlanon_merged" as merged
-left join sized on merged.target = sized.target;
-
-drop table "sqlanon_judged";
-
--- merges
-create temporary table "sqlanon_judged" as
-select * from "sqlanon_judged_again";
-
-drop table "sqlanon_judged_again";
-
-drop table "sqlanon_merged";
-
--- merges: turn 5 of 16
-
--- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
-create temporary table "sqlanon_merged" as
-with widened as (
-    select max(case when width < 32 then width * 2 else width * 8 end) as width
-    from "sqlanon_judged"
-    where standing = 0
-),
-failing as (
-    select
-        judged.target // widened.width * widened.width as block,
-        widened.width
-    from "sqlanon_judged" as judged
-    cross join widened
-    where judged.standing = 0
-    group by judged.target // widened.width * widened.width, widened.width
-),
-placed as (
-    select
-        judged.*,
-        judged.cluster // widened.width * widened.width as block
-    from "sqlanon_judged" as judged
-    cross join widened
-)
-select
-    placed.cluster,
-    coalesce(failing.block, placed.target) as target,
-    coalesce(failing.width, placed.width) as width,
-    placed.standing,
-    case when failing.block is null then 0 else 1 end as changed
-from placed
-left join failing on placed.block = failing.block;
-
--- judged_again: How every region stands after a turn of merges, judged anew where something was merged
-create temporary table "sqlanon_judged_again" as
-with weight as (
-    select
-        merged.target,
-        cluster_value.held,
-        max(cluster_value.grave) as grave,
-        min(cluster_value.least_alternatives) as least_alternatives
-    from "sqlanon_cluster_value" as cluster_value
-    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_value.held
-),
-diversity as (
-    select
-        target,
-        max(grave) as grave,
-        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
-    from weight
-    group by target
-),
-counted as (
-    select
-        merged.target,
-        3 as wanted,
-        cluster_count.held,
-        cluster_count.grave,
-        cast(sum(cluster_count.row_count) as bigint) as row_count
-    from "sqlanon_cluster_count" as cluster_count
-    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_count.held, cluster_count.grave
-),
-ranked as (
-    select
-        target,
-        wanted,
-        held,
-        grave,
-        row_count,
-        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
-        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
-        row_number() over (partition by target order by row_count desc, held) as place,
-        cast(sum(row_count) over (
-            partition by target order by row_count desc, held rows unbounded preceding
-        ) as bigint) as rows_so_far
-    from counted
-),
-possible as (
-    select
-        target,
-        wanted,
-        total_rows,
-        grave_rows,
-        least(
-            total_rows // 5,
-            total_rows // wanted,
-            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
-        ) as group_count
-    from ranked
-    group by target, wanted, total_rows, grave_rows
-),
-shared as (
-    select
-        possible.target,
-        possible.wanted,
-        possible.total_rows,
-        possible.grave_rows,
-        possible.group_count,
-        case when possible.group_count > 0 then possible.group_count end as divisor,
-        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
-    from possible
-    inner join ranked on possible.target = ranked.target
-    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
-),
-needed as (
-    select
-        *,
-        greatest(0, wanted * group_count - grave_places) as helping_rows,
-        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
-    from shared
-),
-fitting as (
-    select
-        target,
-        total_rows,
-        group_count,
-        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
-        case when divisor > 0 then least(
-            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
-        ) end as largest_size
-    from needed
-),
-sized as (
-    select
-        fitting.target,
-        diversity.grave,
-        case
-            when fitting.largest_size is not null then fitting.largest_size
-            when diversity.diverse = 1 then fitting.total_rows
-        end as largest_size
-    from fitting
-    inner join diversity on fitting.target = diversity.target
-)
-select
-    merged.cluster,
-    merged.target,
-    merged.width,
-    case
-        when merged.changed = 0 then merged.standing
-        when sized.grave = 0 then 1
-        when sized.largest_size <= 9 then 2
-        when merged.width > 4 and sized.largest_size <= 20 then 2
-        else 0
-    end as standing
-from "sqlanon_merged" as merged
-left join sized on merged.target = sized.target;
-
-drop table "sqlanon_judged";
-
--- merges
-create temporary table "sqlanon_judged" as
-select * from "sqlanon_judged_again";
-
-drop table "sqlanon_judged_again";
-
-drop table "sqlanon_merged";
-
--- merges: turn 6 of 16
-
--- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
-create temporary table "sqlanon_merged" as
-with widened as (
-    select max(case when width < 32 then width * 2 else width * 8 end) as width
-    from "sqlanon_judged"
-    where standing = 0
-),
-failing as (
-    select
-        judged.target // widened.width * widened.width as block,
-        widened.width
-    from "sqlanon_judged" as judged
-    cross join widened
-    where judged.standing = 0
-    group by judged.target // widened.width * widened.width, widened.width
-),
-placed as (
-    select
-        judged.*,
-        judged.cluster // widened.width * widened.width as block
-    from "sqlanon_judged" as judged
-    cross join widened
-)
-select
-    placed.cluster,
-    coalesce(failing.block, placed.target) as target,
-    coalesce(failing.width, placed.width) as width,
-    placed.standing,
-    case when failing.block is null then 0 else 1 end as changed
-from placed
-left join failing on placed.block = failing.block;
-
--- judged_again: How every region stands after a turn of merges, judged anew where something was merged
-create temporary table "sqlanon_judged_again" as
-with weight as (
-    select
-        merged.target,
-        cluster_value.held,
-        max(cluster_value.grave) as grave,
-        min(cluster_value.least_alternatives) as least_alternatives
-    from "sqlanon_cluster_value" as cluster_value
-    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_value.held
-),
-diversity as (
-    select
-        target,
-        max(grave) as grave,
-        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
-    from weight
-    group by target
-),
-counted as (
-    select
-        merged.target,
-        3 as wanted,
-        cluster_count.held,
-        cluster_count.grave,
-        cast(sum(cluster_count.row_count) as bigint) as row_count
-    from "sqlanon_cluster_count" as cluster_count
-    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_count.held, cluster_count.grave
-),
-ranked as (
-    select
-        target,
-        wanted,
-        held,
-        grave,
-        row_count,
-        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
-        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
-        row_number() over (partition by target order by row_count desc, held) as place,
-        cast(sum(row_count) over (
-            partition by target order by row_count desc, held rows unbounded preceding
-        ) as bigint) as rows_so_far
-    from counted
-),
-possible as (
-    select
-        target,
-        wanted,
-        total_rows,
-        grave_rows,
-        least(
-            total_rows // 5,
-            total_rows // wanted,
-            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
-        ) as group_count
-    from ranked
-    group by target, wanted, total_rows, grave_rows
-),
-shared as (
-    select
-        possible.target,
-        possible.wanted,
-        possible.total_rows,
-        possible.grave_rows,
-        possible.group_count,
-        case when possible.group_count > 0 then possible.group_count end as divisor,
-        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
-    from possible
-    inner join ranked on possible.target = ranked.target
-    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
-),
-needed as (
-    select
-        *,
-        greatest(0, wanted * group_count - grave_places) as helping_rows,
-        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
-    from shared
-),
-fitting as (
-    select
-        target,
-        total_rows,
-        group_count,
-        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
-        case when divisor > 0 then least(
-            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
-        ) end as largest_size
-    from needed
-),
-sized as (
-    select
-        fitting.target,
-        diversity.grave,
-        case
-            when fitting.largest_size is not null then fitting.largest_size
-            when diversity.diverse = 1 then fitting.total_rows
-        end as largest_size
-    from fitting
-    inner join diversity on fitting.target = diversity.target
-)
-select
-    merged.cluster,
-    merged.target,
-    merged.width,
-    case
-        when merged.changed = 0 then merged.standing
-        when sized.grave = 0 then 1
-        when sized.largest_size <= 9 then 2
-        when merged.width > 4 and sized.largest_size <= 20 then 2
-        else 0
-    end as standing
-from "sqlanon_merged" as merged
-left join sized on merged.target = sized.target;
-
-drop table "sqlanon_judged";
-
--- merges
-create temporary table "sqlanon_judged" as
-select * from "sqlanon_judged_again";
-
-drop table "sqlanon_judged_again";
-
-drop table "sqlanon_merged";
-
--- merges: turn 7 of 16
-
--- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
-create temporary table "sqlanon_merged" as
-with widened as (
-    select max(case when width < 32 then width * 2 else width * 8 end) as width
-    from "sqlanon_judged"
-    where standing = 0
-),
-failing as (
-    select
-        judged.target // widened.width * widened.width as block,
-        widened.width
-    from "sqlanon_judged" as judged
-    cross join widened
-    where judged.standing = 0
-    group by judged.target // widened.width * widened.width, widened.width
-),
-placed as (
-    select
-        judged.*,
-        judged.cluster // widened.width * widened.width as block
-    from "sqlanon_judged" as judged
-    cross join widened
-)
-select
-    placed.cluster,
-    coalesce(failing.block, placed.target) as target,
-    coalesce(failing.width, placed.width) as width,
-    placed.standing,
-    case when failing.block is null then 0 else 1 end as changed
-from placed
-left join failing on placed.block = failing.block;
-
--- judged_again: How every region stands after a turn of merges, judged anew where something was merged
-create temporary table "sqlanon_judged_again" as
-with weight as (
-    select
-        merged.target,
-        cluster_value.held,
-        max(cluster_value.grave) as grave,
-        min(cluster_value.least_alternatives) as least_alternatives
-    from "sqlanon_cluster_value" as cluster_value
-    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_value.held
-),
-diversity as (
-    select
-        target,
-        max(grave) as grave,
-        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
-    from weight
-    group by target
-),
-counted as (
-    select
-        merged.target,
-        3 as wanted,
-        cluster_count.held,
-        cluster_count.grave,
-        cast(sum(cluster_count.row_count) as bigint) as row_count
-    from "sqlanon_cluster_count" as cluster_count
-    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_count.held, cluster_count.grave
-),
-ranked as (
-    select
-        target,
-        wanted,
-        held,
-        grave,
-        row_count,
-        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
-        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
-        row_number() over (partition by target order by row_count desc, held) as place,
-        cast(sum(row_count) over (
-            partition by target order by row_count desc, held rows unbounded preceding
-        ) as bigint) as rows_so_far
-    from counted
-),
-possible as (
-    select
-        target,
-        wanted,
-        total_rows,
-        grave_rows,
-        least(
-            total_rows // 5,
-            total_rows // wanted,
-            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
-        ) as group_count
-    from ranked
-    group by target, wanted, total_rows, grave_rows
-),
-shared as (
-    select
-        possible.target,
-        possible.wanted,
-        possible.total_rows,
-        possible.grave_rows,
-        possible.group_count,
-        case when possible.group_count > 0 then possible.group_count end as divisor,
-        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
-    from possible
-    inner join ranked on possible.target = ranked.target
-    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
-),
-needed as (
-    select
-        *,
-        greatest(0, wanted * group_count - grave_places) as helping_rows,
-        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
-    from shared
-),
-fitting as (
-    select
-        target,
-        total_rows,
-        group_count,
-        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
-        case when divisor > 0 then least(
-            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
-        ) end as largest_size
-    from needed
-),
-sized as (
-    select
-        fitting.target,
-        diversity.grave,
-        case
-            when fitting.largest_size is not null then fitting.largest_size
-            when diversity.diverse = 1 then fitting.total_rows
-        end as largest_size
-    from fitting
-    inner join diversity on fitting.target = diversity.target
-)
-select
-    merged.cluster,
-    merged.target,
-    merged.width,
-    case
-        when merged.changed = 0 then merged.standing
-        when sized.grave = 0 then 1
-        when sized.largest_size <= 9 then 2
-        when merged.width > 4 and sized.largest_size <= 20 then 2
-        else 0
-    end as standing
-from "sqlanon_merged" as merged
-left join sized on merged.target = sized.target;
-
-drop table "sqlanon_judged";
-
--- merges
-create temporary table "sqlanon_judged" as
-select * from "sqlanon_judged_again";
-
-drop table "sqlanon_judged_again";
-
-drop table "sqlanon_merged";
-
--- merges: turn 8 of 16
-
--- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
-create temporary table "sqlanon_merged" as
-with widened as (
-    select max(case when width < 32 then width * 2 else width * 8 end) as width
-    from "sqlanon_judged"
-    where standing = 0
-),
-failing as (
-    select
-        judged.target // widened.width * widened.width as block,
-        widened.width
-    from "sqlanon_judged" as judged
-    cross join widened
-    where judged.standing = 0
-    group by judged.target // widened.width * widened.width, widened.width
-),
-placed as (
-    select
-        judged.*,
-        judged.cluster // widened.width * widened.width as block
-    from "sqlanon_judged" as judged
-    cross join widened
-)
-select
-    placed.cluster,
-    coalesce(failing.block, placed.target) as target,
-    coalesce(failing.width, placed.width) as width,
-    placed.standing,
-    case when failing.block is null then 0 else 1 end as changed
-from placed
-left join failing on placed.block = failing.block;
-
--- judged_again: How every region stands after a turn of merges, judged anew where something was merged
-create temporary table "sqlanon_judged_again" as
-with weight as (
-    select
-        merged.target,
-        cluster_value.held,
-        max(cluster_value.grave) as grave,
-        min(cluster_value.least_alternatives) as least_alternatives
-    from "sqlanon_cluster_value" as cluster_value
-    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_value.held
-),
-diversity as (
-    select
-        target,
-        max(grave) as grave,
-        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
-    from weight
-    group by target
-),
-counted as (
-    select
-        merged.target,
-        3 as wanted,
-        cluster_count.held,
-        cluster_count.grave,
-        cast(sum(cluster_count.row_count) as bigint) as row_count
-    from "sqlanon_cluster_count" as cluster_count
-    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_count.held, cluster_count.grave
-),
-ranked as (
-    select
-        target,
-        wanted,
-        held,
-        grave,
-        row_count,
-        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
-        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
-        row_number() over (partition by target order by row_count desc, held) as place,
-        cast(sum(row_count) over (
-            partition by target order by row_count desc, held rows unbounded preceding
-        ) as bigint) as rows_so_far
-    from counted
-),
-possible as (
-    select
-        target,
-        wanted,
-        total_rows,
-        grave_rows,
-        least(
-            total_rows // 5,
-            total_rows // wanted,
-            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
-        ) as group_count
-    from ranked
-    group by target, wanted, total_rows, grave_rows
-),
-shared as (
-    select
-        possible.target,
-        possible.wanted,
-        possible.total_rows,
-        possible.grave_rows,
-        possible.group_count,
-        case when possible.group_count > 0 then possible.group_count end as divisor,
-        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
-    from possible
-    inner join ranked on possible.target = ranked.target
-    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
-),
-needed as (
-    select
-        *,
-        greatest(0, wanted * group_count - grave_places) as helping_rows,
-        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
-    from shared
-),
-fitting as (
-    select
-        target,
-        total_rows,
-        group_count,
-        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
-        case when divisor > 0 then least(
-            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
-        ) end as largest_size
-    from needed
-),
-sized as (
-    select
-        fitting.target,
-        diversity.grave,
-        case
-            when fitting.largest_size is not null then fitting.largest_size
-            when diversity.diverse = 1 then fitting.total_rows
-        end as largest_size
-    from fitting
-    inner join diversity on fitting.target = diversity.target
-)
-select
-    merged.cluster,
-    merged.target,
-    merged.width,
-    case
-        when merged.changed = 0 then merged.standing
-        when sized.grave = 0 then 1
-        when sized.largest_size <= 9 then 2
-        when merged.width > 4 and sized.largest_size <= 20 then 2
-        else 0
-    end as standing
-from "sqlanon_merged" as merged
-left join sized on merged.target = sized.target;
-
-drop table "sqlanon_judged";
-
--- merges
-create temporary table "sqlanon_judged" as
-select * from "sqlanon_judged_again";
-
-drop table "sqlanon_judged_again";
-
-drop table "sqlanon_merged";
-
--- merges: turn 9 of 16
-
--- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
-create temporary table "sqlanon_merged" as
-with widened as (
-    select max(case when width < 32 then width * 2 else width * 8 end) as width
-    from "sqlanon_judged"
-    where standing = 0
-),
-failing as (
-    select
-        judged.target // widened.width * widened.width as block,
-        widened.width
-    from "sqlanon_judged" as judged
-    cross join widened
-    where judged.standing = 0
-    group by judged.target // widened.width * widened.width, widened.width
-),
-placed as (
-    select
-        judged.*,
-        judged.cluster // widened.width * widened.width as block
-    from "sqlanon_judged" as judged
-    cross join widened
-)
-select
-    placed.cluster,
-    coalesce(failing.block, placed.target) as target,
-    coalesce(failing.width, placed.width) as width,
-    placed.standing,
-    case when failing.block is null then 0 else 1 end as changed
-from placed
-left join failing on placed.block = failing.block;
-
--- judged_again: How every region stands after a turn of merges, judged anew where something was merged
-create temporary table "sqlanon_judged_again" as
-with weight as (
-    select
-        merged.target,
-        cluster_value.held,
-        max(cluster_value.grave) as grave,
-        min(cluster_value.least_alternatives) as least_alternatives
-    from "sqlanon_cluster_value" as cluster_value
-    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_value.held
-),
-diversity as (
-    select
-        target,
-        max(grave) as grave,
-        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
-    from weight
-    group by target
-),
-counted as (
-    select
-        merged.target,
-        3 as wanted,
-        cluster_count.held,
-        cluster_count.grave,
-        cast(sum(cluster_count.row_count) as bigint) as row_count
-    from "sqlanon_cluster_count" as cluster_count
-    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_count.held, cluster_count.grave
-),
-ranked as (
-    select
-        target,
-        wanted,
-        held,
-        grave,
-        row_count,
-        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
-        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
-        row_number() over (partition by target order by row_count desc, held) as place,
-        cast(sum(row_count) over (
-            partition by target order by row_count desc, held rows unbounded preceding
-        ) as bigint) as rows_so_far
-    from counted
-),
-possible as (
-    select
-        target,
-        wanted,
-        total_rows,
-        grave_rows,
-        least(
-            total_rows // 5,
-            total_rows // wanted,
-            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
-        ) as group_count
-    from ranked
-    group by target, wanted, total_rows, grave_rows
-),
-shared as (
-    select
-        possible.target,
-        possible.wanted,
-        possible.total_rows,
-        possible.grave_rows,
-        possible.group_count,
-        case when possible.group_count > 0 then possible.group_count end as divisor,
-        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
-    from possible
-    inner join ranked on possible.target = ranked.target
-    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
-),
-needed as (
-    select
-        *,
-        greatest(0, wanted * group_count - grave_places) as helping_rows,
-        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
-    from shared
-),
-fitting as (
-    select
-        target,
-        total_rows,
-        group_count,
-        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
-        case when divisor > 0 then least(
-            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
-        ) end as largest_size
-    from needed
-),
-sized as (
-    select
-        fitting.target,
-        diversity.grave,
-        case
-            when fitting.largest_size is not null then fitting.largest_size
-            when diversity.diverse = 1 then fitting.total_rows
-        end as largest_size
-    from fitting
-    inner join diversity on fitting.target = diversity.target
-)
-select
-    merged.cluster,
-    merged.target,
-    merged.width,
-    case
-        when merged.changed = 0 then merged.standing
-        when sized.grave = 0 then 1
-        when sized.largest_size <= 9 then 2
-        when merged.width > 4 and sized.largest_size <= 20 then 2
-        else 0
-    end as standing
-from "sqlanon_merged" as merged
-left join sized on merged.target = sized.target;
-
-drop table "sqlanon_judged";
-
--- merges
-create temporary table "sqlanon_judged" as
-select * from "sqlanon_judged_again";
-
-drop table "sqlanon_judged_again";
-
-drop table "sqlanon_merged";
-
--- merges: turn 10 of 16
-
--- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
-create temporary table "sqlanon_merged" as
-with widened as (
-    select max(case when width < 32 then width * 2 else width * 8 end) as width
-    from "sqlanon_judged"
-    where standing = 0
-),
-failing as (
-    select
-        judged.target // widened.width * widened.width as block,
-        widened.width
-    from "sqlanon_judged" as judged
-    cross join widened
-    where judged.standing = 0
-    group by judged.target // widened.width * widened.width, widened.width
-),
-placed as (
-    select
-        judged.*,
-        judged.cluster // widened.width * widened.width as block
-    from "sqlanon_judged" as judged
-    cross join widened
-)
-select
-    placed.cluster,
-    coalesce(failing.block, placed.target) as target,
-    coalesce(failing.width, placed.width) as width,
-    placed.standing,
-    case when failing.block is null then 0 else 1 end as changed
-from placed
-left join failing on placed.block = failing.block;
-
--- judged_again: How every region stands after a turn of merges, judged anew where something was merged
-create temporary table "sqlanon_judged_again" as
-with weight as (
-    select
-        merged.target,
-        cluster_value.held,
-        max(cluster_value.grave) as grave,
-        min(cluster_value.least_alternatives) as least_alternatives
-    from "sqlanon_cluster_value" as cluster_value
-    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_value.held
-),
-diversity as (
-    select
-        target,
-        max(grave) as grave,
-        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
-    from weight
-    group by target
-),
-counted as (
-    select
-        merged.target,
-        3 as wanted,
-        cluster_count.held,
-        cluster_count.grave,
-        cast(sum(cluster_count.row_count) as bigint) as row_count
-    from "sqlanon_cluster_count" as cluster_count
-    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_count.held, cluster_count.grave
-),
-ranked as (
-    select
-        target,
-        wanted,
-        held,
-        grave,
-        row_count,
-        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
-        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
-        row_number() over (partition by target order by row_count desc, held) as place,
-        cast(sum(row_count) over (
-            partition by target order by row_count desc, held rows unbounded preceding
-        ) as bigint) as rows_so_far
-    from counted
-),
-possible as (
-    select
-        target,
-        wanted,
-        total_rows,
-        grave_rows,
-        least(
-            total_rows // 5,
-            total_rows // wanted,
-            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
-        ) as group_count
-    from ranked
-    group by target, wanted, total_rows, grave_rows
-),
-shared as (
-    select
-        possible.target,
-        possible.wanted,
-        possible.total_rows,
-        possible.grave_rows,
-        possible.group_count,
-        case when possible.group_count > 0 then possible.group_count end as divisor,
-        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
-    from possible
-    inner join ranked on possible.target = ranked.target
-    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
-),
-needed as (
-    select
-        *,
-        greatest(0, wanted * group_count - grave_places) as helping_rows,
-        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
-    from shared
-),
-fitting as (
-    select
-        target,
-        total_rows,
-        group_count,
-        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
-        case when divisor > 0 then least(
-            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
-        ) end as largest_size
-    from needed
-),
-sized as (
-    select
-        fitting.target,
-        diversity.grave,
-        case
-            when fitting.largest_size is not null then fitting.largest_size
-            when diversity.diverse = 1 then fitting.total_rows
-        end as largest_size
-    from fitting
-    inner join diversity on fitting.target = diversity.target
-)
-select
-    merged.cluster,
-    merged.target,
-    merged.width,
-    case
-        when merged.changed = 0 then merged.standing
-        when sized.grave = 0 then 1
-        when sized.largest_size <= 9 then 2
-        when merged.width > 4 and sized.largest_size <= 20 then 2
-        else 0
-    end as standing
-from "sqlanon_merged" as merged
-left join sized on merged.target = sized.target;
-
-drop table "sqlanon_judged";
-
--- merges
-create temporary table "sqlanon_judged" as
-select * from "sqlanon_judged_again";
-
-drop table "sqlanon_judged_again";
-
-drop table "sqlanon_merged";
-
--- merges: turn 11 of 16
-
--- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
-create temporary table "sqlanon_merged" as
-with widened as (
-    select max(case when width < 32 then width * 2 else width * 8 end) as width
-    from "sqlanon_judged"
-    where standing = 0
-),
-failing as (
-    select
-        judged.target // widened.width * widened.width as block,
-        widened.width
-    from "sqlanon_judged" as judged
-    cross join widened
-    where judged.standing = 0
-    group by judged.target // widened.width * widened.width, widened.width
-),
-placed as (
-    select
-        judged.*,
-        judged.cluster // widened.width * widened.width as block
-    from "sqlanon_judged" as judged
-    cross join widened
-)
-select
-    placed.cluster,
-    coalesce(failing.block, placed.target) as target,
-    coalesce(failing.width, placed.width) as width,
-    placed.standing,
-    case when failing.block is null then 0 else 1 end as changed
-from placed
-left join failing on placed.block = failing.block;
-
--- judged_again: How every region stands after a turn of merges, judged anew where something was merged
-create temporary table "sqlanon_judged_again" as
-with weight as (
-    select
-        merged.target,
-        cluster_value.held,
-        max(cluster_value.grave) as grave,
-        min(cluster_value.least_alternatives) as least_alternatives
-    from "sqlanon_cluster_value" as cluster_value
-    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_value.held
-),
-diversity as (
-    select
-        target,
-        max(grave) as grave,
-        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
-    from weight
-    group by target
-),
-counted as (
-    select
-        merged.target,
-        3 as wanted,
-        cluster_count.held,
-        cluster_count.grave,
-        cast(sum(cluster_count.row_count) as bigint) as row_count
-    from "sqlanon_cluster_count" as cluster_count
-    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_count.held, cluster_count.grave
-),
-ranked as (
-    select
-        target,
-        wanted,
-        held,
-        grave,
-        row_count,
-        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
-        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
-        row_number() over (partition by target order by row_count desc, held) as place,
-        cast(sum(row_count) over (
-            partition by target order by row_count desc, held rows unbounded preceding
-        ) as bigint) as rows_so_far
-    from counted
-),
-possible as (
-    select
-        target,
-        wanted,
-        total_rows,
-        grave_rows,
-        least(
-            total_rows // 5,
-            total_rows // wanted,
-            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
-        ) as group_count
-    from ranked
-    group by target, wanted, total_rows, grave_rows
-),
-shared as (
-    select
-        possible.target,
-        possible.wanted,
-        possible.total_rows,
-        possible.grave_rows,
-        possible.group_count,
-        case when possible.group_count > 0 then possible.group_count end as divisor,
-        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
-    from possible
-    inner join ranked on possible.target = ranked.target
-    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
-),
-needed as (
-    select
-        *,
-        greatest(0, wanted * group_count - grave_places) as helping_rows,
-        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
-    from shared
-),
-fitting as (
-    select
-        target,
-        total_rows,
-        group_count,
-        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
-        case when divisor > 0 then least(
-            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
-        ) end as largest_size
-    from needed
-),
-sized as (
-    select
-        fitting.target,
-        diversity.grave,
-        case
-            when fitting.largest_size is not null then fitting.largest_size
-            when diversity.diverse = 1 then fitting.total_rows
-        end as largest_size
-    from fitting
-    inner join diversity on fitting.target = diversity.target
-)
-select
-    merged.cluster,
-    merged.target,
-    merged.width,
-    case
-        when merged.changed = 0 then merged.standing
-        when sized.grave = 0 then 1
-        when sized.largest_size <= 9 then 2
-        when merged.width > 4 and sized.largest_size <= 20 then 2
-        else 0
-    end as standing
-from "sqlanon_merged" as merged
-left join sized on merged.target = sized.target;
-
-drop table "sqlanon_judged";
-
--- merges
-create temporary table "sqlanon_judged" as
-select * from "sqlanon_judged_again";
-
-drop table "sqlanon_judged_again";
-
-drop table "sqlanon_merged";
-
--- merges: turn 12 of 16
-
--- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
-create temporary table "sqlanon_merged" as
-with widened as (
-    select max(case when width < 32 then width * 2 else width * 8 end) as width
-    from "sqlanon_judged"
-    where standing = 0
-),
-failing as (
-    select
-        judged.target // widened.width * widened.width as block,
-        widened.width
-    from "sqlanon_judged" as judged
-    cross join widened
-    where judged.standing = 0
-    group by judged.target // widened.width * widened.width, widened.width
-),
-placed as (
-    select
-        judged.*,
-        judged.cluster // widened.width * widened.width as block
-    from "sqlanon_judged" as judged
-    cross join widened
-)
-select
-    placed.cluster,
-    coalesce(failing.block, placed.target) as target,
-    coalesce(failing.width, placed.width) as width,
-    placed.standing,
-    case when failing.block is null then 0 else 1 end as changed
-from placed
-left join failing on placed.block = failing.block;
-
--- judged_again: How every region stands after a turn of merges, judged anew where something was merged
-create temporary table "sqlanon_judged_again" as
-with weight as (
-    select
-        merged.target,
-        cluster_value.held,
-        max(cluster_value.grave) as grave,
-        min(cluster_value.least_alternatives) as least_alternatives
-    from "sqlanon_cluster_value" as cluster_value
-    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_value.held
-),
-diversity as (
-    select
-        target,
-        max(grave) as grave,
-        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
-    from weight
-    group by target
-),
-counted as (
-    select
-        merged.target,
-        3 as wanted,
-        cluster_count.held,
-        cluster_count.grave,
-        cast(sum(cluster_count.row_count) as bigint) as row_count
-    from "sqlanon_cluster_count" as cluster_count
-    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_count.held, cluster_count.grave
-),
-ranked as (
-    select
-        target,
-        wanted,
-        held,
-        grave,
-        row_count,
-        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
-        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
-        row_number() over (partition by target order by row_count desc, held) as place,
-        cast(sum(row_count) over (
-            partition by target order by row_count desc, held rows unbounded preceding
-        ) as bigint) as rows_so_far
-    from counted
-),
-possible as (
-    select
-        target,
-        wanted,
-        total_rows,
-        grave_rows,
-        least(
-            total_rows // 5,
-            total_rows // wanted,
-            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
-        ) as group_count
-    from ranked
-    group by target, wanted, total_rows, grave_rows
-),
-shared as (
-    select
-        possible.target,
-        possible.wanted,
-        possible.total_rows,
-        possible.grave_rows,
-        possible.group_count,
-        case when possible.group_count > 0 then possible.group_count end as divisor,
-        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
-    from possible
-    inner join ranked on possible.target = ranked.target
-    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
-),
-needed as (
-    select
-        *,
-        greatest(0, wanted * group_count - grave_places) as helping_rows,
-        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
-    from shared
-),
-fitting as (
-    select
-        target,
-        total_rows,
-        group_count,
-        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
-        case when divisor > 0 then least(
-            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
-        ) end as largest_size
-    from needed
-),
-sized as (
-    select
-        fitting.target,
-        diversity.grave,
-        case
-            when fitting.largest_size is not null then fitting.largest_size
-            when diversity.diverse = 1 then fitting.total_rows
-        end as largest_size
-    from fitting
-    inner join diversity on fitting.target = diversity.target
-)
-select
-    merged.cluster,
-    merged.target,
-    merged.width,
-    case
-        when merged.changed = 0 then merged.standing
-        when sized.grave = 0 then 1
-        when sized.largest_size <= 9 then 2
-        when merged.width > 4 and sized.largest_size <= 20 then 2
-        else 0
-    end as standing
-from "sqlanon_merged" as merged
-left join sized on merged.target = sized.target;
-
-drop table "sqlanon_judged";
-
--- merges
-create temporary table "sqlanon_judged" as
-select * from "sqlanon_judged_again";
-
-drop table "sqlanon_judged_again";
-
-drop table "sqlanon_merged";
-
--- merges: turn 13 of 16
-
--- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
-create temporary table "sqlanon_merged" as
-with widened as (
-    select max(case when width < 32 then width * 2 else width * 8 end) as width
-    from "sqlanon_judged"
-    where standing = 0
-),
-failing as (
-    select
-        judged.target // widened.width * widened.width as block,
-        widened.width
-    from "sqlanon_judged" as judged
-    cross join widened
-    where judged.standing = 0
-    group by judged.target // widened.width * widened.width, widened.width
-),
-placed as (
-    select
-        judged.*,
-        judged.cluster // widened.width * widened.width as block
-    from "sqlanon_judged" as judged
-    cross join widened
-)
-select
-    placed.cluster,
-    coalesce(failing.block, placed.target) as target,
-    coalesce(failing.width, placed.width) as width,
-    placed.standing,
-    case when failing.block is null then 0 else 1 end as changed
-from placed
-left join failing on placed.block = failing.block;
-
--- judged_again: How every region stands after a turn of merges, judged anew where something was merged
-create temporary table "sqlanon_judged_again" as
-with weight as (
-    select
-        merged.target,
-        cluster_value.held,
-        max(cluster_value.grave) as grave,
-        min(cluster_value.least_alternatives) as least_alternatives
-    from "sqlanon_cluster_value" as cluster_value
-    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_value.held
-),
-diversity as (
-    select
-        target,
-        max(grave) as grave,
-        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
-    from weight
-    group by target
-),
-counted as (
-    select
-        merged.target,
-        3 as wanted,
-        cluster_count.held,
-        cluster_count.grave,
-        cast(sum(cluster_count.row_count) as bigint) as row_count
-    from "sqlanon_cluster_count" as cluster_count
-    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_count.held, cluster_count.grave
-),
-ranked as (
-    select
-        target,
-        wanted,
-        held,
-        grave,
-        row_count,
-        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
-        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
-        row_number() over (partition by target order by row_count desc, held) as place,
-        cast(sum(row_count) over (
-            partition by target order by row_count desc, held rows unbounded preceding
-        ) as bigint) as rows_so_far
-    from counted
-),
-possible as (
-    select
-        target,
-        wanted,
-        total_rows,
-        grave_rows,
-        least(
-            total_rows // 5,
-            total_rows // wanted,
-            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
-        ) as group_count
-    from ranked
-    group by target, wanted, total_rows, grave_rows
-),
-shared as (
-    select
-        possible.target,
-        possible.wanted,
-        possible.total_rows,
-        possible.grave_rows,
-        possible.group_count,
-        case when possible.group_count > 0 then possible.group_count end as divisor,
-        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
-    from possible
-    inner join ranked on possible.target = ranked.target
-    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
-),
-needed as (
-    select
-        *,
-        greatest(0, wanted * group_count - grave_places) as helping_rows,
-        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
-    from shared
-),
-fitting as (
-    select
-        target,
-        total_rows,
-        group_count,
-        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
-        case when divisor > 0 then least(
-            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
-        ) end as largest_size
-    from needed
-),
-sized as (
-    select
-        fitting.target,
-        diversity.grave,
-        case
-            when fitting.largest_size is not null then fitting.largest_size
-            when diversity.diverse = 1 then fitting.total_rows
-        end as largest_size
-    from fitting
-    inner join diversity on fitting.target = diversity.target
-)
-select
-    merged.cluster,
-    merged.target,
-    merged.width,
-    case
-        when merged.changed = 0 then merged.standing
-        when sized.grave = 0 then 1
-        when sized.largest_size <= 9 then 2
-        when merged.width > 4 and sized.largest_size <= 20 then 2
-        else 0
-    end as standing
-from "sqlanon_merged" as merged
-left join sized on merged.target = sized.target;
-
-drop table "sqlanon_judged";
-
--- merges
-create temporary table "sqlanon_judged" as
-select * from "sqlanon_judged_again";
-
-drop table "sqlanon_judged_again";
-
-drop table "sqlanon_merged";
-
--- merges: turn 14 of 16
-
--- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
-create temporary table "sqlanon_merged" as
-with widened as (
-    select max(case when width < 32 then width * 2 else width * 8 end) as width
-    from "sqlanon_judged"
-    where standing = 0
-),
-failing as (
-    select
-        judged.target // widened.width * widened.width as block,
-        widened.width
-    from "sqlanon_judged" as judged
-    cross join widened
-    where judged.standing = 0
-    group by judged.target // widened.width * widened.width, widened.width
-),
-placed as (
-    select
-        judged.*,
-        judged.cluster // widened.width * widened.width as block
-    from "sqlanon_judged" as judged
-    cross join widened
-)
-select
-    placed.cluster,
-    coalesce(failing.block, placed.target) as target,
-    coalesce(failing.width, placed.width) as width,
-    placed.standing,
-    case when failing.block is null then 0 else 1 end as changed
-from placed
-left join failing on placed.block = failing.block;
-
--- judged_again: How every region stands after a turn of merges, judged anew where something was merged
-create temporary table "sqlanon_judged_again" as
-with weight as (
-    select
-        merged.target,
-        cluster_value.held,
-        max(cluster_value.grave) as grave,
-        min(cluster_value.least_alternatives) as least_alternatives
-    from "sqlanon_cluster_value" as cluster_value
-    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_value.held
-),
-diversity as (
-    select
-        target,
-        max(grave) as grave,
-        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
-    from weight
-    group by target
-),
-counted as (
-    select
-        merged.target,
-        3 as wanted,
-        cluster_count.held,
-        cluster_count.grave,
-        cast(sum(cluster_count.row_count) as bigint) as row_count
-    from "sqlanon_cluster_count" as cluster_count
-    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_count.held, cluster_count.grave
-),
-ranked as (
-    select
-        target,
-        wanted,
-        held,
-        grave,
-        row_count,
-        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
-        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
-        row_number() over (partition by target order by row_count desc, held) as place,
-        cast(sum(row_count) over (
-            partition by target order by row_count desc, held rows unbounded preceding
-        ) as bigint) as rows_so_far
-    from counted
-),
-possible as (
-    select
-        target,
-        wanted,
-        total_rows,
-        grave_rows,
-        least(
-            total_rows // 5,
-            total_rows // wanted,
-            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
-        ) as group_count
-    from ranked
-    group by target, wanted, total_rows, grave_rows
-),
-shared as (
-    select
-        possible.target,
-        possible.wanted,
-        possible.total_rows,
-        possible.grave_rows,
-        possible.group_count,
-        case when possible.group_count > 0 then possible.group_count end as divisor,
-        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
-    from possible
-    inner join ranked on possible.target = ranked.target
-    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
-),
-needed as (
-    select
-        *,
-        greatest(0, wanted * group_count - grave_places) as helping_rows,
-        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
-    from shared
-),
-fitting as (
-    select
-        target,
-        total_rows,
-        group_count,
-        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
-        case when divisor > 0 then least(
-            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
-        ) end as largest_size
-    from needed
-),
-sized as (
-    select
-        fitting.target,
-        diversity.grave,
-        case
-            when fitting.largest_size is not null then fitting.largest_size
-            when diversity.diverse = 1 then fitting.total_rows
-        end as largest_size
-    from fitting
-    inner join diversity on fitting.target = diversity.target
-)
-select
-    merged.cluster,
-    merged.target,
-    merged.width,
-    case
-        when merged.changed = 0 then merged.standing
-        when sized.grave = 0 then 1
-        when sized.largest_size <= 9 then 2
-        when merged.width > 4 and sized.largest_size <= 20 then 2
-        else 0
-    end as standing
-from "sqlanon_merged" as merged
-left join sized on merged.target = sized.target;
-
-drop table "sqlanon_judged";
-
--- merges
-create temporary table "sqlanon_judged" as
-select * from "sqlanon_judged_again";
-
-drop table "sqlanon_judged_again";
-
-drop table "sqlanon_merged";
-
--- merges: turn 15 of 16
-
--- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
-create temporary table "sqlanon_merged" as
-with widened as (
-    select max(case when width < 32 then width * 2 else width * 8 end) as width
-    from "sqlanon_judged"
-    where standing = 0
-),
-failing as (
-    select
-        judged.target // widened.width * widened.width as block,
-        widened.width
-    from "sqlanon_judged" as judged
-    cross join widened
-    where judged.standing = 0
-    group by judged.target // widened.width * widened.width, widened.width
-),
-placed as (
-    select
-        judged.*,
-        judged.cluster // widened.width * widened.width as block
-    from "sqlanon_judged" as judged
-    cross join widened
-)
-select
-    placed.cluster,
-    coalesce(failing.block, placed.target) as target,
-    coalesce(failing.width, placed.width) as width,
-    placed.standing,
-    case when failing.block is null then 0 else 1 end as changed
-from placed
-left join failing on placed.block = failing.block;
-
--- judged_again: How every region stands after a turn of merges, judged anew where something was merged
-create temporary table "sqlanon_judged_again" as
-with weight as (
-    select
-        merged.target,
-        cluster_value.held,
-        max(cluster_value.grave) as grave,
-        min(cluster_value.least_alternatives) as least_alternatives
-    from "sqlanon_cluster_value" as cluster_value
-    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_value.held
-),
-diversity as (
-    select
-        target,
-        max(grave) as grave,
-        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
-    from weight
-    group by target
-),
-counted as (
-    select
-        merged.target,
-        3 as wanted,
-        cluster_count.held,
-        cluster_count.grave,
-        cast(sum(cluster_count.row_count) as bigint) as row_count
-    from "sqlanon_cluster_count" as cluster_count
-    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_count.held, cluster_count.grave
-),
-ranked as (
-    select
-        target,
-        wanted,
-        held,
-        grave,
-        row_count,
-        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
-        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
-        row_number() over (partition by target order by row_count desc, held) as place,
-        cast(sum(row_count) over (
-            partition by target order by row_count desc, held rows unbounded preceding
-        ) as bigint) as rows_so_far
-    from counted
-),
-possible as (
-    select
-        target,
-        wanted,
-        total_rows,
-        grave_rows,
-        least(
-            total_rows // 5,
-            total_rows // wanted,
-            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
-        ) as group_count
-    from ranked
-    group by target, wanted, total_rows, grave_rows
-),
-shared as (
-    select
-        possible.target,
-        possible.wanted,
-        possible.total_rows,
-        possible.grave_rows,
-        possible.group_count,
-        case when possible.group_count > 0 then possible.group_count end as divisor,
-        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
-    from possible
-    inner join ranked on possible.target = ranked.target
-    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
-),
-needed as (
-    select
-        *,
-        greatest(0, wanted * group_count - grave_places) as helping_rows,
-        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
-    from shared
-),
-fitting as (
-    select
-        target,
-        total_rows,
-        group_count,
-        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
-        case when divisor > 0 then least(
-            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
-        ) end as largest_size
-    from needed
-),
-sized as (
-    select
-        fitting.target,
-        diversity.grave,
-        case
-            when fitting.largest_size is not null then fitting.largest_size
-            when diversity.diverse = 1 then fitting.total_rows
-        end as largest_size
-    from fitting
-    inner join diversity on fitting.target = diversity.target
-)
-select
-    merged.cluster,
-    merged.target,
-    merged.width,
-    case
-        when merged.changed = 0 then merged.standing
-        when sized.grave = 0 then 1
-        when sized.largest_size <= 9 then 2
-        when merged.width > 4 and sized.largest_size <= 20 then 2
-        else 0
-    end as standing
-from "sqlanon_merged" as merged
-left join sized on merged.target = sized.target;
-
-drop table "sqlanon_judged";
-
--- merges
-create temporary table "sqlanon_judged" as
-select * from "sqlanon_judged_again";
-
-drop table "sqlanon_judged_again";
-
-drop table "sqlanon_merged";
-
--- merges: turn 16 of 16
-
--- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
-create temporary table "sqlanon_merged" as
-with widened as (
-    select max(case when width < 32 then width * 2 else width * 8 end) as width
-    from "sqlanon_judged"
-    where standing = 0
-),
-failing as (
-    select
-        judged.target // widened.width * widened.width as block,
-        widened.width
-    from "sqlanon_judged" as judged
-    cross join widened
-    where judged.standing = 0
-    group by judged.target // widened.width * widened.width, widened.width
-),
-placed as (
-    select
-        judged.*,
-        judged.cluster // widened.width * widened.width as block
-    from "sqlanon_judged" as judged
-    cross join widened
-)
-select
-    placed.cluster,
-    coalesce(failing.block, placed.target) as target,
-    coalesce(failing.width, placed.width) as width,
-    placed.standing,
-    case when failing.block is null then 0 else 1 end as changed
-from placed
-left join failing on placed.block = failing.block;
-
--- judged_again: How every region stands after a turn of merges, judged anew where something was merged
-create temporary table "sqlanon_judged_again" as
-with weight as (
-    select
-        merged.target,
-        cluster_value.held,
-        max(cluster_value.grave) as grave,
-        min(cluster_value.least_alternatives) as least_alternatives
-    from "sqlanon_cluster_value" as cluster_value
-    inner join "sqlanon_merged" as merged on cluster_value.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_value.held
-),
-diversity as (
-    select
-        target,
-        max(grave) as grave,
-        case when count(*) >= 3 and min(least_alternatives) < count(*) then 1 else 0 end as diverse
-    from weight
-    group by target
-),
-counted as (
-    select
-        merged.target,
-        3 as wanted,
-        cluster_count.held,
-        cluster_count.grave,
-        cast(sum(cluster_count.row_count) as bigint) as row_count
-    from "sqlanon_cluster_count" as cluster_count
-    inner join "sqlanon_merged" as merged on cluster_count.cluster = merged.cluster
-    where merged.changed = 1
-    group by merged.target, cluster_count.held, cluster_count.grave
-),
-ranked as (
-    select
-        target,
-        wanted,
-        held,
-        grave,
-        row_count,
-        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
-        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
-        row_number() over (partition by target order by row_count desc, held) as place,
-        cast(sum(row_count) over (
-            partition by target order by row_count desc, held rows unbounded preceding
+            partition by target order by row_count desc nulls last, held asc nulls last rows unbounded preceding
         ) as bigint) as rows_so_far
     from counted
 ),
@@ -3740,9 +1323,9 @@ ranked as (
         row_count,
         cast(sum(row_count) over (partition by target) as bigint) as total_rows,
         cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
-        row_number() over (partition by target order by row_count desc, held) as place,
+        row_number() over (partition by target order by row_count desc nulls last, held asc nulls last) as place,
         cast(sum(row_count) over (
-            partition by target order by row_count desc, held rows unbounded preceding
+            partition by target order by row_count desc nulls last, held asc nulls last rows unbounded preceding
         ) as bigint) as rows_so_far
     from counted
 ),
@@ -3822,7 +1405,7 @@ select
     full_rows,
     cast(sum(row_count - full_rows) over (
         partition by target
-        order by phase, held
+        order by phase asc nulls last, held asc nulls last
         rows unbounded preceding
     ) as bigint) - (row_count - full_rows) as pool_start
 from phased;
@@ -3839,7 +1422,7 @@ with drawn as (
         determined."tie",
         row_number() over (
             partition by judged.target, representative.held
-            order by determined."draw", determined."tie", clustering.row_number
+            order by determined."draw" asc nulls last, determined."tie" asc nulls last, clustering.row_number asc nulls last
         ) - 1 as turn
     from "sqlanon_clustering" as clustering
     inner join "sqlanon_judged" as judged on clustering.cluster = judged.cluster
@@ -3869,7 +1452,7 @@ with met as (
         *,
         row_number() over (
             partition by target, group_number, held
-            order by "draw", "tie", row_number
+            order by "draw" asc nulls last, "tie" asc nulls last, row_number asc nulls last
         ) as meeting
     from "sqlanon_seat"
 ),
@@ -3881,7 +1464,7 @@ weighed as (
         cast(sum(1 - grave) over (partition by target, group_number) as bigint) as harmless_rows,
         row_number() over (
             partition by target, group_number, grave
-            order by case when meeting = 1 then 0 else 1 end, "draw", "tie", row_number
+            order by case when meeting = 1 then 0 else 1 end asc nulls last, "draw" asc nulls last, "tie" asc nulls last, row_number asc nulls last
         ) as place
     from met
 ),
@@ -3906,7 +1489,7 @@ create temporary table "sqlanon_clustered" as
 with numbered as (
     select
         row_number,
-        target + dense_rank() over (partition by target order by group_number, piece) - 1 as cluster
+        target + dense_rank() over (partition by target order by group_number asc nulls last, piece asc nulls last) - 1 as cluster
     from "sqlanon_spared"
 )
 select
@@ -4034,7 +1617,7 @@ with least as (
 )
 select
     cluster,
-    row_number() over (order by least_row, least_draw) as group_id
+    row_number() over (order by least_row asc nulls last, least_draw asc nulls last) as group_id
 from least;
 
 -- qit: The quasi-identifier table (QIT): QIID, the deterministic quasi values and the group, in an order that depends on nothing but what it shows
@@ -4051,11 +1634,11 @@ inner join "sqlanon_pattern" as pattern
     on true and shown."alternatives_1" = pattern."alternatives_1"
 inner join "sqlanon_numbered" as numbered on shown.cluster = numbered.cluster
 order by
-    pattern.qiid asc,
+    pattern.qiid asc nulls last,
     shown.quasi_1 asc nulls last,
     shown.quasi_2 asc nulls last,
     shown.quasi_3 asc nulls last,
-    numbered.group_id asc;
+    numbered.group_id asc nulls last;
 
 -- st: The sensitive table (ST): the sets of alternatives that a group holds, and how often, in an order that depends on nothing but what it shows
 create table "sqlanon_st" as
@@ -4077,10 +1660,10 @@ select
 from counted
 inner join "sqlanon_set_values" as set_values on counted.cell_code = set_values.cell_code
 order by
-    counted.group_id asc,
+    counted.group_id asc nulls last,
     set_values.value_1 asc nulls last,
     set_values.value_2 asc nulls last,
-    counted.row_count asc;
+    counted.row_count asc nulls last;
 
 -- the rest is microdata and the key: forget it
 drop table "sqlanon_numbered";
@@ -4093,7 +1676,8 @@ drop table "sqlanon_portion";
 drop table "sqlanon_cluster_count";
 drop table "sqlanon_judged";
 drop table "sqlanon_cluster_value";
-drop table "sqlanon_clustering";
+drop view "sqlanon_clustering";
+drop table "sqlanon_ordered";
 drop table "sqlanon_arrangement";
 drop view "sqlanon_point";
 drop view "sqlanon_extent_3";
@@ -4118,7 +1702,7 @@ drop table "sqlanon_ancestor_1";
 drop table "sqlanon_alternative_1";
 drop table "sqlanon_cell_1";
 drop table "sqlanon_hierarchy_1";
-drop table "sqlanon_drawn";
+drop view "sqlanon_drawn";
 drop view "sqlanon_identified";
 drop view "sqlanon_population";
 drop view "sqlanon_source";

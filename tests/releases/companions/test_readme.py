@@ -1,13 +1,13 @@
 """A release's own words: what is promised, its columns, the wrong join; nothing of the source."""
 
 import hashlib
-import json
 
 import pytest
 
 import sqlanon
 from sqlanon.methods import METHODS
 from sqlanon.methods.published_forms import SEVERAL
+from sqlanon.plans.manifest import manifest_text
 from sqlanon.releases.companions.column_roles import _SENSITIVE
 from sqlanon.releases.companions.column_types import read_types
 from sqlanon.releases.companions.readme import _WARNINGS, write_first_readme, write_readme
@@ -67,7 +67,7 @@ def test_a_release_with_the_first_words_is_no_foreign_one(connection, tmp_path):
     digest = hashlib.sha256((out / "README.md").read_bytes()).hexdigest()
     files = {name: entry for name, entry in manifest["files"].items() if name != "estimate.sql"}
     files["README.md"] = {"bytes": (out / "README.md").stat().st_size, "sha256": digest}
-    (out / "release.json").write_text(json.dumps({**manifest, "files": files}))
+    (out / "release.json").write_text(manifest_text({**manifest, "files": files}))
     assert sqlanon.open(out).verify().holds
 
 

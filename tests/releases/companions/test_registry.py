@@ -7,6 +7,7 @@ import pytest
 
 import sqlanon
 from sqlanon.errors import ReleaseError, TargetError
+from sqlanon.plans.manifest import manifest_text
 from sqlanon.releases.companions import registry
 from sqlanon.releases.targets import file_sha256
 from tests.conftest import FEW_PATIENTS
@@ -24,7 +25,7 @@ def sign(release, name):
     """Bring the manifest in line with a file, as a forger does."""
     manifest, path = read(release), release / name
     manifest["files"][name] = {"bytes": path.stat().st_size, "sha256": file_sha256(path)}
-    (release / "release.json").write_text(json.dumps(manifest))
+    (release / "release.json").write_text(manifest_text(manifest))
 
 
 def fault(release):
@@ -65,7 +66,7 @@ def test_a_text_that_no_version_writes_is_foreign(release):
 def test_a_text_that_the_manifest_does_not_name_is_foreign(release):
     manifest = read(release)
     del manifest["files"]["README.md"]
-    (release / "release.json").write_text(json.dumps(manifest))
+    (release / "release.json").write_text(manifest_text(manifest))
     assert fault(release) == {"README.md": "not in the manifest"}
 
 
@@ -77,14 +78,14 @@ def test_a_missing_text_is_told(release):
 def test_a_manifest_without_figures_gives_no_text(release):
     manifest = read(release)
     manifest["verified"] = {}
-    (release / "release.json").write_text(json.dumps(manifest))
+    (release / "release.json").write_text(manifest_text(manifest))
     assert fault(release) == {"README.md": FOREIGN}
 
 
 def test_a_wrong_figure_is_told_as_such(release):
     manifest = read(release)
     manifest["rows"] += 1
-    (release / "release.json").write_text(json.dumps(manifest))
+    (release / "release.json").write_text(manifest_text(manifest))
     assert [one.name for one in sqlanon.open(release).verify().checks if one.holds is False] == ["manifest"]
 
 
@@ -93,7 +94,7 @@ def test_a_release_without_texts_is_as_good(release):
     for name in ("README.md", "estimate.sql"):
         (release / name).unlink()
         del manifest["files"][name]
-    (release / "release.json").write_text(json.dumps(manifest))
+    (release / "release.json").write_text(manifest_text(manifest))
     opened = sqlanon.open(release)
     opened.require_unchanged()
     assert opened.verify().holds
@@ -116,7 +117,7 @@ def test_an_owners_file_of_that_name_is_not_replaced(release):
     manifest = read(release)
     (release / "README.md").write_text("the owner's notes\n")
     del manifest["files"]["README.md"]
-    (release / "release.json").write_text(json.dumps(manifest))
+    (release / "release.json").write_text(manifest_text(manifest))
     with pytest.raises(TargetError, match=r"README.md' is no file of the release that stands there.*move it away"):
         sqlanon.anatomy(connection, "patients", out=release, overwrite=True, **ROLES)
     assert (release / "README.md").read_text() == "the owner's notes\n"

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon.errors import ReleaseError, UsageError
+from sqlanon.plans.manifest import manifest_text
 from tests.conftest import NASTY_NAMES, PAPERS
 from tests.examples import examples
 from tests.uncertain_release import WEIGHTS, write_release
@@ -126,7 +127,7 @@ def manifest_with(release, change):
     path = release.directory / "release.json"
     manifest = json.loads(path.read_text())
     change(manifest)
-    path.write_text(json.dumps(manifest))
+    path.write_text(manifest_text(manifest))
     return release.directory
 
 

@@ -1,0 +1,108 @@
+"""Learn as completed tables do: effects of quasi values, fitted to the counts that least squares finds in the groups.
+
+Expectation maximization alone stays near its start where groups are large: each turn undoes little of what grouping has
+mixed. Least squares finds without bias how many rows of a code have a value (`sqlanon.completion.group_evidence`), so
+effects are first moved until the weights sum up to these counts,
+
+    w_iv ∝ held_v · b_gv · exp(Σ_j β_j(c_ij, v)),     β_j(c, v) += ln(wanted / weighed),
+
+and one turn of naive Bayes follows: weights fitted to counts that scatter are surer than they are right, and a turn
+brings them back. On Adult and the census this names more people right than either alone, and than the value that most
+of fifty completed tables show.
+"""
+
+import logging
+from collections.abc import Sequence
+
+import numpy as np
+
+from sqlanon.attacks import learning
+from sqlanon.attacks.findings import Finding
+from sqlanon.attacks.view import View
+from sqlanon.completion.effects import count_dealt, find_step
+from sqlanon.completion.group_evidence import GroupEvidence
+from sqlanon.completion.model_rows import ModelRows
+from sqlanon.estimation.qit_st.class_tables import read_signature
+from sqlanon.estimators.evidence import Array
+from sqlanon.plans.templates import Sql
+
+log = logging.getLogger("sqlanon")
+TURNS = 8  # of the fit; on Adult and the census the share named right does not grow after
+LAST_DEALS = 3  # turns of dealing values out after the last odds
+MOST_VALUES = 1000  # sensitive values: least squares solves a system of so many
+NAMED = "effects fitted to the groups' counts, as completed tables have them"
+_KEPT = ("person_number", "group_id", "combination")
+_CODE_STEP = 2**31  # a code and a value's number are one number in tables of odds
+
+
+def learn_groups(view: View, links: Sql | None, promised: float | None) -> list[Finding]:
+    """Attack groups by a fitted model; return the share named right, or without links the adversary's own confidence.
+
+    Nothing is tried on releases of more values than a system is solved for.
+    """
+    totals = view.engine.arrays(f"select total from {view.values()} order by value_number asc nulls last")[
+        "total"
+    ].astype(float)
+    if not 1 < len(totals) <= MOST_VALUES:
+        return []
+    given = {"person": view.people(), "coded_person": view.coded_people()}
+    known = view.subquery("known_person", given, quasi=view.names, kept=view.kept)
+    space = ModelRows(view.engine, known, view.names, {name: name for name in _KEPT})
+    try:
+        weighed = _fit(view, space, totals)
+        best = view.keep("fitted_best", "best", {"weighed": weighed}, told_by="person_number")
+    finally:
+        space.close()
+    scores = None if links is None else view.scores(links)
+    return learning.judge(view, best, scores, "person_number", NAMED, promised)
+
+
+def _fit(view: View, space: ModelRows, totals: Array) -> Sql:
+    """Return everybody's weights by the fitted model, after its turn of naive Bayes."""
+    coded = space.code(len(totals))
+    log.info("learning, counts by code and value")
+    target = _find_counts(view, space, coded, totals)
+    effects = np.zeros(target.shape)
+    weighed = view.replace("weighed", "pair", {"coded_person": coded, "holding": view.holdings()}, codes=space.cells)
+    for turn in range(TURNS):
+        log.info("learning, turn %d of %d of the fit", turn + 1, TURNS)
+        step = find_step(target, count_dealt(space, weighed, target.shape, "weight"), turn)
+        effects += step - step.mean(axis=1, keepdims=True)
+        weighed = learning.deal(view, weighed, keep_odds(space, effects, space.parts, space.cells), space.cells)
+    odds = keep_odds(
+        space, learn_odds(space, count_dealt(space, weighed, target.shape, "weight")), space.parts, space.cells
+    )
+    for _ in range(LAST_DEALS):
+        weighed = learning.deal(view, weighed, odds, space.cells)
+    return weighed
+
+
+def _find_counts(view: View, space: ModelRows, coded: Sql, totals: Array) -> Array:
+    """Return how many people of each cell have each value, T x V, as least squares finds."""
+    signature = read_signature(view.manifest) if "parameters" in view.manifest else []
+    holding = view.holdings()
+    relations = {
+        "coded_row": coded,
+        "holding": holding,
+        "group_class": space.make("group_class", "group_class", {"numbered": space.numbered}, signature=signature),
+        "group_weight": Sql(f"(select distinct group_id, cast(1 as double) as weight_1 from {holding})"),
+    }
+    return np.asarray(GroupEvidence(space, relations, ["weight_1"], totals).estimate()[0])
+
+
+def learn_odds(space: ModelRows, counts: Array) -> Array:
+    """Return ln(p(cell | value) / p(cell)), T x V; one person's worth of the cell's own share is added."""
+    share = (space.rows_of_cells / space.rows_of_cells[space.parts[0]].sum())[:, None]
+    totals = counts[space.parts[0]].sum(axis=0)
+    return np.asarray(np.log((counts + share) / (totals + 1) / share))
+
+
+def keep_odds(space: ModelRows, effects: Array, parts: Sequence[slice], cells: Sequence[str]) -> list[tuple[Sql, str]]:
+    """Keep effects, T x V, as tables of odds, one for each column of cells, beside the column's name."""
+    odds = []
+    for part, cell in zip(parts, cells, strict=True):
+        code, value = np.indices(effects[part].shape)
+        number = (code + part.start).ravel() * _CODE_STEP + value.ravel() + 1
+        columns = {"cell": number, "odds": effects[part].ravel()}
+        odds.append((space.keep_columns(f"odds_of_{cell}", columns), cell))
+    return odds

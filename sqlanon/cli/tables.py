@@ -1,0 +1,91 @@
+"""Lay tables out for people: figures and short texts never break, on a narrow terminal a row stands below another."""
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from sqlanon.plain_values import cell, visible
+
+_GAP = 2  # letters between columns
+_SHORT = 14  # letters of a text that stays on one line
+_LONGEST_WORD = 20  # letters of a word that stays whole where there is little room
+
+
+def lay_out(
+    heads: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    width: int,
+    header: bool = True,
+    spare: Sequence[str] = (),
+    cut: bool = False,
+) -> str:
+    """Return a table in lines of at most `width` letters, as far as its figures let it.
+
+    spare: heads of columns that are left out, the first one first, where the others do not fit. cut: longer words than
+    there is room for end in an ellipsis, where they would be continued below. Where even that does not fit, each row
+    is a block of lines.
+    """
+    texts = [[visible(cell(value)) for value in row] for row in rows]
+    names = [visible(str(head)) for head in heads]
+    sizes = [_sizes(number, names[number] if header else "", texts, rows) for number in range(len(names))]
+    shown, left_out = list(range(len(names))), []
+    for name in spare:
+        if _least(sizes, shown) <= width or name not in heads:
+            break
+        shown.remove(list(heads).index(name))
+        left_out.append(name)
+    if header and _least(sizes, shown) > width:
+        return _write_blocks(names, texts)
+    table = Table(show_header=header, box=None, pad_edge=False, header_style="bold")
+    for number, letters in zip(shown, _widths([sizes[number] for number in shown], width), strict=True):
+        numeric = bool(rows) and all(isinstance(row[number], int | float | None) for row in rows)
+        justify, overflow = "right" if numeric else "left", "ellipsis" if cut and header else "fold"
+        table.add_column(Text(names[number]), justify=justify, overflow=overflow, width=letters)  # type: ignore[arg-type]
+    for line in texts:
+        table.add_row(*(Text(line[number]) for number in shown))
+    console = Console(highlight=False, markup=False, width=width + _GAP * (len(shown) + 1))
+    with console.capture() as printed:
+        console.print(table)
+    closing = f"(no room for: {', '.join(left_out)})\n" if left_out else ""
+    return "".join(f"{line.rstrip()}\n" for line in printed.get().splitlines()) + closing
+
+
+def _sizes(number: int, head: str, texts: Sequence[Sequence[str]], rows: Sequence[Sequence[object]]) -> tuple[int, int]:
+    """Return the least and the best width of a column."""
+    words = [word for text in (head, *(line[number] for line in texts)) for word in text.split()]
+    least = min(max(map(cell_len, words), default=1), _LONGEST_WORD)
+    whole = [line[number] for line, row in zip(texts, rows, strict=True) if isinstance(row[number], int | float)]
+    whole += [line[number] for line in texts if cell_len(line[number]) <= _SHORT]
+    best = max((cell_len(part) for line in (head, *(l[number] for l in texts)) for part in line.split("\n")), default=1)
+    return max(least, *map(cell_len, whole), 1) if whole else max(least, 1), max(best, 1)
+
+
+def _least(sizes: Sequence[tuple[int, int]], shown: Sequence[int]) -> int:
+    return sum(sizes[number][0] for number in shown) + _GAP * (len(shown) - 1)
+
+
+def _widths(sizes: Sequence[tuple[int, int]], width: int) -> list[int]:
+    """Return a width for each column: the widest ones are cut down to one level, none below its least."""
+    room = width - _GAP * (len(sizes) - 1)
+    for level in range(max((best for _, best in sizes), default=1), 0, -1):
+        widths = [max(least, min(best, level)) for least, best in sizes]
+        if sum(widths) <= room:
+            return widths
+    return [least for least, _ in sizes]
+
+
+def _write_blocks(names: Sequence[str], texts: Sequence[Sequence[str]]) -> str:
+    """Return each row as lines of name and value; what is blank has none."""
+    longest = max(map(cell_len, names), default=0)
+    blocks = (
+        "".join(
+            f"{name}{' ' * (longest - cell_len(name))}  {text}\n"
+            for name, text in zip(names, line, strict=True)
+            if text
+        )
+        for line in texts
+    )
+    return "\n".join(blocks) or "  ".join(names) + "\n"

@@ -1,0 +1,122 @@
+"""What quasi columns give away: sensitive values that occur with one value of such a column alone.
+
+Groups of l different values hide nobody from whoever knows which values go with their year: of a group's values those
+of other years are ruled out. An adversary learns that from the release itself, where quasi values are exact.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlanon.engines.base import Engine
+from sqlanon.ordered_types import is_ordered
+from sqlanon.plans.build import render_query
+from sqlanon.plans.plan import Source
+from sqlanon.plans.templates import Sql, ident
+from sqlanon.risks.relations import select_columns
+
+NOTABLE = 0.1  # share of a group's other values that a column rules out, from which on it is said
+
+
+@dataclass(frozen=True)
+class GivenAway:
+    """How much of a sensitive column one quasi column gives away.
+
+    values: sensitive values of several rows; values_with_one: those of them that occur with one value of the quasi
+    column alone; share_of_rows: of all rows, in these; by_chance: what that share would be at most if the columns had
+    nothing to do with each other; ruled_out: the share of other people's values that whoever knows somebody's quasi
+    value rules out, beyond chance.
+    """
+
+    column: str
+    sensitive: str
+    values: int
+    values_with_one: int
+    share_of_rows: float
+    by_chance: float
+    ruled_out: float
+
+    def as_line(self) -> dict[str, object]:
+        """Return it as a line of a table."""
+        return {
+            "sensitive": self.sensitive,
+            "known": self.column,
+            "values": self.values,
+            "with_one_value": self.values_with_one,
+            "share_of_rows": self.share_of_rows,
+            "by_chance": self.by_chance,
+            "ruled_out": self.ruled_out,
+        }
+
+    @property
+    def note(self) -> str:
+        """Say it, in counts; empty where it is little."""
+        if self.ruled_out < NOTABLE:
+            return ""
+        chance = f", {self.by_chance:.1%} by chance" if self.by_chance >= 0.001 else ""
+        return (
+            f"{self.column} gives {self.sensitive} away: {self.values_with_one:,} of {self.values:,} values of"
+            f" {self.sensitive} that several rows have ({self.share_of_rows:.1%} of the rows{chance}) occur with one"
+            f" value of {self.column} alone; whoever knows somebody's {self.column} rules out {self.ruled_out:.0%} of"
+            " the other values in their group, whatever is promised: leave it out, or publish it coarser"
+        )
+
+
+def count_given_away(
+    engine: Engine,
+    counted_rows: Sql,
+    quasi: Mapping[str, tuple[str, str]],
+    sensitive: str,
+    row_count: str = "count(*)",
+    published: str = "true",
+) -> list[GivenAway]:
+    """Count what each quasi column gives away of the column `value` of a relation.
+
+    quasi: a published column's name → its name in the relation, and its type. row_count: how many rows a group of the
+    relation's lines stands for. published: the condition of a line that is published.
+    """
+    if not quasi:
+        return []
+    columns = [_comparable(name, kind) for name, kind in quasi.values()]
+    values = {"columns": columns, "row_count": Sql(row_count), "published": Sql(published)}
+    lines = engine.rows(render_query("risks/given_away", values, {"counted_rows": counted_rows}))
+    figures = {line["column_number"]: line for line in lines}
+    return [_read(figures[number], name, sensitive) for number, name in enumerate(quasi, start=1)]
+
+
+def note_given_away(
+    engine: Engine, source: Source, types: Mapping[str, str], quasi: Sequence[str], sensitive: Sequence[str], drop: bool
+) -> list[str]:
+    """Say which quasi columns of a source give a sensitive column away; drop: rows without a value are left out.
+
+    Columns of alternatives are not looked at: none of their values is published by itself.
+    """
+    single = [name for name in quasi if types[name] != "NESTED"]
+    names = {name: f"quasi_{number}" for number, name in enumerate(single, start=1)}
+    notes = []
+    for column in sensitive:
+        if types[column] != "NESTED":
+            rows = select_columns(source, {**names, column: "value"})
+            known = {name: (ours, types[name]) for name, ours in names.items()}
+            found = count_given_away(engine, rows, known, column, published="value is not null" if drop else "true")
+            notes += [each.note for each in found if each.note]
+    return notes
+
+
+def _comparable(name: str, kind: str) -> Sql:
+    """Return a column as min and max take it on every engine; PostgreSQL has none of truth values."""
+    plain = is_ordered(kind) or kind == "VARCHAR"
+    return ident(name) if plain else Sql(f"cast({ident(name)} as varchar)")
+
+
+def _read(line: Mapping[str, float], name: str, sensitive: str) -> GivenAway:
+    rows, tied = max(line["row_count"], 1), line["tied_rows"]
+    beyond = max(0.0, tied - line["expected"])
+    return GivenAway(
+        column=name,
+        sensitive=sensitive,
+        values=int(line["value_count"]),
+        values_with_one=int(line["tied_values"]),
+        share_of_rows=tied / rows,
+        by_chance=round(min(1.0, line["expected"] / rows), 6) if tied else 0.0,
+        ruled_out=beyond / rows * (1 - line["agreeing"]),
+    )

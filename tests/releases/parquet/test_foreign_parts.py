@@ -1,0 +1,61 @@
+"""What Spark says of a file's rows beside them: names and types of published columns, and nothing else."""
+
+import json
+
+import pytest
+
+from sqlanon.plans.templates import literal
+from sqlanon.releases.parquet.foreign_parts import foreign_parts
+
+KEY = "org.apache.spark.sql.parquet.row.metadata"
+
+
+def described(**marks):
+    """Return Spark's description of a text and of marks, with something else in it."""
+
+    def field(name, kind, **more):
+        return {"name": name, "type": kind, "nullable": True, "metadata": {}} | more
+
+    parts = [field("attribute", "string", nullable=marks.get("nullable", True)), field("count", "integer")]
+    parts[1]["metadata"] = marks.get("metadata", {})
+    item = {"type": "struct", "fields": [*parts, *marks.get("fields", [])]}
+    listed = {"type": "array", "elementType": item, "containsNull": marks.get("contains", False)}
+    return {"type": "struct", "fields": [field("q", "string"), field("marks", listed | marks.get("more", {}))]}
+
+
+@pytest.mark.parametrize(
+    ("changed", "sound"),
+    [
+        ({}, True),
+        ({"nullable": False, "contains": True}, True),
+        ({"metadata": {"comment": "Alice"}}, False),
+        ({"more": {"comment": "Alice"}}, False),
+        ({"contains": "Alice"}, False),
+        ({"nullable": "Alice"}, False),
+        ({"fields": [{"name": "Alice", "type": "string", "nullable": True, "metadata": {}}]}, False),
+    ],
+)
+def test_marks_are_the_one_nested_type_that_is_known(con, tmp_path, changed, sound):
+    path, rows = tmp_path / "qit.parquet", "select 'a' as q, [{'attribute': 'q', 'count': 2}] as marks"
+    told = f"kv_metadata {{{literal(KEY)}: {literal(json.dumps(described(**changed)))}}}"
+    con.execute(f"copy ({rows}) to '{path}' (format parquet, {told})").fetchall()
+    assert (foreign_parts([path]) == {}) is sound
+
+
+@pytest.mark.parametrize("word", ["HIV", "1.HIV", "٣.1", "1"])
+def test_a_writers_version_is_a_number(con, tmp_path, word):
+    path = tmp_path / "qit.parquet"
+    con.execute(f"copy (select 1 as q) to '{path}' (format parquet)").fetchall()
+    data = path.read_bytes()
+    version = data.partition(b"DuckDB version ")[2].partition(b" ")[0]
+    path.write_bytes(data.replace(version, word.encode().ljust(len(version), b".")))
+    assert foreign_parts([path])["qit.parquet"].startswith("written by")
+
+
+def test_the_type_of_a_column_is_no_word_of_a_strangers(con, tmp_path):
+    path, said = tmp_path / "qit.parquet", described()
+    said["fields"][0]["type"] = "Alice_has_HIV"
+    told = f"kv_metadata {{{literal(KEY)}: {literal(json.dumps(said))}}}"
+    rows = "select 'a' as q, [{'attribute': 'q', 'count': 2}] as marks"
+    con.execute(f"copy ({rows}) to '{path}' (format parquet, {told})").fetchall()
+    assert foreign_parts([path]) != {}

@@ -1,0 +1,128 @@
+"""A manifest carries nothing but what its tables show: no free text, no number beyond its range, no other writing."""
+
+import json
+import random
+
+import jsonschema
+import pytest
+
+import sqlanon
+from sqlanon.methods import METHODS
+from sqlanon.releases.manifest_schema import manifest_faults, manifest_schema
+from tests.benchmarks.forging import RELEASES, certified, publish
+from tests.forged_manifests import SECRET, forged_values, forged_writings, forgeries
+
+# texts and names that are compared with those of the tables
+OF_TABLES = ("parameters weights", "parameters published")
+FEW = 12  # forgeries of each release here; `tests.benchmarks.forging` tries five hundred
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("forged")
+    return {name: publish(folder, name) for name in RELEASES}
+
+
+def text_of(release):
+    return (release / "release.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_what_is_published_is_as_its_schema_says(published, name):
+    manifest = json.loads(text_of(published[name]))
+    schema = manifest_schema(manifest["method"])
+    assert [*manifest_faults(manifest)] == []
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.Draft202012Validator(schema).validate(manifest)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_schema_leaves_no_value_free(method):
+    def leaves(schema):
+        yield schema
+        for key in ("properties", "anyOf", "items", "additionalProperties", "propertyNames"):
+            inner = schema.get(key, {})
+            listed = inner.values() if key == "properties" else inner if isinstance(inner, list) else [inner]
+            for one in listed:
+                if isinstance(one, dict) and one:
+                    yield from leaves(one)
+
+    for schema in leaves(manifest_schema(method)):
+        assert {"type", "enum", "anyOf"} & set(schema), schema
+        if schema.get("type") == "object":
+            assert schema.get("additionalProperties") is False or "propertyNames" in schema, schema
+        if schema.get("type") in ("integer", "number"):
+            assert {"maximum", "exclusiveMaximum"} & set(schema), schema
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_every_forged_value_is_found_before_tables_are_read(published, name):
+    """What a schema can tell is told by it; the rest is compared with the tables, as `certified` tries."""
+    found = told = 0
+    for what, text in [*forged_values(json.loads(text_of(published[name])))][::3]:
+        manifest = json.loads(text)
+        if isinstance(manifest, dict) and isinstance(manifest.get("method"), str) and manifest["method"] in METHODS:
+            try:
+                told += any(manifest_faults(manifest))
+            except (LookupError, TypeError, AttributeError):  # columns that are none: refused before
+                continue
+            found += 1
+            of_tables = what.startswith(OF_TABLES) or not what.startswith(("parameters", "verified", "created"))
+            assert any(manifest_faults(manifest)) or of_tables, what
+    assert told > 0.85 * found > 40
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_no_forgery_is_certified(published, name):
+    sound = text_of(published[name])
+    assert certified(published[name], sound)
+    for what, text in random.Random(3).sample([*forgeries(sound)], FEW):
+        assert not certified(published[name], text), what
+    assert certified(published[name], sound)
+
+
+def test_another_writing_of_the_same_is_not_certified(published):
+    sound = text_of(published["anatomy"])
+    writings = dict(forged_writings(sound))
+    assert len(writings) > 15
+    for what, text in writings.items():
+        assert text != sound and not certified(published["anatomy"], text), what
+    assert certified(published["anatomy"], sound)
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("anatomy", "parameters rows_per_person"),
+        ("splu", "groups"),
+        ("mondrian", "parameters draws"),
+        ("uncertain", "parameters nulls"),
+    ],
+)
+def test_rows_of_people_in_place_of_a_word(published, name, path):
+    sound = text_of(published[name])
+    manifest = json.loads(sound)
+    *above, last = path.split()
+    (manifest[above[0]] if above else manifest)[last] = [{"ssn": 1, "disease": SECRET}]
+    assert not certified(published[name], json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+    assert certified(published[name], sound)
+
+
+def test_a_schema_release_has_the_same_rules(tmp_path):
+    import duckdb
+
+    from tests.benchmarks.forging import PEOPLE, ROLES
+
+    path = str(tmp_path / "theirs.duckdb")
+    with duckdb.connect(path) as connection:
+        connection.execute(PEOPLE)
+        sqlanon.anatomy(connection, "patients", **ROLES, l=3, into="ward")
+        ((sound,),) = connection.execute("select manifest from ward.manifest").fetchall()
+    assert sqlanon.open("ward", database=path).verify().holds
+    for text in (sound + " " * 60, sound.replace('"keyed"', f'"{SECRET}"'), sound.replace("{", '{"format": 1,', 1)):
+        with duckdb.connect(path) as connection:
+            connection.execute("update ward.manifest set manifest = ?", [text])
+        try:
+            assert sqlanon.open("ward", database=path).verify().holds is False
+        except sqlanon.ReleaseError as error:
+            assert SECRET not in str(error)
