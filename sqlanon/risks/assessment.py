@@ -21,10 +21,10 @@ from sqlanon.risks.failing import write_failing
 from sqlanon.risks.given_away import count_given_away
 from sqlanon.risks.limits import Measure, judge, read_measures
 from sqlanon.risks.notes import note_risks
-from sqlanon.risks.profiles import profile_columns, suggested_command
 from sqlanon.risks.question import CheckQuestion
 from sqlanon.risks.relations import Classes, select_columns
 from sqlanon.risks.sampling import estimate_population_uniqueness
+from sqlanon.risks.suggestion import describe_columns, profile_columns, suggest_command, suggest_roles
 
 log = logging.getLogger("sqlanon")
 USUAL_K = 5  # what risks are counted against where no k is required
@@ -57,12 +57,19 @@ def check(question: CheckQuestion, engine: Engine, failing: Path | None = None) 
 
 
 def _describe(asked: CheckQuestion, engine: Engine, source: Source, types: Any) -> Check:
-    """Without roles: a line per column, a role that it may have, and the command to type."""
-    profiles = profile_columns(engine, source, types)
-    rows = profiles[0].rows if profiles else 0
+    """Without roles: a line per column, a role that it may have, and the command to type or why there is none."""
+    columns = profile_columns(engine, source, types)
+    rows = columns[0].rows if columns else 0
     _refuse_empty(rows)
-    lines, command = suggested_command(asked.source, profiles)
-    return Check({"rows": rows}, columns=tuple(lines), notes=tuple(source.note_lacking(types)), command=command)
+    roles = suggest_roles(columns)
+    command, reason = suggest_command(asked.source, columns, roles)
+    notes = [f"no command is suggested: {reason}"] if reason else []
+    return Check(
+        {"rows": rows},
+        columns=tuple(describe_columns(columns, roles)),
+        notes=(*notes, *source.note_lacking(types)),
+        command=command,
+    )
 
 
 def _assess(classes: Classes) -> Check:

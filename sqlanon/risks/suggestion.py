@@ -1,15 +1,31 @@
-"""Which role a column may have: from how unique its values are, from its type, and from its name."""
+"""A line for every column of a source: its figures, which role it may have and why; and the command these roles make.
+
+Few quasi columns are suggested: those that their names, in one of several languages, or their dates say others know.
+Every further one makes people easier to single out, so whatever else a table holds is left out until it is asked for.
+"""
 
 import csv
 import re
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+from sqlanon.engines.base import Engine
+from sqlanon.methods.feasibility import INSTEAD
+from sqlanon.plans.build import render_query
+from sqlanon.plans.plan import Source
+from sqlanon.risks.relations import select_columns
+from sqlanon.sql.sources.queried_source import QueriedSource, source_words
+from sqlanon.wording import option
 
 NEARLY_UNIQUE = 0.9  # of the rows have a value that nobody else has
 FEW_VALUES = 0.05  # of the rows, at most, are different values where people are told apart by several columns together
-LONGEST_LIST = 1000  # values that a sensitive column without a telling name may have
+MOST_SUGGESTED = 6  # quasi columns
+USUAL_L = 5
+LEAVE_OUT = "leave out"
 _DATES = ("DATE", "TIMESTAMP")
 _FRACTIONS = ("DOUBLE", "FLOAT", "DECIMAL")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+\d*|\d+|\w", re.UNICODE)
@@ -32,36 +48,131 @@ class ColumnProfile:
         """Return the share of the rows whose value nobody else has."""
         return self.unique_rows / self.rows if self.rows else 0.0
 
+    @property
+    def largest_l(self) -> int:
+        """Return the largest l, up to the usual one, that the most frequent value leaves room for; NULL is a value."""
+        return min(USUAL_L, self.rows // max(self.largest_count, self.nulls, 1))
+
+
+def profile_columns(engine: Engine, source: Source, types: Mapping[str, str]) -> list[ColumnProfile]:
+    """Scan each column once; nested columns are only counted as such."""
+    profiles = []
+    for name, type_name in types.items():
+        if type_name == "NESTED":
+            (counts,) = engine.rows(f"select count(*) as row_count from {source.relation}")
+            profiles.append(ColumnProfile(name, type_name, counts["row_count"], 2, 0, 0, 1))
+            continue
+        relations = {"microdata": select_columns(source, {name: "quasi_1"})}
+        (counts,) = engine.rows(render_query("risks/column_profile", {"column": "quasi_1"}, relations))
+        profiles.append(ColumnProfile(name, type_name, *(int(counts[part]) for part in (
+            "row_count", "distinct_values", "null_count", "unique_rows", "largest_count"))))  # fmt: skip
+    return profiles
+
 
 @cache
-def _roles_by_word() -> Mapping[str, str]:
+def _roles_by_word() -> Mapping[str, tuple[str, int]]:
+    """Return the role of each word and its line in the file: what more people know stands further up."""
     with (Path(__file__).with_name("column_names.csv")).open(encoding="utf-8", newline="") as lines:
-        return {word: line["role"] for line in csv.DictReader(lines) for word in line["words"].split()}
+        return {
+            word: (line["role"], place)
+            for place, line in enumerate(csv.DictReader(lines))
+            for word in line["words"].split()
+        }
 
 
-def read_name(name: str) -> str:
-    """Return the role that a column's name suggests, in one of several languages; '' where it says nothing."""
-    words = [word.lower() for word in _WORD.findall(name)]
-    known = _roles_by_word()
-    found = {known[word] for word in (name.lower(), *words) if word in known}
-    return next((role for role in ("identifier", "sensitive", "quasi") if role in found), "")
+def read_name(name: str) -> tuple[str, int]:
+    """Return the role that a column's name suggests and the line of its word; '' and 0 where it says nothing."""
+    words = (name.lower(), *(word.lower() for word in _WORD.findall(name)))
+    roles = sorted(_roles_by_word()[word] for word in words if word in _roles_by_word())
+    for wanted in ("identifier", "sensitive", "quasi"):
+        for role, place in roles:
+            if role == wanted:
+                return role, place
+    return "", 0
 
 
-def suggest_role(column: ColumnProfile) -> tuple[str, str]:
-    """Return a role (identifier, quasi, sensitive, '') and the reason; a suggestion, for the publisher to weigh."""
-    named = read_name(column.name)
+def suggest_roles(columns: Sequence[ColumnProfile]) -> list[tuple[str, str]]:
+    """Return a role (identifier, quasi, sensitive, leave out) and the reason for each column, for people to weigh."""
+    suggestions = [_suggest_role(column) for column in columns]
+    quasi = [number for number, (role, _) in enumerate(suggestions) if role == "quasi"]
+    # dates without a telling name come last
+    quasi.sort(key=lambda number: (read_name(columns[number].name)[0] != "quasi", read_name(columns[number].name)[1]))
+    for number in quasi[MOST_SUGGESTED:]:
+        suggestions[number] = LEAVE_OUT, f"{MOST_SUGGESTED} quasi columns are suggested; each more singles people out"
+    sensitive = [number for number, (role, _) in enumerate(suggestions) if role == "sensitive"]
+    published = _published_first(columns, sensitive)
+    for number in sensitive:
+        if number != published:
+            suggestions[number] = "sensitive", f"its name; leave it out, or publish it beside {columns[published].name}"
+    return suggestions
+
+
+def _published_first(columns: Sequence[ColumnProfile], sensitive: Sequence[int]) -> int:
+    """Return which sensitive column a release may have: the first one whose values leave room for groups."""
+    return next((number for number in sensitive if columns[number].largest_l >= 2), sensitive[0] if sensitive else -1)
+
+
+def _suggest_role(column: ColumnProfile) -> tuple[str, str]:
+    role, _ = read_name(column.name)
     if column.distinct_values <= 1:
-        return "", "one value at most" if column.nulls < column.rows else "no value at all"
+        return LEAVE_OUT, "one value at most" if column.nulls < column.rows else "no value at all"
     if column.type == "NESTED":
-        return "", "nested values"
+        return LEAVE_OUT, "nested values"
     if column.unique_share >= NEARLY_UNIQUE and not column.type.startswith(_FRACTIONS):
         return "identifier", f"{column.unique_share:.0%} of the rows have a value of their own"
-    if named == "identifier" and column.distinct_values > FEW_VALUES * column.rows:
+    if role == "identifier" and column.distinct_values > FEW_VALUES * column.rows:
         return "identifier", "its name"
-    if named in ("quasi", "sensitive"):
-        return named, "its name"
+    if role in ("quasi", "sensitive"):
+        return role, "its name"
     if column.type.startswith(_DATES):
         return "quasi", "a date, which others may know"
-    if column.distinct_values <= max(FEW_VALUES * column.rows, 2) and not column.type.startswith(_FRACTIONS):
-        return "quasi", f"{column.distinct_values:,} values, which others may know"
-    return "", "publish it as quasi column only if others know it; else leave it out"
+    return LEAVE_OUT, "its name says nothing of what others know; a quasi column only if they know it"
+
+
+def describe_columns(columns: Sequence[ColumnProfile], roles: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
+    """Return a line for each column with its figures, its suggested role and the reason."""
+    return [
+        {
+            "column": column.name,
+            "type": column.type,
+            "values": column.distinct_values,
+            "nulls": column.nulls,
+            "unique_rows": column.unique_rows,
+            "most_frequent": column.largest_count / column.rows if column.rows else 0.0,
+            "suggested_role": role,
+            "why": reason,
+        }
+        for column, (role, reason) in zip(columns, roles, strict=True)
+    ]
+
+
+def suggest_command(
+    source: object, columns: Sequence[ColumnProfile], roles: Sequence[tuple[str, str]]
+) -> tuple[str, str]:
+    """Return the publish command that the suggested roles make, or '' and the reason why there is none."""
+    by_role: dict[str, list[ColumnProfile]] = {"identifier": [], "quasi": [], "sensitive": []}
+    for column, (role, _) in zip(columns, roles, strict=True):
+        by_role.get(role, []).append(column)
+    if not by_role["sensitive"]:
+        return "", f"no column's name says that it is sensitive; name the one to protect with {option('sensitive')}"
+    if not by_role["quasi"]:
+        return "", (
+            "no column's name says that others know it (age, sex, place, a date); name those that they do with"
+            f" {option('quasi')}"
+        )
+    sensitive = by_role["sensitive"][_published_first(by_role["sensitive"], range(len(by_role["sensitive"])))]
+    if sensitive.largest_l < 2:
+        most = max(sensitive.largest_count, sensitive.nulls) / sensitive.rows
+        return "", (
+            f"{sensitive.name} has one value in {most:.1%} of the rows, where 50% leave room for groups of two;"
+            f" {INSTEAD}"
+        )
+    if not isinstance(source, str | QueriedSource):
+        return "", "a table of Python has no command; publish it by sqlanon.publish with the roles suggested"
+    words = ["sqlanon", "publish", "anatomy", *source_words(source)]
+    words += ["--quasi", ",".join(column.name for column in by_role["quasi"]), "--sensitive", sensitive.name]
+    if by_role["identifier"]:
+        words += ["--id", by_role["identifier"][0].name]
+    if sensitive.nulls:
+        words += ["--nulls", "value"]
+    return shlex.join([*words, "-l", str(sensitive.largest_l), "--out", "release"]), ""

@@ -142,12 +142,44 @@ def test_roles_are_suggested_by_uniqueness_type_and_name(con):
     result = sqlanon.check(con, "people")
     roles = {line["column"]: line["suggested_role"] for line in result.columns}
     assert roles == {
-        "ssn": "identifier", "alter": "quasi", "geburtsdatum": "quasi", "diagnose": "sensitive", "one": "",
-        "weight": "",
+        "ssn": "identifier", "alter": "quasi", "geburtsdatum": "quasi", "diagnose": "sensitive", "one": "leave out",
+        "weight": "leave out",
     }  # fmt: skip
     assert result.command == (
         "sqlanon publish anatomy people --quasi alter,geburtsdatum --sensitive diagnose --id ssn -l 5 --out release"
     )
+
+
+def test_few_quasi_columns_are_suggested_and_each_other_column_has_a_reason(con):
+    known = ("age", "sex", "zip", "birthdate", "race", "education", "occupation", "language")
+    columns = ", ".join(f"i // {7 + number} % 9 as {name}" for number, name in enumerate(known))
+    con.execute(
+        f"create table people as select {columns}, i % 5 as died, i % 6 as disease, i % 2 as urban, i as person_weight"
+        " from range(4500) t(i)"
+    )
+    result = sqlanon.check(con, "people")
+    roles = {line["column"]: (line["suggested_role"], line["why"]) for line in result.columns}
+    quasi = [name for name, (role, _) in roles.items() if role == "quasi"]
+    assert set(quasi) == set(known[:6])
+    assert roles["language"] == ("leave out", "6 quasi columns are suggested; each more singles people out")
+    assert roles["urban"][0] == "leave out" and "only if they know it" in roles["urban"][1]
+    assert roles["disease"] == ("sensitive", "its name; leave it out, or publish it beside died")
+    assert all(reason for _, reason in roles.values())
+    assert "--quasi age,sex,zip,birthdate,race,education --sensitive died" in result.command
+
+
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        ("i % 7 as age, i % 3 as x", "no column's name says that it is sensitive; name the one to protect with"),
+        ("i % 7 as x, i % 3 as disease", "no column's name says that others know it (age, sex, place, a date)"),
+        ("i % 7 as age, i < 950 as disease", "disease has one value in 95.0% of the rows"),
+    ],
+)
+def test_without_a_command_the_reason_is_said(con, columns, reason):
+    con.execute(f"create table people as select {columns} from range(1000) t(i)")
+    result = sqlanon.check(con, "people")
+    assert not result.command and reason in result.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -155,7 +187,7 @@ def test_roles_are_suggested_by_uniqueness_type_and_name(con):
     [("patientId", "identifier"), ("E-Mail", "identifier"), ("home_zip", "quasi"), ("ICD10", "sensitive"), ("x", "")],
 )
 def test_names_tell_roles(name, role):
-    assert read_name(name) == role
+    assert read_name(name)[0] == role
 
 
 @pytest.mark.parametrize(
