@@ -3,7 +3,7 @@
 import datetime
 import decimal
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
@@ -50,21 +50,25 @@ def plain(value: Any) -> Any:
 
 
 def words(value: object) -> str:
-    """Write a value in words: keys with their values, elements of a list between commas."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key}: {words(item)}" for key, item in value.items())
-    if isinstance(value, list):
-        return ", ".join(map(words, value))
-    return cell(value)
+    """Write a figure in words, thousands apart: keys with their values, elements of a list between commas."""
+    if isinstance(value, float) and value.is_integer():
+        return f"{value:,.0f}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else _in_words(value, words)
 
 
 def cell(value: object) -> str:
-    """Write one value as a table's cell shows it; nothing for None."""
+    """Write a value of a database as a table's cell shows it, a year as a year; nothing for None."""
+    return _in_words(value, cell)
+
+
+def _in_words(value: object, write: Callable[[object], str]) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
         return f"{value:,.4g}" if abs(value) < 10 else f"{value:,.1f}"
-    return str(value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {write(item)}" for key, item in value.items())
+    return ", ".join(map(write, value)) if isinstance(value, list) else str(value)
 
 
 def visible(text: str) -> str:

@@ -1,15 +1,19 @@
-"""How a message names an option: as the command line writes it, or as Python does.
+"""How a message names an option: as the command line writes it, or as Python does; and what a recipient is not told.
 
-A message is written once, with marks where it names options; `spoken` puts them into words when it is shown. The marks
-are private characters, which no terminal prints, so that nothing of a user's can be taken for one.
+A message is written once, with marks where it names options or advises the publisher; `spoken` puts them into words
+when it is shown. The marks are private characters, which no terminal prints, so that nothing of a user's can be taken
+for one.
 """
 
 import re
 from typing import Literal
 
-Speech = Literal["python", "command line", "macro"]
+Speech = Literal["python", "command line", "macro", "recipient"]
 
 _MARK = re.compile("\ue000([^\ue001\ue002]*)\ue001([^\ue001\ue002]*)\ue001([^\ue002]*)\ue002")
+_SINGLE = re.compile(r"(?<![\w.,'])1 (row|group|person|value|column|table|cluster|signature|box)(?:e?s)( [a-z]+)?\b")
+_VERBS = {" are": " is", " have": " has", " do": " does", " wait": " waits", " find": " finds", " were": " was"}
+_ADVICE = re.compile("\ue003([^\ue004]*)\ue004")
 _speech: Speech = "python"
 
 
@@ -21,6 +25,11 @@ def option(name: str, value: object = "", flag: str = "") -> str:
     return f"\ue000{name}\ue001{flag}\ue001{value}\ue002"
 
 
+def advice(text: str) -> str:
+    """Return the mark of what a publisher may do, which whoever receives a release cannot."""
+    return f"\ue003{text}\ue004"
+
+
 def speak(speech: Speech) -> None:
     """Let every message of this process be worded for the command line, or for Python."""
     global _speech  # noqa: PLW0603 - a process is either a command line or a caller's own
@@ -28,13 +37,19 @@ def speak(speech: Speech) -> None:
 
 
 def spoken(text: str, speech: Speech | None = None) -> str:
+    """Return a message with its marks in words and one of anything in the singular."""
+    return _SINGLE.sub(lambda one: f"1 {one[1]}{_VERBS.get(one[2] or '', one[2] or '')}", word_marks(text, speech))
+
+
+def word_marks(text: str, speech: Speech | None = None) -> str:
     """Return a message with its marks in words: `--nulls value`, `nulls="value"` or `nulls := 'value'`."""
     how = speech or _speech
+    text = _ADVICE.sub("" if how == "recipient" else r"\1", text)
     return _MARK.sub(lambda mark: _worded(mark[1], mark[2], mark[3], how), text)
 
 
 def _worded(name: str, flag: str, value: str, speech: Speech) -> str:
-    if speech == "command line":
+    if speech in ("command line", "recipient"):
         words = flag or f"--{name.replace('_', '-')}"
         return f"{words} {value}" if value not in ("", "True") else words
     if not value:

@@ -23,7 +23,7 @@ LAYERS = (
     {"bounded_files"},
     {"key", "atomic_files", "read_places", "interruption"},
     {"plain_values", "near_texts", "ordered_types"},
-    {"plans", "estimators", "html_tables"},
+    {"plans", "estimators", "html_tables", "text_tables"},
     {"sql", "charts"},
     {"engines", "methods"},
     {"estimation", "breaches"},

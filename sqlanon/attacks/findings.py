@@ -8,6 +8,7 @@ from sqlanon.charts.figure import write_figure
 from sqlanon.charts.lines import Bar, write_bars
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import plain
+from sqlanon.text_tables import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,6 +129,11 @@ class Attack:
         legend = ("within the promise", "above the promise") if compared else None
         chart = write_figure(write_bars(bars, legend), caption) if bars else ""
         return chart + write_table(COLUMNS, self.shown_lines()) + write_paragraphs(self.notes)
+
+    def __str__(self) -> str:
+        """Write headline, table and notes, as a terminal shows them."""
+        notes = [f"note: {note}" for note in self.notes]
+        return write_whole([(self.headline, COLUMNS, self.shown_lines())], notes)
 
     def _repr_html_(self) -> str:
         """Show it in a notebook."""

@@ -16,7 +16,7 @@ from sqlanon.charts.lines import Bar, write_bars
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, TargetError
 from sqlanon.html_tables import write_paragraphs, write_table
-from sqlanon.plain_values import records, words
+from sqlanon.plain_values import cell, records
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, render
@@ -170,7 +170,7 @@ class Breach:
         """Show summary, notes, how many associations are how probable, and the most probable ones in a notebook."""
         summary = [[name.replace("_", " "), value] for name, value in self.summary.items()]
         top = self.top().drop(columns="error_bound")
-        lines = [[words(value) for value in row.values()] for row in records(top)]
+        lines = [[cell(value) for value in row.values()] for row in records(top)]
         return (
             write_table([], summary)
             + write_paragraphs(self.notes)

@@ -4,7 +4,7 @@ import csv
 import json
 import logging
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,10 +12,10 @@ from rich.console import Console
 
 from sqlanon.adversary.posterior_table import SEVERAL_BACKGROUNDS, posterior_table
 from sqlanon.cli.console import to_stderr
-from sqlanon.cli.tables import lay_out
-from sqlanon.plain_values import plain, records, shorten_hashes, visible, words
+from sqlanon.plain_values import cell, plain, records, shorten_hashes, visible, words
 from sqlanon.plans.roles import free_name
 from sqlanon.releases.forms import form_of
+from sqlanon.text_tables import WIDTH, lay_out
 from sqlanon.verification.checks import Report
 from sqlanon.wording import spoken
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from sqlanon.estimation.answered import Answered
 
 Format = Literal["table", "json", "csv"]
-WIDTH = 160  # letters of a line into a pipe or a file
 SHOWN_VOTERS = 20  # lines of a voter list, which may be as long as the table
 
 
@@ -120,7 +119,7 @@ def show_lines(title: str, heads: Sequence[str], lines: Sequence[Sequence[Any]],
     """
     if title:
         sys.stdout.write(f"{visible(title)}\n")
-    _print_table(heads, [[plain(value) for value in line] for line in lines], any(heads), spare)
+    _print_table(heads, [[plain(value) for value in line] for line in lines], any(heads), spare, words)
 
 
 def show_learned(lines: Sequence[Sequence[object]]) -> None:
@@ -169,11 +168,15 @@ def _print_csv(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
 
 
 def _print_table(
-    columns: Sequence[str], rows: Sequence[Sequence[object]], header: bool = True, spare: Sequence[str] = ()
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    header: bool = True,
+    spare: Sequence[str] = (),
+    write: Callable[[object], str] = cell,
 ) -> None:
     """Print a table as wide as the terminal; spare: columns that may be left out, the first one first."""
     width = Console().width if sys.stdout.isatty() else WIDTH
-    sys.stdout.write(lay_out(columns, rows, width, header, spare, cut=sys.stdout.isatty()))
+    sys.stdout.write(lay_out(columns, rows, width, header, spare, cut=sys.stdout.isatty(), write=write))
 
 
 def _print_json(value: object) -> None:

@@ -112,16 +112,12 @@ def say_next_steps(
     named = source_words(source)
     against = named if isinstance(source, QueriedSource) else ["--against", *named]
     against += [word for column in identifier for word in ("--id", column)]
-    if session.database:
-        against += ["--database", session.database]
-    if session.engine is not EngineName.duckdb:
-        against += ["--engine", session.engine.value]
+    against += session.place
     page = Path(f"{name.rstrip('/')}.html")
     written = ["--out", str(page), *(["--overwrite"] if page.exists() else [])]
     commands = (["sqlanon", "attack", name, *against], ["sqlanon", "report", name, *against, *written])
-    dsn = " (each with the --dsn of this run, or SQLANON_DSN)" if session.dsn else ""
     say(
-        f"next, for your own eyes{dsn}: what attacks reach, and one page about it\n"
+        f"next, for your own eyes{session.dsn_reminder}: what attacks reach, and one page about it\n"
         + "\n".join(map(shlex.join, commands))
     )
     if into is None:

@@ -49,17 +49,24 @@ class SessionOptions:
         write = write and not self.sql
         return open_engine(self.engine, self.database, write, self.master, self.dsn, *resources, readable)
 
+    @property
+    def place(self) -> list[str]:
+        """Return the words that say where the source lies; a DSN may hold a password and is never printed."""
+        if self.engine is EngineName.duckdb:
+            return [] if self.database is None else ["--database", self.database]
+        master = [] if self.master is None else ["--master", self.master]
+        return ["--engine", self.engine.value, *master]
+
+    @property
+    def dsn_reminder(self) -> str:
+        """Return what to say of a DSN that a printed command lacks."""
+        return " (with the --dsn of this run, or SQLANON_DSN)" if self.dsn else ""
+
     def complete(self, command: str) -> str:
         """Return a command that publishes the source with what says where it lies, so that it runs as printed."""
         if self.engine is EngineName.postgres:
-            # a DSN may hold a password: what SQLANON_DSN holds is not printed
-            named = [] if self.dsn is None else ["--dsn", self.dsn]
-            command, words = command.replace(" --out ", " --into "), ["--engine", "postgres", *named]
-        elif self.engine is EngineName.spark:
-            words = ["--engine", "spark", *([] if self.master is None else ["--master", self.master])]
-        else:
-            words = [] if self.database is None else ["--database", self.database]
-        return " ".join([command, *map(shlex.quote, words)]) if command else ""
+            command = command.replace(" --out ", " --into ")
+        return " ".join([command, *map(shlex.quote, self.place)]) if command else ""
 
     def open_release(self, release: str, *files: str | None) -> "Release":
         """Open a release; a schema is a stranger's, and beside its database only `files` are read."""

@@ -12,6 +12,7 @@ from sqlanon.charts.picture import Picture
 from sqlanon.charts.selectivity import describe_errors, draw_errors
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import records
+from sqlanon.text_tables import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,6 +98,10 @@ class Comparison:
             before = whole[:4]
             lines.append(["", "", "", "", *whole[4:-1], ""] if same else whole)
         return [head.replace("_", " ") for head in HEADS if head != "estimator"], lines
+
+    def __str__(self) -> str:
+        """Write the lines, what they come to and the notes, as a terminal shows them."""
+        return write_whole([("", *self.shown())], [self.summary, *(f"note: {note}" for note in self.notes)])
 
     def _repr_html_(self) -> str:
         """Show it in a notebook; names and values are escaped."""

@@ -18,6 +18,22 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LIST = "completed.json"  # names the files of a run, with their sha256
+README = "README.md"
+_README = """\
+# Completed tables
+
+{count} of plausible microdata, `{first}` …, made by sqlanon (`sqlanon complete`, seed {seed}) from an anonymized
+release alone. Each has the release's columns and one sensitive value in every row; what the release says
+of its columns and its promise is true of these tables too.
+
+* **They hold true values of persons.** No row is known to be true, but {share}. Treat these tables as you treat
+  the release: whoever has it can make them.
+* **Do not take one table for the data.** Run the same analysis on each table and pool the estimates and their standard
+  errors (`sqlanon.pool`, or `mice::pool` in R). One table alone, or all of them stacked, pretends to know what nobody
+  knows: its intervals are too narrow.
+
+`sqlanon guide complete` tells how they are made and shows the pooling.
+"""
 
 
 class Completed:
@@ -69,6 +85,7 @@ class Completed:
             old = frozenset(one.name for one in target.iterdir()) if target.is_dir() else frozenset()
             for number, name in enumerate(names, start=1):
                 self.engine.write_parquet(self._select(number), exchange.new / name)
+            (exchange.new / README).write_text(self._describe(names[0]), encoding="utf-8", newline="\n")
             _write_list(exchange.new)
             exchange.commit(old)
         except OSError as error:
@@ -76,6 +93,13 @@ class Completed:
         finally:
             exchange.close()
         return [target / name for name in names]
+
+    def _describe(self, first: str) -> str:
+        share = "many are"
+        if self.own_value_share is not None:
+            share = f"up to about {self.own_value_share:.0%} of a table's rows hold their person's own value"
+        count = "One table" if len(self) == 1 else f"{len(self)} tables"
+        return _README.format(count=count, first=first, seed=self.seed, share=share)
 
     def close(self) -> None:
         """Drop the tables from the session."""

@@ -3,10 +3,12 @@
 import json
 import logging
 import os
+import secrets
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import IO, Any
 
 from sqlanon.engines.base import Engine
@@ -105,33 +107,48 @@ def secrets_hidden(job: Job) -> Iterator[None]:
         raise type(error)(place + _hidden(str(error), job.secrets)) from None
 
 
-def _hidden(text: str, secrets: Mapping[str, str]) -> str:
-    for value in sorted((value for value in secrets if len(value) > 2), key=len, reverse=True):
-        text = text.replace(value, secrets[value])
+def _hidden(text: str, variables: Mapping[str, str]) -> str:
+    """Return a text with variables' names in the place of their values."""
+    for value in sorted((value for value in variables if len(value) > 2), key=len, reverse=True):
+        text = text.replace(value, variables[value])
     return text
 
 
-@contextmanager
-def logged_as_json(stream: IO[str]) -> Iterator[None]:
-    """Write a line of JSON for every step (each turn of a loop is one): event, name, seconds it took."""
-    handler = _JsonLines(stream)
-    level = log.level
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        handler.finish()
-        log.removeHandler(handler)
-        log.setLevel(level)
+class JobLog:
+    """Lines of JSON about one run of a job: time (UTC), job, run (a number of its own), event, and what it says."""
+
+    def __init__(self, stream: IO[str], job: str) -> None:
+        """Write to a stream, about the job of this name."""
+        self._stream, self._job, self._run = stream, job, secrets.token_hex(8)
+
+    def write(self, event: str, **fields: object) -> None:
+        """Write one line."""
+        time_now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        line = {"time": time_now, "job": self._job, "run": self._run, "event": event, **fields}
+        self._stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+        self._stream.flush()
+
+    @contextmanager
+    def of_steps(self) -> Iterator[None]:
+        """Write a line for every step (each turn of a loop is one): event, name, seconds it took."""
+        handler = _Steps(self)
+        level = log.level
+        log.addHandler(handler)
+        log.setLevel(logging.INFO)
+        try:
+            yield
+        finally:
+            handler.finish()
+            log.removeHandler(handler)
+            log.setLevel(level)
 
 
-class _JsonLines(logging.Handler):
+class _Steps(logging.Handler):
     """Close a step when the next one begins: what is logged is that a step begins."""
 
-    def __init__(self, stream: IO[str]) -> None:
+    def __init__(self, lines: JobLog) -> None:
         super().__init__()
-        self._stream = stream
+        self._lines = lines
         self._step: tuple[str, str, float] | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -144,7 +161,5 @@ class _JsonLines(logging.Handler):
         """Write the step that is open."""
         if self._step is not None:
             event, name, begun = self._step
-            line = {"event": event, "name": name, "seconds": round(time.monotonic() - begun, 6)}
-            self._stream.write(json.dumps(line, ensure_ascii=False) + "\n")
-            self._stream.flush()
+            self._lines.write(event, name=name, seconds=round(time.monotonic() - begun, 6))
             self._step = None

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from sqlanon.engines.base import Engine
 from sqlanon.html_tables import write_table
-from sqlanon.plain_values import plain, words
+from sqlanon.plain_values import cell, plain
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.templates import Sql
 from sqlanon.releases.forms import form_of
@@ -22,5 +22,5 @@ def write_html(engine: Engine, tables: Mapping[str, Sql], manifest: Manifest) ->
 
 def _sample(engine: Engine, name: str, relation: Sql) -> str:
     frame = engine.frame(f"select * from {relation} limit {SHOWN_ROWS}")
-    lines = [[words(plain(value)) for value in row] for row in frame.itertuples(index=False, name=None)]
+    lines = [[cell(plain(value)) for value in row] for row in frame.itertuples(index=False, name=None)]
     return write_table(list(frame.columns), lines, f"{name}, the first rows")

@@ -5,12 +5,14 @@ from typing import Any
 
 from sqlanon.plain_values import plain, words
 from sqlanon.plans.manifest import departed
-from sqlanon.wording import option
+from sqlanon.wording import advice, option
 
 Manifest = Mapping[str, Any]
 Table = tuple[str, Sequence[str], Sequence[Sequence[object]], Sequence[str]]
 NOTABLE_LOSS = 0.05  # of the rows: from which share on the promise has to say what it is not about
-UNCHECKED = f"; this is per row: say {option('id')} so that several rows of a person are seen"
+UNCHECKED = "; this is per row, for whether a person has several was not looked at" + advice(
+    f" (say {option('id')}, and it is)"
+)
 NOT_PROMISED = "that nobody learns who is in the table (quasi values are exact)"
 
 
@@ -47,11 +49,11 @@ def _second(manifest: Manifest) -> str:
     if "release" not in manifest["parameters"]:
         return "a second release of these people"
     words = "a release of these people that is not of its ledger, or knows that values decide who leaves"
-    return words + _WAITED.get(manifest["parameters"].get("waiting", "alone"), "")
+    return words + WAITED.get(manifest["parameters"].get("waiting", "alone"), "")
 
 
 # what is not promised to those who came new and were not shown at once
-_WAITED = {
+WAITED = {
     "alone": ", or knows who waited to be shown, for who did most likely has a value frequent among those who came",
     "together": ", or knows how values are distributed among those who wait (how many came decides who waits)",
 }

@@ -15,7 +15,7 @@ from sqlanon.reports.facts import Facts
 from sqlanon.reports.headline import tell_attack
 from sqlanon.reports.loss import write_loss
 from sqlanon.version import VERSION
-from sqlanon.wording import option, spoken
+from sqlanon.wording import advice, option, spoken
 
 log = logging.getLogger("sqlanon")
 ENDINGS = (".html", ".htm")
@@ -24,7 +24,8 @@ _INTERNAL = "Internal: holds figures of the source. Keep it as the source itself
 _PUBLIC = "Public: from the published files alone."
 _ALONE = (
     "No other release was named. Every release of the same people is another cut through their groups: each one more"
-    " leaves fewer possible values. Give earlier ones with {option}, and this page tells how many people they fix."
+    " leaves fewer possible values."
+    + advice(f" Name earlier ones with {option('others', 'RELEASE', '--with')}, and this page tells whom they fix.")
 )
 # no script runs and nothing is fetched, whatever a name or a value holds
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -45,7 +46,7 @@ class Page:
     def sentences(self) -> list[str]:
         """Return what the release comes to, for whoever decides."""
         facts = self.facts
-        promised = f"Promised: {spoken(facts.summary['promised'], 'command line')}."
+        promised = f"Promised: {self._speak(facts.summary['promised'])}."
         return [promised, facts.verification.sentence, *tell_attack(facts.manifest, facts.attack)]
 
     @cached_property
@@ -80,6 +81,9 @@ class Page:
             ' style="width:100%;height:40rem;border:1px solid #8a8a8a"></iframe>'
         )
 
+    def _speak(self, text: str) -> str:
+        return spoken(text, "command line" if self.facts.is_internal else "recipient")
+
     def _write_view(self) -> str:
         kind, told = ("internal", _INTERNAL) if self.facts.is_internal else ("public", _PUBLIC)
         return f'<p class="view {kind}">{told}</p>'
@@ -87,7 +91,7 @@ class Page:
     def _sections(self) -> Iterator[str]:
         facts = self.facts
         yield _section("In short", f'<div class="lead">{write_paragraphs(self.sentences)}</div>')
-        told = [[name, spoken(facts.summary[name], "command line")] for name in _TOLD if name in facts.summary]
+        told = [[name, self._speak(facts.summary[name])] for name in _TOLD if name in facts.summary]
         tables = (write_paragraphs([title]) + _wide(write_table(heads, rows), title) + write_paragraphs(closing)
                   for title, heads, rows, closing in facts.tables)  # fmt: skip
         yield _section("What is promised", _wide(write_table([], told), "promise") + "".join(tables))
@@ -102,7 +106,7 @@ class Page:
     def _tell_composition(self) -> Iterator[str]:
         facts = self.facts
         if not facts.others:
-            yield spoken(_ALONE.format(option=option("others", "RELEASE", "--with")), "command line")
+            yield self._speak(_ALONE)
             return
         found = [one for one in facts.attack.findings if one.family == "composition"]
         yield from (f"{one.attack}: {one.whom}." for one in found)

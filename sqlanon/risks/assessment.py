@@ -111,7 +111,7 @@ def _size_figures(sizes: dict[str, Any], k: int) -> dict[str, Any]:
         "unique_rows": sizes["unique_rows"],
         "average_class": rows / sizes["class_count"],
         "largest_class": sizes["largest_class"],
-        "discernibility": sizes["discernibility"],
+        "discernibility": int(sizes["discernibility"]),
         "prosecutor_largest_risk": 1 / sizes["smallest_class"],
         "prosecutor_average_risk": sizes["class_count"] / rows,
         f"share_of_rows_above_1/{k}": sizes["rows_below"] / rows,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import plain
 from sqlanon.risks.limits import Measure
+from sqlanon.text_tables import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,6 +87,11 @@ class Check:
                     (title, [key.replace("_", " ") for key in table[0]], [list(line.values()) for line in table])
                 )
         return shown
+
+    def __str__(self) -> str:
+        """Write its tables, notes and command, as a terminal shows them."""
+        command = [f"suggested, for you to weigh:\n{self.command}"] if self.command else []
+        return write_whole(self.tables(), [*(f"note: {note}" for note in self.notes), *command])
 
     def _repr_html_(self) -> str:
         """Show it in a notebook; names and values are escaped."""

@@ -12,6 +12,7 @@ from sqlanon.plans.build import build
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Row, Source, Step, statements_of
 from sqlanon.plans.templates import Sql
+from sqlanon.text_tables import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,16 +84,22 @@ class Report:
         entries = {check.name: check.found for check in self.checks}
         return entries | {name: figure for name, figure in self.figures.items() if name not in without}
 
+    def _tables(self) -> list[tuple[str, list[str], list[list[object]]]]:
+        lines: list[list[object]] = [
+            [check.name, *(shorten_hashes(words(plain(side))) for side in (check.required, check.found)), check.mark]
+            for check in self.checks
+        ]
+        figures: list[list[object]] = [[name.replace("_", " "), plain(value)] for name, value in self.figures.items()]
+        tables = [("", ["check", "required", "found", "holds"], lines), ("", ["figure", "value"], figures)]
+        return tables if figures else tables[:1]
+
     def html_body(self) -> str:
         """Return checks and figures as HTML."""
-        lines = [
-            [one.name, *(shorten_hashes(words(plain(side))) for side in (one.required, one.found)), one.mark]
-            for one in self.checks
-        ]
-        figures = [[name.replace("_", " "), words(plain(value))] for name, value in self.figures.items()]
-        return write_table(["check", "required", "found", "holds"], lines) + (
-            write_table(["figure", "value"], figures) if figures else ""
-        )
+        return "".join(write_table(heads, lines) for _, heads, lines in self._tables())
+
+    def __str__(self) -> str:
+        """Write checks and figures, as a terminal shows them."""
+        return write_whole(self._tables(), [self.sentence])
 
     @property
     def sentence(self) -> str:

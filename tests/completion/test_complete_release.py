@@ -157,13 +157,15 @@ def names_in(folder):
 def test_files_appear_whole_and_old_ones_stay(tmp_path, con):
     release, out = publish(con, 40, ["area", "job"], l=3), tmp_path / "completed"
     sqlanon.complete(release, tables=2, seed=1, out=out)
-    assert names_in(out) == ["completed.json", "completed_01.parquet", "completed_02.parquet"]
+    assert names_in(out) == ["README.md", "completed.json", "completed_01.parquet", "completed_02.parquet"]
+    assert "hold their person's own value" in (out / "README.md").read_text()
     order = con.execute(f"select * from '{out}/completed_01.parquet'").fetchall()
     assert order == sorted(order) and len(order) == 40
     with pytest.raises(sqlanon.TargetError, match="exists; choose another out"):
         sqlanon.complete(release, tables=1, out=out)
     sqlanon.complete(release, tables=1, seed=1, out=out, overwrite=True)
-    assert names_in(out) == ["completed.json", "completed_01.parquet"]
+    assert names_in(out) == ["README.md", "completed.json", "completed_01.parquet"]
+    assert "One table of plausible microdata" in (out / "README.md").read_text()
     (out / "thesis.txt").write_text("mine")
     with pytest.raises(sqlanon.TargetError, match="replaces what an earlier run has written"):
         sqlanon.complete(release, tables=1, out=out, overwrite=True)

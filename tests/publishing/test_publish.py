@@ -110,7 +110,9 @@ def test_robust_does_not_say_that_rows_without_a_value_had_a_frequent_one(shell)
 def test_without_an_id_the_promise_is_per_row_and_says_so(shell, method, asked):
     asked = ["publish", method, "patients.parquet", *ROLES, *asked, "--out", "release", "--overwrite"]
     done = shell(*asked)
-    assert "this is per row: say --id so that several rows of a person are seen" in shown(done, "promised"), done.stderr
+    assert "whether a person has several was not looked at (say --id, and it is)" in shown(done, "promised"), (
+        done.stderr
+    )
     manifest = json.loads((shell.folder / "release" / "release.json").read_text())
     assert manifest["parameters"]["rows_per_person"] == "unchecked"
     identified = shell(*asked, "--id", "ssn")
@@ -231,7 +233,7 @@ def test_several_rows_of_one_person(shell):
         3,
         "--id",
         "ssn",
-        says=["1 persons have more than one row", "--rows-per-person many"],
+        says=["1 person has more than one row", "--rows-per-person many"],
     )
     assert shell(*asked, 3, "--id", "ssn", "--rows-per-person", "many").returncode == 0
 

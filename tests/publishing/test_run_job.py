@@ -1,6 +1,7 @@
 """Jobs: a release in a file, mistakes with their line, thresholds, what a scheduler sees, reruns."""
 
 import json
+from datetime import UTC, datetime, timedelta
 
 import duckdb
 import pytest
@@ -137,9 +138,13 @@ def test_a_job_without_an_id_is_told_that_its_promise_is_per_row(shell):
 
 def logged(done) -> dict[str, list]:
     """Return what standard error says, which is lines of JSON and nothing else, by event."""
-    events = {}
+    events, runs = {}, set()
     for line in map(json.loads, done.stderr.splitlines()):
+        written = datetime.fromisoformat(line.pop("time"))
+        assert abs(datetime.now(UTC) - written) < timedelta(minutes=10)
+        runs.add((line.pop("job"), line.pop("run")))
         events.setdefault(line.pop("event"), []).append(line)
+    assert len(runs) == 1
     return events
 
 

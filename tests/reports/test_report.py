@@ -75,6 +75,16 @@ def test_the_public_page_is_about_the_release_alone(pages):
     assert len(public.html) < 200_000
 
 
+def test_a_public_page_has_no_advice_for_the_publisher(con, tmp_path):
+    con.execute("create table rows_alone as select i % 7 as q, i % 5 as s from range(200) t(i)")
+    sqlanon.anatomy(con, "rows_alone", quasi="q", sensitive="s", l=3, out=tmp_path / "r")
+    release = sqlanon.open(tmp_path / "r", con=con)
+    told = read_safely(sqlanon.report(release).html).text.partition("In short")[2]
+    assert "whether a person has several was not looked at" in told and "No other release was named" in told
+    assert not re.search(r"\s--[a-z]|\bsay\b", told)
+    assert "--with RELEASE" in read_safely(sqlanon.report(release, against="rows_alone").html).text
+
+
 def test_the_internal_page_scores_attacks_and_shows_true_values(pages, hospital):
     _, internal = pages
     page = read_safely(internal.html)

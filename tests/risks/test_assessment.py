@@ -114,7 +114,7 @@ def test_a_population_and_a_sample(con):
     found = sqlanon.check(con, "sample", quasi=["age", "sex"], population="town").figures
     assert found["journalist_largest_risk"] == pytest.approx(0.1)
     con.execute("insert into sample values (77, 1)")
-    with pytest.raises(DataError, match="1 rows have quasi values that nobody in the population has"):
+    with pytest.raises(DataError, match="1 row has quasi values that nobody in the population has"):
         sqlanon.check(con, "sample", quasi=["age", "sex"], population="town")
     # all of the population was drawn: who is unique is unique
     assert estimate_population_uniqueness({1: 5, 2: 3}, 1.0) == pytest.approx(1.0)

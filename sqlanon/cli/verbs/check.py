@@ -139,4 +139,4 @@ def _show(found: "Check", session: SessionOptions) -> None:
     for note in found.notes:
         say(f"note: {note}")
     if found.command:
-        say(f"suggested, for you to weigh:\n{session.complete(found.command)}")
+        say(f"suggested, for you to weigh{session.dsn_reminder}:\n{session.complete(found.command)}")

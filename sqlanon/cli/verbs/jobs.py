@@ -1,19 +1,20 @@
 """The verb for schedulers: run."""
 
-import json
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from enum import StrEnum
-from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sqlanon.cli.app import app
 from sqlanon.cli.options import Memory, Temporary, Threads, say
 from sqlanon.errors import SqlanonError
+
+if TYPE_CHECKING:
+    from sqlanon.publishing.run_job import JobLog
 
 
 class Log(StrEnum):
@@ -45,7 +46,8 @@ def run(
     from sqlanon.publishing import run_job
     from sqlanon.publishing.job_file import read_job
 
-    with _json_lines() if log is Log.json else nullcontext(say) as tell:
+    lines = run_job.JobLog(sys.stderr, job) if log is Log.json else None
+    with nullcontext(say) if lines is None else _told_in_lines(lines) as tell:
         described = read_job(job)
         limits = {"threads": threads, "memory_limit": memory_limit, "temp_directory": temp_directory}
         engine = run_job.open_engine_of(described, check, **limits)
@@ -54,7 +56,7 @@ def run(
                 tell(note)
             tell(f"{job} describes a job that fits its source")
             return
-        with run_job.logged_as_json(sys.stderr) if log is Log.json else display.progress():
+        with display.progress() if lines is None else lines.of_steps():
             release = run_job.run_job(described, engine)
         display.show_mapping(release.manifest, "json")
         for note in release.notes:
@@ -62,18 +64,14 @@ def run(
 
 
 @contextmanager
-def _json_lines() -> Iterator[Callable[[str], None]]:
+def _told_in_lines(lines: "JobLog") -> Iterator[Callable[[str], None]]:
     """Tell notes, warnings and what ends the run as lines of JSON too; yield what tells a note."""
     shown = warnings.showwarning
-    warnings.showwarning = lambda message, *_, **__: _line("warning", str(message))
+    warnings.showwarning = lambda message, *_, **__: lines.write("warning", message=str(message))
     try:
-        yield partial(_line, "note")
+        yield lambda message: lines.write("note", message=message)
     except SqlanonError as error:
-        _line("error", str(error))
+        lines.write("error", message=str(error))
         raise typer.Exit(error.exit_code) from None
     finally:
         warnings.showwarning = shown
-
-
-def _line(event: str, message: str) -> None:
-    sys.stderr.write(json.dumps({"event": event, "message": message}, ensure_ascii=False) + "\n")

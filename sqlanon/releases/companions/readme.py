@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from textwrap import indent
 
 from sqlanon.methods.published_forms import form_name, has_several
@@ -13,7 +13,8 @@ from sqlanon.releases.companions.column_roles import describe_columns
 from sqlanon.releases.companions.column_types import TableTypes
 from sqlanon.releases.companions.estimate_script import VIEW, weight_name
 from sqlanon.releases.forms import form_of
-from sqlanon.wording import spoken
+from sqlanon.releases.summaries import UNCHECKED, WAITED
+from sqlanon.wording import option, spoken, word_marks
 
 _TOLD = {
     "published": "What it holds",
@@ -125,17 +126,33 @@ def write_readme(manifest: Manifest, types: TableTypes) -> str:
     return _write(manifest, types, _warn(manifest))
 
 
+def write_earlier_readme(manifest: Manifest, types: TableTypes) -> str:
+    """Return what releases said of themselves while their text advised the publisher, and not of who waited."""
+    return _write(manifest, types, _warn(manifest), _word_earlier)
+
+
 def write_first_readme(manifest: Manifest, types: TableTypes) -> str:
     """Return what releases said of themselves before estimate.sql came to those of randomized values."""
     randomized = form_name(manifest) == "randomized"
-    return _write(manifest, types, _FIRST_RANDOMIZED if randomized else _warn(manifest))
+    return _write(manifest, types, _FIRST_RANDOMIZED if randomized else _warn(manifest), _word_earlier)
 
 
-def _write(manifest: Manifest, types: TableTypes, warning: str) -> str:
+def _word(text: str) -> str:
+    return spoken(text, "recipient")
+
+
+def _word_earlier(text: str) -> str:
+    text = text.replace(UNCHECKED, f"; this is per row: say {option('id')} so that several rows of a person are seen")
+    for sentence in WAITED.values():
+        text = text.replace(sentence, "")
+    return word_marks(text, "command line")
+
+
+def _write(manifest: Manifest, types: TableTypes, warning: str, word: Callable[[str], str] = _word) -> str:
     sections = [
         "# An anonymized release\n\nMade with sqlanon from a table of people, for questions about many of them."
         " Nobody's sensitive value can be looked up here, by design.\n\n"
-        + "\n".join(_describe_release(manifest))
+        + "\n".join(_describe_release(manifest, word))
         + "\n",
         "## Columns\n\n| table | column | type | what |\n|---|---|---|---|\n"
         + "\n".join(_describe_columns(manifest, types))
@@ -143,14 +160,14 @@ def _write(manifest: Manifest, types: TableTypes, warning: str) -> str:
         _describe_asking(manifest),
         warning,
     ]
-    return spoken("\n".join(sections), "command line")
+    return word("\n".join(sections))
 
 
-def _describe_release(manifest: Manifest) -> Iterator[str]:
+def _describe_release(manifest: Manifest, word: Callable[[str], str]) -> Iterator[str]:
     lines = form_of(manifest).summary(manifest, "this directory")
     for name, title in _TOLD.items():
         if name in lines:
-            yield f"* **{title}**: {_plain(lines[name])}"
+            yield f"* **{title}**: {_plain(word(lines[name]))}"
 
 
 def _describe_columns(manifest: Manifest, types: TableTypes) -> Iterator[str]:

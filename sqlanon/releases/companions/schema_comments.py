@@ -47,7 +47,7 @@ def write_comments(manifest: Manifest) -> Comments:
     promises = {name: told[name].replace(", as below", "") for name in ("promised", "not promised") if name in told}
     lines += [f"{name.capitalize()}: {text}." for name, text in promises.items()]
     lines.append(_WRONG[METHODS[manifest["method"]].form].format(**names))
-    whole = spoken(words(" ".join(lines)), "command line")
+    whole = spoken(words(" ".join(lines)), "recipient")
     published = form.verification.published_columns(manifest)
     types = {table: dict.fromkeys(listed, "") for table, listed in published.items()}
     comments = {(table, ""): whole for table in types} | {("manifest", ""): _MANIFEST}

@@ -10,7 +10,7 @@ from sqlanon.methods.published_forms import SEVERAL
 from sqlanon.plans.manifest import manifest_text
 from sqlanon.releases.companions.column_roles import _SENSITIVE
 from sqlanon.releases.companions.column_types import read_types
-from sqlanon.releases.companions.readme import _WARNINGS, write_first_readme, write_readme
+from sqlanon.releases.companions.readme import _WARNINGS, write_earlier_readme, write_first_readme, write_readme
 from sqlanon.releases.forms import FORMS
 from tests.databases import connect
 
@@ -125,4 +125,16 @@ def test_the_words_do_not_depend_on_who_speaks(connection, tmp_path, monkeypatch
     for speech in ("python", "command line"):
         monkeypatch.setattr(wording, "_speech", speech)
         texts.add(write_readme(release.manifest, {"qit": {}, "st": {}}))
-    assert len(texts) == 1 and "--id" in texts.pop()
+    text = texts.pop()
+    assert not texts and "whether a person has several was not looked at" in text
+    assert "--id" not in text, "advice to the publisher has no place in what a recipient reads"
+
+
+def test_the_words_of_earlier_versions_are_known(tmp_path, connection):
+    release = sqlanon.anatomy(connection, "secret_source", quasi="age", sensitive="disease", l=4, out=tmp_path / "r")
+    earlier = write_earlier_readme(release.manifest, {"qit": {}, "st": {}})
+    assert "; this is per row: say --id so that several rows of a person are seen" in earlier
+    waited = {**release.manifest["parameters"], "release": 2, "waiting": "alone"}
+    follower = {**release.manifest, "parameters": waited}
+    assert "who waited to be shown" in write_readme(follower, {"qit": {}, "st": {}})
+    assert "who waited to be shown" not in write_earlier_readme(follower, {"qit": {}, "st": {}})

@@ -1,14 +1,16 @@
 """Lay tables out for people: figures and short texts never break, on a narrow terminal a row stands below another."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sqlanon.plain_values import cell, visible
+from sqlanon.plain_values import cell, plain, visible, words
+from sqlanon.wording import spoken
 
+WIDTH = 160  # letters of a line into a pipe, a file or a notebook's cell
 _GAP = 2  # letters between columns
 _SHORT = 14  # letters of a text that stays on one line
 _LONGEST_WORD = 20  # letters of a word that stays whole where there is little room
@@ -21,14 +23,15 @@ def lay_out(
     header: bool = True,
     spare: Sequence[str] = (),
     cut: bool = False,
+    write: Callable[[object], str] = cell,
 ) -> str:
     """Return a table in lines of at most `width` letters, as far as its figures let it.
 
     spare: heads of columns that are left out, the first one first, where the others do not fit. cut: longer words than
-    there is room for end in an ellipsis, where they would be continued below. Where even that does not fit, each row
-    is a block of lines.
+    there is room for end in an ellipsis, where they would be continued below. write: what makes a text of a value.
+    Where even that does not fit, each row is a block of lines.
     """
-    texts = [[visible(cell(value)) for value in row] for row in rows]
+    texts = [[visible(write(value)) for value in row] for row in rows]
     names = [visible(str(head)) for head in heads]
     sizes = [_sizes(number, names[number] if header else "", texts, rows) for number in range(len(names))]
     shown, left_out = list(range(len(names))), []
@@ -89,3 +92,13 @@ def _write_blocks(names: Sequence[str], texts: Sequence[Sequence[str]]) -> str:
         for line in texts
     )
     return "\n".join(blocks) or "  ".join(names) + "\n"
+
+
+def write_whole(tables: Iterable[tuple[str, Sequence[str], Iterable[Sequence[object]]]], notes: Iterable[str]) -> str:
+    """Return tables of figures, each under its title, and notes, as `print` shows a result."""
+    parts = []
+    for title, heads, lines in tables:
+        rows = [[plain(value) for value in line] for line in lines]
+        parts.append((f"{visible(title)}\n" if title else "") + lay_out(heads, rows, WIDTH, any(heads), write=words))
+    parts += [f"{visible(spoken(note))}\n" for note in notes]
+    return "\n".join(parts).rstrip("\n")

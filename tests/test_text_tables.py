@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlanon.cli.tables import lay_out
 from sqlanon.cli.verbs.compare import SPARE
 from sqlanon.comparison.comparison import HEADS
 from sqlanon.plain_values import cell
+from sqlanon.text_tables import lay_out
 
 COMPARED = [head.replace("_", " ") for head in HEADS if head != "estimator"]
 LINES = [
