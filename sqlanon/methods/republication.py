@@ -54,8 +54,9 @@ ALONE = (
     f" learns that: {option('waiting', 'together')} hides it"
 )
 GATHERING = (
-    "those who came new wait together until so many have come that all find a group in 95 of 100 cases, so that waiting"
-    " does not tell who has a frequent value; today not all would in up to {failing:.0%}"
+    "those who came new wait together until so many have come that all find a group in"
+    f" {100 * (1 - MOST_FAILING):.0f} of 100 cases, so that waiting does not tell who has a frequent value; today not"
+    " all would in up to {failing:.0%}"
     f" ({option('waiting', 'alone')} shows most of them sooner, and tells)"
 )
 PUT_OFF = (

@@ -2,8 +2,8 @@
 
 import csv
 from pathlib import Path
-from typing import Protocol
 
+from sqlanon.engines.duckdb.unlike_files import SchemaReader
 from sqlanon.errors import SourceError, SqlanonError
 from sqlanon.plans.templates import literal
 
@@ -12,14 +12,7 @@ _ENDINGS = (".csv", ".tsv", ".txt")
 _LONGEST_HEAD = 1 << 20  # letters of the first line
 
 
-class LineReader(Protocol):
-    """What finding a line takes of an engine."""
-
-    def execute(self, sql: str, values: list[object] | None = None) -> list[tuple[object, ...]]:
-        """Run a statement and return its rows."""
-
-
-def refuse_broken_line(engine: LineReader, text: object) -> None:
+def refuse_broken_line(engine: SchemaReader, text: object) -> None:
     """Raise SourceError, with its line, for a CSV file that is unlike its first line somewhere; else do nothing.
 
     DuckDB guesses delimiter and quotes from what fits most lines: one broken line can make it guess a single column.
