@@ -58,7 +58,7 @@ def words(value: object) -> str:
 
 def cell(value: object) -> str:
     """Write a value of a database as a table's cell shows it, a year as a year; nothing for None."""
-    return _in_words(value, cell)
+    return f"[{', '.join(map(cell, value))}]" if isinstance(value, list) else _in_words(value, cell)
 
 
 def _in_words(value: object, write: Callable[[object], str]) -> str:

@@ -234,7 +234,7 @@ def test_views_that_are_no_projections_are_refused(patients, view):
 
 
 REFUSED_SECRETS = {
-    "SELECT ssn FROM patients": "1 columns",
+    "SELECT ssn FROM patients": "names 1 column;",
     "SELECT ssn, ssn FROM patients": "as id and as property",
     "SELECT ssn, zipcode FROM patients": "no view shows the property 'zipcode'",
     "SELECT sex, disease FROM patients": "no view shows the id 'sex'",

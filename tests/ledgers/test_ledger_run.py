@@ -204,8 +204,8 @@ def test_columns_of_another_type_are_refused(ward, tmp_path, source, words):
 
 @pytest.mark.parametrize(("source", "words"), [
     ("select * from second where ssn % 20 = 1", "of the 107 persons of the last release are not in the source"),
-    ("select * from second union all select * from second where ssn = 20", "persons have more than one row"),
-    ("select case when ssn = 20 then null else ssn end as ssn, * exclude ssn from second", "1 rows have no id"),
+    ("select * from second union all select * from second where ssn = 20", "1 person has more than one row"),
+    ("select case when ssn = 20 then null else ssn end as ssn, * exclude ssn from second", "1 row has no id"),
     ("select * replace (case when ssn = 20 then null else disease end as disease) from second", "no value in the sens"),
     ("select * from second where ssn >= 1000", "not in the source (100.0%)"),
 ])  # fmt: skip
