@@ -1,7 +1,7 @@
 """Run every attack that a form of release knows: promised beside reached."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import Any
@@ -89,7 +89,7 @@ def _attack(
             wanted = against is not None and (not quick or (bool(others) and isinstance(view, BoxView)))
             truth = view.read_source(against, identifier) if wanted else None
             attack = _attack_randomized if isinstance(view, RandomizedView) else _attack_groups
-            found, notes = attack(view, truth, release, others, background, quick)
+            found, notes = attack(view, truth, release, others, background, quick, against)
         finally:
             with suppress(SqlanonError):
                 view.close()
@@ -99,7 +99,13 @@ def _attack(
 
 
 def _attack_groups(
-    view: View, truth: Sql | None, release: Release, others: Sequence[Release], background: object, quick: bool
+    view: View,
+    truth: Sql | None,
+    release: Release,
+    others: Sequence[Release],
+    background: object,
+    quick: bool,
+    against: object,
 ) -> tuple[list[Finding], list[str]]:
     promised = view.promise.plain
     log.info("excluding values")
@@ -109,7 +115,9 @@ def _attack_groups(
     if view.shows_people and not view.people_figures["people"]:
         return found, [*notes, NOBODY_SHOWN]
     found += [] if view.even else [learning.read_groups(view, promised)]
-    found += [] if quick else _guess_groups(view, truth, promised)
+    found += (
+        [] if quick else _guess_groups(view, truth, promised, () if truth is None else _aligned(view, release, against))
+    )
     if others and (truth is not None or not isinstance(view, BoxView)):
         log.info("intersecting releases")
         fixed, told = composition.intersect_releases(view, others, promised)
@@ -121,12 +129,17 @@ def _attack_groups(
     return [*found, *view.find_presence()], notes
 
 
-def _guess_groups(view: View, truth: Sql | None, promised: float | None) -> list[Finding]:
+def _aligned(view: View, release: Release, against: object) -> Collection[str]:
+    """Return the columns whose order leaks; where there are several sensitive ones not all lots are even."""
+    return view.find_aligned(against) if type(view) is GroupView and not has_several(release.manifest) else ()
+
+
+def _guess_groups(view: View, truth: Sql | None, promised: float | None, aligned: Collection[str]) -> list[Finding]:
     links = None if truth is None else view.links(truth)
     if links is None:
         return _learn(view, links, promised) if view.shows_people else []
     log.info("matching orders")
-    return order.match_orders(view, links, promised) + _learn(view, links, promised)
+    return order.match_orders(view, links, promised, aligned) + _learn(view, links, promised)
 
 
 def _learn(view: View, links: Sql | None, promised: float | None) -> list[Finding]:
@@ -135,7 +148,13 @@ def _learn(view: View, links: Sql | None, promised: float | None) -> list[Findin
 
 
 def _attack_randomized(
-    view: View, truth: Sql | None, release: Release, others: Sequence[Release], background: object, quick: bool
+    view: View,
+    truth: Sql | None,
+    release: Release,
+    others: Sequence[Release],
+    background: object,
+    quick: bool,
+    against: object,
 ) -> tuple[list[Finding], list[str]]:
     promised = view.promise.plain
     scored = [] if truth is None else learning.learn_randomized(view, truth, promised)

@@ -54,6 +54,10 @@ class BoxView(View):
         given = {"person": self.people(), **known}
         return self.keep("coded_person", "boxed_person", given, quasi=self.names, codes=self.codes)
 
+    def seated_people(self) -> Sql:
+        """Return everybody in each box that has room for them."""
+        return self.coded_people()
+
     def read_source(self, against: object, identifier: tuple[str, ...]) -> Sql:
         """Read who there is, with their true values; people in no box are refused where they are many."""
         source, types = self.engine.find_source(against)

@@ -7,6 +7,7 @@ from sqlanon.plans.build import render_query
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import PublishedTables
+from sqlanon.verification.rank_alignment import check_alignment
 
 LINK_TURNS = 8  # by then the sums are right within a thousandth
 
@@ -51,6 +52,11 @@ class GroupView(ExactView):
     """QIT and ST."""
 
     table = "qit"
+
+    def find_aligned(self, against: object) -> list[str]:
+        """Return the names of the columns whose order within the groups tells more than in drawn groups."""
+        check = check_alignment(self.published, *self.engine.find_source(against))
+        return list(check.found) if check.holds is False and isinstance(check.found, dict) else []
 
     def people(self) -> Sql:
         """Return the rows of QIT as they lie."""

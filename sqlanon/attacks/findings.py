@@ -74,7 +74,9 @@ class Attack:
         if best is None or best.reached is None:
             return "nothing was promised that these attacks could be held against" + unscored
         promised = "no confidence was promised" if best.promised is None else f"promised {best.promised:.1%}"
-        return f"{promised}, best attack {best.reached:.1%}: {best.attack} ({best.family}), {best.whom}{unscored}"
+        told = f"{promised}, best attack {best.reached:.1%}: {best.attack} ({best.family}), {best.whom}{unscored}"
+        leaking = "; ".join(f"{_MARKS[True]} by {one.family}: {one.attack}, {one.whom}" for one in self.leaks)
+        return f"{leaking}; {told}" if leaking else told
 
     def lines(self) -> list[list[Any]]:
         """Return the findings as lines of a table."""

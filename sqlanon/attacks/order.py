@@ -1,6 +1,6 @@
 """Match rows and values by their order: what a publisher's database leaves behind where nobody sorts it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlanon.attacks.findings import Finding, is_beyond_chance
@@ -25,25 +25,29 @@ class Match:
         return self.right - self.usual
 
 
-def match_orders(view: View, links: Sql, promised: float | None) -> list[Finding]:
+def match_orders(view: View, links: Sql, promised: float | None, aligned: Collection[str] = ()) -> list[Finding]:
     """Take the value at a person's place in the group, people and values in several orders, forward and backward.
 
     The order in which rows lie leaks where it tells more than the same rows sorted by what they show, and a group's
     number where places shifted by it are right more often than by chance. The order of a quasi column tells what the
     column tells, which is no leak of the order, and an attack all the same.
+
+    aligned: the published names of columns whose order tells more than drawn groups would let it: these leak.
     """
     people = int(view.people_figures["people"])
     best = max(_lying(view, links) if view.numbered else _lying_in_boxes(view, links), key=lambda one: one.gain)
     leak = is_beyond_chance(best.right / people, best.usual / people, people)
     whom, usual = _of(best.right, people), best.usual / people
     found = Finding("order", best.how, best.right / people, promised, usual, whom, leak, leak)
-    return [found, _best_column(view, links, promised, people)]
+    columns = {name: ours for name, ours in view.quasi.items() if name in aligned}
+    leaks = [_best_column(view, links, promised, {name: ours}, VALUE_ORDERS, True) for name, ours in columns.items()]
+    return [found, *(leaks or [_best_column(view, links, promised, view.quasi, BY_VALUE)])]
 
 
 def _lying(view: View, links: Sql) -> Iterator[Match]:
     """Take people as they lie in QIT, beside people sorted by what they show."""
     lying, chance = _align(view, links, ["person_number"], VALUE_ORDERS)
-    shown, _ = _align(view, links, view.codes, VALUE_ORDERS)
+    shown, _ = _align(view, links, view.names, VALUE_ORDERS)
     for how, right in lying.items():
         usual = chance if "shifted" in how else max(shown[how], chance)
         yield Match(f"people as they lie, values {how}", right, usual)
@@ -62,7 +66,7 @@ def _lying_in_boxes(view: View, links: Sql) -> Iterator[Match]:
 
 def _align(view: View, links: Sql, columns: list[str], values: Mapping[str, str]) -> tuple[dict[str, float], float]:
     """Return how many people each alignment is right of, and how many chance is."""
-    given = {"coded_person": view.coded_people()}
+    given = {"seated_person": view.seated_people()}
     placed = view.replace("placed_person", "placed_person", given, order_columns=columns)
     right: dict[str, float] = {}
     chance = 0.0
@@ -73,15 +77,23 @@ def _align(view: View, links: Sql, columns: list[str], values: Mapping[str, str]
     return right, chance
 
 
-def _best_column(view: View, links: Sql, promised: float | None, people: int) -> Finding:
-    matches = []
-    for name, code in zip(view.quasi, view.codes, strict=True):
-        right, chance = _align(view, links, [code], BY_VALUE)
-        told = ((how, count) for how, count in right.items() if "shifted" not in how)
+def _best_column(
+    view: View,
+    links: Sql,
+    promised: float | None,
+    columns: Mapping[str, str],
+    values: Mapping[str, str],
+    leak: bool | None = None,
+) -> Finding:
+    """Return the best of the orders of these columns; places shifted by a group's number are a leak alone."""
+    people, matches = int(view.people_figures["people"]), []
+    for name, ours in columns.items():
+        right, chance = _align(view, links, [ours], values)
+        told = ((how, count) for how, count in right.items() if leak or "shifted" not in how)
         matches += [Match(f"people by {name}, values {how}", count, chance) for how, count in told]
     best = max(matches, key=lambda one: one.right)
     whom, usual = _of(best.right, people), best.usual / people
-    return Finding("order", best.how, best.right / people, promised, usual, whom, headline=True)
+    return Finding("order", best.how, best.right / people, promised, usual, whom, leak, headline=True)
 
 
 def _of(right: float, people: int) -> str:

@@ -158,6 +158,10 @@ class View:
         given = {"combination": self.combinations()}
         return self.keep("coded_combination", "coded_combination", given, codes=self._coded())
 
+    def seated_people(self) -> Sql:
+        """Return everybody with their groups and quasi values."""
+        return self.people()
+
     def _coded(self) -> list[tuple[Sql, str, str]]:
         return [(self.code_table(name), name, code) for name, code in zip(self.names, self.codes, strict=True)]
 

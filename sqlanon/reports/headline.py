@@ -13,7 +13,7 @@ def tell_attack(manifest: Manifest, attack: Attack) -> Iterator[str]:
     column = " or ".join(words(name) for name in manifest["columns"]["sensitive"])
     leaks = [f"{one.attack} ({one.family})" for one in attack.leaks]
     if leaks:
-        yield f"The release gives away what its method should hide, by: {', '.join(leaks)}. Do not hand it on."
+        yield f"LEAK: the release gives away what its method should hide, by: {', '.join(leaks)}. Do not hand it on."
     best = attack.strongest
     if best is None or best.reached is None:
         yield "Nothing was promised that the attacks tried here could be held against."

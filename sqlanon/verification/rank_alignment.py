@@ -1,21 +1,28 @@
-"""Groups in which the order of a quasi column goes with the order of the values: who is oldest has the last of them.
+"""Does anybody's place in their group tell their value, as where the oldest of each group has the last of its values?
 
-Where groups were drawn, a group's last person and another of the same value, out of another group, could have changed
-places. So the d of the query's groups have each its own fair sign, and Efron's bound for such sums holds exactly:
+Two tests look at the people whom quasi values single out, whose values the source tells. Both rest on the lots by which
+groups are drawn: two people of one value, in two groups, could as well have changed places.
+
+`order_randomization` draws such arrangements anew and compares; it sees most where people are few, and looks at some
+thousands of them at most. Of more people a bound sees more. In each group the person of the first value is compared
+with the person of the last value, and then with a stand-in: somebody who has this last value too, and is of another
+group. The first comparison says 1, 0 or -1, and so does the second; d is the one less the other. As a lot decided which
+of the two the group got, d is as likely as -d, in each group for itself, and Efron's bound for sums of such d holds:
 
     Pr(|Σ d| >= t √(Σ d²)) <= 2 exp(-t²/2),
 
-whatever values and columns have to do with each other, and however few the groups are.
+whatever values and columns have to do with each other.
 
 A release that follows others has groups of several times, and people of another time are no stand-ins. Groups are
 numbered in the order of their times: of blocks of neighbours by number, all but one block less than there were times
 are of one time each. As nobody knows which, those that would show the most are left out, as many as may be mixed.
+Nothing is drawn anew there: which people could have changed places is not known.
 """
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from sqlanon.plans.manifest import follows, manifest_text
 from sqlanon.plans.plan import Source
@@ -24,49 +31,94 @@ from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import Check, PublishedTables
 from sqlanon.verification.multisets import WEIGHT, align_columns
 
+if TYPE_CHECKING:
+    from sqlanon.verification.order_randomization import Outcome
+
 NAME = "rank_alignment"
-LEVEL = 1e-6  # how often a sound release may fail, all its columns and orders together
+LEVEL = 1e-4  # how often a sound release may fail, by both tests together
+BOUND_LEVEL = 1e-6  # by the bound, all its columns and orders together
 # the orders that sensitive values come in: as they sort, and by how frequent they are
 ORDERS = {"sorted": "{value} asc nulls last", "by frequency": "count(*) desc nulls last, {value} asc nulls last"}
+MOST_PEOPLE = 3000  # that are arranged anew; where there are more, people of some of the groups
+NOTHING_SEEN = "cannot be told: of so few people not even an order that names everybody right is sure to be seen"
 _FOLDER = "verification/rank_alignment"
 _VALUE = "sensitive_value"
+_RANKS = {how: f"value_rank_{number}" for number, how in enumerate(ORDERS, start=1)}
 _BLOCKS = 4  # for each release that groups may be of: three quarters of them count
 _MOST_BLOCKS = 4096
+_LOT_DIGITS = 8  # of a lot's hexadecimal ones, by which some groups are taken
+
+
+class _Queries:
+    """The queries over the people whom quasi columns single out."""
+
+    def __init__(self, published: PublishedTables, source: Source, types: Mapping[str, str]) -> None:
+        columns = published.manifest["columns"]
+        self.published, self.quasi, (sensitive,) = published, columns["quasi"], columns["sensitive"]
+        people = align_columns(published, "qit", self.quasi, source, types, ident(columns["group"]))
+        spelled = resolve_names(list(types), [*self.quasi, sensitive])
+        read = [
+            f"{source.expression(own)} as {name}" for own, name in zip(spelled, [*people.names, _VALUE], strict=True)
+        ]
+        classes: list[str] = []
+        if "backgrounds" in published.manifest["parameters"]:
+            from sqlanon.verification import class_qit_st  # most releases are of one class
+
+            classes = class_qit_st.signature(published.manifest)
+        # who numbers groups must not choose whom they are compared with: the manifest names the digests of their files
+        self.salt = hashlib.sha256(manifest_text(published.manifest).encode()).hexdigest()
+        self.compared = {
+            "quasi_names": people.names,
+            "class_names": [name for name, column in zip(people.names, self.quasi, strict=True) if column in classes],
+        }
+        self.person = published.subquery(
+            f"{_FOLDER}/person",
+            {
+                "published": people.published,
+                "original": Sql(f"(select {', '.join(read)} from {source.relation})"),
+            },
+            quasi_names=people.names,
+            sensitive_name=_VALUE,
+            group_name=WEIGHT,
+            ranks=[(_RANKS[how], Sql(order.format(value=_VALUE))) for how, order in ORDERS.items()],
+            salt=self.salt,
+        )
+
+    def sums(self) -> Iterator[tuple[str, str]]:
+        """Yield the names and texts of the queries that sum up d, one for each order of the values."""
+        given = {"blocked_person": _block(self.published, self.person)}
+        for how, rank in _RANKS.items():
+            sql = self.published.query(f"{_FOLDER}/alignment", given, **self.compared, value_rank=rank)
+            yield f"alignment, values {how}", sql
+
+    def placed_people(self) -> tuple[str, str]:
+        """Return the name and the text of the query of the people who are arranged anew."""
+        (row,) = self.published.engine.rows(f"select count(*) as people from {self.published.tables['qit']}")
+        part = int(16**_LOT_DIGITS * MOST_PEOPLE / max(int(row["people"]), 1))
+        # every digit is below g
+        lot_below = f"{part:0{_LOT_DIGITS}x}" if part < 16**_LOT_DIGITS else "g"
+        first, *_ = ranks = list(_RANKS.values())
+        named = {**self.compared, "stratum_rank": first, "value_ranks": ranks, "lot_below": lot_below}
+        sql = self.published.query(f"{_FOLDER}/placed_people", {"person": self.person}, **named)
+        return "people in their groups", sql
+
+    def judge(self, draws: int | None = None) -> "Outcome | None":
+        """Compare the people's arrangement with `draws` others; None where they are too few to have any."""
+        # numpy is slow to import
+        from sqlanon.verification.order_randomization import DRAWS, PlacedPeople, judge_orders
+
+        _, sql = self.placed_people()
+        read = {name: numbers.astype("int64") for name, numbers in self.published.engine.arrays(sql).items()}
+        columns = {column: read[f"place_{number}"] for number, column in enumerate(self.quasi, start=1)}
+        ranks = [read[rank] for rank in _RANKS.values()]
+        people = PlacedPeople(read["group_number"], read["stratum"], ranks, columns)
+        return judge_orders(people, int(self.salt, 16), DRAWS if draws is None else draws)
 
 
 def alignment_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the names and texts of the queries that sum up d, one for each order of the values."""
-    columns = published.manifest["columns"]
-    quasi, (sensitive,) = columns["quasi"], columns["sensitive"]
-    people = align_columns(published, "qit", quasi, source, types, ident(columns["group"]))
-    names = people.names
-    spelled = resolve_names(list(types), [*quasi, sensitive])
-    read = [f"{source.expression(one)} as {name}" for one, name in zip(spelled, [*names, _VALUE], strict=True)]
-    original = Sql(f"(select {', '.join(read)} from {source.relation})")
-    classes: list[str] = []
-    if "backgrounds" in published.manifest["parameters"]:
-        from sqlanon.verification import class_qit_st  # most releases are of one class
-
-        classes = class_qit_st.signature(published.manifest)
-    given = {"published": people.published, "original": original}
-    compared = {
-        "quasi_names": names,
-        "class_names": [name for name, column in zip(names, quasi, strict=True) if column in classes],
-    }
-    named = {
-        "quasi_names": names,
-        "sensitive_name": _VALUE,
-        "group_name": WEIGHT,
-        # who numbers groups must not choose whom they are compared with: the manifest names the digests of their files
-        "salt": hashlib.sha256(manifest_text(published.manifest).encode()).hexdigest(),
-    }
-    queries = []
-    for how, order in ORDERS.items():
-        ranked = Sql(order.format(value=_VALUE))
-        person = published.subquery(f"{_FOLDER}/person", given, **named, ranked=ranked)
-        sql = published.query(f"{_FOLDER}/alignment", {"blocked_person": _block(published, person)}, **compared)
-        queries.append((f"alignment, values {how}", sql))
-    return queries
+    """Return the names and texts of the queries that the two tests ask."""
+    queries = _Queries(published, source, types)
+    return [*queries.sums(), *([queries.placed_people()] if _times(published) == 1 else [])]
 
 
 def _block(published: PublishedTables, person: Sql) -> Sql:
@@ -79,32 +131,50 @@ def _block(published: PublishedTables, person: Sql) -> Sql:
 
 def check_alignment(published: PublishedTables, source: Source, types: Mapping[str, str]) -> Check:
     """Check that no quasi column's order within the groups goes with the values'; None where it was not run."""
-    quasi = published.manifest["columns"]["quasi"]
     required = f"people of a group not in order of values (level {LEVEL:g})"
     if published.manifest["parameters"].get("changed") == "keep" and follows(published.manifest):
         return Check(NAME, required, "not run: some are shown with values that they no longer have", None, True)
-    mixed = _times(published) - 1
+    queries, mixed = _Queries(published, source, types), _times(published) - 1
+    quasi = queries.quasi
     least, blocks, most = dict.fromkeys(quasi, 1.0), set[int](), 0
-    for _, sql in alignment_queries(published, source, types):
+    for _, sql in queries.sums():
         halves: dict[int, list[Mapping[str, Any]]] = {}
         for row in published.engine.rows(sql):
             halves.setdefault(int(row["half"]), []).append(row)
             blocks.add(int(row["block"]))
         most = max([most, *(_count_informative(rows, len(quasi)) for rows in halves.values())])
         for number, column in enumerate(quasi, start=1):
-            found = (_bound(rows, number, mixed) for rows in halves.values())
-            least[column] = min(least[column], *found, 1.0)
+            bounds = (_bound(rows, number, mixed) for rows in halves.values())
+            least[column] = min(least[column], *bounds, 1.0)
+    tests = 2 * len(ORDERS) * len(quasi)  # a column, an order of the values, a half of the groups
+    chances = {column: min(1.0, chance * tests) for column, chance in least.items()}
+    aligned = {column: chance for column, chance in chances.items() if chance < BOUND_LEVEL}
+    if aligned:
+        return Check(NAME, required, aligned, False)
+    if not mixed and (outcome := queries.judge()) is not None:
+        return _judge_outcome(required, outcome)
     if not blocks:
         return Check(NAME, required, "nobody is unique on the quasi columns: cannot be told", None)
     if len(blocks) <= mixed:
         told = f"not run: groups may have been drawn at {mixed + 1} times, too many for so few"
         return Check(NAME, required, told, None, True)
-    tests = 2 * len(ORDERS) * len(quasi)  # a column, an order of the values, a half of the groups
-    chances = {column: min(1.0, chance * tests) for column, chance in least.items()}
-    aligned = {column: chance for column, chance in chances.items() if chance < LEVEL}
-    if not aligned and 2 * math.exp(-most / 2) * tests >= LEVEL:
+    if 2 * math.exp(-most / 2) * tests >= BOUND_LEVEL:
         return Check(NAME, required, "cannot be told: groups that could show an order are too few", None)
-    return Check(NAME, required, aligned or "as chance has it", not aligned)
+    return Check(NAME, required, "as chance has it, as far as groups of several times can tell", True)
+
+
+def _judge_outcome(required: str, outcome: "Outcome") -> Check:
+    """Judge what arranging people anew came to, and say what could have gone unseen."""
+    if outcome.aligned:
+        return Check(NAME, required, dict.fromkeys(outcome.aligned, LEVEL), False)
+    if outcome.seen_from > 1:
+        return Check(NAME, required, NOTHING_SEEN, None)
+    least, chance = math.ceil(100 * outcome.seen_from), round(100 * outcome.by_chance)
+    told = (
+        f"as chance has it; an order that names fewer than {least} % right of those whom quasi values single out, where"
+        f" chance names {chance} %, might not be seen"
+    )
+    return Check(NAME, required, told, True)
 
 
 def _times(published: PublishedTables) -> int:

@@ -1,12 +1,15 @@
 """Groups whose order of ages is that of their values are found; drawn groups hold, whatever depends on what."""
 
 import json
+import re
 
+import numpy as np
 import pytest
 
 import sqlanon
 from sqlanon.plans.manifest import manifest_text
 from sqlanon.verification import rank_alignment
+from sqlanon.verification.order_randomization import PlacedPeople, judge_orders
 from sqlanon.verification.rank_alignment import LEVEL
 from tests.databases import connect
 
@@ -57,24 +60,72 @@ def test_drawn_groups_hold_however_values_depend_on_ages(disease, method):
     release = getattr(sqlanon, method)(connection, "people", **roles, **asked)
     check = found(release.verify(against="people"))
     # where ages tell the value, hardly a group has an order that ages and values do not have anyway
-    assert check.holds is not False and (check.found == "as chance has it" or str(check.found).endswith("too few"))
+    assert check.holds is True and str(check.found).startswith("as chance has it; ")
 
 
-def test_groups_too_few_to_show_any_order_are_not_said_to_hold():
-    """Of 300 people whose groups are all in the order of ages the bound cannot tell: it says so, and passes none."""
-    connection = connect()
+def relinked(rows, l, share, seed=0):
+    """Return a release in which so many of the groups have their values in the order of ages."""
+    connection, groups = connect(), rows // l
     connection.execute(
-        "create table people as select i as ssn, i * 7919 % 300 as age, hash(i) % 90000 as zip,"
-        " 'd' || (i % 3) as disease from range(300) t(i)"
+        f"create table people as select i as ssn, i * 7919 % {rows} as age, hash(i, {seed}) % 90000 as zip,"
+        f" 'd' || (i % {l}) as disease from range({rows}) t(i)"
     )
+    # a few places further on among those of the next value; whoever is not in order changes places by lot
     connection.execute(
-        "create table placed as select age, zip, disease, 1 + (row_number() over (partition by disease order by age)"
-        " + 100 - dense_rank() over (order by disease) * 8) % 100 as group_id from people"
+        "create table placed as with ranked as (select *, row_number() over (partition by disease order by age)"
+        f" - dense_rank() over (order by disease) * {max(1, groups // 12)} + {rows} as place from people),"
+        f" aimed as (select *, 1 + place % {groups} as aim, hash(1 + place % {groups}, {seed}) % 1000 >="
+        f" {1000 * share} as drawn from ranked),"
+        " seats as (select disease, aim, row_number() over (partition by disease order by aim) as seat"
+        " from aimed where drawn),"
+        f" lots as (select ssn, disease, row_number() over (partition by disease order by hash(ssn, {seed})) as seat"
+        " from aimed where drawn)"
+        " select age, zip, disease, coalesce(seats.aim, aimed.aim) as group_id from aimed"
+        " left join lots using (ssn, disease) left join seats using (disease, seat)"
     )
     connection.execute("create table qit as select age, zip, group_id from placed order by all")
     connection.execute("create table st as select group_id, disease, count(*) as count from placed group by all")
-    check = found(sqlanon.adopt(connection, qit="qit", st="st", l=3, **ROLES).verify(against="people"))
-    assert check.holds is None and "groups that could show an order are too few" in str(check.found)
+    release = sqlanon.adopt(connection, qit="qit", st="st", l=l, **ROLES)
+    return release, connection
+
+
+@pytest.mark.parametrize(("rows", "l", "share"), [(60, 3, 1.0), (300, 3, 0.88), (300, 5, 0.5), (1000, 4, 0.25)])
+def test_few_groups_in_the_order_of_ages_are_found(rows, l, share):
+    """Of 300 people of whom 88 % stand in the order of ages the bound alone told nothing."""
+    release, connection = relinked(rows, l, share)
+    report = release.verify(against="people")
+    assert report.holds is False and set(found(report).found) == {"age"}
+    attack = sqlanon.attack(release, against=connection.table("people"), id="ssn")
+    (order,) = [one for one in attack.leaks if one.family == "order"]
+    assert "by age" in order.attack and order.reached > 1 / l + 0.4 * share * (1 - 1 / l)
+    assert "LEAK" in attack.headline and set(attack.df().query("leak == 'LEAK'").family) == {"order"}
+
+
+def test_what_would_not_be_seen_is_said():
+    release, _ = relinked(300, 3, 0.05)
+    check = found(release.verify(against="people"))
+    assert check.holds is True
+    least, chance = map(int, re.findall(r"(\d+) %", str(check.found)))
+    assert chance == pytest.approx(33, abs=4) and 50 <= least <= 58
+    release, _ = relinked(15, 3, 0.0)
+    check = found(release.verify(against="people"))
+    assert check.holds is None and "so few people" in str(check.found)
+
+
+def test_drawn_groups_are_refused_as_often_as_the_level_says():
+    """Of drawn groups a twentieth surpasses nineteen arrangements, though ages depend on the value."""
+    random, refused, rounds = np.random.default_rng(3), 0, 300
+    value = np.arange(60) % 4
+    for number in range(rounds):
+        age = np.argsort(np.argsort(value * 15 + random.normal(0, 25, 60)))
+        group = np.empty(60, dtype=np.int64)
+        for one in range(4):
+            group[value == one] = random.permutation(15) + 1
+        columns = {"age": age, "zip": random.permutation(60)}
+        outcome = judge_orders(PlacedPeople(group, value, [value, (value + 2) % 4], columns), number, 19)
+        refused += bool(outcome.aligned)
+    # binomial(300, 1 / 20): fewer than 4 or more than 29 once in a thousand
+    assert 4 <= refused <= 29
 
 
 def test_where_nobody_is_unique_nothing_is_told(patients):
