@@ -11,7 +11,9 @@ from typing import Literal
 Speech = Literal["python", "command line", "macro", "recipient"]
 
 _MARK = re.compile("\ue000([^\ue001\ue002]*)\ue001([^\ue001\ue002]*)\ue001([^\ue002]*)\ue002")
-_SINGLE = re.compile(r"(?<![\w.,'])1 (row|group|person|value|column|table|cluster|signature|box)(?:e?s)( [a-z]+)?\b")
+_SINGLE = re.compile(
+    r"(?<![\w.,'])1 (row|group|person|value|column|table|cluster|signature|box)(?:e?s)\b(?! of ')( [a-z]+)?\b"
+)
 _VERBS = {" are": " is", " have": " has", " do": " does", " wait": " waits", " find": " finds", " were": " was"}
 _ADVICE = re.compile("\ue003([^\ue004]*)\ue004")
 _speech: Speech = "python"

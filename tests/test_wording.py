@@ -13,7 +13,7 @@ from sqlanon.wording import advice, option, spoken
         ("21 rows have, 1,001 rows have, 0.1 rows have", "21 rows have, 1,001 rows have, 0.1 rows have"),
         ("no column '1 rows'", "no column '1 rows'"),
         ("1 boxes of 5", "1 box of 5"),
-        ("1 values stand", "1 value stand"),
+        ("1 values of 'job' are not in it", "1 values of 'job' are not in it"),
     ],
 )
 def test_one_is_told_in_the_singular(text, words):

@@ -264,7 +264,7 @@ def test_tables_that_cannot_be_published_are_refused(con):
         ("people", {"quasi": "age", "sensitive": "tags"}, "column 'tags' holds nested values"),
         ("people", {"quasi": "tags", "sensitive": "disease"}, "column 'tags' holds nested values"),
         ("people", {"quasi": "age", "sensitive": "disease"}, "3 rows have no value in the sensitive column 'disease'"),
-        ("people", {"quasi": "age", "sensitive": "disease", "id": "ssn", "nulls": "value"}, "1 persons have more than"),
+        ("people", {"quasi": "age", "sensitive": "disease", "id": "ssn", "nulls": "value"}, "1 person has more than"),
         ("people", {"quasi": "age", "sensitive": "disease", "nulls": "drop"}, "the source has no rows to publish"),
     ):
         with pytest.raises(sqlanon.SqlanonError, match=words):

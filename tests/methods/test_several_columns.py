@@ -105,7 +105,7 @@ def test_the_column_that_stands_in_the_way_is_named_and_the_nearest_l(con):
     with pytest.raises(sqlanon.DataError, match=r"value of 't' \('\d'\) stands"):
         sqlanon.anatomy(con, "t", sensitive=["s", "t"], l=6, show_values=True, **ASKED)
     con.execute("update t set t = null where person = 3").fetchall()
-    with pytest.raises(sqlanon.DataError, match="1 rows have no value in the sensitive column 't'"):
+    with pytest.raises(sqlanon.DataError, match="1 row has no value in the sensitive column 't'"):
         sqlanon.anatomy(con, "t", sensitive=["s", "t"], l=2, **{**ASKED, "nulls": "refuse"})
     release = sqlanon.anatomy(con, "t", sensitive=["s", "t"], l=2, **{**ASKED, "nulls": "drop"})
     assert (release.manifest["rows"], release.manifest["dropped_rows"]) == (19, 1)

@@ -488,7 +488,7 @@ def test_values_of_equal_mass_are_of_one_grade_in_any_order_and_on_any_number_of
         ("l0,l1,l2\na,x,all\na,y,all\n", "gives 'a' two parents, 'x' and 'y'"),
         ("child,parent\na,x\nb,y\n", "has 2 roots ('x', 'y'); every value leads to one root"),
         ("child,parent\na,\nb,x\n", "row 1 of the hierarchy of 'education' has an empty cell"),
-        ("child\na\n", "has 1 columns; give two (child, parent), or one per level from leaf to root"),
+        ("child\na\n", "has 1 column; give two (child, parent), or one per level from leaf to root"),
         ("child,parent\n", "has no rows; give child,parent rows"),
         ("child,parent\n" + "".join(f"n{i},n{i + 1}\n" for i in range(70)), "is more than 64 levels high"),
     ],
@@ -659,7 +659,7 @@ def test_braces_that_are_none(con, cell, words):
         ("sex", ["F", "M"], "1 cells of 'sex' are uncertain, and nothing says what their alternatives have in common"),
         ("disease", [], "1 cells of 'disease' have nothing, or NULL, among their alternatives"),
         ("disease", ["flu", None], "1 cells of 'disease' have nothing, or NULL, among their alternatives"),
-        ("disease", None, "1 rows have no value in the sensitive column 'disease'; say nulls=\"drop\""),
+        ("disease", None, "1 row has no value in the sensitive column 'disease'; say nulls=\"drop\""),
     ],
 )
 def test_lists_that_are_none(con, column, cell, words):
@@ -722,7 +722,7 @@ def test_alternative_rows_are_folded(con):
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        ((None, "y", "Master", 1, "M", "flu"), "1 rows have no value in 'num', which ties alternative rows together"),
+        ((None, "y", "Master", 1, "M", "flu"), "1 row has no value in 'num', which ties alternative rows together"),
         (("t2", "z", "Master", 1, "M", "flu"), "1 tuples have alternative rows that differ in 'note': a label or an"),
         (("t2", None, "Master", 1, "M", "flu"), "1 tuples have alternative rows that differ in 'note': a label or an"),
         (("t1", "x", "Ph.D", 1, "M", "flu"), "1 tuples have more than 2 alternative rows; raise max_alternatives"),
@@ -765,7 +765,7 @@ def test_one_identifier_for_all_alternatives_of_a_row(con):
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"k": 1}, "k 1 groups nobody with others"),
+        ({"k": 1}, "k 1 puts nobody into a group with others"),
         ({"l": 1}, "l 1 asks for no difference"),
         ({"threshold": 0}, "threshold 0 is not above 0 and at most 1"),
         ({"threshold": 1.1}, "threshold 1.1 is not above 0 and at most 1"),

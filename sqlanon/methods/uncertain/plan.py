@@ -56,7 +56,9 @@ class UncertainOptions(UncertainQuasi, RowOptions, total=False):
                 Whole(),
                 "Least rows of a group.",
                 flag="-k",
-                within=Range("{option} {value} groups nobody with others; K is a whole number of at least 2", least=2),
+                within=Range(
+                    "{option} {value} puts nobody into a group with others; K is a whole number of at least 2", least=2
+                ),
             ),
         ]
     ]

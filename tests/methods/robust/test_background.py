@@ -117,8 +117,8 @@ def test_the_prior_is_the_oracles_or_is_refused_as_it_says(session, listed, valu
         ("('F', 'flu', 'inf'::double), ('M', 'flu', 0.5)", UsageError, "1 of 2 probabilities"),
         ("('F', 'flu', 0.1), ('F', 'flu', 0.1), ('M', 'flu', 0.5)", UsageError, "1 pairs of signature and value have"),
         ("(null, null, 0.1), (null, null, 0.1), ('M', 'flu', 0.5)", UsageError, "1 pairs of signature and value"),
-        ("('F', 'flu', 0.6), ('F', 'hiv', 0.5), ('M', 'flu', 0.5)", UsageError, r"1 signatures sum .* is 1\.1"),
-        ("('F', 'flu', 0.5), ('M', 'flu', 0.5)", DataError, r"for 1 signatures of the data, 1 rows \(Sex = NULL\)"),
+        ("('F', 'flu', 0.6), ('F', 'hiv', 0.5), ('M', 'flu', 0.5)", UsageError, r"1 signature sum .* is 1\.1"),
+        ("('F', 'flu', 0.5), ('M', 'flu', 0.5)", DataError, r"for 1 signature of the data, 1 row \(Sex = NULL\)"),
         (
             "('F', 'hiv', 0), ('M', 'hiv', 0.0), (null, 'flu', 1.0)",
             DataError,

@@ -125,7 +125,7 @@ def test_what_several_columns_cannot_do_is_said(con, tmp_path):
     with pytest.raises(sqlanon.UsageError, match="keeps one sensitive column in step"):
         sqlanon.robust(con, "t", r=2, ledger=tmp_path / "nights.duckdb", out=tmp_path / "rel", key=KEY, **asked)
     con.execute("update t set t = null where person = 3").fetchall()
-    with pytest.raises(sqlanon.DataError, match="1 rows have no value in the sensitive column 't'"):
+    with pytest.raises(sqlanon.DataError, match="1 row has no value in the sensitive column 't'"):
         sqlanon.robust(con, "t", r=2, **{**asked, "nulls": "refuse"})
 
 
