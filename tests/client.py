@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import subprocess
+import sysconfig
 from pathlib import Path
 
 import duckdb
@@ -10,12 +11,12 @@ import pytest
 
 
 def program() -> Path:
-    """Return the client, or skip."""
-    found = importlib.util.find_spec("duckdb_cli")
-    path = Path(found.origin).parent / "duckdb" if found and found.origin else None
-    if path is None or not path.is_file():
+    """Return the client, or skip: a file of the package, which before 1.5 is a program among the scripts."""
+    package = importlib.util.find_spec("duckdb_cli")
+    path = Path(package.origin).parent if package and package.origin else Path(sysconfig.get_path("scripts"))
+    if not (path / "duckdb").is_file():
         pytest.skip("needs DuckDB's command-line client: pip install duckdb-cli")
-    return path
+    return path / "duckdb"
 
 
 def new_database(path: Path, *statements: str) -> Path:
