@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from sqlanon.engines.duckdb.contents import FIND_COMMENTS, FIND_CONTENTS
-from sqlanon.engines.duckdb.errors import translate_error
+from sqlanon.engines.duckdb.errors import refuse_older_version, translate_error
 from sqlanon.engines.duckdb.sources import find_source
 from sqlanon.engines.duckdb.unlike_files import escape_pattern
 from sqlanon.engines.statement_text import creation_text
@@ -53,8 +53,9 @@ class DuckDBEngine:
 
         catalog: the database that was attached to a session of our own, in which no name is anybody else's; None for
         a caller's connection. Raises UsageError where names on it stand in for functions that our statements call, or
-        where one of its settings changes what SQL means.
+        where one of its settings changes what SQL means, or for a DuckDB before 1.4.
         """
+        refuse_older_version()
         self.connection = connection
         self.files_read: list[str] = []  # as they were named, for messages
         self.name = f"duckdb {duckdb.__version__}"

@@ -16,12 +16,23 @@ _ERROR_KIND = re.compile(r"\A[A-Z][A-Za-z ]* Error: ")
 _INNER = re.compile(r'\{"exception_type":.*\}')
 _LONGEST = "exceeded maximum execution time"
 _FAULT = re.compile(r"\A(INTERNAL|FATAL) Error|\AInvalid Error: (unordered_map|vector|map|basic_string|deque|std)::")
+OLDEST, NEWEST = (1, 4), 2  # the versions of DuckDB that tests run on; pyproject.toml says the same
 _FULL_DISK = ("No space left on device", "Disk quota exceeded", "failed to offload data block")
 _VALUE_ERRORS = {
     duckdb.ConversionException: "a value of the source cannot be read as what its column holds",
     duckdb.OutOfRangeException: "a number of the source is larger than what its column, or a sum of it, can hold",
     duckdb.InvalidInputException: "DuckDB cannot read a value of the source",
 }
+
+
+def refuse_older_version(version: str = duckdb.__version__) -> None:
+    """Refuse a DuckDB that lacks what our statements call, before one of them fails for a reason of its own."""
+    numbers = re.findall(r"\d+", version)[:2]
+    if tuple(map(int, numbers)) < OLDEST:
+        raise UsageError(
+            f"sqlanon needs DuckDB {OLDEST[0]}.{OLDEST[1]} or later, and this Python has {version}:"
+            " pip install --upgrade 'duckdb>=1.4,<3'"
+        )
 
 
 def _inner_message(quoted: re.Match[str]) -> str:
@@ -73,9 +84,11 @@ def translate_error(error: duckdb.Error, files: Sequence[str] = (), template: st
 
 def _describe_fault(error: duckdb.Error, template: str) -> SqlanonError:
     """Say that DuckDB itself has failed, and in which statement; its own words may quote the data."""
+    version = duckdb.__version__
     statement = f"the statement of sql_templates/{template}.sql.j2" if template else "a statement"
+    newer = ", which is newer than any that sqlanon was tested with," if int(version.split(".")[0]) > NEWEST else ""
     return SqlanonError(
-        f"a fault of DuckDB {duckdb.__version__} ({type(error).__name__}) in {statement}; nothing was published."
+        f"a fault of DuckDB {version}{newer} ({type(error).__name__}) in {statement}; nothing was published."
         f" Try {option('threads', 1)}, or another version of DuckDB (1.4 to 2), and report it to"
         " https://github.com/duckdb/duckdb/issues with the statement"
     )
