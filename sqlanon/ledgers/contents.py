@@ -10,7 +10,8 @@ from sqlanon.bounded_files import parse_json
 from sqlanon.errors import SourceError
 from sqlanon.plans.templates import Sql
 
-FORMAT = 2  # 2: moves, and the reserve that they need
+FORMAT = 3  # 2: moves, and the reserve that they need; 3: seals
+UNSEALED = 2  # is read, and sealed with its next release
 DESCRIPTION = "description"  # the table of a database that says what the ledger is, and its one column
 COLUMNS = {
     "person": {"person", "group_id", "code", "entered", "standing", "mark", "class_mark", "published", "moves"},
@@ -39,22 +40,36 @@ class Contents:
 class Store(Protocol):
     """Where a ledger lies, held by one run: nobody else publishes under it until `close`.
 
-    named: the ledger as messages name it.
+    named: the ledger as messages name it. note_name: the file beside it that says which release was its last, None
+    where there is no place for one.
     """
 
     named: str
+    note_name: str | None
 
     def reading(self) -> AbstractContextManager[Contents | None]:
         """Hold what is there open for the block, None before the first release; SourceError for what is no ledger."""
 
-    def write_rows(self, made: Mapping[str, Sql]) -> None:
-        """Write this run's relations (`person`, `value`) as the next ledger's; TargetError where that fails."""
+    def writing(self, made: Mapping[str, Sql]) -> AbstractContextManager[Mapping[str, Sql]]:
+        """Write this run's relations (`person`, `value`) as the next ledger's; in the block they are read as written.
+
+        Raises TargetError where that fails.
+        """
 
     def write_history(self, description: Mapping[str, Any], releases: Sequence[Mapping[str, Any]]) -> None:
         """Write what the next ledger says of itself and its releases."""
 
-    def appear(self, release: Mapping[str, Any]) -> None:
-        """Let the next ledger take the place of the one before; release: what tells whether the release appeared."""
+    def read_note(self) -> str | None:
+        """Return what the last run noted beside the ledger; None where there is nothing."""
+
+    def appear(self, release: Mapping[str, Any], note: str) -> None:
+        """Let the next ledger take the place of the one before; release: what tells whether the release appeared.
+
+        note: what to say beside the ledger once the release stands.
+        """
+
+    def settle(self) -> None:
+        """Put the note beside the ledger: the release stands."""
 
     def undo(self) -> None:
         """Put the ledger of before back, unless the release has appeared."""
@@ -74,11 +89,15 @@ def parse_history(text: object, named: str) -> tuple[dict[str, Any], tuple[Mappi
         description = parse_json(text) if isinstance(text, str) else None
     except ValueError:
         description = None
-    if not isinstance(description, dict) or not description.get("releases"):
+    if not isinstance(description, dict) or not _are_releases(description.get("releases")):
         raise SourceError(f"{named!r} is no ledger")
-    if description.get("format") != FORMAT:
+    if description.get("format") not in (UNSEALED, FORMAT):
         raise SourceError(
             f"{named!r} has format {description.get('format')}; this sqlanon reads format {FORMAT}: publish with one"
             " that reads it, or begin another ledger, whose releases intersect with those of this one"
         )
     return description, tuple(description.pop("releases"))
+
+
+def _are_releases(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(release, dict) for release in value)

@@ -25,11 +25,13 @@ class DatabaseFile(FileStore):
         """Take the ledger's place; raise TargetError where a living run has it."""
         super().__init__(engine, path, attached)
 
-    def write_rows(self, made: Mapping[str, Sql]) -> None:
+    @contextmanager
+    def writing(self, made: Mapping[str, Sql]) -> Iterator[Mapping[str, Sql]]:
         """Write a new file in the run's own folder."""
         with _writing(self._engine, self._file.new) as name:
             for table, relation in made.items():
                 self._engine.execute(f"create table {name}.{ident(table)} as select * from {relation}")
+            yield {table: Sql(f"{name}.{ident(table)}") for table in made}
 
     def write_history(self, description: Mapping[str, Any], releases: Sequence[Mapping[str, Any]]) -> None:
         """Write what the new file says of itself, in a session of its own: ours may have written elsewhere."""

@@ -1,13 +1,12 @@
 """What a ledger that is a file and one that is a directory have in common: both take the place of the one before."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.ledgers.contents import Contents
-from sqlanon.ledgers.ledger_file import LedgerFile
+from sqlanon.ledgers.ledger_file import LedgerFile, note_path
 
 Opener = Callable[[Engine, Path], AbstractContextManager[Contents]]
 
@@ -19,6 +18,9 @@ class FileStore:
         """Mend what a dead run left, and keep other runs away; raise TargetError where a living one has the ledger."""
         self.named, self._engine, self._open_contents = str(path), engine, open_contents
         self._file = LedgerFile(path, engine, is_directory)
+        self.note_name: str | None = str(note_path(path))
+        self.read_note = self._file.read_note
+        self.appear, self.settle = self._file.appear, self._file.settle
         self.undo, self.close = self._file.undo, self._file.close
 
     @contextmanager
@@ -29,7 +31,3 @@ class FileStore:
             return
         with self._open_contents(self._engine, self._file.path) as found:
             yield found
-
-    def appear(self, release: Mapping[str, Any]) -> None:
-        """Let the new ledger take the place of the one before."""
-        self._file.appear(release)

@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from sqlanon.errors import TargetError
 from sqlanon.ledgers.appearance import Note, has_not_appeared
 
 KEEPERS = {"file": "spark keeps directories", "directory": "other engines keep files or tables"}
-INTENT, NEW, PREVIOUS = "intent.json", "new", "previous"
+INTENT, NEW, PREVIOUS, NOTE = "intent.json", "new", "previous", "note"
+LONGEST_NOTE = 4096  # bytes that are read
 
 
 class LedgerFile:
@@ -47,11 +49,20 @@ class LedgerFile:
             raise
         self.new = self._folder.path / NEW
 
-    def appear(self, release: Note) -> None:
-        """Let `new` take the ledger's place; release: what tells whether the release, which is next, has appeared."""
+    def read_note(self) -> str | None:
+        """Return what the last run noted beside the ledger; None where there is nothing, '' for what is no text."""
+        return read_note(self.path)
+
+    def appear(self, release: Note, note: str) -> None:
+        """Let `new` take the ledger's place; release: what tells whether the release, which is next, has appeared.
+
+        note: what `settle` puts beside the ledger.
+        """
         folder = self._folder.path
         try:
             _keep_private(self.new)
+            (folder / NOTE).write_text(note, encoding="utf-8")
+            _keep_private(folder / NOTE)
             numbers = {**release, "ledger": self.new.stat().st_ino}
             if self.present and not self._is_directory:
                 _keep_second_name(self.path, folder / PREVIOUS)
@@ -65,6 +76,14 @@ class LedgerFile:
         except OSError as error:
             _undo(folder, self.path)
             raise TargetError(f"cannot write {str(self.path)!r}: {error.strerror}") from None
+
+    def settle(self) -> None:
+        """Put the note beside the ledger: the release stands.
+
+        The note is the last to change and never ahead of the ledger. Where that fails, the one before it stays.
+        """
+        with suppress(OSError):
+            _settle(self._folder.path, self.path)
 
     def undo(self) -> None:
         """Put the ledger of before back, unless the release has appeared."""
@@ -82,6 +101,22 @@ def is_there(path: Path, is_directory: bool = False) -> bool:
         kind = "directory" if is_directory else "file"
         raise TargetError(f"{str(path)!r} is no {kind}; a ledger is a {kind} of its own ({KEEPERS[kind]})")
     return os.path.lexists(path)
+
+
+def note_path(path: Path) -> Path:
+    """Return the file beside a ledger that says which release was its last."""
+    return path.with_name(f"{path.name}.last")
+
+
+def read_note(path: Path) -> str | None:
+    """Return what was noted beside the ledger at `path`; None where there is nothing, '' for what is no text."""
+    note = note_path(path)
+    try:
+        return read_text(note, LONGEST_NOTE)
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def mend(path: Path, engine: Engine | None = None) -> None:
@@ -102,6 +137,9 @@ def _mend(path: Path, engine: Engine | None) -> None:
             # no directory of that name: it died between two renames, before the release could appear
             if not os.path.lexists(path) or has_not_appeared(_read_intent(folder), engine):
                 _undo(folder, path)
+            else:
+                with suppress(OSError):
+                    _settle(folder, path)
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -122,6 +160,14 @@ def _undo(folder: Path, path: Path) -> None:
         previous.rename(path)
     else:
         path.unlink(missing_ok=True)
+
+
+def _settle(folder: Path, path: Path) -> None:
+    """Put the note of a run in its place, unless the ledger that stands is not that run's."""
+    numbers = _read_intent(folder)
+    if numbers and os.path.lexists(path) and path.stat().st_ino == numbers["ledger"] and (folder / NOTE).is_file():
+        (folder / NOTE).replace(note_path(path))
+        flush(path.parent)
 
 
 def _read_intent(folder: Path) -> Mapping[str, Any]:

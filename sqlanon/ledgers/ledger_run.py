@@ -1,5 +1,6 @@
 """A release under a ledger: read it, refuse what does not follow, and write what the next one has to know."""
 
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -8,14 +9,15 @@ from typing import Any
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
-from sqlanon.ledgers import refusals
-from sqlanon.ledgers.contents import Contents, Store
+from sqlanon.ledgers import newest, refusals, seals
+from sqlanon.ledgers.contents import UNSEALED, Contents, Store
 from sqlanon.ledgers.request import Destination, LedgerRequest
 from sqlanon.ledgers.stores import open_store
 from sqlanon.plans.following import RESERVE, Following
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Plan
 from sqlanon.plans.roles import resolve_names, split_columns
+from sqlanon.plans.templates import Sql
 from sqlanon.releases.stored_release import manifest_in_directory, manifest_in_schema
 from sqlanon.wording import option
 
@@ -24,14 +26,19 @@ FIGURES = {
     "turnover": ("left_source", "stayed", "returned", "arrived", "changed"),
     "outcome": ("row_count", "shown", "waiting", "withheld", "moved"),
 }
+UNSEALED_NOTE = (
+    "{named!r} was made by a sqlanon that sealed no ledgers: nobody can tell whether it was changed until now; from"
+    " this release on it is sealed under its key"
+)
 
 
 @dataclass
 class LedgerRun:
     """A ledger that one run holds; before: what it holds so far, None before its first release.
 
-    description: what it will say of its releases. figures: what the run has counted, for its history. notes: what to
-    tell the publisher.
+    chain: what its releases are called. description: what it will say of its releases. figures: what the run has
+    counted, for its history. tables: what seals its tables after this release. note: what will be said beside it of
+    this release. notes: what to tell the publisher.
     """
 
     asked: LedgerRequest
@@ -39,8 +46,11 @@ class LedgerRun:
     engine: Engine
     key: Key
     before: Contents | None = None
+    chain: str = ""
     description: dict[str, Any] = field(default_factory=dict)
     figures: dict[str, int] = field(default_factory=dict)
+    tables: dict[str, str] = field(default_factory=dict)
+    note: str = ""
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -49,7 +59,7 @@ class LedgerRun:
         asked, before = self.asked, self.before
         if before is None:
             reserve = RESERVE if asked.changed == "move" else 0
-            return Following(1, asked.changed, reserve=reserve, waiting=asked.waiting)
+            return Following(1, asked.changed, reserve=reserve, waiting=asked.waiting, chain=self.chain)
         known = {f"known_{name}": before.relations[name] for name in ("person", "value")}
         told = before.description
         return Following(
@@ -61,6 +71,7 @@ class LedgerRun:
             told["reserve"],
             asked.waiting,
             bool(before.last["figures"].get("put_off")),
+            self.chain,
         )
 
     def check(self, plan: Plan, identifier: Sequence[str], types: Mapping[str, str], place: Destination) -> None:
@@ -81,11 +92,18 @@ class LedgerRun:
                 self.notes.append(
                     f"no release before had {', '.join(new)}: who keeps them learns it of the same persons now"
                 )
-        if place.named is not None:
-            refusals.refuse_fork(named, self.before, place.named, self._standing(place), False)
-        if self.asked.since is not None:
-            refusals.refuse_fork(named, self.before, self.asked.since, self._earlier(self.asked.since, place), True)
-        self.description = now
+        releases = newest.releases_beside(place, self.engine)
+        if place.named is not None and (standing := self._standing(place)) is not None:
+            releases[place.named] = standing
+            newest.refuse_fork(named, self.before, place.named, standing, False)
+        if (since := self.asked.since) is not None:
+            earlier = self._earlier(since, place)
+            newest.refuse_fork(named, self.before, since, earlier, True)
+            releases |= {} if earlier is None else {since: earlier}
+        newest.refuse_outdated(
+            named, self.before, newest.Evidence(self.store.note_name, self.store.read_note(), releases)
+        )
+        self.description = {**now, "chain": self.chain}
 
     def _standing(self, place: Destination) -> Manifest | None:
         if place.into is not None:
@@ -104,15 +122,23 @@ class LedgerRun:
         alone = self.figures["waiting"] * (self.asked.waiting == "alone")
         self.figures["put_off"] = int(reports["gathering"]["put_off"]) if "gathering" in reports else alone
 
+    def write_rows(self, made: Mapping[str, Sql]) -> None:
+        """Write the persons and values that the ledger will hold, and look what seals them as they are written."""
+        with self.store.writing(made) as written:
+            self.tables = seals.seal_tables(self.engine, self.key, written)
+
     def write_history(self, manifest: Manifest) -> None:
         """Write what the ledger will say of its releases after this one."""
+        earlier = self.before.releases if self.before else ()
         release = {
             "number": self.following.number,
             "created": manifest["created"],
-            "fingerprint": refusals.fingerprint(manifest),
+            "fingerprint": newest.fingerprint(manifest),
             "figures": self.figures,
         }
-        self.store.write_history(self.description, [*(self.before.releases if self.before else ()), release])
+        sealed = seals.seal_release(release, self.description, self.tables, manifest, earlier, self.key)
+        self.note = newest.note_text(sealed)
+        self.store.write_history(self.description, [*earlier, sealed])
 
 
 @contextmanager
@@ -125,11 +151,17 @@ def open_ledger(
     """
     key = _required_key(key, request)
     with closing(open_store(asked.path, engine, place)) as store, store.reading() as before:
+        run = LedgerRun(asked, store, engine, key, before)
         if before is not None:
             # under another key everybody would be taken for new
             refusals.refuse_other_key(store.named, before, key)
+            if before.description["format"] == UNSEALED:
+                run.notes.append(UNSEALED_NOTE.format(named=store.named))
+            else:
+                seals.refuse_broken(store.named, before, engine, key)
             refusals.refuse_moves(store.named, before, asked.changed)
-        yield LedgerRun(asked, store, engine, key, before)
+        run.chain = (before.description.get("chain") if before is not None else None) or secrets.token_hex(8)
+        yield run
 
 
 def _required_key(key: Key | None, request: Mapping[str, Any]) -> Key:

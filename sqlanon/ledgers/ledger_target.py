@@ -32,7 +32,7 @@ class LedgerTarget:
 
     def __enter__(self) -> "LedgerTarget":
         """Begin; the ledger's rows come first, for a database writes to one file at a time."""
-        self.ledger.store.write_rows(self.made)
+        self.ledger.write_rows(self.made)
         self.target.__enter__()
         return self
 
@@ -57,7 +57,8 @@ class LedgerTarget:
         self.ledger.write_history(manifest)
         hold_back()
         store = self.ledger.store
-        store.appear(note_directory(self.target.staged) if isinstance(self.target, DirectoryTarget) else self._schema)
+        staged = note_directory(self.target.staged) if isinstance(self.target, DirectoryTarget) else self._schema
+        store.appear(staged, self.ledger.note)
         try:
             self.target.commit(manifest)
         except BaseException:
@@ -66,3 +67,4 @@ class LedgerTarget:
             with suppress(SqlanonError):  # the first error is the one to tell
                 store.undo()
             raise
+        store.settle()

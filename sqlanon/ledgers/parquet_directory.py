@@ -23,14 +23,22 @@ class ParquetDirectory(FileStore):
         """Take the ledger's place; raise TargetError where a living run has it."""
         super().__init__(engine, path, opened, is_directory=True)
 
-    def write_rows(self, made: Mapping[str, Sql]) -> None:
+    @contextmanager
+    def writing(self, made: Mapping[str, Sql]) -> Iterator[Mapping[str, Sql]]:
         """Write a new directory in the run's own folder."""
+        files: dict[str, list[Path]] = {}
         try:
             self._file.new.mkdir(0o700)
             for table, relation in made.items():
-                self._engine.write_parquet(f"select * from {relation}", self._file.new / f"{table}.parquet")
+                written = self._engine.write_parquet(f"select * from {relation}", self._file.new / f"{table}.parquet")
+                files[table] = sorted(written)
         except (SqlanonError, OSError) as error:
             raise TargetError(f"cannot write the ledger: {error}") from None
+        relations = {table: self._engine.read_parquet(listed) for table, listed in files.items()}
+        try:
+            yield relations
+        finally:
+            self._engine.drop([str(relation) for relation in relations.values()])
 
     def write_history(self, description: Mapping[str, Any], releases: Sequence[Mapping[str, Any]]) -> None:
         """Write what the new directory says of itself."""

@@ -1,19 +1,16 @@
 """What may not differ from release to release under one ledger, and how a difference is told."""
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.ledgers.contents import FORMAT, Contents
+from sqlanon.ledgers.seals import check_value
 from sqlanon.plans.following import RESERVE
-from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Publication
 from sqlanon.wording import option
 
-CHECK = "ledger/check/"
 FIXED = ("l", "r", "gamma", "guarantee", "backgrounds")  # parameters that decide what is promised
 WORDS = {
     "method": "method",
@@ -22,11 +19,6 @@ WORDS = {
     "identifier": option("id"),
     "identifier_types": f"type of {option('id')}",
 }
-
-
-def check_value(key: Key) -> str:
-    """Return what tells a ledger's key from others: a hash of it, from which it cannot be found."""
-    return hashlib.sha256(f"{key.text}{CHECK}".encode()).hexdigest()
 
 
 def describe(
@@ -38,7 +30,7 @@ def describe(
     return {
         "format": FORMAT,
         "method": method,
-        "check": check_value(key),
+        "check": check_value(key, FORMAT),
         "sensitive": sensitive,
         "sensitive_type": types[sensitive],
         "identifier": list(identifier),
@@ -51,10 +43,14 @@ def describe(
 
 def refuse_other_key(named: str, before: Contents, key: Key) -> None:
     """Raise UsageError for a key that is not the ledger's."""
-    if before.description.get("check") != check_value(key):
-        raise UsageError(
-            f"{named!r} was made with another key: under this one it knows nobody. Publish with the ledger's own key"
-        )
+    check = before.description.get("check")
+    if check == check_value(key, before.description["format"]):
+        return
+    if check == check_value(key, FORMAT):
+        raise UsageError(f"the seals of {named!r} were taken away: put back the ledger as it was written")
+    raise UsageError(
+        f"{named!r} was made with another key: under this one it knows nobody. Publish with the ledger's own key"
+    )
 
 
 def refuse_moves(named: str, before: Contents, changed: str) -> None:
@@ -100,34 +96,3 @@ def refuse_new_quasi(before: Contents, now: Mapping[str, Any], allowed: bool) ->
             about=new,
         )
     return new
-
-
-def fingerprint(manifest: Manifest) -> str:
-    """Return what tells a release from all others of its ledger, whether it was copied or not."""
-    told = [manifest["parameters"].get("release"), *(manifest.get(name) for name in ("created", "rows", "groups"))]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
-
-
-def refuse_fork(named: str, before: Contents | None, standing: str, manifest: Manifest | None, asked: bool) -> None:
-    """Raise UsageError where a release tells that the ledger is not the one that it was published under.
-
-    standing, manifest: a release that is to be replaced, or that `since` names (asked: then it has to be the last one).
-    """
-    number = None if manifest is None else manifest["parameters"].get("release")
-    if manifest is None or number is None:
-        if asked:
-            raise UsageError(f"{standing!r} is no release under a ledger")
-        return
-    last = 0 if before is None else before.last["number"]
-    told = f"{standing!r} is release {number} of a ledger"
-    if number > last:
-        raise UsageError(
-            f"{told}, and {named!r} knows {last}: it is an outdated copy, or another ledger. Publishing from it"
-            " would group people anew who are published already; publish from the ledger that was written with the last"
-            " release"
-        )
-    known = {one["number"]: one["fingerprint"] for one in before.releases} if before is not None else {}
-    if known.get(number) != fingerprint(manifest):
-        raise UsageError(f"{told}, and not of {named!r}, whose release {number} is another one")
-    if asked and number != last:
-        raise UsageError(f"{told}, and the last one of {named!r} is {last}")

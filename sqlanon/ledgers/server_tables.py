@@ -22,6 +22,7 @@ class ServerTables:
     def __init__(self, engine: Engine, named: str) -> None:
         """Keep other runs away; raise UsageError or TargetError for what names no ledger of the caller's."""
         self.named, self._engine = named, engine
+        self.note_name: str | None = None
         self._schema, self._table = split_name(named)
         if engine.tables(self._schema) is None:
             raise TargetError(f"no schema {self._schema!r} to keep the ledger in; make one that is not handed on")
@@ -38,10 +39,12 @@ class ServerTables:
         self._present = found is not None
         yield found
 
-    def write_rows(self, made: Mapping[str, Sql]) -> None:
+    @contextmanager
+    def writing(self, made: Mapping[str, Sql]) -> Iterator[Mapping[str, Sql]]:
         """Make the tables anew; all of it appears with the transaction that is open, or nothing."""
         for table, relation in made.items():
             self._renew(table, f"select * from {relation}")
+        yield _relations(self._schema, self._table)
 
     def write_history(self, description: Mapping[str, Any], releases: Sequence[Mapping[str, Any]]) -> None:
         """Make the table anew that says what the ledger is."""
@@ -58,8 +61,14 @@ class ServerTables:
         except SqlanonError as error:
             raise TargetError(f"cannot write the ledger: {error}") from None
 
-    def appear(self, release: Mapping[str, Any]) -> None:
+    def read_note(self) -> None:
+        """Return nothing: whoever restores the tables would restore a table of notes as well."""
+
+    def appear(self, release: Mapping[str, Any], note: str) -> None:
         """Do nothing: the transaction lets release and ledger appear."""
+
+    def settle(self) -> None:
+        """Do nothing: there is no note."""
 
     def undo(self) -> None:
         """Do nothing: the transaction is undone."""

@@ -188,7 +188,7 @@ class Method(Generic[D]):
         own = {name: known.schema for name, known in self.parameters.items() if known.kind.recorded}
         shared = {name: self._declared[name].schema for name in SHARED if name in self._declared}
         shared["rows_per_person"] = json_schema.word(*PERSONS)
-        ledger = {"release": json_schema.whole(1)} if self.followed else {}
+        ledger = {"release": json_schema.whole(1), "chain": json_schema.text("[0-9a-f]{16}")} if self.followed else {}
         every = {**own, **self.recorded, **ledger, **shared, "adopted": json_schema.word(True)}
         return json_schema.record({}, {name: schema for name, schema in every.items() if schema is not None})
 
@@ -281,6 +281,7 @@ class Method(Generic[D]):
         if request.following is not None:
             release = request.following
             recorded |= {"release": release.number, "changed": release.changed, "waiting": release.waiting}
+            recorded |= {"chain": release.chain} if release.chain else {}
         # what every promise is about is a row: whether that is a person, the release has to say
         return recorded | {
             "draws": request.draws,

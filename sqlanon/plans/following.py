@@ -20,7 +20,7 @@ class Following:
     everybody may have left. quasi: the columns of the release before. reserve: how many values more than promised the
     groups of this ledger have, each of which pays for one move from the group. waiting: whether those who come new wait
     all together until enough have come, or only those wait for whom no group is left. put_off: whether the release
-    before let rows wait though enough had come.
+    before let rows wait though enough had come. chain: what all releases of the ledger are called, and no others.
     """
 
     number: int
@@ -31,6 +31,7 @@ class Following:
     reserve: int = 0
     waiting: Waiting = "together"
     put_off: bool = False
+    chain: str = ""
 
     @property
     def is_first(self) -> bool:

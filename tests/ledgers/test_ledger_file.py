@@ -12,13 +12,13 @@ from sqlanon.atomic_files import DirectoryExchange, recover_directory
 from sqlanon.errors import TargetError
 from sqlanon.ledgers import ledger_file
 from sqlanon.ledgers.appearance import note_directory
-from sqlanon.ledgers.ledger_file import LedgerFile, mend
+from sqlanon.ledgers.ledger_file import LedgerFile, mend, read_note
 
 MOST_STEPS = 80
 
 
 def publish(folder, number, target="ward", is_directory=False):
-    """Write a release and a ledger that say the same number, as publishing does."""
+    """Write a release, a ledger and the note beside it that say the same number, as publishing does."""
     ledger, place = LedgerFile(folder / "ward.ledger", is_directory=is_directory), folder / target
     try:
         exchange = DirectoryExchange(place)
@@ -27,12 +27,13 @@ def publish(folder, number, target="ward", is_directory=False):
             if is_directory:
                 ledger.new.mkdir()
             (ledger.new / "text" if is_directory else ledger.new).write_text(str(number), encoding="utf-8")
-            ledger.appear(note_directory(exchange.new))
+            ledger.appear(note_directory(exchange.new), str(number))
             try:
                 exchange.commit(frozenset({"release.json"}))
             except BaseException:
                 ledger.undo()
                 raise
+            ledger.settle()
         finally:
             exchange.close()
     finally:
@@ -44,6 +45,12 @@ def numbers(folder, target="ward"):
     release, ledger = folder / target / "release.json", folder / "ward.ledger"
     ledger = ledger / "text" if ledger.is_dir() else ledger
     return tuple(int(path.read_text()) if path.is_file() else None for path in (ledger, release))
+
+
+def noted(folder):
+    """Return what is noted beside the ledger, None for nothing."""
+    text = read_note(folder / "ward.ledger")
+    return None if text is None else int(text)
 
 
 def kill_at(step, folder, number, target, is_directory):
@@ -89,9 +96,11 @@ def test_killed_at_every_step_both_stand_or_neither(tmp_path, before, target, is
         recover_directory(folder / target)
         none = (1, None if target != "ward" else 1) if before else (None, None)
         assert numbers(folder, target) in ((2, 2), none), step
+        # what is noted is neither ahead of the ledger nor behind it
+        assert noted(folder) == numbers(folder, target)[0], step
         publish(folder, 3, target, is_directory)
         assert numbers(folder, target) == (3, 3)
-        assert {path.name for path in folder.iterdir()} == {"ward.ledger", "ward", target} - (
+        assert {path.name for path in folder.iterdir()} == {"ward.ledger", "ward.ledger.last", "ward", target} - (
             set() if before else {"ward"} - {target}
         )
         if not died:
@@ -110,7 +119,7 @@ def test_a_release_that_cannot_appear_leaves_the_ledger_of_before(tmp_path, monk
             patch.setattr(atomic_files, broken, full)
             with pytest.raises(TargetError, match="No space left"):
                 publish(tmp_path, 2, "ward" if broken == "exchange_names" else "other")
-        assert numbers(tmp_path) == (1, 1)
+        assert numbers(tmp_path) == (1, 1) and noted(tmp_path) == 1
     with monkeypatch.context() as patch:
         patch.setattr(ledger_file, "flush", full)
         with pytest.raises(TargetError, match=r"cannot write .*ward.ledger.*No space left"):
@@ -132,11 +141,11 @@ def test_where_the_staged_release_is_gone_the_new_ledger_stays(tmp_path):
     ledger = LedgerFile(tmp_path / "ward.ledger")
     exchange = DirectoryExchange(tmp_path / "ward_2")
     ledger.new.write_text("2")
-    ledger.appear(note_directory(exchange.new))
+    ledger.appear(note_directory(exchange.new), "2")
     exchange.close()
     ledger._folder._lock_file.close()  # as the kernel does when the process dies
     mend(tmp_path / "ward.ledger")
-    assert numbers(tmp_path) == (2, 1)
+    assert numbers(tmp_path) == (2, 1) and noted(tmp_path) == 2
 
 
 def test_a_directory_that_was_set_aside_comes_back_though_the_staged_release_is_gone(tmp_path, monkeypatch):
@@ -146,7 +155,7 @@ def test_a_directory_that_was_set_aside_comes_back_though_the_staged_release_is_
     ledger.new.mkdir()
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        ledger.appear(note_directory(exchange.new))
+        ledger.appear(note_directory(exchange.new), "2")
     exchange.close()
     ledger._folder._lock_file.close()
     assert not (tmp_path / "ward.ledger").exists()
@@ -159,13 +168,14 @@ def test_a_ledger_that_was_put_there_since_is_not_undone(tmp_path):
     ledger = LedgerFile(tmp_path / "ward.ledger")
     exchange = DirectoryExchange(tmp_path / "ward_2")
     ledger.new.write_text("2")
-    ledger.appear(note_directory(exchange.new))
+    ledger.appear(note_directory(exchange.new), "2")
     ledger._folder._lock_file.close()
     restored = tmp_path / "backup"
     restored.write_text("7")
     restored.replace(tmp_path / "ward.ledger")
     mend(tmp_path / "ward.ledger")
-    assert numbers(tmp_path) == (7, 1)
+    # nor is it noted that the dead run's stands
+    assert numbers(tmp_path) == (7, 1) and noted(tmp_path) == 1
     exchange.close()
 
 

@@ -219,7 +219,8 @@ def test_data_that_does_not_follow_is_refused(ward, tmp_path, source, words):
 
 def test_departures_that_are_expected_are_published(ward, tmp_path):
     con, folder = ward
-    (tmp_path / "ward.ledger").write_bytes((folder / "ward.ledger").read_bytes())
+    for name in ("ward.ledger", "ward.ledger.last"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
     con.execute("create or replace view changed as select * from second where ssn % 20 = 1")
     assert release(con, tmp_path, "changed", expect_departures=True).manifest["rows"] == 5
     con.execute("create or replace view changed as select * from second where ssn >= 1000")
@@ -240,7 +241,7 @@ def test_quasi_columns_shrink_and_come_back_and_new_ones_are_said(ward, tmp_path
 def test_an_outdated_copy_and_another_ledger_are_refused(ward, tmp_path):
     con, _ = ward
     release(con, tmp_path, "first", out="ward")
-    copy = (tmp_path / "ward.ledger").read_bytes()
+    copy, first_note = (tmp_path / "ward.ledger").read_bytes(), (tmp_path / "ward.ledger.last").read_text()
     release(con, tmp_path, "second", out="ward", overwrite=True, since=tmp_path / "ward")
     for since, words in ((tmp_path, "is no release under a ledger"), (ward[1] / "ward_2", "is another one")):
         with pytest.raises(UsageError, match=words):
@@ -250,12 +251,35 @@ def test_an_outdated_copy_and_another_ledger_are_refused(ward, tmp_path):
     for options in ({"out": "ward", "overwrite": True}, {"out": "next", "since": tmp_path / "ward"}):
         with pytest.raises(UsageError, match=r"is release 2 of a ledger, and .* knows 1: it is an outdated copy"):
             release(con, tmp_path, "second", **options)
-    # history that was forked: the same number, another release
+    # a new name for the release hides nothing: the note beside the ledger knows better, and so does the release beside
+    note = tmp_path / "ward.ledger.last"
+    with pytest.raises(UsageError, match=r"ledger\.last' says that release 2 was the last one, and .* knows 1"):
+        release(con, tmp_path, "second", out="next")
+    note_of_the_copy = note.read_text()
+    note.unlink()
+    with pytest.raises(UsageError, match=r"ward' is release 2 of a ledger, and .* knows 1: it is an outdated copy"):
+        release(con, tmp_path, "second", out="next")
+    (tmp_path / "ward").rename(tmp_path / ".away")
+    with pytest.raises(UsageError, match=r"ledger\.last', which says what the last release .* is not there"):
+        release(con, tmp_path, "second", out="next")
+    assert {path.name for path in tmp_path.iterdir()} == {".away", "ward.ledger"}
+    (tmp_path / "ward.ledger").unlink()
+    note.write_text(note_of_the_copy)
+    with pytest.raises(UsageError, match=r"says that release 2 was published under .*, which is not there"):
+        release(con, tmp_path, "second", out="next")
+    # where all of them are taken back nobody can tell, and history is forked: the same number, another release
+    (tmp_path / "ward.ledger").write_bytes(copy)
+    note.write_text(first_note)
     con.execute("create or replace view changed as select * from second where ssn % 9 > 0")
     release(con, tmp_path, "changed", out="fork")
+    (tmp_path / ".away").rename(tmp_path / "ward")
     with pytest.raises(UsageError, match=r"and not of .*, whose release 2 is another one"):
         release(con, tmp_path, "second", out="ward", overwrite=True)
+    with pytest.raises(UsageError, match=r"ward' is release 2 of a ledger, and not of"):
+        release(con, tmp_path, "second", out="beside")
     (tmp_path / "ward.ledger").write_bytes(newest)
+    note.write_text(note_of_the_copy)
+    (tmp_path / "fork" / "release.json").unlink()
     assert release(con, tmp_path, "second", out="ward", overwrite=True).manifest["parameters"]["release"] == 3
 
 
@@ -294,7 +318,7 @@ def test_a_release_that_is_not_wanted_leaves_the_ledger_as_it_was(ward, tmp_path
     with pytest.raises(TargetError):
         release(con, tmp_path, "second", out="one")
     assert (tmp_path / "ward.ledger").read_bytes() == before
-    assert {path.name for path in tmp_path.iterdir()} == {"one", "ward.ledger"}
+    assert {path.name for path in tmp_path.iterdir()} == {"one", "ward.ledger", "ward.ledger.last"}
 
 
 @pytest.mark.parametrize(("method", "options"), [
@@ -356,10 +380,10 @@ def test_a_ledger_of_another_format_is_refused(ward, tmp_path):
     con, _ = ward
     release(con, tmp_path, "first", out="one")
     with duckdb.connect(str(tmp_path / "ward.ledger")) as other:
-        other.execute("update description set description = replace(description, '\"format\": 2', '\"format\": 1')")
+        other.execute("update description set description = replace(description, '\"format\": 3', '\"format\": 1')")
         other.execute("alter table person drop column moves")
     for act in (lambda: release(con, tmp_path, "second", out="two"), lambda: sqlanon.ledger(tmp_path / "ward.ledger")):
-        with pytest.raises(SourceError, match="has format 1; this sqlanon reads format 2"):
+        with pytest.raises(SourceError, match="has format 1; this sqlanon reads format 3"):
             act()
 
 
@@ -459,4 +483,4 @@ def test_nasty_names_and_values(tmp_path):
     for name in ("qit", "st"):
         assert table(tmp_path, "ward_1", name) == table(tmp_path, "ward_2", name)
     con.close()
-    assert {path.name for path in tmp_path.iterdir()} == {"ward_1", "ward_2", ledger.name}
+    assert {path.name for path in tmp_path.iterdir()} == {"ward_1", "ward_2", ledger.name, f"{ledger.name}.last"}

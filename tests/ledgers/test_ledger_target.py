@@ -73,7 +73,7 @@ def test_releases_in_schemas_follow_each_other(hospital):
     second.engine.connection.close()
     with pytest.raises(UsageError, match="'ward' is release 1 of a ledger, and the last one"):
         release(hospital, "ward_3", since="ward")
-    assert {path.name for path in hospital.iterdir()} == {"hospital.duckdb", "ward.ledger"}
+    assert {path.name for path in hospital.iterdir()} == {"hospital.duckdb", "ward.ledger", "ward.ledger.last"}
 
 
 def test_a_directory_of_the_schemas_name_is_another_release(hospital, monkeypatch):
@@ -118,7 +118,7 @@ def test_killed_around_the_commit_both_stand_or_neither(hospital, moment, number
     assert standing(hospital) == (number, number)
     release(hospital, overwrite=True, since="ward")
     assert standing(hospital) == (number + 1, number + 1)
-    assert {path.name for path in hospital.iterdir()} == {"hospital.duckdb", "ward.ledger"}
+    assert {path.name for path in hospital.iterdir()} == {"hospital.duckdb", "ward.ledger", "ward.ledger.last"}
 
 
 def test_the_run_that_follows_a_dead_one_mends_in_its_own_session(hospital):

@@ -32,7 +32,7 @@ def test_a_ledger_from_the_first_release_to_the_second(shell):
     assert shell("ledger", "ward.ledger", "--format", "csv").stdout.startswith("release,created,shown,stayed")
     assert "d3" not in shell("ledger", "ward.ledger").stdout
     assert {path.name for path in shell.folder.iterdir()} == {
-        *("one", "two", "ward.ledger", "patients.parquet", "hospital.duckdb", "tmp")
+        *("one", "two", "ward.ledger", "ward.ledger.last", "patients.parquet", "hospital.duckdb", "tmp")
     }
     compared = shell("verify", "two", "--since", "one")
     assert compared.returncode == 0 and "changed_groups: 0" in compared.stdout

@@ -1,0 +1,195 @@
+"""Is a ledger the newest one? What tells it beside the ledger: a note, and the releases where this one goes.
+
+A seal shows that a ledger is as it was written, and an older copy is that as well. So each run notes beside the ledger
+which release was its last (FILE.last), and releases say which ledger they are of (`chain`, a random name). A ledger
+that lacks a release which the note or one of these knows is outdated. Whoever takes back all of them together is not
+noticed.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlanon.bounded_files import parse_json
+from sqlanon.engines.base import Engine
+from sqlanon.errors import UsageError
+from sqlanon.ledgers.contents import Contents
+from sqlanon.ledgers.request import Destination
+from sqlanon.ledgers.seals import is_sealed
+from sqlanon.plans.manifest import Manifest
+from sqlanon.read_places import MANIFEST
+from sqlanon.releases.stored_release import manifest_in_directory, manifest_in_schema
+from sqlanon.wording import option
+
+OUTDATED = (
+    "it is an outdated copy, or another ledger. Publishing from it would group people anew who are published already;"
+    " publish from the ledger that was written with the last release"
+)
+_SCHEMAS = (
+    "select table_schema from information_schema.tables where table_name = 'manifest' and table_catalog ="
+    " current_database() order by table_schema asc nulls last"
+)
+_STRANGERS = {("policy of", "manifest"), ("rule of", "manifest"), ("trigger of", "manifest")}
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What tells, beside a ledger, which release was its last.
+
+    note_name, note: the file that says it, and its text; None where there is no place for one, or nothing. releases:
+    those that lie where the ledger's releases go, by name.
+    """
+
+    note_name: str | None
+    note: str | None
+    releases: Mapping[str, Manifest]
+
+
+def fingerprint(manifest: Manifest) -> str:
+    """Return what tells a release from all others of its ledger, whether it was copied or not."""
+    parts = [manifest["parameters"].get("release"), *(manifest.get(name) for name in ("created", "rows", "groups"))]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def note_text(release: Mapping[str, Any]) -> str:
+    """Return what is noted beside a ledger of its last release."""
+    return json.dumps({"release": release["number"], "seal": release["seal"]}) + "\n"
+
+
+def releases_beside(place: Destination, engine: Engine) -> dict[str, Manifest]:
+    """Return the releases in the folder of a directory, or in the database of a schema, by name."""
+    if place.out is not None:
+        return releases_within(Path(place.out).absolute().parent)
+    return {} if place.into is None else releases_in_schemas(engine)
+
+
+def releases_within(folder: Path) -> dict[str, Manifest]:
+    """Return the manifests of releases that lie in a folder, or of the release that it is, by their directories."""
+    try:
+        places = [folder, *(path for path in sorted(folder.iterdir()) if not path.name.startswith("."))]
+    except OSError:  # without the right to look
+        return {}
+    # other users' folders may stand there as well
+    places = [path for path in places if os.path.isfile(path / MANIFEST)]  # noqa: PTH113
+    return _followers((str(path), manifest_in_directory(str(path))) for path in places)
+
+
+def releases_in_schemas(engine: Engine) -> dict[str, Manifest]:
+    """Return the manifests of releases in the schemas of the engine's database, by schema."""
+    names = [str(row["table_schema"]) for row in engine.rows(_SCHEMAS)]
+    # a view would be run, and so would a stranger's policy
+    plain = [name for name in names if _is_plain(engine.contents(name) or ())]
+    return _followers((name, manifest_in_schema(name, engine)) for name in plain)
+
+
+def _is_plain(contents: Sequence[tuple[str, str]]) -> bool:
+    return ("table", "manifest") in contents and not _STRANGERS & {*contents}
+
+
+def _followers(found: Iterator[tuple[str, Manifest | None]]) -> dict[str, Manifest]:
+    return {name: manifest for name, manifest in found if manifest is not None and _number(manifest)}
+
+
+def _number(manifest: Manifest) -> int:
+    number = manifest["parameters"].get("release", 0)
+    return number if isinstance(number, int) else 0
+
+
+def reasons_against(named: str, before: Contents | None, evidence: Evidence) -> Iterator[str]:
+    """Say what tells that a ledger is not the newest one, or that nothing tells that it is."""
+    note = _read_note(evidence)
+    if note is not None:
+        yield from _against_note(named, before, note, evidence.note_name)
+    if before is None:
+        return
+    last, chain = before.last["number"], before.description.get("chain")
+    own = {name: found for name, found in evidence.releases.items() if found["parameters"].get("chain") == chain}
+    for name, manifest in own.items() if chain is not None else ():
+        reason = _against_release(named, before, name, manifest)
+        if reason:
+            yield reason
+    # a ledger of an earlier version has neither note nor seal
+    if evidence.note is None and evidence.note_name is not None and is_sealed(before.last):
+        known = {release["number"]: release["fingerprint"] for release in before.releases}
+        if not any(
+            _number(found) == last and known[last] == fingerprint(found) for found in evidence.releases.values()
+        ):
+            yield (
+                f"{evidence.note_name!r}, which says what the last release of {named!r} was, is not there, so that an"
+                f" older copy of the ledger would not be noticed: put it back, or name its last release ({last}) with"
+                f" {option('since', 'RELEASE')}"
+            )
+
+
+def refuse_outdated(named: str, before: Contents | None, evidence: Evidence) -> None:
+    """Raise UsageError for a ledger that is not the newest one, or that nothing shows to be."""
+    reason = next(reasons_against(named, before, evidence), None)
+    if reason is not None:
+        raise UsageError(reason)
+
+
+def _read_note(evidence: Evidence) -> tuple[int, str] | None:
+    """Return the number and the seal that are noted, (0, '') for a text that no run wrote."""
+    if evidence.note is None:
+        return None
+    try:
+        said = parse_json(evidence.note)
+        return int(said["release"]), str(said["seal"])
+    except (ValueError, TypeError, KeyError):
+        return 0, ""
+
+
+def _against_note(named: str, before: Contents | None, note: tuple[int, str], file: str | None) -> Iterator[str]:
+    number, seal = note
+    if number < 1:
+        yield (
+            f"{file!r} does not say which release was the last one of {named!r}: put it back as a run wrote it, or"
+            f" remove it and name the last release with {option('since', 'RELEASE')}"
+        )
+    elif before is None:
+        yield (
+            f"{file!r} says that release {number} was published under {named!r}, which is not there: put the ledger"
+            " back. To begin another one, whose releases intersect with those of this one, choose another name or"
+            f" remove {file!r}"
+        )
+    elif number > before.last["number"]:
+        yield f"{file!r} says that release {number} was the last one, and {named!r} knows {before.last['number']}: " + (
+            OUTDATED
+        )
+    elif before.releases[number - 1].get("seal") != seal:
+        yield f"{file!r} notes another release {number} than {named!r} has: {OUTDATED}"
+
+
+def _against_release(named: str, before: Contents, standing: str, manifest: Manifest) -> str:
+    """Say why a release tells that the ledger is not the newest that it was published under; '' where it does not."""
+    number, last = _number(manifest), before.last["number"]
+    label = f"{standing!r} is release {number} of a ledger"
+    if number > last:
+        return f"{label}, and {named!r} knows {last}: {OUTDATED}"
+    known = {release["number"]: release["fingerprint"] for release in before.releases}
+    if known.get(number) != fingerprint(manifest):
+        return f"{label}, and not of {named!r}, whose release {number} is another one"
+    return ""
+
+
+def refuse_fork(named: str, before: Contents | None, standing: str, manifest: Manifest | None, asked: bool) -> None:
+    """Raise UsageError where a release tells that the ledger is not the one that it was published under.
+
+    standing, manifest: a release that is to be replaced, or that `since` names (asked: then it has to be the last one).
+    """
+    if manifest is None or not _number(manifest):
+        if asked:
+            raise UsageError(f"{standing!r} is no release under a ledger")
+        return
+    label = f"{standing!r} is release {_number(manifest)} of a ledger"
+    if before is None:
+        raise UsageError(f"{label}, and {named!r} knows 0: {OUTDATED}")
+    reason = _against_release(named, before, standing, manifest)
+    if reason:
+        raise UsageError(reason)
+    if asked and _number(manifest) != before.last["number"]:
+        raise UsageError(f"{label}, and the last one of {named!r} is {before.last['number']}")

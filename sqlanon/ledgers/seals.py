@@ -1,0 +1,138 @@
+"""The seal of a ledger: whoever lacks the key cannot change a cell of it, nor its history, without being noticed.
+
+Each release's entry is sealed with HMAC-SHA256 under a key derived from the ledger's own: its number, figures and
+manifest, what the ledger says of itself, both tables, and the seal of the release before, so that entries make a chain.
+Tables are summed up by the database: 120 bits of a keyed hash of every row are added. Who does not know the key knows
+neither these hashes nor their sums, of which the entry keeps an HMAC alone: two tables of one sum are met with
+probability 2^-120 at each trial. A ledger that was sealed has another check value of its key (`check_value`) than one
+that never was: taking the seals away leaves a ledger that fits no key.
+"""
+
+import hashlib
+import hmac
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlanon.engines.base import Engine
+from sqlanon.engines.runner import fresh_prefix
+from sqlanon.errors import SourceError
+from sqlanon.key import Key
+from sqlanon.ledgers.contents import COLUMNS, UNSEALED, Contents
+from sqlanon.plans.build import render_query
+from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.templates import Sql, ident
+
+SEAL = "ledger/seal/"
+TEXTS = {"person": "standing", "value": "sensitive"}  # the column of each table that may hold any text
+REMEDY = "; put back the ledger as it was written with the last release, from a copy of yours"
+
+
+def check_value(key: Key, version: int) -> str:
+    """Return what tells a ledger's key from others, and not the key. version: the format of the ledger."""
+    if version == UNSEALED:
+        return hashlib.sha256(f"{key.text}ledger/check/".encode()).hexdigest()
+    return _mac(_derived(key, SEAL), "check")
+
+
+def is_sealed(release: Mapping[str, Any]) -> bool:
+    """Tell whether a release's entry has a seal: those of earlier versions have none."""
+    return "seal" in release
+
+
+def digest(value: Any) -> str:
+    """Return the sha256 of what JSON can say, however its text was laid out."""
+    return hashlib.sha256(_canonical(value)).hexdigest()
+
+
+def seal_tables(engine: Engine, key: Key, relations: Mapping[str, Sql]) -> dict[str, str]:
+    """Return what seals each table of a ledger: columns with their types, and all rows."""
+    derived = _derived(key, SEAL)
+    return {table: _mac(derived, table, _look_over(engine, derived, table, relations[table])) for table in COLUMNS}
+
+
+def _look_over(engine: Engine, key: Key, table: str, relation: Sql) -> list[Any]:
+    """Return the columns of a table with their types, how many rows it has, and the sums of their hashes."""
+    names = sorted(COLUMNS[table] - {TEXTS[table]})
+    secret = Sql(ident(f"{fresh_prefix()}seal"))
+    types = engine.columns(f"select {', '.join(map(ident, [*names, TEXTS[table]]))} from {relation}")
+    try:
+        engine.keep_key(secret, _derived(key, table))
+        values = {"plain_columns": names, "text_column": TEXTS[table]}
+        (row,) = engine.rows(render_query("ledgers/seals/sums", values, {"sealed_table": relation, "key": secret}))
+    finally:
+        engine.drop([str(secret)])
+    return [sorted(types.items()), {name: int(number) for name, number in row.items()}]
+
+
+def seal_release(
+    release: Mapping[str, Any],
+    description: Mapping[str, Any],
+    tables: Mapping[str, str],
+    manifest: Manifest,
+    before: Sequence[Mapping[str, Any]],
+    key: Key,
+) -> dict[str, Any]:
+    """Return a release's entry with its seal. tables: what `seal_tables` says of those after it. before: entries."""
+    entry = {
+        **release,
+        "manifest": digest(manifest),
+        "description": digest(description),
+        "tables": dict(tables),
+        "previous": _previous(before),
+    }
+    return {**entry, "seal": _mac(_derived(key, SEAL), "release", entry)}
+
+
+def _previous(before: Sequence[Mapping[str, Any]]) -> str:
+    """Return what binds an entry to those before it: the last seal, or a digest of all where none has one."""
+    return str(before[-1]["seal"]) if before and is_sealed(before[-1]) else digest(list(before))
+
+
+def broken_parts(contents: Contents, engine: Engine, key: Key) -> Iterator[str]:
+    """Say which parts of a sealed ledger do not fit their seals: releases, tables, what the ledger says of itself."""
+    releases = contents.releases
+    first = next((place for place, release in enumerate(releases) if is_sealed(release)), len(releases))
+    for place, release in enumerate(releases):
+        if release.get("number") != place + 1:
+            yield f"release {release.get('number')} stands in the place of release {place + 1}"
+        elif place >= first:
+            entry = {name: value for name, value in release.items() if name != "seal"}
+            if not _equal(release.get("seal"), _mac(_derived(key, SEAL), "release", entry)):
+                yield f"what it says of release {place + 1} does not fit the seal"
+            elif not _equal(entry.get("previous"), _previous(releases[:place])):
+                yield f"release {place + 1} does not follow the release before it"
+    last = contents.last
+    if not is_sealed(last):
+        yield "its last release has no seal"
+        return
+    if not _equal(last.get("description"), digest(contents.description)):
+        yield "what it says of itself (method, columns, parameters) does not fit the seal"
+    sealed, found = last.get("tables"), seal_tables(engine, key, contents.relations)
+    for table, sum_of_rows in found.items():
+        if not (isinstance(sealed, dict) and _equal(sealed.get(table), sum_of_rows)):
+            yield f"its table {table} does not fit the seal of release {last.get('number')}"
+
+
+def refuse_broken(named: str, contents: Contents, engine: Engine, key: Key) -> None:
+    """Raise SourceError for a ledger that was changed by somebody without the key, or damaged."""
+    parts = list(broken_parts(contents, engine, key))
+    if parts:
+        raise SourceError(f"{named!r} is not as it was written: {'; '.join(parts)}{REMEDY}")
+
+
+def _derived(key: Key, purpose: str) -> Key:
+    """Return a key for one purpose, from which the key itself cannot be found."""
+    return Key(hmac.new(bytes.fromhex(key.text), purpose.encode(), hashlib.sha256).hexdigest())
+
+
+def _mac(key: Key, *parts: Any) -> str:
+    return hmac.new(bytes.fromhex(key.text), _canonical(parts), hashlib.sha256).hexdigest()
+
+
+def _equal(found: Any, wanted: str) -> bool:
+    return isinstance(found, str) and hmac.compare_digest(found.encode("utf-8", "replace"), wanted.encode())
+
+
+def _canonical(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
