@@ -178,7 +178,8 @@ def ledger(path: str | os.PathLike[str], con: Any = None) -> "Ledger":
     """Tell what a ledger holds, in figures: its releases, persons ever published, groups, who waits.
 
     path: what releases were published with (`ledger=`): a file, or SCHEMA.TABLE of a server. con: the connection that
-    reads it; DuckDB if None. Returns the Ledger; it has no values and no ids. Raises SourceError where there is none.
+    reads it; DuckDB if None. Returns the Ledger; it has no values and no ids, and its `check` verifies its seals.
+    Raises SourceError where there is none.
     """
     from sqlanon.ledgers.summary import read_ledger
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from sqlanon.bounded_files import parse_json
 from sqlanon.errors import SourceError
+from sqlanon.plans import json_schema
 from sqlanon.plans.templates import Sql
 
 FORMAT = 3  # 2: moves, and the reserve that they need; 3: seals
@@ -16,6 +17,31 @@ DESCRIPTION = "description"  # the table of a database that says what the ledger
 COLUMNS = {
     "person": {"person", "group_id", "code", "entered", "standing", "mark", "class_mark", "published", "moves"},
     "value": {"code", "sensitive"},
+}
+# what is read of a ledger's own words before its seal is looked at
+_WORD = {"type": "string"}
+_RELEASE = {
+    "type": "object",
+    "required": ["number", "created", "fingerprint", "figures"],
+    "properties": {
+        "number": json_schema.whole(1),
+        "created": _WORD,
+        "fingerprint": _WORD,
+        "figures": {"type": "object", "additionalProperties": json_schema.whole()},
+        "seal": _WORD,
+    },
+}
+_HISTORY = {
+    "type": "object",
+    "required": ["method", "parameters", "quasi", "ever_quasi", "reserve"],
+    "properties": {
+        "method": _WORD,
+        "parameters": {"type": "object"},
+        "quasi": json_schema.several(_WORD),
+        "ever_quasi": json_schema.several(_WORD),
+        "reserve": json_schema.whole(),
+        "releases": json_schema.several(_RELEASE, 1),
+    },
 }
 
 
@@ -89,15 +115,14 @@ def parse_history(text: object, named: str) -> tuple[dict[str, Any], tuple[Mappi
         description = parse_json(text) if isinstance(text, str) else None
     except ValueError:
         description = None
-    if not isinstance(description, dict) or not _are_releases(description.get("releases")):
+    if not isinstance(description, dict) or not description.get("releases"):
         raise SourceError(f"{named!r} is no ledger")
     if description.get("format") not in (UNSEALED, FORMAT):
         raise SourceError(
             f"{named!r} has format {description.get('format')}; this sqlanon reads format {FORMAT}: publish with one"
             " that reads it, or begin another ledger, whose releases intersect with those of this one"
         )
+    wrong = next(json_schema.faults(_HISTORY, description, {}), None)
+    if wrong is not None:
+        raise SourceError(f"{named!r} says what no ledger does: {json_schema.shown_path(wrong)}")
     return description, tuple(description.pop("releases"))
-
-
-def _are_releases(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(release, dict) for release in value)

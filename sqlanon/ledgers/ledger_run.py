@@ -103,7 +103,19 @@ class LedgerRun:
         newest.refuse_outdated(
             named, self.before, newest.Evidence(self.store.note_name, self.store.read_note(), releases)
         )
+        if self.before is None:
+            self._note_others(releases, now["sensitive"])
         self.description = {**now, "chain": self.chain}
+
+    def _note_others(self, releases: Mapping[str, Manifest], sensitive: str) -> None:
+        """Tell of releases of another ledger where the first one of this goes: they may be of the same people."""
+        others = {name: found for name, found in releases.items() if found["columns"]["sensitive"] == [sensitive]}
+        if others:
+            name, found = max(others.items(), key=lambda item: item[1]["parameters"]["release"])
+            self.notes.append(
+                f"release {found['parameters']['release']} of another ledger lies beside this one ({name}): if it is of"
+                " the same people, the two intersect; publish with its ledger"
+            )
 
     def _standing(self, place: Destination) -> Manifest | None:
         if place.into is not None:

@@ -30,8 +30,8 @@ OUTDATED = (
     " publish from the ledger that was written with the last release"
 )
 _SCHEMAS = (
-    "select table_schema from information_schema.tables where table_name = 'manifest' and table_catalog ="
-    " current_database() order by table_schema asc nulls last"
+    "select distinct table_schema from information_schema.tables where table_name = 'manifest'"
+    " order by table_schema asc nulls last"
 )
 _STRANGERS = {("policy of", "manifest"), ("rule of", "manifest"), ("trigger of", "manifest")}
 
@@ -81,7 +81,7 @@ def releases_within(folder: Path) -> dict[str, Manifest]:
 def releases_in_schemas(engine: Engine) -> dict[str, Manifest]:
     """Return the manifests of releases in the schemas of the engine's database, by schema."""
     names = [str(row["table_schema"]) for row in engine.rows(_SCHEMAS)]
-    # a view would be run, and so would a stranger's policy
+    # schemas of other databases are not the engine's; a view would be run, and so would a stranger's policy
     plain = [name for name in names if _is_plain(engine.contents(name) or ())]
     return _followers((name, manifest_in_schema(name, engine)) for name in plain)
 

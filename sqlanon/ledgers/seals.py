@@ -25,6 +25,12 @@ from sqlanon.plans.templates import Sql, ident
 
 SEAL = "ledger/seal/"
 TEXTS = {"person": "standing", "value": "sensitive"}  # the column of each table that may hold any text
+PARTS = {
+    "history": "what it says of each release is as sealed, and follows the release before",
+    "description": "what it says of itself is as sealed",
+    "person": "the table of persons is as sealed",
+    "value": "the table of values is as sealed",
+}
 REMEDY = "; put back the ledger as it was written with the last release, from a copy of yours"
 
 
@@ -89,36 +95,42 @@ def _previous(before: Sequence[Mapping[str, Any]]) -> str:
     return str(before[-1]["seal"]) if before and is_sealed(before[-1]) else digest(list(before))
 
 
-def broken_parts(contents: Contents, engine: Engine, key: Key) -> Iterator[str]:
-    """Say which parts of a sealed ledger do not fit their seals: releases, tables, what the ledger says of itself."""
-    releases = contents.releases
-    first = next((place for place, release in enumerate(releases) if is_sealed(release)), len(releases))
-    for place, release in enumerate(releases):
-        if release.get("number") != place + 1:
-            yield f"release {release.get('number')} stands in the place of release {place + 1}"
-        elif place >= first:
-            entry = {name: value for name, value in release.items() if name != "seal"}
-            if not _equal(release.get("seal"), _mac(_derived(key, SEAL), "release", entry)):
-                yield f"what it says of release {place + 1} does not fit the seal"
-            elif not _equal(entry.get("previous"), _previous(releases[:place])):
-                yield f"release {place + 1} does not follow the release before it"
+def broken_parts(contents: Contents, engine: Engine, key: Key) -> Iterator[tuple[str, str]]:
+    """Say which parts of a sealed ledger do not fit their seals, and why: PARTS, in their order."""
+    for reason in _broken_history(contents.releases, _derived(key, SEAL)):
+        yield "history", reason
     last = contents.last
     if not is_sealed(last):
-        yield "its last release has no seal"
         return
     if not _equal(last.get("description"), digest(contents.description)):
-        yield "what it says of itself (method, columns, parameters) does not fit the seal"
-    sealed, found = last.get("tables"), seal_tables(engine, key, contents.relations)
-    for table, sum_of_rows in found.items():
+        yield "description", "what it says of itself (method, columns, parameters) does not fit the seal"
+    sealed = last.get("tables")
+    for table, sum_of_rows in seal_tables(engine, key, contents.relations).items():
         if not (isinstance(sealed, dict) and _equal(sealed.get(table), sum_of_rows)):
-            yield f"its table {table} does not fit the seal of release {last.get('number')}"
+            yield table, f"its table {table} does not fit the seal of release {last.get('number')}"
+
+
+def _broken_history(releases: Sequence[Mapping[str, Any]], key: Key) -> Iterator[str]:
+    """Say which releases' entries do not fit: a ledger of an earlier version begins with some that have no seal."""
+    first = next((place for place, release in enumerate(releases) if is_sealed(release)), len(releases))
+    for place, release in enumerate(releases):
+        number = place + 1
+        entry = {name: value for name, value in release.items() if name != "seal"}
+        if release.get("number") != number:
+            yield f"release {release.get('number')} stands in the place of release {number}"
+        elif place >= first and not _equal(release.get("seal"), _mac(key, "release", entry)):
+            yield f"what it says of release {number} does not fit the seal"
+        elif place >= first and not _equal(entry.get("previous"), _previous(releases[:place])):
+            yield f"release {number} does not follow the release before it"
+    if first == len(releases):
+        yield "no release has a seal"
 
 
 def refuse_broken(named: str, contents: Contents, engine: Engine, key: Key) -> None:
     """Raise SourceError for a ledger that was changed by somebody without the key, or damaged."""
-    parts = list(broken_parts(contents, engine, key))
-    if parts:
-        raise SourceError(f"{named!r} is not as it was written: {'; '.join(parts)}{REMEDY}")
+    reasons = [reason for _, reason in broken_parts(contents, engine, key)]
+    if reasons:
+        raise SourceError(f"{named!r} is not as it was written: {'; '.join(reasons)}{REMEDY}")
 
 
 def _derived(key: Key, purpose: str) -> Key:

@@ -1,19 +1,25 @@
 """What a publisher may see of a ledger: figures, and never a value or an id."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_duckdb
 from sqlanon.errors import SourceError
-from sqlanon.ledgers.contents import Contents
+from sqlanon.key import Key
+from sqlanon.ledgers import seals
+from sqlanon.ledgers.contents import UNSEALED, Contents
 from sqlanon.ledgers.database_file import attached
-from sqlanon.ledgers.ledger_file import is_there, mend
+from sqlanon.ledgers.ledger_file import is_there, mend, note_path, read_note
+from sqlanon.ledgers.newest import Evidence, fingerprint, reasons_against, releases_in_schemas, releases_within
 from sqlanon.ledgers.parquet_directory import opened
+from sqlanon.ledgers.refusals import refuse_other_key
 from sqlanon.ledgers.server_tables import read_tables
 from sqlanon.plans.build import render_query
+from sqlanon.verification.checks import Check, Report
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +35,7 @@ class Ledger:
     """What a ledger says of its releases and persons.
 
     method, parameters: those of all its releases. quasi: the columns that its last release showed. figures: persons
-    ever published and what has become of them. history: a line per release.
+    ever published and what has become of them. history: a line per release. named, engine: where it was read.
     """
 
     method: str
@@ -37,6 +43,17 @@ class Ledger:
     quasi: tuple[str, ...]
     figures: Mapping[str, int]
     history: tuple[Mapping[str, Any], ...]
+    named: str
+    engine: Engine = field(repr=False, compare=False)
+
+    def check(self, key: str | Key, releases: str | Path | None = None) -> Report:
+        """Verify its seals under its key, and that it lacks no release that is known beside it.
+
+        releases: the folder that its releases lie in, or one of them; those in schemas of the database that it was read
+        with are compared as well. Returns the Report; `holds` is None where nothing fails and not all is proved. Raises
+        UsageError for another key.
+        """
+        return check_ledger(self.named, key if isinstance(key, Key) else Key.of(key), self.engine, releases)
 
     def as_plain(self) -> dict[str, Any]:
         """Return everything as JSON has it."""
@@ -62,24 +79,95 @@ def read_ledger(named: str | Path, engine: Engine | None = None) -> Ledger:
     engine: the session that reads it, DuckDB if None. Raises SourceError where there is none, or it is something else.
     """
     engine = engine or open_duckdb()
+    with _opened(str(named), engine) as found:
+        return _told(engine, str(named), found)
+
+
+def check_ledger(
+    named: str | Path, key: Key, engine: Engine | None = None, releases: str | Path | None = None
+) -> Report:
+    """Verify a ledger's seals, and that no release is known beside it that it lacks.
+
+    key: its own; UsageError for another. engine: as for `read_ledger`; releases in schemas of its database are
+    compared. releases: the folder that its releases lie in, or one of them. Raises SourceError as `read_ledger` does.
+    """
+    engine, text = engine or open_duckdb(), str(named)
+    # what is known beside the ledger is looked at first: a run that ends meanwhile makes the ledger newer, not older
+    beside = {} if releases is None else _releases_of(Path(releases))
+    beside |= releases_in_schemas(engine) if "schema" in engine.places else {}
+    kept = engine.dialect != "postgres"
+    evidence = Evidence(
+        str(note_path(Path(text))) if kept else None, read_note(Path(text).absolute()) if kept else None, beside
+    )
+    with _opened(text, engine) as found:
+        refuse_other_key(text, found, key)
+        if found.description["format"] == UNSEALED:
+            words = "an earlier version made it; its next release is sealed"
+            return Report((Check("history", seals.PARTS["history"], words, None, promised=True),))
+        broken: dict[str, list[str]] = {}
+        for part, reason in seals.broken_parts(found, engine, key):
+            broken.setdefault(part, []).append(reason)
+        checks = [
+            Check(part, required, "; ".join(broken.get(part, ["as sealed"])), part not in broken)
+            for part, required in seals.PARTS.items()
+        ]
+        # of an entry that was changed nothing is compared
+        return Report((*checks, *(() if broken else _compare_beside(text, found, evidence))))
+
+
+def _releases_of(place: Path) -> dict[str, Any]:
+    if not place.is_dir():
+        raise SourceError(f"no directory {str(place)!r} that releases lie in")
+    return releases_within(place)
+
+
+def _compare_beside(named: str, found: Contents, evidence: Evidence) -> tuple[Check, Check]:
+    """Compare a ledger whose seals hold with what is known beside it."""
+    reasons = list(reasons_against(named, found, evidence))
+    entries = {release["fingerprint"]: release for release in found.releases}
+    own = {name: (entries.get(fingerprint(one)), one) for name, one in evidence.releases.items()}
+    compared = {
+        name: entry.get("manifest") == seals.digest(one)
+        for name, (entry, one) in own.items()
+        if entry and seals.is_sealed(entry)
+    }
+    changed = [name for name, equal in compared.items() if not equal]
+    seen = f"release {found.last['number']}; noted beside it: {evidence.note is not None}; releases: {len(compared)}"
+    newest = bool(evidence.note is not None or compared) and not reasons
+    required = "no release is known beside it that it lacks"
+    return (
+        Check("newest", required, "; ".join(reasons) or seen, False if reasons else newest or None, promised=True),
+        Check(
+            "manifests",
+            "releases that lie there have the manifest that they were published with",
+            {"compared": len(compared), "changed": changed},
+            not changed if compared else None,
+        ),
+    )
+
+
+@contextmanager
+def _opened(named: str, engine: Engine) -> Iterator[Contents]:
+    """Hold a ledger open for the block, whatever keeps it."""
     if engine.dialect == "postgres":
-        found = read_tables(engine, str(named))
+        found = read_tables(engine, named)
         if found is None:
             raise _missing(named)
-        return _told(engine, found)
+        yield found
+        return
     place = Path(named).absolute()
     mend(place)
     if not is_there(place, place.is_dir()):
         raise _missing(named)
-    with (opened if place.is_dir() else attached)(engine, place) as found:
-        return _told(engine, found)
+    with (opened if place.is_dir() else attached)(engine, place) as contents:
+        yield contents
 
 
 def _missing(named: str | Path) -> SourceError:
     return SourceError(f"no ledger {str(named)!r}; a release that is published with it makes one")
 
 
-def _told(engine: Engine, found: Contents) -> Ledger:
+def _told(engine: Engine, named: str, found: Contents) -> Ledger:
     sql = render_query("ledgers/summary/standings", {}, {"person": found.relations["person"]})
     (standing,) = engine.rows(sql)
     history = tuple(
@@ -89,4 +177,4 @@ def _told(engine: Engine, found: Contents) -> Ledger:
     last = {name: history[-1][name] for name in ("waiting", "put_off")}
     standing = {**standing, **last, "moved": sum(one["moved"] for one in history)}
     told = found.description
-    return Ledger(told["method"], told["parameters"], tuple(told["quasi"]), standing, history)
+    return Ledger(told["method"], told["parameters"], tuple(told["quasi"]), standing, history, named, engine)

@@ -184,6 +184,8 @@ def test_a_ledger_of_spark_is_its_owners_directory(spark, spark_nights, source):
     assert {path.stat().st_mode & 0o777 for path in ledger.iterdir()} == {0o600}
     assert {path.name.partition("-")[0] for path in ledger.iterdir()} == {"ledger.json", "person", "value"}
     assert KEY not in (ledger / "ledger.json").read_text()
+    report = sqlanon.ledger(ledger, spark).check(KEY, folder)
+    assert report.holds and report.checks[-1].found["compared"] == 3
     (folder / "plain").mkdir()
     asked = {**ASKED, "quasi": "age", "id": [*IDENTIFIERS], "key": KEY, "out": folder / "refused", "ledger": ledger}
     refused = [

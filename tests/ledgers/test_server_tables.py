@@ -107,6 +107,40 @@ def test_release_and_ledger_appear_together_or_not_at_all(con, hospital, monkeyp
     assert standing(con) == (2, 2)
 
 
+def test_an_edit_and_an_older_copy_are_noticed(con):
+    release(con)
+    for name in ("book", "book_person", "book_value"):
+        con.execute(f"create table vault.old_{name} as table vault.{name}")
+    con.execute("create view decoys as select 'x' as manifest")
+    con.execute("create schema evil create view manifest as select 1 / 0 as manifest")
+    try:
+        release(con, into="ward_2")
+        ledger = sqlanon.ledger("vault.book", con)
+        report = ledger.check(KEY)
+        assert report.holds and report.checks[-1].found == {"compared": 2, "changed": []}
+        for edit, words in [
+            ("update vault.book_person set standing = 'departed' where code = 1", "its table person does not fit"),
+            ("update vault.book_value set sensitive = 'd9' where code = 1", "its table value does not fit"),
+            ("update vault.book set description = replace(description, '\"l\": 3', '\"l\": 2')", "says of itself"),
+        ]:
+            con.execute("begin")
+            con.execute(edit)
+            with pytest.raises(SourceError, match=words):
+                release(con, into="ward_3")
+            assert ledger.check(KEY).holds is False
+            con.execute("rollback")
+        for name in ("book", "book_person", "book_value"):
+            con.execute(f"drop table vault.{name}")
+            con.execute(f"alter table vault.old_{name} rename to {name}")
+        with pytest.raises(UsageError, match=r"'ward_2' is release 2 of a ledger, and 'vault\.book' knows 1"):
+            release(con, into="ward_3")
+        assert ledger.check(KEY).holds is False
+        con.execute("drop schema ward_2 cascade")
+        assert release(con, into="ward_2").manifest["parameters"]["release"] == 2
+    finally:
+        con.execute("drop schema evil cascade; drop view decoys")
+
+
 def test_one_run_at_a_time_publishes_under_a_ledger(con, hospital):
     import psycopg
 

@@ -1,28 +1,65 @@
 """The verb of whoever publishes the same people again and again: ledger."""
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sqlanon.cli.app import app
-from sqlanon.cli.options import Dsn, EngineName, EngineOption, Format, FormatOption, Master, open_engine
+from sqlanon.cli.options import (
+    Dsn,
+    EngineName,
+    EngineOption,
+    Format,
+    FormatOption,
+    KeyFile,
+    Master,
+    chosen_key,
+    open_engine,
+    say,
+)
+from sqlanon.errors import UsageError
 
 
 @app.command(
-    epilog="Example: sqlanon ledger ward.ledger; sqlanon ledger vault.ward --engine postgres --dsn service=hospital"
+    epilog="Example: sqlanon ledger ward.ledger; sqlanon ledger ward.ledger --check --key-file ward.key"
+    " --releases nights; sqlanon ledger vault.ward --engine postgres --dsn service=hospital"
 )
 def ledger(
     named: Annotated[str, typer.Argument(metavar="LEDGER", help="What releases were made with: a path or a table.")],
+    check: Annotated[
+        bool, typer.Option("--check", help="Verify its seals under its key; exit 3 where one fails.")
+    ] = False,
+    key_file: KeyFile = None,
+    releases: Annotated[
+        Path | None,
+        typer.Option("--releases", help="With --check: the folder of its releases, none of which it may lack."),
+    ] = None,
+    database: Annotated[
+        str | None, typer.Option("--database", help="With --check: the DuckDB file whose schemas are its releases.")
+    ] = None,
     engine: EngineOption = EngineName.duckdb,
     master: Master = None,
     dsn: Dsn = None,
     how: FormatOption = Format.table,
 ) -> None:
-    """Tell what a ledger holds, in figures: releases so far, persons, groups, who waits. No values, and no ids."""
+    """Tell what a ledger holds, in figures: releases, persons, groups, who waits; no values, no ids. Or --check it."""
     from sqlanon.cli import display
-    from sqlanon.ledgers.summary import read_ledger
+    from sqlanon.ledgers.summary import check_ledger, read_ledger
 
+    if check:
+        key = chosen_key(None, key_file)
+        if key is None:
+            raise UsageError("--check needs the ledger's own key: hand it over with --key-file or SQLANON_KEY")
+        report = check_ledger(named, key, open_engine(engine, database, False, master, dsn), releases)
+        display.show_report(report, how.value)
+        if not report.holds:
+            say("the ledger is not proved to be whole and the newest: publish nothing with it before you know why")
+            raise typer.Exit(3)
+        return
+    if key_file is not None or releases is not None or database is not None:
+        raise UsageError("--key-file, --releases and --database are for --check")
     found = read_ledger(named, open_engine(engine, None, False, master, dsn))
     if how is Format.json:
         display.show_mapping(found.as_plain(), "json")
