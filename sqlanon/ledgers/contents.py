@@ -94,8 +94,8 @@ class Store(Protocol):
         note: what to say beside the ledger once the release stands.
         """
 
-    def settle(self) -> None:
-        """Put the note beside the ledger: the release stands."""
+    def settle(self) -> bool:
+        """Put the note beside the ledger, for the release stands; tell whether that went well."""
 
     def undo(self) -> None:
         """Put the ledger of before back, unless the release has appeared."""

@@ -77,13 +77,16 @@ class LedgerFile:
             _undo(folder, self.path)
             raise TargetError(f"cannot write {str(self.path)!r}: {error.strerror}") from None
 
-    def settle(self) -> None:
-        """Put the note beside the ledger: the release stands.
+    def settle(self) -> bool:
+        """Put the note beside the ledger, for the release stands; tell whether that went well.
 
-        The note is the last to change and never ahead of the ledger. Where that fails, the one before it stays.
+        The note is the last to change and never ahead of the ledger: where it cannot be put there, the old one stays.
         """
-        with suppress(OSError):
+        try:
             _settle(self._folder.path, self.path)
+        except OSError:
+            return False
+        return True
 
     def undo(self) -> None:
         """Put the ledger of before back, unless the release has appeared."""

@@ -67,4 +67,5 @@ class LedgerTarget:
             with suppress(SqlanonError):  # the first error is the one to tell
                 store.undo()
             raise
-        store.settle()
+        if not store.settle():
+            self.ledger.notes.append(f"release and ledger stand, and {store.note_name!r} could not be written")

@@ -76,6 +76,9 @@ class Target:
         if not self.follows:
             return int(parameters["l"])
         ledger = self.to[self.to.index("--ledger") + 1]
+        checked = shell("ledger", ledger, "--check", *self.opened[1:], "--releases", ".", SQLANON_KEY=KEY[1])
+        if checked.returncode:
+            raise ValueError(f"not sealed, or not the newest: {checked.stdout}{checked.stderr}")
         told = shell("ledger", ledger, "--format", "json")  # mends what a dead run left
         if told.returncode or json.loads(told.stdout)["releases"] != parameters["release"]:
             raise ValueError(f"out of step with release {parameters['release']}: {told.stdout}{told.stderr}")
@@ -134,7 +137,8 @@ def kill_all(
     for name, target in places.items():
         target.run(shell)
         found[name]["milliseconds of a run"] = round(1000 * median(target.seconds))
-    return found, shell.left() - before - {"release", "followed", "ward.ledger", "schema.ledger"}
+    kept = {"release", "followed", *(f"{one}.ledger{end}" for one in ("ward", "schema") for end in ("", ".last"))}
+    return found, shell.left() - before - kept
 
 
 def main() -> None:

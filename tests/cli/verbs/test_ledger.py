@@ -51,6 +51,31 @@ def test_without_a_key_or_with_a_verb_that_needs_a_ledger(shell):
     assert done.returncode == 2 and "no ledger" in done.stderr and "Traceback" not in done.stderr
 
 
+def test_a_ledger_is_checked(shell):
+    for night in ("one", "two"):
+        assert shell(*PUBLISH, "--out", night, SQLANON_KEY=KEY).returncode == 0
+    checked = shell("ledger", "ward.ledger", "--check", "--releases", ".", "--format", "json", SQLANON_KEY=KEY)
+    assert checked.returncode == 0, checked.stderr
+    assert {check["name"]: check["holds"] for check in json.loads(checked.stdout)["checks"]} == dict.fromkeys(
+        ("history", "description", "person", "value", "newest", "manifests"), True
+    )
+    assert KEY not in checked.stdout + checked.stderr
+    (shell.folder / "two" / "release.json").unlink()
+    assert shell("ledger", "ward.ledger", "--check", SQLANON_KEY=KEY).returncode == 0
+    (shell.folder / "ward.ledger.last").unlink()
+    done = shell("ledger", "ward.ledger", "--check", SQLANON_KEY=KEY)
+    assert done.returncode == 3 and "publish nothing with it before you know why" in done.stderr
+    for words, message in [
+        (("--check",), "--check needs the ledger's own key"),
+        (("--releases", "."), "--key-file, --releases and --database are for --check"),
+        (("--check", "--releases", "nowhere"), "no directory 'nowhere' that releases lie in"),
+        (("--check", "--key-file", "nowhere"), "no key file 'nowhere'"),
+    ]:
+        named = {"SQLANON_KEY": KEY} if len(words) > 2 and "--releases" in words else {}
+        done = shell("ledger", "ward.ledger", *words, **named)
+        assert done.returncode == 2 and message in done.stderr, done.stderr
+
+
 def test_a_job_names_its_ledger(shell):
     (shell.folder / "nightly.yml").write_text(JOB)
     for number in (1, 2):
