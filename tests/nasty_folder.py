@@ -90,6 +90,7 @@ class NastyFolder:
         (folder / "bad.json").write_text(json.dumps({"age": [{"x": None}]})[:-3])
         (folder / "empty.csv").write_text("")
         (folder / "own.sql").write_text("SELECT COUNT(*) FROM release WHERE age > 40;\nSELECT SUM(age) FROM release;\n")
+        (folder / "ledger.key").write_text(LEDGER[-1])
         self.lay_job(JOB)
         for words in releases:
             done = self.shell(*words)

@@ -76,6 +76,7 @@ MEANT: dict[str, list[str]] = {
     "--into": ["ward", "ward 2", *NEW[2:]],
     "--database": ["hospital.duckdb"],
     "--ledger": ["ledger.duckdb", "new.ledger"],
+    "--releases": [".", "followed", "release"],
     "--changed": ["leave", "keep", "move"],
     "--since": ["followed", "release"],
     "--background": ["background.parquet", "background.csv"],

@@ -127,6 +127,11 @@ class LedgerRun:
         both = (manifest_in_directory(since), manifest_in_schema(since, self.engine))
         return next(filter(None, both if place.into is None else both[::-1]), None)
 
+    def check_tables(self) -> None:
+        """Refuse persons and values that do not fit their seals, as the plan will read them: in its snapshot."""
+        if self.before is not None and self.before.description["format"] != UNSEALED:
+            seals.refuse_broken_tables(self.store.named, self.before, self.engine, self.key)
+
     def count(self, reports: Mapping[str, Mapping[str, Any]]) -> None:
         """Take the figures of a plan's reports for the ledger's history."""
         self.figures = {name: int(reports[report][name]) for report, names in FIGURES.items() for name in names}
@@ -170,7 +175,7 @@ def open_ledger(
             if before.description["format"] == UNSEALED:
                 run.notes.append(UNSEALED_NOTE.format(named=store.named))
             else:
-                seals.refuse_broken(store.named, before, engine, key)
+                seals.refuse_broken_words(store.named, before, key)
             refusals.refuse_moves(store.named, before, asked.changed)
         run.chain = (before.description.get("chain") if before is not None else None) or secrets.token_hex(8)
         yield run

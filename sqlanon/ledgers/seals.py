@@ -97,17 +97,22 @@ def _previous(before: Sequence[Mapping[str, Any]]) -> str:
 
 def broken_parts(contents: Contents, engine: Engine, key: Key) -> Iterator[tuple[str, str]]:
     """Say which parts of a sealed ledger do not fit their seals, and why: PARTS, in their order."""
+    yield from _broken_words(contents, key)
+    yield from _broken_tables(contents, engine, key)
+
+
+def _broken_words(contents: Contents, key: Key) -> Iterator[tuple[str, str]]:
     for reason in _broken_history(contents.releases, _derived(key, SEAL)):
         yield "history", reason
-    last = contents.last
-    if not is_sealed(last):
-        return
-    if not _equal(last.get("description"), digest(contents.description)):
+    if is_sealed(contents.last) and not _equal(contents.last.get("description"), digest(contents.description)):
         yield "description", "what it says of itself (method, columns, parameters) does not fit the seal"
-    sealed = last.get("tables")
+
+
+def _broken_tables(contents: Contents, engine: Engine, key: Key) -> Iterator[tuple[str, str]]:
+    sealed = contents.last.get("tables")
     for table, sum_of_rows in seal_tables(engine, key, contents.relations).items():
         if not (isinstance(sealed, dict) and _equal(sealed.get(table), sum_of_rows)):
-            yield table, f"its table {table} does not fit the seal of release {last.get('number')}"
+            yield table, f"its table {table} does not fit the seal of release {contents.last.get('number')}"
 
 
 def _broken_history(releases: Sequence[Mapping[str, Any]], key: Key) -> Iterator[str]:
@@ -126,9 +131,18 @@ def _broken_history(releases: Sequence[Mapping[str, Any]], key: Key) -> Iterator
         yield "no release has a seal"
 
 
-def refuse_broken(named: str, contents: Contents, engine: Engine, key: Key) -> None:
-    """Raise SourceError for a ledger that was changed by somebody without the key, or damaged."""
-    reasons = [reason for _, reason in broken_parts(contents, engine, key)]
+def refuse_broken_words(named: str, contents: Contents, key: Key) -> None:
+    """Raise SourceError where somebody without the key has changed what a ledger says of itself or its releases."""
+    _refuse(named, _broken_words(contents, key))
+
+
+def refuse_broken_tables(named: str, contents: Contents, engine: Engine, key: Key) -> None:
+    """Raise SourceError where somebody without the key has changed the tables of a ledger, or they are damaged."""
+    _refuse(named, _broken_tables(contents, engine, key))
+
+
+def _refuse(named: str, parts: Iterator[tuple[str, str]]) -> None:
+    reasons = [reason for _, reason in parts]
     if reasons:
         raise SourceError(f"{named!r} is not as it was written: {'; '.join(reasons)}{REMEDY}")
 

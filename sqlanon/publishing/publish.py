@@ -69,6 +69,8 @@ def publish(
         kept = kept_files.chosen(asked, plan, kept_paths(asked, parameters), overwrite, out)
         # one snapshot for the plan and the comparison with the source: a row that comes in between would fail it
         stack.enter_context(engine.snapshot())
+        if ledger is not None:
+            ledger.check_tables()
         plan = plan.measured(engine.rows)
         reports = stack.enter_context(run_plan(plan, engine, asked.key or Key.fresh(), kept.write_report))
         publication = plan.published(reports)

@@ -64,10 +64,12 @@ def check_job(job: Job, engine: Engine) -> list[str]:
     request = _request(job)
     with secrets_hidden(job), ExitStack() as stack:
         place = destination(job.out, job.into)
-        plan, *_ = stack.enter_context(prepared(request, engine, fresh_prefix(), place, **job.parameters))
+        plan, _, ledger = stack.enter_context(prepared(request, engine, fresh_prefix(), place, **job.parameters))
         telling = [number for number, step in enumerate(plan.steps) if _may_tell(step)]
         looked_at = replace(plan, steps=plan.steps[: max(telling, default=-1) + 1])
         stack.enter_context(engine.snapshot())
+        if ledger is not None:
+            ledger.check_tables()
         # persons are known again by the ledger's own key
         key = request.key if request.ledger is not None and request.key is not None else Key.fresh()
         reports = stack.enter_context(run_plan(looked_at, engine, key))

@@ -123,7 +123,7 @@ EDITS = {
     "a value is missing": ("update value set sensitive = null where code = 2", VALUE),
     "two releases change places": (swap, "release 2 stands in the place of release 1"),
     "two releases change numbers": (swap_numbers, "what it says of release 1 does not fit the seal"),
-    "the last release goes": (lambda said: said["releases"].pop(), "does not fit the seal of release 2"),
+    "the last release goes": (lambda said: said["releases"].pop(), "says that release 3 was the last one"),
     "the first release goes": (lambda said: said["releases"].pop(0), "release 2 stands in the place of release 1"),
     "a release between them goes": (lambda said: said["releases"].pop(1), "release 3 stands in the place"),
     "a figure is another": (entry_of(1, figures={"shown": 1}), "what it says of release 1 does not fit the seal"),
