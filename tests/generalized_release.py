@@ -43,7 +43,7 @@ def write_release(
     con = connect()
     con.execute(f"create table data ({listed})").fetchall()
     con.executemany(f"insert into data values ({', '.join('?' * len(columns))})", [list(row) for row in rows])
-    con.execute(f"copy data to {literal(str(folder / 'data.parquet'))} (format parquet)").fetchall()
+    con.execute(f"copy data to {literal(str(folder / 'data.parquet'))} (format parquet, compression zstd)").fetchall()
     con.close()
     boxes = len({row[:-1] for row in rows})
     entry = {

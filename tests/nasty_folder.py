@@ -83,7 +83,7 @@ class NastyFolder:
         with duckdb.connect(str(folder / "hospital.duckdb")) as connection:
             for name, sql in _TABLES.items():
                 connection.execute(f"create table {name} as {sql}")
-                connection.execute(f"copy {name} to '{folder}/{name}.parquet' (format parquet)")
+                connection.execute(f"copy {name} to '{folder}/{name}.parquet' (format parquet, compression zstd)")
                 connection.execute(f"copy {name} to '{folder}/{name}.csv' (format csv, header true)")
         (folder / "bad.parquet").write_bytes(b"PAR1" + bytes(range(256)) + b"PAR1")
         (folder / "bad.csv").write_bytes(b'a,"b\n\xff\xfe,1\n"')

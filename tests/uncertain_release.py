@@ -126,7 +126,9 @@ def _table(con, folder, name, columns, rows, order):
         con.executemany(f"insert into {name} values ({', '.join('?' * len(columns))})", rows).fetchall()
     keys = ", ".join(f"{ident(column)} asc nulls last" for column in order)
     target = literal(str(folder / f"{name}.parquet"))
-    con.execute(f"copy (select * from {name} order by {keys}) to {target} (format parquet)").fetchall()
+    con.execute(
+        f"copy (select * from {name} order by {keys}) to {target} (format parquet, compression zstd)"
+    ).fetchall()
 
 
 def _described(path, rows):

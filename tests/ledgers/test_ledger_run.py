@@ -153,7 +153,9 @@ def test_forged_sizes_do_not_verify(ward, tmp_path):
         adopted.mkdir()
         for each in ("qit", "st"):
             altered = f"from {each} {change}" if each == name else f"from {each}"
-            con.execute(f"copy ({altered} order by all) to '{adopted}/{each}.parquet' (format parquet)")
+            con.execute(
+                f"copy ({altered} order by all) to '{adopted}/{each}.parquet' (format parquet, compression zstd)"
+            )
         tables = {each: Sql(f"'{adopted}/{each}.parquet'") for each in ("qit", "st")}
         report = verify(PublishedTables(DuckDBEngine(con), tables, manifest))
         assert not report.holds and any(check.name == "sizes" and not check.holds for check in report.checks)

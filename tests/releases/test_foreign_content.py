@@ -39,7 +39,7 @@ def found(release, check="files"):
 
 
 def copy(release, name, sql, options=""):
-    duckdb.sql(f"copy ({sql}) to '{release}/{name}.new' (format parquet{options})")
+    duckdb.sql(f"copy ({sql}) to '{release}/{name}.new' (format parquet, compression zstd{options})")
     (release / f"{name}.new").rename(release / name)
 
 
@@ -113,7 +113,7 @@ def test_bytes_of_no_column_are_named(release, place):
 
 
 def test_a_file_that_is_no_parquet_is_named(release):
-    for data in (b"", b"PAR1", b"PAR1" + b"\x00" * 30 + b"PAR1", b"PAR1" + b"\xff" * 40 + b"\x20\x00\x00\x00PAR1"):
+    for data in (b"", b"PAR1", b"PAR1" + b"\x00" * 30 + b"PAR1", b"PAR1" + b"\x15" * 40 + b"\x20\x00\x00\x00PAR1"):
         (release / "st.parquet").write_bytes(data)
         manifest = manifest_of(release)
         manifest["files"]["st.parquet"] |= {"sha256": file_sha256(release / "st.parquet"), "bytes": len(data)}

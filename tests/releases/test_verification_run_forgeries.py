@@ -44,7 +44,7 @@ def published(connection, tmp_path_factory):
 def rewritten(release, table, sql):
     """Put the rows of a SELECT from {t} in place of a published table."""
     path, new = release / f"{table}.parquet", release / "new"
-    duckdb.sql(f"copy ({sql.format(t=repr(str(path)))}) to '{new}' (format parquet)")
+    duckdb.sql(f"copy ({sql.format(t=repr(str(path)))}) to '{new}' (format parquet, compression zstd)")
     new.rename(path)
 
 
@@ -62,7 +62,7 @@ def signed(release, change=None):
 def failed(release, connection):
     """Return the names of the checks that fail, of the tables alone and against the source."""
     source = release.parent / "patients.parquet"
-    connection.execute(f"copy patients to '{source}' (format parquet)")
+    connection.execute(f"copy patients to '{source}' (format parquet, compression zstd)")
     report = sqlanon.open(release).verify(against=source)
     return {one.name for one in report.checks if one.holds is False}
 

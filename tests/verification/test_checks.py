@@ -24,7 +24,7 @@ def rewritten(release, name, sql, keep_manifest=False):
     new = path.with_suffix(".new")
     connection = connect()
     connection.execute(f"create view this as from '{path}'").fetchall()
-    connection.execute(f"copy ({sql}) to '{new}' (format parquet)").fetchall()
+    connection.execute(f"copy ({sql}) to '{new}' (format parquet, compression zstd)").fetchall()
     new.rename(path)
     if not keep_manifest:
         manifest = json.loads((release.directory / "release.json").read_text())

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from sqlanon.releases.parquet.foreign_parts import read_footer
+from sqlanon.releases.parquet.layouts import read_footer
 from sqlanon.releases.parquet.thrift import Fields
 
 TableTypes = Mapping[str, Mapping[str, str]]  # by table and column

@@ -2,19 +2,30 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from sqlanon.bounded_files import parse_json
-from sqlanon.releases.parquet.thrift import MAGIC, Fields, FooterError, read_struct
+from sqlanon.releases.parquet.chunks import Leaf, judge_chunk, walk_pages
+from sqlanon.releases.parquet.encodings import PageError
+from sqlanon.releases.parquet.layouts import (
+    BOOLEAN,
+    BYTE_ARRAY,
+    DOUBLE,
+    FIXED,
+    FLOAT,
+    INT32,
+    INT64,
+    MAGIC,
+    OPTIONAL,
+    REPEATED,
+    REQUIRED,
+    read_footer,
+)
+from sqlanon.releases.parquet.thrift import Fields, FooterError, ForeignFieldError
+from sqlanon.releases.parquet.unpacking import unpack_pages
 
-# fields of parquet.thrift by number that engines write for a table: what else may be there could hold anything.
-# Left out: metadata of a column (8 of its metadata), its own file (1 of a chunk), numbers of fields (9 of an element).
-_FILE = {1, 2, 3, 4, 5, 6, 7}
-_ELEMENT = {1, 2, 3, 4, 5, 6, 7, 8, 10}
-_GROUP = {1, 2, 3, 4, 5, 6, 7}
-_CHUNK = {2, 3, 4, 5, 6, 7}
-_COLUMN = {1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16}
 # a number and a commit's hash: a word in their place could be anybody's
 _VERSION = rb"v?\d{1,4}(\.\d{1,9}){1,3}(-(dev|rc|preview|amzn-|SNAPSHOT)\d{0,9})?"
 _WRITERS = re.compile(rb"(DuckDB version|parquet-mr version) " + _VERSION + rb" \(build [0-9a-f]{6,64}\)")
@@ -22,7 +33,6 @@ _SPARK_TYPES = re.compile(
     r"string|boolean|byte|short|integer|long|float|double|date|timestamp(_ntz)?|binary|decimal\(\d{1,2},\d{1,2}\)"
 )
 _SPARK_VERSION, _SPARK_ROW = b"org.apache.spark.version", b"org.apache.spark.sql.parquet.row.metadata"
-_LONGEST_FOOTER = 2**28
 # what Spark says of a list of attributes and counts
 _PARTS = [{"name": "attribute", "type": "string"}, {"name": "count", "type": "integer"}]
 _MARKS = {
@@ -30,6 +40,27 @@ _MARKS = {
     "elementType": {"type": "struct", "fields": [part | {"nullable": True, "metadata": {}} for part in _PARTS]},
     "containsNull": True,
 }
+# physical and converted types of single values, with the logical ones that may stand beside them
+_DECIMAL, _INTERVAL, _LIST = 5, 21, 3
+_TIMES: dict[int, list[Any]] = {
+    kind: [{kind: {1: utc, 2: {unit: {}}}} for utc in (False, True) for unit in (1, 2, 3)] for kind in (7, 8)
+}
+_TYPES: dict[tuple[int, int | None], list[Any]] = {
+    **{(kind, None): [None] for kind in (BOOLEAN, INT32, FLOAT, DOUBLE, BYTE_ARRAY)},
+    (INT64, None): [None, *_TIMES[7], *_TIMES[8]],
+    **{(INT64, kind): [None, *_TIMES[7]] for kind in (7, 8)},
+    **{(INT64, kind): [None, *_TIMES[8]] for kind in (9, 10)},
+    (INT32, 7): [None, *_TIMES[7]],
+    (INT32, 6): [None, {6: {}}],
+    (BYTE_ARRAY, 0): [None, {1: {}}],
+    (BYTE_ARRAY, 19): [None, {12: {}}],
+    **{
+        (INT64 if width == 64 else INT32, first + place): [None, {10: {1: width, 2: signed}}]
+        for first, signed in ((11, False), (15, True))
+        for place, width in enumerate((8, 16, 32, 64))
+    },
+}
+_FULL_GROUP = 2**24  # packed bytes
 # places of bytes that belong to a column: where the numbers of their beginning and their length stand
 _INDEXES = ((4, 5), (6, 7))
 
@@ -41,34 +72,19 @@ def foreign_parts(paths: Sequence[Path]) -> dict[str, str]:
     for path in paths:
         try:
             footer, size = read_footer(path)
-            words = list(_foreign(footer, size))
+            words = list(dict.fromkeys(_foreign(footer, size)))
+            # what is inside is looked at where the outside is a table's
+            words = words or list(dict.fromkeys(_foreign_values(path, footer)))
             schema = footer[2] if schema is None else schema
             if footer[2] != schema:
                 words.append(f"its columns are not those of {paths[0].name}")
-        except (FooterError, OSError, LookupError, TypeError, ValueError, AttributeError):
+        except ForeignFieldError:
+            words = ["metadata of its columns"]
+        except (FooterError, OSError, LookupError, TypeError, ValueError, AttributeError, OverflowError):
             words = ["no Parquet file of a table"]
         if words:
             found[path.name] = "; ".join(words)
     return found
-
-
-def read_footer(path: Path) -> tuple[Fields, int]:
-    """Return a file's footer, and where the footer begins."""
-    with path.open("rb") as file:
-        size = file.seek(0, 2)
-        file.seek(max(0, size - 8))
-        end = file.read(8)
-        length = int.from_bytes(end[:4], "little")
-        if end[4:] != MAGIC or not 0 < length <= min(size - 12, _LONGEST_FOOTER):
-            raise FooterError
-        file.seek(0)
-        if file.read(4) != MAGIC:
-            raise FooterError
-        file.seek(size - 8 - length)
-        footer, used = read_struct(file.read(length))
-    if used != length:
-        raise FooterError
-    return footer, size - 8 - length
 
 
 def _foreign(footer: Fields, end: int) -> Iterator[str]:
@@ -76,14 +92,138 @@ def _foreign(footer: Fields, end: int) -> Iterator[str]:
     if not _WRITERS.fullmatch(footer.get(6, b"")):
         yield f"written by {_shown(footer.get(6, b''))}"
     yield from _foreign_metadata(footer)
-    chunks = [chunk for group in footer[4] for chunk in group[1]]
-    known = [(footer, _FILE), *((element, _ELEMENT) for element in footer[2])]
-    known += [*((group, _GROUP) for group in footer[4]), *((chunk, _CHUNK) for chunk in chunks)]
-    known += [(chunk[3], _COLUMN) for chunk in chunks]
-    if any(set(fields) - allowed for fields, allowed in known):
-        yield "metadata of its columns"
-    if _unclaimed(chunks, end):
-        yield f"{_unclaimed(chunks, end)} bytes that belong to no column"
+    sound = _is_schema(footer[2])
+    leaves = _leaves(footer[2]) if sound else []
+    if footer[1] not in (1, 2) or footer.get(7, [{1: {}}] * len(leaves)) != [{1: {}}] * len(leaves) or not sound:
+        yield "a schema of no table"
+    groups = footer[4]
+    if sum(group[3] for group in groups) != footer[3] or not all(map(_is_group, groups, range(len(groups)))):
+        yield "row groups of other columns"
+    # a group that another follows is full
+    full = max((group[3] for group in groups), default=0)
+    if any(group[3] != full and group[6] < _FULL_GROUP for group in groups[:-1]):
+        yield "row groups that end early"
+    stray = _unclaimed([chunk for group in groups for chunk in group[1]], end)
+    if stray:
+        yield f"{stray} bytes that belong to no column"
+
+
+def _is_group(group: Fields, number: int) -> bool:
+    """Tell whether a row group's figures are those of its columns' chunks."""
+    columns = [chunk[3] for chunk in group[1]]
+    first = min(columns[0][number] for number in (9, 11) if number in columns[0])
+    expected = {3: group[3], 5: first, 7: number}
+    expected |= {2: sum(column[6] for column in columns), 6: sum(column[7] for column in columns)}
+    return group[3] > 0 and all(group[field] == value for field, value in expected.items() if field in group)
+
+
+def _foreign_values(path: Path, footer: Fields) -> Iterator[str]:
+    """Say what a file's pages and figures hold that is not its columns' values."""
+    leaves, by_spark = _leaves(footer[2]), footer[6].startswith(b"parquet-mr")
+    with path.open("rb") as file:
+        chunks = [
+            (chunk, leaf, group[3], walk_pages(file, chunk[3]))
+            for group in footer[4]
+            for chunk, leaf in zip(group[1], leaves, strict=True)
+        ]
+        unpacked = unpack_pages(file, [page for *_, pages in chunks for page in pages])
+        for chunk, leaf, rows, pages in chunks:
+            name, own = leaf.path[0].decode(), islice(unpacked, len(pages))
+            try:
+                for word in judge_chunk(file, chunk, leaf, rows, own, by_spark):
+                    yield f"{word} in the column {name!r}"
+            except PageError as fault:
+                yield f"{fault} in the column {name!r}"
+            for _ in own:  # pages behind a fault
+                pass
+
+
+def _leaves(schema: list[Fields]) -> list[Leaf]:
+    """Return the columns of single values that a schema has; raise FooterError where it is of no table of ours."""
+    left = iter(schema)
+    root = next(left)
+    leaves: list[Leaf] = []
+
+    def descend(count: int, path: list[bytes], definition: int, repetition: int) -> None:
+        for _ in range(count):
+            element = next(left, None)
+            if element is None or len(path) > 4:
+                raise FooterError
+            here = [*path, element[4]]
+            deeper = definition + (element[3] != REQUIRED)
+            repeated = repetition + (element[3] == REPEATED)
+            if 5 in element:
+                descend(element[5], here, deeper, repeated)
+            else:
+                leaves.append(Leaf(here, element, deeper, repeated))
+
+    descend(root[5], [], 0, 0)
+    if next(left, None) is not None:
+        raise FooterError
+    return leaves
+
+
+def _is_schema(schema: list[Fields]) -> bool:
+    """Tell whether a schema says names and types of columns, single values or marks, and no more."""
+    root = schema[0]
+    columns = list(_columns(schema))
+    return (
+        root[4] in (b"duckdb_schema", b"spark_schema")
+        and not set(root) - {3, 4, 5}
+        and root.get(3, REQUIRED) == REQUIRED
+        and root[5] == len(columns)
+        and all(_is_single(parts[0]) if len(parts) == 1 else _is_list(parts) for parts in columns)
+    )
+
+
+def _columns(schema: list[Fields]) -> Iterator[list[Fields]]:
+    """Yield each column's element, with the elements of its parts behind it."""
+    parts: list[Fields] = []
+    within = 0  # parts that are still to come
+    for element in schema[1:]:
+        parts.append(element)
+        within = max(0, within - 1) + element.get(5, 0)
+        if not within:
+            yield parts
+            parts = []
+
+
+def _is_single(element: Fields) -> bool:
+    """Tell whether an element is one of single values, of a type that an engine writes."""
+    kind, converted, logical = element[1], element.get(6), element.get(10)
+    size = {2} if kind == FIXED else set()
+    if set(element) - {1, 3, 4, 6, 7, 8, 10} - size or element[3] not in (REQUIRED, OPTIONAL):
+        return False
+    if converted == _DECIMAL:
+        scale, precision = element[7], element[8]
+        # more bytes, or fewer, than a number of so many digits takes
+        digits = {INT32: range(1, 10), INT64: range(1, 19), FIXED: range(1, 39)}.get(kind, ())
+        least = ((10**precision).bit_length() + 8) // 8 if 0 < precision < 39 else 0
+        sound = precision in digits and 0 <= scale <= precision
+        sound = sound and (kind != FIXED or (precision > 18 and element[2] in (least, 16)))
+        return sound and logical in (None, {5: {1: scale, 2: precision}})
+    if {7, 8} & set(element):
+        return False
+    if kind == FIXED:
+        return (element.get(2), converted, logical) in ((16, None, {14: {}}), (12, _INTERVAL, None))
+    return logical in _TYPES.get((kind, converted), ())
+
+
+def _is_list(parts: list[Fields]) -> bool:
+    """Tell whether elements are those of a list of attributes and counts, or of single values."""
+    outer, repeated, element, *members = parts
+    names = [part[4] for part in parts[1:]]
+    plain = [{4: names[0], 3: REPEATED, 5: 1}, {4: names[1], 3: element[3], 5: len(members)}]
+    return (
+        {**outer, 4: b"", 10: {3: {}}} == {3: outer[3], 4: b"", 5: 1, 6: _LIST, 10: {3: {}}}
+        and outer[3] in (REQUIRED, OPTIONAL)
+        and outer.get(10, {3: {}}) == {3: {}}
+        and repeated == plain[0]
+        and element == plain[1]
+        and element[3] in (REQUIRED, OPTIONAL)
+        and names == [b"list", b"element", b"attribute", b"count"]
+        and all(map(_is_single, members))
+    )
 
 
 def _foreign_metadata(footer: Fields) -> Iterator[str]:
@@ -98,7 +238,7 @@ def _foreign_metadata(footer: Fields) -> Iterator[str]:
 def _is_row(value: bytes, schema: list[Fields]) -> bool:
     """Tell whether Spark's description of the rows says no more than the columns' names, and types that we publish."""
     described = parse_json(value.decode())
-    names = list(_column_names(schema))
+    names = [parts[0][4].decode() for parts in _columns(schema)]
     keys = {"name", "type", "nullable", "metadata"}
     sound = set(described) == {"type", "fields"} and described["type"] == "struct"
     fields: list[Any] = described["fields"] if sound else []
@@ -110,15 +250,6 @@ def _is_row(value: bytes, schema: list[Fields]) -> bool:
         )
         and all(_is_type(field["type"]) for field in fields)
     )
-
-
-def _column_names(schema: list[Fields]) -> Iterator[str]:
-    """Yield the names of a table's own columns: a nested one's parts follow it."""
-    within = 0  # parts that are still to come
-    for element in schema[1:]:
-        if not within:
-            yield element[4].decode()
-        within = max(0, within - 1) + element.get(5, 0)
 
 
 def _is_type(kind: Any) -> bool:

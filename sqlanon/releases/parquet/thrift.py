@@ -1,20 +1,25 @@
-"""Read the footer of a Parquet file field by field, to find what no reader of its rows would ever show.
+"""Read and write Thrift's compact protocol field by field, to find what no reader of a file's rows would ever show.
 
-The footer is a struct of Thrift's compact protocol: https://github.com/apache/parquet-format, parquet.thrift. A library
-returns the fields that it knows; here every field is seen, and every byte of the file is accounted for.
+A library returns the fields that it knows. Here every byte is read as one of the fields that our writers use, in the
+one way in which they write it: what is left over, written otherwise, or of another type could hold anything.
+https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
 """
 
-import struct
 from collections.abc import Iterator
 from typing import Any
 
-MAGIC = b"PAR1"
-_DEEPEST = 40  # structs within structs: the footers of a release have 6
+TRUE, FALSE, BYTE, I16, I32, I64, BINARY, LIST, STRUCT = 1, 2, 3, 4, 5, 6, 8, 9, 12
+BOOL = TRUE
 Fields = dict[int, Any]  # a struct's values by the numbers of its fields
+Layout = dict[int, Any]  # the types of a struct's fields: a number above, a list of one type, or a struct's layout
 
 
 class FooterError(ValueError):
-    """The bytes are no footer of a Parquet file."""
+    """The bytes are no struct of a Parquet file."""
+
+
+class ForeignFieldError(FooterError):
+    """A struct holds a field that no table of ours has, or one in another writing than our writers'."""
 
 
 class _Reader:
@@ -30,59 +35,108 @@ class _Reader:
         return self.data[self.at - count : self.at]
 
     def number(self) -> int:
-        """Read a number written 7 bits a byte."""
-        value = 0
-        for shift in range(0, 70, 7):
-            byte = self.take(1)[0]
-            value |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                return value
-        raise FooterError
+        value, self.at = read_varint(self.data, self.at)
+        return value
 
     def signed(self) -> int:
         value = self.number()
         return (value >> 1) ^ -(value & 1)
 
-    def value(self, kind: int, depth: int) -> Any:
-        if kind in (1, 2):
-            return kind == 1
-        if kind == 3:
+    def value(self, kind: int, layout: Any) -> Any:
+        if kind != _kind_of(layout) and not (layout == BOOL and kind == FALSE):
+            raise ForeignFieldError
+        if isinstance(layout, dict):
+            return self.fields(layout)
+        if isinstance(layout, list):
+            return list(self.members(layout[0]))
+        if layout == BOOL:
+            return kind == TRUE
+        if layout == BYTE:
             return self.take(1)[0]
-        if kind in (4, 5, 6):
-            return self.signed()
-        if kind == 7:
-            return struct.unpack("<d", self.take(8))[0]
-        if kind == 8:
-            return self.take(self.number())
-        if kind in (9, 10):
-            return list(self.members(depth + 1))
-        if kind == 12:
-            return self.fields(depth + 1)
-        raise FooterError
+        return self.take(self.number()) if layout == BINARY else self.signed()
 
-    def members(self, depth: int) -> Iterator[Any]:
+    def members(self, layout: Any) -> Iterator[Any]:
         head = self.take(1)[0]
         count, kind = head >> 4, head & 0x0F
-        count = self.number() if count == 15 else count
+        if count == 15:
+            count = self.number()
+            if count < 15:
+                raise ForeignFieldError
         if count > len(self.data):  # a member takes a byte at least
             raise FooterError
-        for _ in range(count):  # in a list a truth value is a byte of its own
-            yield self.take(1)[0] == 1 if kind in (1, 2) else self.value(kind, depth)
+        for _ in range(count):
+            if layout == BOOL:  # in a list a truth value is a byte of its own
+                kind = self.take(1)[0]
+            yield self.value(kind, layout)
 
-    def fields(self, depth: int = 0) -> Fields:
-        if depth > _DEEPEST:
-            raise FooterError
-        found: Fields = {}
+    def fields(self, layout: Layout) -> Fields:
+        fields: Fields = {}
         number = 0
         while head := self.take(1)[0]:
-            number = number + (head >> 4) if head >> 4 else self.signed()
-            if number in found:
-                raise FooterError
-            found[number] = self.value(head & 0x0F, depth)
-        return found
+            step = head >> 4 or self.signed() - number
+            if step < 1 or (not head >> 4 and step < 16):
+                raise ForeignFieldError
+            number += step
+            if number not in layout:
+                raise ForeignFieldError
+            fields[number] = self.value(head & 0x0F, layout[number])
+        return fields
 
 
-def read_struct(data: bytes) -> tuple[Fields, int]:
+def read_varint(data: bytes, at: int) -> tuple[int, int]:
+    """Read a number written 7 bits a byte, in as few bytes as it takes; return it and where it ends."""
+    value = shift = 0
+    for byte in data[at : at + 10]:
+        value |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 0x80:
+            if not byte and shift > 7:
+                raise ForeignFieldError
+            return value, at
+    raise FooterError
+
+
+def read_struct(data: bytes, layout: Layout) -> tuple[Fields, int]:
     """Read one struct; return its fields and how many bytes it takes. Raises FooterError."""
     reader = _Reader(data)
-    return reader.fields(), reader.at
+    return reader.fields(layout), reader.at
+
+
+def write_struct(fields: Fields, layout: Layout) -> bytes:
+    """Write a struct in the one way in which `read_struct` reads it."""
+    written, last = b"", 0
+    for number, value in sorted(fields.items()):
+        kind = FALSE if value is False else _kind_of(layout[number])
+        step = number - last
+        written += bytes([step << 4 | kind]) if step < 16 else bytes([kind]) + _varint(number << 1)
+        written += b"" if layout[number] == BOOL else _written(value, layout[number])
+        last = number
+    return written + b"\0"
+
+
+def _written(value: Any, layout: Any) -> bytes:
+    if isinstance(layout, dict):
+        return write_struct(value, layout)
+    if isinstance(layout, list):
+        kind, count = _kind_of(layout[0]), len(value)
+        head = bytes([count << 4 | kind]) if count < 15 else bytes([0xF0 | kind]) + _varint(count)
+        return head + b"".join(_written(member, layout[0]) for member in value)
+    if layout == BOOL:
+        return bytes([TRUE if value else FALSE])
+    if layout == BYTE:
+        return bytes([value])
+    if layout == BINARY:
+        return _varint(len(value)) + bytes(value)
+    return _varint(value << 1 ^ value >> 63)
+
+
+def _varint(value: int) -> bytes:
+    written = bytearray()
+    while value > 0x7F:
+        written.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*written, value])
+
+
+def _kind_of(layout: Any) -> int:
+    return STRUCT if isinstance(layout, dict) else LIST if isinstance(layout, list) else int(layout)

@@ -38,14 +38,14 @@ def described(**marks):
 def test_marks_are_the_one_nested_type_that_is_known(con, tmp_path, changed, sound):
     path, rows = tmp_path / "qit.parquet", "select 'a' as q, [{'attribute': 'q', 'count': 2}] as marks"
     told = f"kv_metadata {{{literal(KEY)}: {literal(json.dumps(described(**changed)))}}}"
-    con.execute(f"copy ({rows}) to '{path}' (format parquet, {told})").fetchall()
+    con.execute(f"copy ({rows}) to '{path}' (format parquet, compression zstd, {told})").fetchall()
     assert (foreign_parts([path]) == {}) is sound
 
 
 @pytest.mark.parametrize("word", ["HIV", "1.HIV", "٣.1", "1"])
 def test_a_writers_version_is_a_number(con, tmp_path, word):
     path = tmp_path / "qit.parquet"
-    con.execute(f"copy (select 1 as q) to '{path}' (format parquet)").fetchall()
+    con.execute(f"copy (select 1 as q) to '{path}' (format parquet, compression zstd)").fetchall()
     data = path.read_bytes()
     version = data.partition(b"DuckDB version ")[2].partition(b" ")[0]
     path.write_bytes(data.replace(version, word.encode().ljust(len(version), b".")))
@@ -57,5 +57,5 @@ def test_the_type_of_a_column_is_no_word_of_a_strangers(con, tmp_path):
     said["fields"][0]["type"] = "Alice_has_HIV"
     told = f"kv_metadata {{{literal(KEY)}: {literal(json.dumps(said))}}}"
     rows = "select 'a' as q, [{'attribute': 'q', 'count': 2}] as marks"
-    con.execute(f"copy ({rows}) to '{path}' (format parquet, {told})").fetchall()
+    con.execute(f"copy ({rows}) to '{path}' (format parquet, compression zstd, {told})").fetchall()
     assert foreign_parts([path]) != {}

@@ -1,0 +1,150 @@
+"""Decode the values of Parquet's pages, and refuse every writing of them but our writers' own.
+
+A page says its values in runs, which may be cut anywhere, padded with anything and followed by anything: no reader
+looks. Here the bytes are those that DuckDB or Spark writes for the values, or PageError says what they are instead.
+https://parquet.apache.org/docs/file-format/data-pages/encodings/
+"""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sqlanon.releases.parquet.layouts import BOOLEAN, BYTE_ARRAY, DOUBLE, FIXED, FLOAT, INT32, INT64
+from sqlanon.releases.parquet.thrift import read_varint
+
+Numbers = npt.NDArray[Any]
+_PLAIN_TYPES = {INT32: "<i4", INT64: "<i8", FLOAT: "<f4", DOUBLE: "<f8"}
+# the bits of "no number" as processors and engines make it; the others of its bits could hold anything
+_NO_NUMBER = {4: (0x7FC00000, 0xFFC00000), 8: (0x7FF8000000000000, 0xFFF8000000000000)}
+_LEAST_RUN = {False: 4, True: 8}  # values that are written as one with their number, by DuckDB and by Spark
+_DUCKDB_BLOCK, _SPARK_BLOCK = 8 * 32, 8 * 63  # most values that are packed side by side
+
+
+class PageError(ValueError):
+    """A page holds something beside its values; the text says what."""
+
+
+def decode_runs(data: bytes, width: int, count: int, by_spark: bool) -> Numbers:
+    """Return so many numbers of so many bits, written as runs of one number and as packed groups of eight."""
+    lengths: list[int] = []
+    values: list[int] = []  # of a run; -1 for packed groups
+    packed: list[bytes] = []
+    at = written = 0
+    size = (width + 7) // 8
+    while written < count:
+        head, at = read_varint(data, at)
+        if head & 1:
+            stop = at + (head >> 1) * width
+            packed.append(data[at:stop])
+            lengths.append((head >> 1) * 8)
+            values.append(-1)
+        else:
+            stop = at + size
+            lengths.append(head >> 1)
+            values.append(int.from_bytes(data[at:stop], "little"))
+        at, written = stop, written + lengths[-1]
+        if not head >> 1 or stop > len(data) or written > count + _DUCKDB_BLOCK:
+            raise PageError("runs of other lengths than its values have")
+    if at != len(data):
+        raise PageError("bytes behind its values")
+    run_lengths, run_values = np.array(lengths, np.int64), np.array(values, np.int64)
+    if (run_values >> width).max(initial=0) > 0:
+        raise PageError("runs of numbers too long")
+    numbers = np.repeat(run_values, run_lengths)
+    numbers[np.repeat(run_values < 0, run_lengths)] = _unpack_bits(b"".join(packed), width) if width else 0
+    padding = numbers[count:]
+    usual = np.zeros_like(padding)
+    if not by_spark and len(packed) > 1 and lengths[-1] == _DUCKDB_BLOCK:
+        # DuckDB leaves what it packed before, in the same place: numbers of the page
+        block = np.flatnonzero(run_values < 0)[-2]
+        end = int(run_lengths[: block + 1].sum())
+        usual = numbers[max(0, end - len(padding)) : end]
+    if not np.array_equal(padding, usual) or (values and values[-1] >= 0 and written != count):
+        raise PageError("padding that holds something")
+    _check_runs(numbers, run_lengths, run_values < 0, count, by_spark)
+    return numbers[:count]
+
+
+def _unpack_bits(data: bytes, width: int) -> Numbers:
+    """Return numbers of so many bits, eight of which take `width` bytes, the lowest bits first."""
+    groups = np.frombuffer(data, np.uint8).reshape(-1, width)
+    wide = np.zeros((len(groups), width + 8), np.uint64)
+    wide[:, :width] = groups
+    numbers = np.empty((len(groups), 8), np.int64)
+    for place in range(8):
+        first, shift = divmod(place * width, 8)
+        number = wide[:, first].copy()
+        for byte in range(1, (shift + width + 7) // 8):
+            number |= wide[:, first + byte] << np.uint64(8 * byte)
+        numbers[:, place] = (number >> np.uint64(shift)) & np.uint64((1 << width) - 1)
+    return numbers.reshape(-1)
+
+
+def _check_runs(numbers: Numbers, lengths: Numbers, packed: npt.NDArray[np.bool_], count: int, by_spark: bool) -> None:
+    """Raise PageError where values are not cut into runs as our writers cut them: where a run ends could tell anything.
+
+    Both write a run where the next values are alike (4 in DuckDB, 8 in Spark) as far as it goes. What is not alike
+    DuckDB packs 256 at once, and Spark eight at once, as long as no run begins.
+    """
+    starts = np.cumsum(lengths) - lengths
+    ends = np.minimum(starts + lengths, count)
+    inner = ~packed & (ends < count)
+    sound = not (numbers[starts[inner]] == numbers[ends[inner]]).any()
+    least = _LEAST_RUN[by_spark]
+    if by_spark:
+        sound = sound and not (lengths[~packed] < least).any()
+        full = lengths == _SPARK_BLOCK
+        sound = sound and not (lengths[packed] > _SPARK_BLOCK).any()
+        # packed groups follow one another where no more go together
+        sound = sound and bool((full | ~packed)[:-1][packed[1:]].all())
+        mask = np.repeat(packed, lengths)
+        groups = numbers[mask][: int(mask[:count].sum()) // 8 * 8].reshape(-1, 8)
+        sound = sound and not (groups == groups[:, :1]).all(axis=1).any()
+    else:
+        sound = sound and not (lengths[~packed & (ends < count)] < least).any()
+        sound = sound and bool((lengths[packed] == _DUCKDB_BLOCK).all())
+        first = starts[packed & (starts + least <= count)]
+        alike = np.ones(len(first), bool)
+        for place in range(1, least):
+            alike &= numbers[first] == numbers[first + place]
+        sound = sound and not alike.any()
+    if not sound:
+        raise PageError("runs that are cut otherwise")
+
+
+def decode_plain(data: bytes, kind: int, length: int, count: int) -> Numbers | list[bytes]:
+    """Return so many values of a physical type, written one behind the other; length: of a type of a fixed length."""
+    if kind == BYTE_ARRAY:
+        return _split_texts(data, count)
+    if kind == BOOLEAN:
+        bits = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")
+        if len(data) != (count + 7) // 8 or bits[count:].any():
+            raise PageError("padding that holds something")
+        return bits[:count]
+    size = length if kind == FIXED else np.dtype(_PLAIN_TYPES[kind]).itemsize
+    if len(data) != size * count:
+        raise PageError("bytes behind its values")
+    if kind == FIXED:
+        return [data[start : start + size] for start in range(0, len(data), size)]
+    values = np.frombuffer(data, _PLAIN_TYPES[kind])
+    if kind in (FLOAT, DOUBLE):
+        bits = values.view(f"<u{size}")[np.isnan(values)]
+        if not np.isin(bits, np.array(_NO_NUMBER[size], bits.dtype)).all():
+            raise PageError("bits in what is no number")
+    return values
+
+
+def _split_texts(data: bytes, count: int) -> list[bytes]:
+    """Return texts that stand one behind the other, each after its length."""
+    ends = [0]
+    at, size, number = 0, len(data), int.from_bytes
+    for _ in range(count):
+        at += 4 + number(data[at : at + 4], "little")
+        ends.append(at)
+        if at > size:
+            raise PageError("texts longer than their page")
+    if at != size:
+        raise PageError("bytes behind its values")
+    return [data[start + 4 : end] for start, end in pairwise(ends)]
