@@ -52,7 +52,7 @@ DOORS = {
 }
 LARGEST_FOLDER = 20
 TEMPLATES = frozenset(template_names())
-OF_THE_WHOLE = {"test_layers", "test_golden", "test_digests", "test_readme", "test_readme_schedulers"}
+OF_THE_WHOLE = {"test_build", "test_layers", "test_golden", "test_digests", "test_readme", "test_readme_schedulers"}
 
 MODULES = {
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): path
