@@ -9,8 +9,10 @@ import sqlanon
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import DataError, UsageError, VerificationError
 from sqlanon.publishing.store_macros import store
+from sqlanon.releases.parquet.foreign_parts import foreign_parts
 from tests.conftest import PATIENTS
 from tests.databases import connect
+from tests.releases.parquet.forging import Forgery
 
 KEY = "ab" * 32
 QUASI = ["age", "sex", "zipcode"]
@@ -169,3 +171,23 @@ def test_the_command_line_adopts_and_says_what_it_did_not_compare(shell):
     assert printed.startswith("-- qit") and "order by" in printed and not (shell.folder / "third").exists()
     assert shell(*tables, "-l", 5, "--out", "fourth").returncode == 3
     assert "say where the release goes" in shell(*tables, "-l", 4).stderr
+
+
+def test_a_forged_file_is_written_anew(written, tmp_path):
+    """What hides in a file that is adopted is no row of it: it stays behind."""
+    release = sqlanon.adopt(written, qit="ward_qit", st="ward_st", l=4, against="patients", out=tmp_path / "ward")
+    assert release.verify().holds
+    forgery = Forgery(tmp_path / "ward" / "st.parquet")
+    _, (entries, _) = forgery.column("disease")
+    entries.raw += b"\x03\0\0\0HIV"
+    entries.header[7][1] += 1
+    forgery.write()
+    assert foreign_parts([forgery.path]) != {}
+    with duckdb.connect() as connection:
+        for name in ("qit", "st"):
+            connection.execute(f"create table {name} as from '{tmp_path}/ward/{name}.parquet'")
+        adopted = sqlanon.adopt(
+            connection, qit="qit", st="st", l=4, out=tmp_path / "again", quasi=QUASI, sensitive="disease"
+        )
+    assert adopted.verify().holds
+    assert foreign_parts([tmp_path / "again" / "st.parquet"]) == {}
