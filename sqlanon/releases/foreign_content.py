@@ -1,5 +1,6 @@
 """Find what stands in a release and is not of it: a release is what its manifest names and its form allows."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +34,22 @@ def foreign_files(directory: Path, manifest: Manifest) -> dict[str, Any]:
         elif set(described) - (_DESCRIBED if name in ours else _DESCRIBED - {"rows"}):
             found[name] = f"described by {', '.join(sorted(set(described) - _DESCRIBED))}"
     for listed in tables:
-        found |= foreign_parts([directory / name for name in listed])
+        found |= foreign_parts([directory / name for name in listed]) | _foreign_numbers(listed)
     # what the texts beside the tables say is compared when the manifest, which they repeat, is proved
     return found | {name: "no table of the release" for name in files if name not in (*ours, *COMPANIONS)}
+
+
+def _foreign_numbers(names: Sequence[str]) -> dict[str, str]:
+    """Return the files of a table that are not numbered from 0 on, all with as many digits: a number tells nothing."""
+    if len(names) == 1 and "-" not in names[0]:
+        return {}
+    digits = [name.removesuffix(".parquet").rpartition("-")[2] for name in names]
+    usual = [f"{number:0{max(5, len(str(len(names))))}d}" for number in range(len(names))]
+    return {
+        name: f"not the part {wanted}"
+        for name, told, wanted in zip(names, digits, usual, strict=True)
+        if told != wanted
+    }
 
 
 def foreign_entries(engine: Engine, schema: str, manifest: Manifest) -> dict[str, str]:

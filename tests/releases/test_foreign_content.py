@@ -73,18 +73,27 @@ def test_columns_of_every_part_are_compared(release):
     """The first part's columns are those of the manifest; the second has what nobody promised."""
     path = release / "qit.parquet"
     half = "select *{} from '{}' where group_id {} 30 order by all"
-    copy(release, "qit-0.parquet", half.format("", path, "<"))
-    copy(release, "qit-1.parquet", half.format(", 'HIV' as true_disease", path, ">="))
+    copy(release, "qit-00000.parquet", half.format("", path, "<"))
+    copy(release, "qit-00001.parquet", half.format(", 'HIV' as true_disease", path, ">="))
     path.unlink()
     manifest = manifest_of(release)
     del manifest["files"]["qit.parquet"]
     rewrite(release, manifest)
     sign(release)
-    assert found(release) == {"qit-1.parquet": "its columns are not those of qit-0.parquet"}
-    copy(release, "qit-1.parquet", f"select * exclude (true_disease) from '{release}/qit-1.parquet'")
-    copy(release, "qit-1.parquet", f"select * replace (age::bigint as age) from '{release}/qit-1.parquet'")
+    assert found(release) == {"qit-00001.parquet": "its columns are not those of qit-00000.parquet"}
+    copy(release, "qit-00001.parquet", f"select * exclude (true_disease) from '{release}/qit-00001.parquet'")
+    copy(release, "qit-00001.parquet", f"select * replace (age::bigint as age) from '{release}/qit-00001.parquet'")
     sign(release)
-    assert found(release) == {"qit-1.parquet": "its columns are not those of qit-0.parquet"}
+    assert found(release) == {"qit-00001.parquet": "its columns are not those of qit-00000.parquet"}
+
+
+@pytest.mark.parametrize("name", ["qit-123456789.parquet", "qit-0.parquet", "qit-00001.parquet"])
+def test_the_number_of_a_part_is_its_place(release, name):
+    (release / "qit.parquet").rename(release / name)
+    manifest = manifest_of(release)
+    manifest["files"][name] = manifest["files"].pop("qit.parquet")
+    rewrite(release, manifest)
+    assert found(release) == {name: "not the part 00000"}
 
 
 @pytest.mark.parametrize(
@@ -113,7 +122,7 @@ def test_bytes_of_no_column_are_named(release, place):
 
 
 def test_a_file_that_is_no_parquet_is_named(release):
-    for data in (b"", b"PAR1", b"PAR1" + b"\x00" * 30 + b"PAR1", b"PAR1" + b"\x15" * 40 + b"\x20\x00\x00\x00PAR1"):
+    for data in (b"", b"PAR1", b"PAR1" + b"\x00" * 30 + b"PAR1", b"PAR1\x15" + b"\xff" * 31 + b"\x20\x00\x00\x00PAR1"):
         (release / "st.parquet").write_bytes(data)
         manifest = manifest_of(release)
         manifest["files"]["st.parquet"] |= {"sha256": file_sha256(release / "st.parquet"), "bytes": len(data)}

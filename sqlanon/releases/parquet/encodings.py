@@ -131,7 +131,7 @@ def decode_plain(data: bytes, kind: int, length: int, count: int) -> Numbers | l
     values = np.frombuffer(data, _PLAIN_TYPES[kind])
     if kind in (FLOAT, DOUBLE):
         bits = values.view(f"<u{size}")[np.isnan(values)]
-        if not np.isin(bits, np.array(_NO_NUMBER[size], bits.dtype)).all():
+        if not any((bits == usual).all() for usual in _NO_NUMBER[size]):
             raise PageError("bits in what is no number")
     return values
 

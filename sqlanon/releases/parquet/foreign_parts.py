@@ -1,7 +1,8 @@
 """Tell what a release's Parquet file holds beside the rows of its table: metadata, other bytes, other columns."""
 
+import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,10 @@ from sqlanon.releases.parquet.thrift import Fields, FooterError, ForeignFieldErr
 from sqlanon.releases.parquet.unpacking import unpack_pages
 
 # a number and a commit's hash: a word in their place could be anybody's
-_VERSION = rb"v?\d{1,4}(\.\d{1,9}){1,3}(-(dev|rc|preview|amzn-|SNAPSHOT)\d{0,9})?"
-_WRITERS = re.compile(rb"(DuckDB version|parquet-mr version) " + _VERSION + rb" \(build [0-9a-f]{6,64}\)")
+_VERSION = rb"v?\d{1,2}(\.\d{1,4}){1,3}(-(dev|rc|preview|amzn-|SNAPSHOT)\d{0,6})?"
+_WRITERS = re.compile(
+    rb"DuckDB version %b \(build [0-9a-f]{10}\)|parquet-mr version %b \(build [0-9a-f]{40}\)" % (_VERSION, _VERSION)
+)
 _SPARK_TYPES = re.compile(
     r"string|boolean|byte|short|integer|long|float|double|date|timestamp(_ntz)?|binary|decimal\(\d{1,2},\d{1,2}\)"
 )
@@ -60,24 +63,28 @@ _TYPES: dict[tuple[int, int | None], list[Any]] = {
         for place, width in enumerate((8, 16, 32, 64))
     },
 }
-_FULL_GROUP = 2**24  # packed bytes
+# a row group that another follows is full: some 122,880 rows in DuckDB, or so many packed bytes
+_FULL_ROWS, _FULL_BYTES = 110_000, 2**24
 # places of bytes that belong to a column: where the numbers of their beginning and their length stand
-_INDEXES = ((4, 5), (6, 7))
+_INDEXES = ((6, 7), (4, 5))
 
 
 def foreign_parts(paths: Sequence[Path]) -> dict[str, str]:
     """Return what is wrong with the files of one table, by name: each holds the rows of the same columns alone."""
     found: dict[str, str] = {}
     schema: list[Fields] | None = None
+    writer = None
     for path in paths:
         try:
             footer, size = read_footer(path)
             words = list(dict.fromkeys(_foreign(footer, size)))
             # what is inside is looked at where the outside is a table's
             words = words or list(dict.fromkeys(_foreign_values(path, footer)))
-            schema = footer[2] if schema is None else schema
+            schema, writer = schema or footer[2], writer or footer[6]
             if footer[2] != schema:
                 words.append(f"its columns are not those of {paths[0].name}")
+            if footer[6] != writer:
+                words.append(f"its writer is not that of {paths[0].name}")
         except ForeignFieldError:
             words = ["metadata of its columns"]
         except (FooterError, OSError, LookupError, TypeError, ValueError, AttributeError, OverflowError):
@@ -99,10 +106,11 @@ def _foreign(footer: Fields, end: int) -> Iterator[str]:
     groups = footer[4]
     if sum(group[3] for group in groups) != footer[3] or not all(map(_is_group, groups, range(len(groups)))):
         yield "row groups of other columns"
-    # a group that another follows is full
     full = max((group[3] for group in groups), default=0)
-    if any(group[3] != full and group[6] < _FULL_GROUP for group in groups[:-1]):
+    if any(group[3] < min(full, _FULL_ROWS) and group[6] < _FULL_BYTES for group in groups[:-1]):
         yield "row groups that end early"
+    if not _are_alike(groups):
+        yield "figures that others of its columns do not have"
     stray = _unclaimed([chunk for group in groups for chunk in group[1]], end)
     if stray:
         yield f"{stray} bytes that belong to no column"
@@ -117,6 +125,28 @@ def _is_group(group: Fields, number: int) -> bool:
     return group[3] > 0 and all(group[field] == value for field, value in expected.items() if field in group)
 
 
+def _are_alike(groups: Sequence[Fields]) -> bool:
+    """Tell whether chunks have the same figures as others: which are left out could be a code.
+
+    Those of a dictionary are where there is one; statistics are alike in a column, where it has values.
+    """
+    chunks = [chunk for group in groups for chunk in group[1]]
+    # of numbers of which one is none Spark leaves out the index of values
+    with_indexes = {frozenset(chunk) for chunk in chunks if chunk[3][1] not in (FLOAT, DOUBLE)}
+    shapes = {(frozenset(chunk) - {6, 7}, frozenset(chunk[3]) - {11, 12, 14, 15}) for chunk in chunks}
+    filters = {14 in chunk[3] for chunk in chunks if 11 in chunk[3]}
+    statistics = [[chunk[3].get(12, {}) for chunk in column] for column in zip(*(g[1] for g in groups), strict=True)]
+    told = [{frozenset(each) - {4} for each in column if 5 in each} for column in statistics]
+    return (
+        len(shapes) < 2
+        and len(with_indexes) < 2
+        and len(filters) < 2
+        and len({frozenset(group) for group in groups}) < 2
+        and all(len(shape) < 2 for shape in told)
+        and not any((14 in chunk[3]) != (15 in chunk[3]) or (14 in chunk[3] and 11 not in chunk[3]) for chunk in chunks)
+    )
+
+
 def _foreign_values(path: Path, footer: Fields) -> Iterator[str]:
     """Say what a file's pages and figures hold that is not its columns' values."""
     leaves, by_spark = _leaves(footer[2]), footer[6].startswith(b"parquet-mr")
@@ -126,6 +156,8 @@ def _foreign_values(path: Path, footer: Fields) -> Iterator[str]:
             for group in footer[4]
             for chunk, leaf in zip(group[1], leaves, strict=True)
         ]
+        if len({4 in page.header for *_, pages in chunks for page in pages}) > 1:
+            yield "checksums of some pages"
         unpacked = unpack_pages(file, [page for *_, pages in chunks for page in pages])
         for chunk, leaf, rows, pages in chunks:
             name, own = leaf.path[0].decode(), islice(unpacked, len(pages))
@@ -227,6 +259,9 @@ def _is_list(parts: list[Fields]) -> bool:
 
 
 def _foreign_metadata(footer: Fields) -> Iterator[str]:
+    keys = [pair[1] for pair in footer.get(5, [])]
+    if len({*keys}) < len(keys):
+        yield "metadata twice"
     for pair in footer.get(5, []):
         key, value = pair[1], pair.get(2, b"")
         ours = key == _SPARK_VERSION and re.fullmatch(_VERSION, value)
@@ -238,16 +273,16 @@ def _foreign_metadata(footer: Fields) -> Iterator[str]:
 def _is_row(value: bytes, schema: list[Fields]) -> bool:
     """Tell whether Spark's description of the rows says no more than the columns' names, and types that we publish."""
     described = parse_json(value.decode())
+    if json.dumps(described, separators=(",", ":"), ensure_ascii=False) != value.decode():
+        return False  # blanks between the words
     names = [parts[0][4].decode() for parts in _columns(schema)]
-    keys = {"name", "type", "nullable", "metadata"}
-    sound = set(described) == {"type", "fields"} and described["type"] == "struct"
+    keys = ["name", "type", "nullable", "metadata"]
+    sound = [*described] == ["type", "fields"] and described["type"] == "struct"
     fields: list[Any] = described["fields"] if sound else []
     return (
         sound
         and [field["name"] for field in fields] == names
-        and all(
-            set(field) == keys and field["metadata"] == {} and field["nullable"] in (True, False) for field in fields
-        )
+        and all([*field] == keys and field["metadata"] == {} and field["nullable"] in (True, False) for field in fields)
         and all(_is_type(field["type"]) for field in fields)
     )
 
@@ -269,17 +304,16 @@ def _all_nullable(kind: Any) -> Any:
     return {name: (name in may and one in (True, False)) or _all_nullable(one) for name, one in kind.items()}
 
 
-def _unclaimed(chunks: Iterable[Fields], end: int) -> int:
-    """Count the bytes before the footer that are in no column's pages, indexes or filters, or in two of them."""
+def _unclaimed(chunks: Sequence[Fields], end: int) -> int:
+    """Count the bytes before the footer that are in no column's pages, indexes or filters, or not in their place."""
+    columns = [chunk[3] for chunk in chunks]
     claimed = [(0, len(MAGIC))]
-    for chunk in chunks:
-        column = chunk[3]
-        first = min(column[number] for number in (9, 11) if column.get(number))
-        claimed.append((first, column[7]))
-        claimed += [(chunk[start], chunk[length]) for start, length in _INDEXES if start in chunk]
-        claimed += [(column[14], column[15])] if 14 in column else []
+    claimed += [(min(column[number] for number in (9, 11) if number in column), column[7]) for column in columns]
+    for first, size in _INDEXES:
+        claimed += [(chunk[first], chunk[size]) for chunk in chunks if first in chunk]
+    claimed += [(column[14], column[15]) for column in columns if 14 in column]
     at = stray = 0
-    for start, length in sorted(claimed):
+    for start, length in claimed:  # in the order in which they are written
         stray += abs(start - at)
         at = start + length
     return stray + abs(end - at)
