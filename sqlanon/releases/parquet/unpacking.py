@@ -90,14 +90,14 @@ def _check_frame(packed: bytes, size: int) -> None:
     """
     if packed[:4] != _ZSTD_MAGIC or len(packed) < 6:
         raise FooterError
-    head, at = packed[4], 6
-    if head in (0x20, 0x60, 0xA0):  # DuckDB packs a page at once, and says its size
-        width = {0x20: 1, 0x60: 2, 0xA0: 4}[head]
-        said = int.from_bytes(packed[5 : 5 + width], "little") + (256 if width == 2 else 0)
-        if said != size:
-            raise FooterError
-        at = 5 + width
-    elif head or packed[5] & 7:  # Spark packs a stream, and says how far back it looks
+    # DuckDB packs a page at once, and says its size; Spark packs a stream; and both say how far back a long one looks
+    head, alone = packed[4], bool(packed[4] & 0x20)
+    width = {0: int(alone), 1: 2, 2: 4}.get(head >> 6)
+    if width is None or head & 0x1F or not (alone or packed[5] & 7 == 0):
+        raise FooterError
+    at = (5 if alone else 6) + width
+    said = int.from_bytes(packed[at - width : at], "little") + (256 if width == 2 else 0)
+    if width and said != size:
         raise FooterError
     last = False
     while not last:

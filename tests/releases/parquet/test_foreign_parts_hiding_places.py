@@ -452,3 +452,10 @@ def test_what_duckdb_writes_is_sound(con, tmp_path, rows):
     options = "format parquet, compression zstd, write_bloom_filter false"
     con.execute(f"copy (select {listed} from range({rows}) t(i)) to '{path}' ({options})").fetchall()
     assert foreign_parts([path]) == {}
+
+
+def test_pages_of_megabytes_are_sound(con, tmp_path):
+    path = tmp_path / "qit.parquet"
+    rows = "select md5(i::varchar) || md5(i::varchar) as text from range(60000) t(i)"
+    con.execute(f"copy ({rows}) to '{path}' (format parquet, compression zstd)").fetchall()
+    assert foreign_parts([path]) == {}
