@@ -754,7 +754,7 @@ def test_alternative_rows_of_lists(con):
 def test_one_identifier_for_all_alternatives_of_a_row(con):
     source = tuples(con, GOOD_TUPLES)
     asked = {"alternatives": "lists", "alternative_of": "num", "id": "note", "threshold": 0.9}
-    assert "persons have more than one row" in refused(con, sqlanon.DataError, source, **asked)
+    assert "1 person has more than one row" in refused(con, sqlanon.DataError, source, **asked)
     release = published(con, source, **asked, rows_per_person="many")
     assert release.manifest["rows"] == 3 and "note" not in json.dumps(release.manifest["columns"])
 

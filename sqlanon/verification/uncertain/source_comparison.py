@@ -58,23 +58,15 @@ def _quasi_query(published: PublishedTables, original: SourceRows, nodes: Sql | 
     kinds = [(n, Sql("varchar") if n in columns.trees else original.kinds[f"quasi_{n}"]) for n in places]
     unfolded = {"unfolded": unfold_marks(published, columns)}
     labels = {"labels": original.labels}
-    counted = {"certain": others["certain"], "others": [*columns.trees, *others["others"]]}
+    counted = {"certain": others["certain"], "others": [*columns.trees, *others["texts"], *others["others"]]}
     rows = {
         "published": published.subquery("verification/uncertain/shown_row", unfolded, kinds=kinds, **labels, **counted),
-        "original": published.subquery(
-            "verification/uncertain/true_row", given, trees=trees, **_part_texts(original, others), **labels
-        ),
+        "original": published.subquery("verification/uncertain/true_row", given, trees=trees, **others, **labels),
     }
     names = ["value_0"] if original.labels else []
     names += [*(f"value_{place}" for place in places), *(f"alternatives_{place}" for place in counted["others"])]
     names.append("odd_marks")
     return write_multiset_query(published, rows, names)
-
-
-def _part_texts(original: SourceRows, places: Mapping[str, list[int]]) -> dict[str, list[int]]:
-    """Tell texts from the other columns that may have alternatives: without a hierarchy they show none."""
-    texts = [place for place in places["others"] if original.kinds[f"quasi_{place}"].upper() == "VARCHAR"]
-    return {**places, "others": [place for place in places["others"] if place not in texts], "texts": texts}
 
 
 def _count_hidden(published: PublishedTables) -> Mapping[str, int]:

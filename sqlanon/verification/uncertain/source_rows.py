@@ -33,10 +33,12 @@ class SourceRows:
     lists: tuple[str, ...] = ()
 
     def split_places(self, places: Iterable[int]) -> dict[str, list[int]]:
-        """Return which quasi columns, by place, are certain in every row, and which others there are."""
-        found: dict[str, list[int]] = {"certain": [], "others": []}
+        """Return which quasi columns, by place, are certain in every row, which others are texts, and the others."""
+        found: dict[str, list[int]] = {"certain": [], "texts": [], "others": []}
         for place in places:
-            found["certain" if self.is_certain(f"quasi_{place}") else "others"].append(place)
+            name = f"quasi_{place}"
+            uncertain = "texts" if self.kinds[name].upper() == "VARCHAR" else "others"
+            found["certain" if self.is_certain(name) else uncertain].append(place)
         return found
 
     def is_certain(self, name: str) -> bool:
