@@ -11,6 +11,8 @@ import sqlanon
 from sqlanon.engines.connect import engine_of
 from sqlanon.errors import SourceError, SqlanonError, TargetError
 from sqlanon.plans.templates import ident
+from sqlanon.releases.parquet.foreign_parts import foreign_parts
+from sqlanon.releases.parquet.layouts import read_footer
 from sqlanon.verification.succession import check_since
 from tests.engines.hostile import (
     ASKED,
@@ -556,3 +558,32 @@ def test_a_script_shows_what_runs(spark, con, tmp_path, method):
         con,
         path,
     )
+
+
+def test_every_byte_that_spark_writes_is_a_tables(spark, tmp_path):
+    """Pages, dictionaries, indexes and statistics of every type are judged sound, and a changed index is not."""
+    from sqlanon.engines.spark.files import rename_partitions, write_partitions
+    from sqlanon.engines.spark.session import required_settings
+
+    columns = [
+        "concat('k', id % 7) as few",
+        "concat(repeat('long text ', 10), id) as long",
+        "case when id < 20000 then concat('v', id % 100) else sha2(string(id), 256) end as many",
+        "case when id % 3 = 0 then double('nan') else id / 7 end as part",
+        "case when id % 5 = 0 then null else id % 7 = 0 end as yes",
+        "cast(id % 500 - 250 as decimal(30, 3)) as money",
+        "date_add(date'1969-01-01', cast(id % 1000 as int)) as day",
+        "timestamp_micros(id * 1000) as time",
+        "cast(null as string) as nothing",
+        "array(named_struct('attribute', 'q', 'count', cast(id % 3 as int))) as marks",
+    ]
+    with required_settings(spark):
+        write_partitions(spark.range(45000).coalesce(1).selectExpr(*columns), tmp_path / "parts")
+    (path,) = rename_partitions(tmp_path / "parts", tmp_path / "qit.parquet")
+    assert foreign_parts([path]) == {}
+    chunk = read_footer(path)[0][4][0][1][0]
+    data = bytearray(path.read_bytes())
+    at = data.index(b"k6", chunk[6])  # the greatest value of the first page
+    data[at + 1 : at + 2] = b"7"
+    path.write_bytes(data)
+    assert foreign_parts([path]) == {path.name: "an index of other values in the column 'few'"}

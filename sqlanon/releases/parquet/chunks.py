@@ -2,10 +2,10 @@
 
 import math
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -37,7 +37,7 @@ from sqlanon.releases.parquet.unpacking import Page
 
 _DICTIONARY_TYPES = {BYTE_ARRAY, FIXED, INT32, INT64, FLOAT, DOUBLE}
 _LONGEST_HEADER = 200
-_MOST_VALUES = 2**24  # of a page
+_MOST_VALUES = 2**22  # of a page: what is unpacked from a few bytes may be many
 # a page that another follows is full: so many rows in Spark, or so many bytes, which are counted of texts themselves
 _FULL_ROWS, _FULL_BYTES = 20_000, 2**19
 # bytes that are left of a text in statistics: in DuckDB's, and in an index of Spark's, which cuts between letters
@@ -45,6 +45,7 @@ _CUT_TEXTS = (256, 61, 62, 63, 64)
 # numbers of converted types: the widths of whole numbers, without a sign and with one
 _UNSIGNED, _SIGNED = {11: 8, 12: 16, 13: 32, 14: 64}, {15: 8, 16: 16, 17: 32, 18: 64}
 _DECIMAL, _INTERVAL = 5, 21
+_DECIMALS = (FIXED, _DECIMAL)
 
 Values = Numbers | list[bytes]
 
@@ -91,7 +92,7 @@ def judge_chunk(
         if told.rows != _FULL_ROWS and max(told.page.header[2], told.text_bytes) < _FULL_BYTES:
             yield "pages that end early"
             break
-    yield from _wrong_figures(chunk, leaf, reading.pages, figures, entries)
+    yield from _wrong_figures(chunk, reading, by_spark)
     if 4 in chunk and not _is_offset_index(_read_index(file, chunk[4], chunk[5], OFFSET_INDEX), leaf, figures):
         yield "an index of other pages"
     if 6 in chunk and not _is_column_index(_read_index(file, chunk[6], chunk[7], COLUMN_INDEX), leaf, figures):
@@ -253,24 +254,28 @@ def _extremes(values: Values, element: Fields) -> tuple[Any, Any]:
     if isinstance(values, list):
         if not values or element.get(6) == _INTERVAL:
             return None, None
-        key = partial(int.from_bytes, byteorder="big", signed=True) if element.get(6) == _DECIMAL else None
+        key = _order_of(element)
         return min(values, key=key), max(values, key=key)
     numbers = values[~np.isnan(values)] if element[1] in (FLOAT, DOUBLE) else values
     return (numbers.min(), numbers.max()) if len(numbers) else (None, None)
+
+
+def _order_of(element: Fields) -> Callable[[Any], Any] | None:
+    """Return what values are compared by, where it is not themselves: bytes that are numbers."""
+    return partial(int.from_bytes, byteorder="big", signed=True) if (element[1], element.get(6)) == _DECIMALS else None
 
 
 def _as_bits(numbers: Numbers) -> Numbers:
     return numbers.view(f"<u{numbers.dtype.itemsize}")
 
 
-def _wrong_figures(
-    chunk: Fields, leaf: Leaf, pages: Sequence[Page], figures: Sequence[PageFigures], entries: Values | None
-) -> Iterator[str]:
+def _wrong_figures(chunk: Fields, reading: _Reading, by_spark: bool) -> Iterator[str]:
     """Say where a chunk's figures are not those of its pages: each may be left out, and none may say something else."""
-    column = chunk[3]
+    column, leaf, pages = chunk[3], reading.leaf, reading.pages
+    figures, entries = reading.figures, reading.entries
     data_pages = [page.page for page in figures]
-    used = {page.header[5][2] for page in data_pages} | ({pages[0].header[7][2]} if entries is not None else set())
-    encodings = column.get(2, [])
+    # Spark names those of levels as well
+    used = {page.header[5][number] for page in data_pages for number in ((2, 3, 4) if by_spark else (2,))}
     starts = [_start(column), *(page.end for page in pages[:-1])]
     headers = sum(page.start - start for page, start in zip(pages, starts, strict=True))
     counted = [(DICTIONARY_PAGE, pages[0].header[7][2], 1)] if entries is not None else []
@@ -287,7 +292,7 @@ def _wrong_figures(
         11: starts[0] if entries is not None else None,
     }
     wrong = any(expected[number] != column[number] for number in expected if number in column)
-    wrong = wrong or len({*encodings}) != len(encodings) or bool({*encodings} - used - {RLE, BIT_PACKED})
+    wrong = wrong or sorted(column[2]) != sorted(used)
     told = sorted((each.get(1), each.get(2), each.get(3)) for each in column.get(13, ()))
     wrong = wrong or (13 in column and told != sorted(counted))
     wrong = wrong or chunk.get(2, 0) not in (0, starts[0])
@@ -311,8 +316,7 @@ def _summed(histograms: Sequence[Sequence[int]]) -> list[int]:
 
 
 def _are_statistics(told: Fields, element: Fields, pages: Sequence[PageFigures], entries: int | None) -> bool:
-    key = partial(int.from_bytes, byteorder="big", signed=True) if element.get(6) == _DECIMAL else None
-    key = key if element[1] == FIXED else None
+    key = _order_of(element)
     least = min((page.least for page in pages if page.least is not None), key=key, default=None)
     greatest = max((page.greatest for page in pages if page.greatest is not None), key=key, default=None)
     missing, no_numbers = sum(page.missing for page in pages), sum(page.no_numbers for page in pages)
@@ -391,7 +395,17 @@ def _is_offset_index(index: Fields, leaf: Leaf, pages: Sequence[PageFigures]) ->
 
 def _is_column_index(index: Fields, leaf: Leaf, pages: Sequence[PageFigures]) -> bool:
     empty = [page.least is None and not page.no_numbers for page in pages]
-    if index[1] != empty or not len(index[2]) == len(index[3]) == len(pages) or index.get(4) not in (0, 1, 2):
+    key = _order_of(leaf.element) or (lambda value: value)
+    texts = leaf.element[1] == BYTE_ARRAY  # which are cut before they are compared
+    told = zip(index[2], index[3], strict=True) if texts else ((page.least, page.greatest) for page in pages)
+    known = [
+        tuple(map(key, ends)) for ends, nothing in zip(told, empty, strict=True) if not nothing and None not in ends
+    ]
+    rises = all(one[0] <= other[0] and one[1] <= other[1] for one, other in pairwise(known))
+    falls = all(one[0] >= other[0] and one[1] >= other[1] for one, other in pairwise(known))
+    if index[1] != empty or not len(index[2]) == len(index[3]) == len(pages):
+        return False
+    if index[4] != (1 if rises else 2 if falls else 0):
         return False
     if 5 in index and index[5] != [page.missing for page in pages]:
         return False

@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlanon.releases.parquet.thrift import BINARY, BOOL, BYTE, I16, I32, I64, Fields, FooterError, Layout, read_struct
 
 MAGIC = b"PAR1"
-_LONGEST_FOOTER = 2**28
+_LONGEST_FOOTER = 2**25
 # physical types
 BOOLEAN, INT32, INT64, FLOAT, DOUBLE, BYTE_ARRAY, FIXED = 0, 1, 2, 4, 5, 6, 7
 # encodings, of which the second is a dictionary's by its old name
