@@ -171,7 +171,7 @@ def test_what_does_not_follow_is_refused(con):
         (UsageError, "lies in a release, which is handed on", {"ledger": "ward.book"}),
         (UsageError, "written in step with a release that lasts", {"into": None, "overwrite": False}),
         (UsageError, "hold as many values as are promised", {"changed": "move"}),
-        (DataError, "persons have more than one row", {"source": "twice"}),
+        (DataError, "more than one row", {"source": "twice"}),
         (DataError, "1 row has no id", {"source": "nameless"}),
         (DataError, "of the last release are not in the source", {"source": "gone"}),
         (TargetError, "no schema 'nowhere' to keep the ledger in", {"ledger": "nowhere.book"}),
