@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import duckdb
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon.engines.connect import open_duckdb
-from sqlanon.errors import SourceError, SqlanonError, UsageError
+from sqlanon.errors import SourceError, SqlanonError, TargetError, UsageError
 from sqlanon.key import Key
 from sqlanon.ledgers import refusals, seals
 from sqlanon.ledgers.contents import UNSEALED
@@ -329,3 +330,22 @@ def test_an_unsealed_ledger_goes_on_and_is_sealed(copied):
         rewrite(ledger, entry_of(2, created="never"))
     with pytest.raises(SourceError, match="release 4 does not follow the release before it"):
         release(con, folder, "ward/6")
+
+
+def test_of_runs_at_once_each_follows_the_last_or_is_refused(copied):
+    _, folder = copied
+
+    def run(number):
+        with duckdb.connect(config={"threads": 1}) as con:
+            con.execute(f"create table people as {PEOPLE}")
+            try:
+                return release(con, folder, f"ward/at once {number}").manifest["parameters"]["release"]
+            except TargetError as error:
+                assert "another run publishes under" in str(error)
+                return None
+
+    with ThreadPoolExecutor(4) as pool:
+        numbers = sorted(filter(None, pool.map(run, range(6))))
+    assert numbers and numbers == list(range(4, 4 + len(numbers)))
+    report = sqlanon.ledger(folder / "ward.ledger").check(KEY, folder / "ward")
+    assert report.holds and report.checks[-1].found == {"compared": 3 + len(numbers), "changed": []}
