@@ -1,5 +1,6 @@
 """What a run reads, as it was named: no file that it writes may take the place of one, or be read with them later."""
 
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,6 +11,11 @@ from sqlanon.errors import TargetError
 MANIFEST = "release.json"
 _PIECES = re.compile(r"(\*\*/?|\*|\?|\[[^\]/]+\])")
 _ANY = {"**/": r"(?:[^/]+/)*", "**": r".*", "*": r"[^/]*", "?": r"[^/]"}
+
+
+def real_path(path: Path) -> Path:
+    """Return where a path leads through links; one that leads in circles stays, where `Path.resolve` would fail."""
+    return Path(os.path.realpath(path))
 
 
 def refuse_read(path: Path, read: Iterable[object]) -> None:
@@ -33,15 +39,15 @@ def refuse_in_release(path: Path, releases: Iterable[Path | None]) -> None:
 
     releases: their directories, None for one that has none.
     """
-    place = path.resolve()
-    if any(one is not None and one.resolve() in (place, *place.parents) for one in releases):
+    place = real_path(path)
+    if any(one is not None and real_path(one) in (place, *place.parents) for one in releases):
         raise TargetError(f"{str(path)!r} lies in the release, which is handed on; keep it elsewhere")
     refuse_in_any_release(path)
 
 
 def refuse_in_any_release(path: Path) -> None:
     """Raise TargetError for a place inside a folder that holds a release: verification would find it there."""
-    release = next((folder for folder in path.resolve().parents if _holds_release(folder)), None)
+    release = next((folder for folder in real_path(path).parents if _holds_release(folder)), None)
     if release is not None:
         raise TargetError(f"{str(path)!r} lies in the release {str(release)!r}, which is handed on; keep it elsewhere")
 
@@ -55,17 +61,17 @@ def _holds_release(folder: Path) -> bool:
 
 
 def _is_read(path: Path, read: Iterable[object]) -> bool:
-    place = path.resolve()
+    place = real_path(path)
     return any(_matches(place, text) for text in read if isinstance(text, str) and text and "\0" not in text)
 
 
 def _matches(place: Path, text: str) -> bool:
     if _PIECES.search(text) is None or Path(text).exists():
-        return Path(text).exists() and Path(text).resolve() == place
+        return Path(text).exists() and real_path(Path(text)) == place
     # names before the first sign of a glob may lead through links, and upwards
     parts = Path(text).parts
     plain = next(number for number, part in enumerate(parts) if _PIECES.search(part))
-    pattern = "/".join([str(Path(*parts[:plain]).resolve()).rstrip("/"), *parts[plain:]])
+    pattern = "/".join([str(real_path(Path(*parts[:plain]))).rstrip("/"), *parts[plain:]])
     return re.fullmatch("".join(map(_regular, _PIECES.split(pattern))), str(place), re.DOTALL) is not None
 
 

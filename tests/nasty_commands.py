@@ -71,7 +71,7 @@ VALID: dict[str, list[Words]] = {
     ],
     "complete": [("release", "--tables", "1", *OUT), ("splu", "--tables", "1", *OUT)],
     "report": [("release", "--out", "out.html", "--overwrite"), ("boxes", "--out", "out.html", "--overwrite")],
-    "ledger": [("ledger.duckdb",), ("ledger.duckdb", "--check", "--key-file", "ledger.key", "--releases", ".")],
+    "ledger": [("ledger.duckdb",), ("ledger.duckdb", "--check", "--key-file", "ledger.key", "--releases", "followed")],
     "run": [("job.yml",)],
     "guide": [("verify",)],
 }

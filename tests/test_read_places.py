@@ -48,6 +48,15 @@ def test_files_and_globs(tmp_path, monkeypatch, written, named, found):
     assert read(tmp_path / written, str(tmp_path / named)) is found
 
 
+def test_a_link_that_leads_in_circles_is_no_place_for_a_release(patients, tmp_path):
+    circle = tmp_path / "circle"
+    circle.symlink_to(circle)
+    roles = {"quasi": ["age", "sex"], "sensitive": "disease", "id": "ssn", "l": 3}
+    for overwrite, words in ((False, "exists; choose another"), (True, "is not a directory")):
+        with pytest.raises(TargetError, match=words):
+            sqlanon.anatomy(patients, "patients", **roles, out=circle, overwrite=overwrite)
+
+
 def test_a_directory_is_looked_at_file_by_file(tmp_path):
     refuse_read_directory(
         tmp_path / "release", ["qit.parquet"], [str(tmp_path / "*.parquet"), str(tmp_path / "**/*.csv")]

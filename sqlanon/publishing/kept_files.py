@@ -18,7 +18,7 @@ from sqlanon.plans.plan import KeptFile, Plan, Row
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.publishing.release_request import ReleaseRequest
-from sqlanon.read_places import refuse_in_release, refuse_read
+from sqlanon.read_places import real_path, refuse_in_release, refuse_read
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def check_paths(
     mark: the option that named them. releases: directories of those that are read or written. read: what the run reads
     from, as it was named: texts that are paths of files.
     """
-    places, read = [path.resolve() for path in paths], list(read)
+    places, read = [real_path(path) for path in paths], list(read)
     for path, place in zip(paths, places, strict=True):
         if path.suffix.lower() not in FORMATS:
             raise TargetError(f"{str(path)!r} is neither .parquet nor .csv")

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from sqlanon.bounded_files import MOST_BYTES
 from sqlanon.engines.base import Engine
 from sqlanon.errors import ReleaseError
 from sqlanon.plans.json_schema import shown_path
@@ -64,16 +65,23 @@ def changed_files(directory: Path | None, manifest: Manifest) -> dict[str, str]:
     if directory is None:
         return {}
     files = manifest["files"]
-    digests = {name: _digest(file_path(directory, name)) for name in files}
+    digests = {name: _digest(file_path(directory, name), entry.get("bytes")) for name, entry in files.items()}
     changed = {name: digest for name, digest in digests.items() if digest != files[name].get("sha256")}
     tables = form_of(manifest).verification.TABLES
     return changed | {f"{table}.parquet": "not in the manifest" for table in tables if not table_files(files, table)}
 
 
-def _digest(path: Path) -> str:
+def _digest(path: Path, told: Any) -> str:
+    """Return a file's digest, or what it is instead. told: how many bytes the manifest says it has."""
     if path.is_symlink():
         return "a link, not a file"
-    return file_sha256(path) if path.is_file() else "missing"
+    if not path.is_file():
+        return "missing"
+    size = path.stat().st_size
+    # a file that takes no room on the disk would be read for hours
+    if size > MOST_BYTES and isinstance(told, int) and size != told:
+        return f"{size:,} bytes, and not {told:,}"
+    return file_sha256(path)
 
 
 def check_columns(published: PublishedTables) -> Check:

@@ -61,6 +61,13 @@ def test_folders_and_links_beside_the_release_are_named(release):
     assert set(found(release)) == {"more", "link", "pipe"}
 
 
+def test_a_file_of_a_terabyte_is_not_read(release):
+    with (release / "qit.parquet").open("r+b") as file:
+        file.truncate(2**40)  # which takes no room on the disk
+    size = manifest_of(release)["files"]["qit.parquet"]["bytes"]
+    assert found(release) == {"qit.parquet": f"1,099,511,627,776 bytes, and not {size:,}"}
+
+
 def test_a_listed_file_that_is_no_table_is_named(release):
     manifest = manifest_of(release)
     (release / "microdata.csv").write_text("ssn,disease\n")
