@@ -5,6 +5,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
+from hashlib import sha256
 from itertools import accumulate, pairwise
 from typing import IO, Any, NamedTuple
 
@@ -28,6 +29,7 @@ from sqlanon.releases.parquet.layouts import (
     PAGE,
     PLAIN,
     PLAIN_DICTIONARY,
+    REQUIRED,
     RLE,
     RLE_DICTIONARY,
     ZSTD,
@@ -74,14 +76,13 @@ class PageFigures(NamedTuple):
 
 
 def judge_chunk(
-    file: IO[bytes], chunk: Fields, leaf: Leaf, rows: int, pages: Iterable[tuple[Page, bytes]], by_spark: bool
+    file: IO[bytes], chunk: Fields, rows: int, pages: Iterable[tuple[Page, bytes]], reading: "ChunkReading"
 ) -> Iterator[str]:
     """Say what a chunk holds beside the values of its rows; raises PageError or FooterError for what cannot be read.
 
     pages: the chunk's, with their bytes, of which all are taken.
     """
-    column = chunk[3]
-    reading = _Reading(leaf, by_spark)
+    column, leaf = chunk[3], reading.leaf
     for page, data in pages:
         reading.read(page, data)
     figures, entries = reading.figures, reading.entries
@@ -92,7 +93,7 @@ def judge_chunk(
         if told.rows != _FULL_ROWS and max(told.page.header[2], told.text_bytes) < _FULL_BYTES:
             yield "pages that end early"
             break
-    yield from _wrong_figures(chunk, reading, by_spark)
+    yield from _wrong_figures(chunk, reading)
     if 4 in chunk and not _is_offset_index(_read_index(file, chunk[4], chunk[5], OFFSET_INDEX), leaf, figures):
         yield "an index of other pages"
     if 6 in chunk and not _is_column_index(_read_index(file, chunk[6], chunk[7], COLUMN_INDEX), leaf, figures):
@@ -117,18 +118,21 @@ def walk_pages(file: IO[bytes], column: Fields) -> list[Page]:
     return pages
 
 
-class _Reading:
+class ChunkReading:
     """Read a chunk's pages one after the other, and note what its figures should say."""
 
     def __init__(self, leaf: Leaf, by_spark: bool) -> None:
+        """Begin with the first page of a chunk of this column."""
         self.leaf, self.by_spark = leaf, by_spark
         self.entries: Values | None = None  # of the chunk's dictionary
         self.pages: list[Page] = []
         self.figures: list[PageFigures] = []
+        self._levels_read = sha256(), sha256()
         self._used = -1  # entries are numbered as they are first used: the last number so far
         self._lengths: Numbers = np.zeros(0, np.int64)
 
     def read(self, page: Page, data: bytes) -> None:
+        """Read a page; raise PageError or FooterError where it is none of a table's."""
         header, kind = page.header, self.leaf.element[1]
         self.pages.append(page)
         if header[1] == DICTIONARY_PAGE and self.entries is None and not self.figures and 5 not in header:
@@ -147,6 +151,12 @@ class _Reading:
         else:
             raise FooterError
 
+    @property
+    def structure(self) -> tuple[bytes, bytes]:
+        """Return what is equal in all parts of a nested column: where lists begin and end, and which are missing."""
+        repeated, defined = self._levels_read
+        return repeated.digest(), defined.digest()
+
     def close(self) -> None:
         """Raise PageError where the dictionary has an entry that no value uses."""
         if self.entries is not None and self._used + 1 != len(self.entries):
@@ -162,6 +172,10 @@ class _Reading:
             raise FooterError
         repetition, data = self._levels(data, leaf.repetition, count)
         definition, data = self._levels(data, leaf.definition, count)
+        if leaf.repetition:
+            shared = leaf.definition - (leaf.element[3] != REQUIRED)
+            for levels, digest in zip((repetition, np.minimum(definition, shared)), self._levels_read, strict=True):
+                digest.update(levels.astype(np.uint8).tobytes())
         present = int((definition == leaf.definition).sum()) if leaf.definition else count
         values: Values
         if told[2] == PLAIN:
@@ -269,13 +283,14 @@ def _as_bits(numbers: Numbers) -> Numbers:
     return numbers.view(f"<u{numbers.dtype.itemsize}")
 
 
-def _wrong_figures(chunk: Fields, reading: _Reading, by_spark: bool) -> Iterator[str]:
+def _wrong_figures(chunk: Fields, reading: ChunkReading) -> Iterator[str]:
     """Say where a chunk's figures are not those of its pages: each may be left out, and none may say something else."""
     column, leaf, pages = chunk[3], reading.leaf, reading.pages
     figures, entries = reading.figures, reading.entries
     data_pages = [page.page for page in figures]
     # Spark names those of levels as well
-    used = {page.header[5][number] for page in data_pages for number in ((2, 3, 4) if by_spark else (2,))}
+    unsaid = not column[2] and leaf.element.get(6) == _INTERVAL  # as DuckDB 1 writes it
+    used = {page.header[5][number] for page in data_pages for number in ((2, 3, 4) if reading.by_spark else (2,))}
     starts = [_start(column), *(page.end for page in pages[:-1])]
     headers = sum(page.start - start for page, start in zip(pages, starts, strict=True))
     counted = [(DICTIONARY_PAGE, pages[0].header[7][2], 1)] if entries is not None else []
@@ -292,7 +307,7 @@ def _wrong_figures(chunk: Fields, reading: _Reading, by_spark: bool) -> Iterator
         11: starts[0] if entries is not None else None,
     }
     wrong = any(expected[number] != column[number] for number in expected if number in column)
-    wrong = wrong or sorted(column[2]) != sorted(used)
+    wrong = wrong or (sorted(column[2]) != sorted(used) and not unsaid)
     told = sorted((each.get(1), each.get(2), each.get(3)) for each in column.get(13, ()))
     wrong = wrong or (13 in column and told != sorted(counted))
     wrong = wrong or chunk.get(2, 0) not in (0, starts[0])

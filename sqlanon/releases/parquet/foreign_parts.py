@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlanon.bounded_files import parse_json
-from sqlanon.releases.parquet.chunks import Leaf, judge_chunk, walk_pages
+from sqlanon.releases.parquet.chunks import ChunkReading, Leaf, judge_chunk, walk_pages
 from sqlanon.releases.parquet.encodings import PageError
 from sqlanon.releases.parquet.layouts import (
     BOOLEAN,
@@ -152,18 +152,23 @@ def _foreign_values(path: Path, footer: Fields) -> Iterator[str]:
     leaves, by_spark = _leaves(footer[2]), footer[6].startswith(b"parquet-mr")
     with path.open("rb") as file:
         chunks = [
-            (chunk, leaf, group[3], walk_pages(file, chunk[3]))
+            (group, chunk, leaf, walk_pages(file, chunk[3]))
             for group in footer[4]
             for chunk, leaf in zip(group[1], leaves, strict=True)
         ]
         if len({4 in page.header for *_, pages in chunks for page in pages}) > 1:
             yield "checksums of some pages"
         unpacked = unpack_pages(file, [page for *_, pages in chunks for page in pages])
-        for chunk, leaf, rows, pages in chunks:
+        structures: dict[tuple[int, bytes], tuple[bytes, bytes]] = {}
+        for group, chunk, leaf, pages in chunks:
             name, own = leaf.path[0].decode(), islice(unpacked, len(pages))
+            reading = ChunkReading(leaf, by_spark)
             try:
-                for word in judge_chunk(file, chunk, leaf, rows, own, by_spark):
+                for word in judge_chunk(file, chunk, group[3], own, reading):
                     yield f"{word} in the column {name!r}"
+                # a reader takes the lists of one part, and does not look at those of the others
+                if structures.setdefault((id(group), leaf.path[0]), reading.structure) != reading.structure:
+                    yield f"other lists in a part of the column {name!r}"
             except PageError as fault:
                 yield f"{fault} in the column {name!r}"
             for _ in own:  # pages behind a fault
