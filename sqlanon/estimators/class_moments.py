@@ -54,13 +54,13 @@ class ClassSums:
 class CentredOutcome:
     """Hold what the sums of one x over the hits of each group say, class by class.
 
-    mean: x̄, L. variance: w, L. noise: σ², L, positive where w is. scores: b = sum s_g y_g with y_g = x_g - |g| x̄,
-    L x V. size: κ.
+    mean: x̄, L. variance: w, L. scatter: φ, by how much the sums of groups vary more than rows dealt at random make
+    them, at least 1. scores: b = sum s_g y_g with y_g = x_g - |g| x̄, L x V. size: κ.
     """
 
     mean: Array
     variance: Array
-    noise: Array
+    scatter: float
     scores: Array
     size: float
 
@@ -73,13 +73,15 @@ def centre_outcome(systems: ClassSystems, sums: ClassSums) -> CentredOutcome:
     mean = total / systems.rows
     variance = square / systems.rows - mean**2
     variance[variance <= TOLERANCE * square / systems.rows] = 0.0
-    # σ² = Σ y_g² / (groups - 1), Σ y_g² = Σ x_g² - 2 x̄ Σ|g| x_g + x̄² Σ|g|². A class may have one group: it is given
-    # ASSUMED_GROUPS more, in which y² is what independence makes of it, w N / groups.
-    scatter = group_square - 2 * mean * sized + mean**2 * systems.size_squares
+    # Σ y_g² = Σ x_g² - 2 x̄ Σ|g| x_g + x̄² Σ|g|², of which rows dealt at random make w N (groups - 1)/groups. A class may
+    # have two groups: only all classes together tell. ASSUMED_GROUPS more of each are as chance has them.
+    squares = np.maximum(group_square - 2 * mean * sized + mean**2 * systems.size_squares, 0.0)
     expected = variance * systems.rows / systems.groups
-    noise = (np.maximum(scatter, 0.0) + ASSUMED_GROUPS * expected) / (systems.groups - 1 + ASSUMED_GROUPS)
+    least = ASSUMED_GROUPS * expected.sum()
+    chance = (expected * (systems.groups - 1)).sum()
+    scatter = float((squares[variance > 0].sum() + least) / (chance + least)) if least > 0 else 1.0
     scores = np.where(variance[:, None] > 0, shared - mean[:, None] * systems.size_products, 0.0)
-    return CentredOutcome(mean, variance, noise, scores, sums.size)
+    return CentredOutcome(mean, variance, max(scatter, 1.0), scores, sums.size)
 
 
 class HitSums:

@@ -1,4 +1,4 @@
-"""The classes of a release, prepared once for the ridge: eigenvectors of S, class by class.
+"""The classes of a release, prepared once for the ridge: eigenvectors of S, class by class, and what they make of it.
 
 A class holds the rows whose values reach its groups at random: all of an Anatomy release, the rows of one signature
 of an r-robust one. Axes: L classes, V values, R eigenvectors with a positive root (of all classes), k values that
@@ -16,7 +16,8 @@ from sqlanon.estimators.evidence import Array, IntArray
 
 TOLERANCE = 1e-9
 CLASS_SHARE = 2.0  # of V/N in the prior variance d_v; by measurement, see tests/benchmarks/README.md
-MOST_SHARED = 256  # values that the shared direction is about, the most frequent ones
+MOST_SHARED = 640  # values that the shared direction is about, the most frequent ones
+OWN_GRID = np.array([1.0, 2.0, 5.0, 15.0, 60.0, 300.0])  # t2: how much more than chance a class's values differ
 MOST_KEPT = 50_000_000  # numbers that the classes' eigenvectors may hold
 
 
@@ -51,6 +52,8 @@ class ClassSystems:
     prior: d, L x V. rotation: U' D, R x LV, with D = sqrt(d). roots: eigenvalues of P D S D P, R, with P the projection
     onto what leaves the sum of f (p - x̄) at 0. owner: their class, R.
     shared_codes: the values that θ is about, k. shared_rotation: U' D^-1 on these, R x k (k = 0 for one class).
+    Of a query's w they are free, so that they are made once: totals_by_root: κ + λ t2 with κ = N/groups, T2 x R, what
+    the score's variance is for w = 1 over λ; blocks: what a class says of θ, sum over r of λ_r/(κ + λ_r t2) u_r u_r'.
     """
 
     totals: Array
@@ -63,7 +66,9 @@ class ClassSystems:
     roots: Array
     owner: IntArray
     shared_codes: IntArray
-    shared_rotation: Array
+    shared_rotation: sparse.csr_array
+    totals_by_root: Array
+    blocks: "SharedBlocks"
 
     def centre(self, directions: Array) -> Array:
         """Take from directions (D x L x V) as much of f as makes no difference, for f (p - x̄) sums to 0 in a class."""
@@ -77,6 +82,22 @@ class ClassSystems:
         owner, code = np.nonzero((self.totals >= self.groups[:, None]) & (self.totals > 0))
         share = self.groups[owner] / max(float(self.groups[owner].sum()), 1.0)
         return EverywhereValues(owner, code, share)
+
+
+@dataclass(frozen=True)
+class SharedBlocks:
+    """Hold the lower triangles of the classes' blocks, E entries: place in k x k, class, and figures T2 x E."""
+
+    place: IntArray
+    owner: IntArray
+    figures: Array
+    size: int
+
+    def add(self, weight: Array) -> Array:
+        """Return sum over c of weight_c times the class's block, T2 x k x k, lower triangles only."""
+        weight = weight[self.owner]
+        sums = [np.bincount(self.place, line * weight, self.size**2) for line in self.figures]
+        return np.asarray(sums, dtype=float).reshape(len(self.figures), self.size, self.size)
 
 
 @dataclass(frozen=True)
@@ -97,23 +118,24 @@ def prepare_classes(classes: Sequence[ReleaseClass], value_count: int) -> ClassS
         prior[number, one.codes] = _prior_variance(one)
     shared_codes = _choose_shared(totals)
     systems = [_decompose(one) for one in classes]
-    lines = [np.zeros((0, len(shared_codes)))]
-    for one, system in zip(classes, systems, strict=True):
-        vectors = np.zeros((value_count, len(system.roots)))
-        vectors[one.codes] = system.vectors / system.scale[:, None]
-        lines.append(vectors[shared_codes].T)
+    groups, rows = np.array([one.groups for one in classes], dtype=float), totals.sum(axis=1)
+    owner = np.repeat(np.arange(len(classes)), np.array([len(one.roots) for one in systems], dtype=np.int64))
+    roots = np.concatenate([np.zeros(0), *(system.roots for system in systems)])
+    totals_by_root = (rows / np.maximum(groups, 1.0))[owner] + roots * OWN_GRID[:, None]
     return ClassSystems(
         totals=totals,
         size_products=size_products,
-        rows=totals.sum(axis=1),
-        groups=np.array([one.groups for one in classes], dtype=float),
+        rows=rows,
+        groups=groups,
         size_squares=np.array([one.normal.sum() for one in classes]),
         prior=prior,
-        rotation=_stack_rotations(classes, systems, value_count),
-        roots=np.concatenate([np.zeros(0), *(system.roots for system in systems)]),
-        owner=np.repeat(np.arange(len(classes)), np.array([len(one.roots) for one in systems], dtype=np.int64)),
+        rotation=_stack_own_rotations(classes, systems, value_count),
+        roots=roots,
+        owner=owner,
         shared_codes=shared_codes,
-        shared_rotation=np.concatenate(lines),
+        shared_rotation=_stack_rotations(classes, systems, _find_places(shared_codes, value_count)),
+        totals_by_root=totals_by_root,
+        blocks=_make_blocks(classes, systems, totals_by_root, _find_places(shared_codes, value_count)),
     )
 
 
@@ -134,18 +156,68 @@ def _decompose(one: ReleaseClass) -> _Eigensystem:
     return _Eigensystem(roots[kept], vectors[:, kept], scale)
 
 
-def _stack_rotations(
+def _stack_own_rotations(
     classes: Sequence[ReleaseClass], systems: Sequence[_Eigensystem], value_count: int
 ) -> sparse.csr_array:
     """Write U' D of all classes as one sparse matrix R x LV: a class's lines reach its own values only."""
-    entries, columns, starts = [np.zeros(0)], [np.zeros(0, dtype=np.int64)], [0]
+    blocks = [(system.vectors * system.scale[:, None]).T for system in systems]
+    columns = [number * value_count + one.codes for number, one in enumerate(classes)]
+    return _stack_lines(blocks, columns, len(classes) * value_count)
+
+
+def _stack_rotations(
+    classes: Sequence[ReleaseClass], systems: Sequence[_Eigensystem], places: IntArray
+) -> sparse.csr_array:
+    """Write U' D^-1 of all classes, on the values that they share, as one sparse matrix R x k."""
+    blocks, columns = [], []
+    for one, system in zip(classes, systems, strict=True):
+        shared = places[one.codes] >= 0
+        blocks.append((system.vectors / system.scale[:, None])[shared].T)
+        columns.append(places[one.codes][shared])
+    return _stack_lines(blocks, columns, int(places.max(initial=-1)) + 1)
+
+
+def _stack_lines(blocks: Sequence[Array], columns: Sequence[IntArray], width: int) -> sparse.csr_array:
+    """Write dense blocks, one below the other, as one sparse matrix; each fills the columns that are named for it."""
+    entries, places, starts = [np.zeros(0)], [np.zeros(0, dtype=np.int64)], [0]
+    for block, own in zip(blocks, columns, strict=True):
+        entries.append(block.ravel())
+        places.append(np.tile(own, len(block)))
+        starts += (starts[-1] + len(own) * np.arange(1, len(block) + 1)).tolist()
+    return sparse.csr_array(
+        (np.concatenate(entries), np.concatenate(places), np.array(starts)), shape=(len(starts) - 1, width)
+    )
+
+
+def _make_blocks(
+    classes: Sequence[ReleaseClass], systems: Sequence[_Eigensystem], totals_by_root: Array, places: IntArray
+) -> SharedBlocks:
+    """Make what each class says of θ at every place of the grid; of a block only its lower triangle is kept."""
+    size = int(places.max(initial=-1)) + 1
+    place, owner, figures = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)], []
+    start = 0
     for number, (one, system) in enumerate(zip(classes, systems, strict=True)):
-        count = len(system.roots)
-        entries.append((system.vectors * system.scale[:, None]).T.ravel())
-        columns.append(np.tile(number * value_count + one.codes, count))
-        starts += (starts[-1] + len(one.codes) * np.arange(1, count + 1)).tolist()
-    shape = (len(starts) - 1, len(classes) * value_count)
-    return sparse.csr_array((np.concatenate(entries), np.concatenate(columns), np.array(starts)), shape=shape)
+        roots, shared = system.roots, places[one.codes] >= 0
+        lines = (system.vectors / system.scale[:, None])[shared]  # n x r
+        weight = roots / totals_by_root[:, start : start + len(roots)]
+        start += len(roots)
+        if not size:
+            continue
+        # codes ascend, and so do their places: the lower triangle of a block lies in the lower triangle of k x k
+        low, high = np.tril_indices(len(lines))
+        own = places[one.codes][shared]
+        place.append(own[low] * size + own[high])
+        owner.append(np.full(len(low), number))
+        figures.append(np.stack([((lines * line) @ lines.T)[low, high] for line in weight]))
+    together = np.concatenate(figures, axis=1) if figures else np.zeros((len(OWN_GRID), 0))
+    return SharedBlocks(np.concatenate(place), np.concatenate(owner), together, size)
+
+
+def _find_places(codes: IntArray, value_count: int) -> IntArray:
+    """Return by value its place among `codes`, -1 for others."""
+    places = np.full(value_count, -1)
+    places[codes] = np.arange(len(codes))
+    return places
 
 
 def _choose_shared(totals: Array) -> IntArray:

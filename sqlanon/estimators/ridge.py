@@ -18,15 +18,16 @@ Axes: L classes, V values, R eigenvectors with a positive root (of all classes),
 from dataclasses import replace
 
 import numpy as np
+from scipy.linalg import cholesky, solve_triangular
 
 from sqlanon.estimators.class_moments import CentredOutcome
-from sqlanon.estimators.class_systems import TOLERANCE, ClassSystems
+from sqlanon.estimators.class_systems import OWN_GRID, TOLERANCE, ClassSystems
 from sqlanon.estimators.evidence import Array, Estimate, Evidence, answer_unbiased
 
-OWN_GRID = np.array([1.0, 2.0, 5.0, 15.0, 60.0, 300.0])  # t2
 SHARED_GRID = np.array([1e-3, 0.03, 0.2, 1.0, 5.0])  # t1
 ONE_CORE = 200_000  # multiplications of one matrix product that BLAS does without a pool of threads
 ONE_LINE = 9_000  # the same of a vector and a matrix
+NO_WEIGHT = 1e-9  # of a place of the grid whose variances nobody needs
 MOST_HIDDEN = 2.0  # √K that the direction may hide, for every standard deviation that it stands out
 
 
@@ -37,19 +38,19 @@ class Posterior:
         """Solve; `estimate_sums` then answers any number of directions."""
         self.systems, self.outcome = systems, outcome
         owner, live = systems.owner, outcome.variance > 0
-        # Along an eigenvector with root λ the score has variance λ (σ² + λ t2 w): `total` is the bracket, `left` the
+        # Along an eigenvector with root λ the score has variance λ φ w (κ + λ t2): `total` is the bracket, `left` the
         # share of the prior variance that the groups do not remove, `gained` what a unit of the score adds to the mean.
-        noise = np.where(live, outcome.noise, 1.0)[owner]
-        own = OWN_GRID[:, None] * outcome.variance[owner]  # T2 x R
-        self.total = noise + systems.roots * own
-        self.left, self.gained = noise / self.total, own / self.total
-        self.score = systems.rotation @ outcome.scores.ravel()
+        total = systems.totals_by_root
+        self.left = 1 - systems.roots * OWN_GRID[:, None] / total
+        self.gained = OWN_GRID[:, None] / total
+        self.score = np.where(live[owner], systems.rotation @ outcome.scores.ravel(), 0.0)
+        self.noise = outcome.scatter * outcome.variance  # φ w, L
         self.effect = outcome.variance / outcome.size  # a
         # θ is what classes have in common: of a single class that is hit in part, ε says as much.
         self.several = len(systems.shared_codes) > 0 and int(live.sum()) > 1
         # Twice the log of the marginal likelihood of t2 (and t1), up to a constant.
-        terms = np.log(self.total) + self.score**2 / (systems.roots * self.total)
-        likelihood = -terms.sum(axis=1)[:, None]
+        terms = np.log(total) + self.score**2 / (systems.roots * total * np.where(live, self.noise, 1.0)[owner])
+        likelihood = -(terms @ live[owner].astype(float))[:, None]
         if self.several:
             likelihood = likelihood + self._shared_likelihood()
         weights = np.exp((likelihood - likelihood.max()) / 2)
@@ -58,21 +59,27 @@ class Posterior:
     def _shared_likelihood(self) -> Array:
         """Solve for θ at every t2; return what θ adds to twice the log likelihood, T2 x T1.
 
-        Given ε's part, θ has the precision H + I/t1, H = sum over r of λ_r a²/total_r u_r u_r', and the mean
-        (H + I/t1)^-1 r, r = sum of score_r a/total_r u_r; its likelihood is r' mean - log det (H t1 + I).
+        Given ε's part, θ has the precision H + I/t1, H = sum over c of a²/(φ w) times the class's block, and the mean
+        (H + I/t1)^-1 r, r = sum of score_r a/(φ w total_r) u_r; its likelihood is r' mean - log det (H t1 + I).
         """
-        systems, effect = self.systems, self.effect[self.systems.owner]
-        weight = systems.roots / self.total * effect**2
-        normal = _sum_products(weight, systems.shared_rotation)
-        right = _multiply(self.score / self.total * effect, systems.shared_rotation)
+        systems, scatter = self.systems, self.outcome.scatter
         count = len(systems.shared_codes)
-        precise = normal[:, None] + (1 / SHARED_GRID)[:, None, None] * np.eye(count)
-        # No eigenvectors: for these BLAS wakes a pool of threads, which costs fifty times more on a busy machine.
-        self.shared_variance: Array = np.asarray(np.linalg.inv(precise), dtype=float)  # T2 x T1 x k x k
-        self.shared_mean: Array = np.einsum("tskj,tj->tsk", self.shared_variance, right)
-        gain = np.einsum("tsk,tk->ts", self.shared_mean, right)
-        size = np.log(np.linalg.cholesky(precise).diagonal(axis1=2, axis2=3)).sum(axis=2)
-        return np.asarray(gain - 2 * size - count * np.log(SHARED_GRID))
+        normal = systems.blocks.add(self.effect / (self.outcome.size * scatter))
+        right = (systems.shared_rotation.T @ (self.score / systems.totals_by_root).T).T / (self.outcome.size * scatter)
+        self.factors: list[list[Array]] = []
+        self.shared_mean: Array = np.zeros((len(OWN_GRID), len(SHARED_GRID), count))
+        likelihood = np.zeros(self.shared_mean.shape[:2])
+        for one, line in enumerate(normal):
+            self.factors.append([])
+            for two, prior in enumerate(SHARED_GRID):
+                precise = line.copy()
+                precise.flat[:: count + 1] += 1 / prior
+                factor = cholesky(precise, lower=True, overwrite_a=True, check_finite=False)
+                self.factors[one].append(factor)
+                half = solve_triangular(factor, right[one], lower=True, check_finite=False)
+                self.shared_mean[one, two] = solve_triangular(factor, half, lower=True, trans="T", check_finite=False)
+                likelihood[one, two] = half @ half - 2 * np.log(factor.diagonal()).sum() - count * np.log(prior)
+        return likelihood
 
     def estimate_sums(self, directions: Array) -> tuple[Array, Array]:
         """Return mean and variance of the sum over c, v of direction · p_v for directions D x L x V, each of length D.
@@ -84,21 +91,26 @@ class Posterior:
         directions = systems.centre(directions)
         rotated = np.asarray((systems.rotation @ directions.reshape(len(directions), systems.rotation.shape[1]).T).T)
         mean = _multiply(rotated, (self.gained * self.score).T)[:, :, None]
-        told = _multiply(rotated**2, (self.gained * self.total * self.left).T)
+        told = _multiply(rotated**2, (OWN_GRID[:, None] * self.left * self.noise[systems.owner]).T)
         variance = (told + self._untold_variance(directions, rotated))[:, :, None]
         if self.several:
             shift = self._pass_shared(directions, rotated)
             mean = mean + np.einsum("dtk,tsk->dts", shift, self.shared_mean)
-            # shift' Var θ shift at every place of the grid.
-            variance = variance + (
-                np.matmul(self.shared_variance, shift.transpose(1, 2, 0)[:, None]).transpose(3, 0, 1, 2)
-                * shift[:, :, None]
-            ).sum(axis=3)
+            variance = variance + self._shared_variance(shift) + self._unshared_variance(directions)[:, None]
         middle = np.einsum("dts,ts->d", mean, self.weights)
         scatter = variance + (mean - middle[:, None, None]) ** 2
         hidden = self._hidden_deviation(mean, variance, self._prior_variance(directions))
         scatter, hidden = (np.einsum("dts,ts->d", each, self.weights) for each in (scatter, hidden))
         return plain + middle, scatter + hidden**2
+
+    def _shared_variance(self, shift: Array) -> Array:
+        """Return shift' Var θ shift at every place of the grid that has some weight, D x T2 x T1."""
+        variance = np.zeros((len(shift), *self.weights.shape))
+        for one, two in zip(*np.nonzero(self.weights > NO_WEIGHT), strict=True):
+            factor = self.factors[one][two]
+            half = solve_triangular(factor, shift[:, one].T, lower=True, check_finite=False)
+            variance[:, one, two] = (half**2).sum(axis=0)
+        return variance
 
     @staticmethod
     def _hidden_deviation(mean: Array, variance: Array, prior: Array) -> Array:
@@ -115,10 +127,9 @@ class Posterior:
         return np.where(left < 1, hidden, 0.0)
 
     def _prior_variance(self, directions: Array) -> Array:
-        """Return the prior variance of centred directions, D x T2 x T1: t2 w Σ d x² + t1 |Σ_c a x|²."""
-        systems = self.systems
-        own = (directions**2 * systems.prior).sum(axis=2) @ self.outcome.variance
-        whole = np.einsum("dlk,l->dk", directions[:, :, systems.shared_codes], self.effect)
+        """Return the prior variance of centred directions, D x T2 x T1: t2 φ w Σ d x² + t1 |Σ_c a x|²."""
+        own = (directions**2 * self.systems.prior).sum(axis=2) @ self.noise
+        whole = np.einsum("dlv,l->dv", directions, self.effect)
         shared = (whole**2).sum(axis=1)[:, None] * (SHARED_GRID if self.several else np.zeros(1))
         return np.asarray((own[:, None] * OWN_GRID)[:, :, None] + shared[:, None, :])
 
@@ -129,7 +140,14 @@ class Posterior:
         told = np.zeros_like(whole)
         np.add.at(told.T, systems.owner, (rotated**2).T)
         rest = np.maximum(whole - told, 0.0) * (whole - told > TOLERANCE * whole)
-        return np.asarray((rest @ self.outcome.variance)[:, None] * OWN_GRID)
+        return np.asarray((rest @ self.noise)[:, None] * OWN_GRID)
+
+    def _unshared_variance(self, directions: Array) -> Array:
+        """Return the prior variance of what values beyond `MOST_SHARED` say in every class alike, D x T1."""
+        others = np.ones(directions.shape[2], dtype=bool)
+        others[self.systems.shared_codes] = False
+        whole = np.einsum("dlv,l->dv", directions[:, :, others], self.effect)
+        return np.asarray((whole**2).sum(axis=1)[:, None] * SHARED_GRID)
 
     def _pass_shared(self, directions: Array, rotated: Array) -> Array:
         """Return what of θ passes into the answer, D x T2 x k: nothing where a class can tell."""
@@ -137,22 +155,8 @@ class Posterior:
         whole = np.einsum("dlk,l->dk", directions[:, :, systems.shared_codes], effect)
         lines = rotated[:, None, :] * ((1 - self.left) * effect[systems.owner])
         count = len(lines) * lines.shape[1]
-        kept = _multiply(lines.reshape(count, lines.shape[2]), systems.shared_rotation)
-        return np.asarray(whole[:, None, :] - kept.reshape(*lines.shape[:2], systems.shared_rotation.shape[1]))
-
-
-def _sum_products(weight: Array, vectors: Array) -> Array:
-    """Return sum over r of weight_r u_r u_r^T for each line of weights (T2 x R): T2 x k x k.
-
-    In pieces that one core multiplies: a pool of threads costs more than it saves, ten times so on a busy machine.
-    """
-    rows, count = vectors.shape
-    step = max(1, ONE_CORE // max(count, 1) ** 2)
-    total = np.zeros((len(weight), count, count))
-    for start in range(0, rows, step):
-        piece = vectors[start : start + step]
-        total += np.matmul(piece.T * weight[:, None, start : start + step], piece)
-    return total
+        kept = (systems.shared_rotation.T @ lines.reshape(count, lines.shape[2]).T).T
+        return np.asarray(whole[:, None, :] - kept.reshape(*lines.shape[:2], len(systems.shared_codes)))
 
 
 def _multiply(lines: Array, columns: Array) -> Array:

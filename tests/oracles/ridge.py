@@ -1,6 +1,6 @@
 """The ridge's posterior from its definition: one dense Gaussian model of all classes and values at once.
 
-p_cv = x̄_c + a_c θ_v + ε_cv, θ_v ~ N(0, t1), ε_cv ~ N(0, t2 w_c d_cv); the sums of x by group are p's plus noise.
+p_cv = x̄_c + a_c θ_v + ε_cv, θ_v ~ N(0, t1), ε_cv ~ N(0, t2 φ w_c d_cv); the sums of x by group are p's plus noise.
 Groups are read row by row, S is not scaled, nothing is diagonal: only tiny releases are feasible.
 """
 
@@ -20,6 +20,7 @@ def posterior(rows, values, asked):
     """
     classes = sorted({row[0] for row in rows})
     mean, effect, spread, scale, direction, blocks, seen, noise = [], [], [], [], [], [], [], []
+    scatter, chance = 0.0, 0.0
     hits, squares = sum(row[3] != 0 for row in rows), sum(row[3] ** 2 for row in rows)
     size = math.sqrt(squares / hits) if hits else 1.0
     for one in classes:
@@ -47,7 +48,9 @@ def posterior(rows, values, asked):
             blocks.append((one, np.sqrt(root)[:, None] * vector.T))
             seen.append(vector.T @ (held.T @ centred) / np.sqrt(root))
             expected = variance * len(own) / len(groups)
-            noise += [((centred**2).sum() + 2 * expected) / (len(groups) + 1)] * len(root)
+            noise += [expected] * len(root)
+            scatter += (centred**2).sum() + 2 * expected
+            chance += expected * (len(groups) + 1)
     direction = np.array(direction)
     plain = direction @ np.repeat(mean, len(values))
     if not blocks:
@@ -58,7 +61,9 @@ def posterior(rows, values, asked):
         place = classes.index(one) * len(values)
         design[start : start + len(block), place : place + len(values)] = block
         start += len(block)
-    observed, noise = np.concatenate(seen), np.diag(noise)
+    # sums of groups that vary more than chance has it vary so everywhere, and so do p's deviations
+    scatter = max(scatter / chance, 1.0)
+    observed, noise = np.concatenate(seen), scatter * np.diag(noise)
     # deviations from x̄ sum to 0 over the rows of a class: condition both parts of the prior on it
     common, free = np.zeros((len(direction), len(values))), np.zeros((len(direction), len(direction)))
     for number, one in enumerate(classes):
@@ -70,7 +75,7 @@ def posterior(rows, values, asked):
         free[place, place] = keeping @ own * spread[place][0]
     figures = []
     for own, shared in itertools.product(OWN, SHARED if len(blocks) > 1 else [0]):
-        prior = own * free + shared * common @ common.T
+        prior = own * scatter * free + shared * common @ common.T
         whole = design @ prior @ design.T + noise
         likelihood = -(np.linalg.slogdet(whole)[1] + observed @ np.linalg.solve(whole, observed)) / 2
         gain = prior @ design.T @ np.linalg.inv(whole)
