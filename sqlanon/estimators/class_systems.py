@@ -16,6 +16,7 @@ from sqlanon.estimators.evidence import Array, IntArray
 
 TOLERANCE = 1e-9
 CLASS_SHARE = 2.0  # of V/N in the prior variance d_v; by measurement, see tests/benchmarks/README.md
+MEAN_VARIANCE = 0.1  # of what the values of a class may all differ from its rows' mean; by measurement, see there
 MOST_SHARED = 640  # values that the shared direction is about, the most frequent ones
 OWN_GRID = np.array([1.0, 2.0, 5.0, 15.0, 60.0, 300.0])  # t2: how much more than chance a class's values differ
 MOST_KEPT = 50_000_000  # numbers that the classes' eigenvectors may hold
@@ -49,9 +50,10 @@ class ClassSystems:
     """Hold the classes prepared for solving.
 
     totals: f, L x V. size_products: sum |g| s_g(v), L x V. rows, groups, size_squares: N, groups, sum |g|², L.
-    prior: d, L x V. rotation: U' D, R x LV, with D = sqrt(d). roots: eigenvalues of P D S D P, R, with P the projection
-    onto what leaves the sum of f (p - x̄) at 0. owner: their class, R.
-    shared_codes: the values that θ is about, k. shared_rotation: U' D^-1 on these, R x k (k = 0 for one class).
+    prior: d, L x V. The prior's covariance is C = diag(d) + M 11' = B B' over a class's values: a value that stands in
+    every group may have most rows, so that the others lie around a mean of their own. rotation: U' B', R x LV.
+    roots: eigenvalues of P B' S B P, R, with P the projection onto what leaves the sum of f (p - x̄) at 0. owner: their
+    class, R. shared_codes: the values that θ is about, k (none for one class). shared_rotation: U' B^-1 on these, R x k.
     Of a query's w they are free, so that they are made once: totals_by_root: κ + λ t2 with κ = N/groups, T2 x R, what
     the score's variance is for w = 1 over λ; blocks: what a class says of θ, sum over r of λ_r/(κ + λ_r t2) u_r u_r'.
     """
@@ -72,9 +74,14 @@ class ClassSystems:
 
     def centre(self, directions: Array) -> Array:
         """Take from directions (D x L x V) as much of f as makes no difference, for f (p - x̄) sums to 0 in a class."""
-        weight = self.totals * self.prior
+        weight = self.totals * self.prior + MEAN_VARIANCE * self.rows[:, None] * (self.totals > 0)  # C f
         share = np.einsum("dlv,lv->dl", directions, weight) / (self.totals * weight).sum(axis=1)
         return np.asarray(directions - share[:, :, None] * self.totals)
+
+    def measure_prior(self, directions: Array) -> Array:
+        """Return x' C x of directions (D x L x V) class by class, D x L."""
+        sums = np.einsum("dlv,lv->dl", directions, (self.totals > 0).astype(float))
+        return np.asarray((directions**2 * self.prior).sum(axis=2) + MEAN_VARIANCE * sums**2)
 
     @cached_property
     def everywhere(self) -> EverywhereValues:
@@ -102,11 +109,11 @@ class SharedBlocks:
 
 @dataclass(frozen=True)
 class _Eigensystem:
-    """The positive roots of P D S D P of one class (r), their vectors (n x r), and D (n)."""
+    """The positive roots of P B' S B P of one class (r), their vectors as U' B' and as U' B^-1 (r x n each)."""
 
     roots: Array
-    vectors: Array
-    scale: Array
+    turned: Array
+    returned: Array
 
 
 def prepare_classes(classes: Sequence[ReleaseClass], value_count: int) -> ClassSystems:
@@ -146,21 +153,28 @@ def _prior_variance(one: ReleaseClass) -> Array:
 
 def _decompose(one: ReleaseClass) -> _Eigensystem:
     scale = np.sqrt(_prior_variance(one))
+    # C = D (I + M e e') D with e = D^-1 1, so that B = D (I + β e e'), B^-1 = (I - β/(1 + β e'e) e e') D^-1.
+    ends, count = 1 / scale, float((1 / scale**2).sum())
+    pull = (np.sqrt(1 + MEAN_VARIANCE * count) - 1) / count
+    root = scale[:, None] * np.eye(len(scale)) + pull * ends[None, :]
     # Deviations from a class's mean sum to 0 over its rows, Σ f_v (p_v - x̄) = 0. The prior knows that, and no evidence
-    # is made of it: P takes the direction D f out of D S D.
-    known = scale * one.totals / np.linalg.norm(scale * one.totals)
+    # is made of it: P takes the direction B' f out.
+    known = root.T @ one.totals
+    known /= np.linalg.norm(known)
     projection = np.eye(len(scale)) - np.outer(known, known)
-    scaled = one.normal * np.outer(scale, scale)
+    scaled = root.T @ one.normal @ root
     roots, vectors = np.linalg.eigh(projection @ scaled @ projection)
     kept = roots > TOLERANCE * max(np.trace(scaled), TOLERANCE)
-    return _Eigensystem(roots[kept], vectors[:, kept], scale)
+    lines = vectors[:, kept].T
+    returned = (lines - pull / (1 + pull * count) * (lines @ ends)[:, None] * ends) / scale
+    return _Eigensystem(roots[kept], lines @ root.T, returned)
 
 
 def _stack_own_rotations(
     classes: Sequence[ReleaseClass], systems: Sequence[_Eigensystem], value_count: int
 ) -> sparse.csr_array:
     """Write U' D of all classes as one sparse matrix R x LV: a class's lines reach its own values only."""
-    blocks = [(system.vectors * system.scale[:, None]).T for system in systems]
+    blocks = [system.turned for system in systems]
     columns = [number * value_count + one.codes for number, one in enumerate(classes)]
     return _stack_lines(blocks, columns, len(classes) * value_count)
 
@@ -172,7 +186,7 @@ def _stack_rotations(
     blocks, columns = [], []
     for one, system in zip(classes, systems, strict=True):
         shared = places[one.codes] >= 0
-        blocks.append((system.vectors / system.scale[:, None])[shared].T)
+        blocks.append(system.returned[:, shared])
         columns.append(places[one.codes][shared])
     return _stack_lines(blocks, columns, int(places.max(initial=-1)) + 1)
 
@@ -198,7 +212,7 @@ def _make_blocks(
     start = 0
     for number, (one, system) in enumerate(zip(classes, systems, strict=True)):
         roots, shared = system.roots, places[one.codes] >= 0
-        lines = (system.vectors / system.scale[:, None])[shared]  # n x r
+        lines = system.returned[:, shared].T  # n x r
         weight = roots / totals_by_root[:, start : start + len(roots)]
         start += len(roots)
         if not size:

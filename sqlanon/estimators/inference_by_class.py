@@ -172,23 +172,31 @@ class ClassInference(Inference):
 
     def _bound_left_out(self, aggregate: LinearAggregate, value: Array) -> tuple[Array, Array]:
         low, high = np.zeros_like(value), np.zeros_like(value)
-        if not self.left_out or not len(self.systems.everywhere.code):
+        if not self.left_out or not len(self.systems.rows):
             return low, high
         # A row more moves AVG by what it counts less the mean, over the rows that are counted.
         average = aggregate.function == "avg"
         size = self._sum_uniform(aggregate, aggregate.parts()[-1]) if average else np.ones_like(value)
         for cell, case in itertools.product(range(len(value)), np.unique(self.selected.case)):
-            each = self._weigh_left_out(aggregate, cell, int(case), value[cell])
-            bounds = bound_left_out(
-                each / np.maximum(size[cell], 1.0)[:, None], self.systems.everywhere.share, self.left_out
-            )
-            low[cell] += bounds[0]
-            high[cell] += bounds[1]
+            surplus, like_class = self._weigh_left_out(aggregate, cell, int(case), value[cell])
+            # How many of them are of classes that left no group is not known: the wider reach is that of all.
+            reaches = [
+                bound_left_out(each / np.maximum(size[cell], 1.0)[:, None], share, self.left_out)
+                for each, share in (
+                    (surplus, self.systems.everywhere.share),
+                    (like_class, np.full(len(self.systems.rows), 1 / len(self.systems.rows))),
+                )
+                if len(share)
+            ]
+            low[cell] += np.min([reach[0] for reach in reaches], axis=0)
+            high[cell] += np.max([reach[1] for reach in reaches], axis=0)
         return low, high
 
-    def _weigh_left_out(self, aggregate: LinearAggregate, cell: int, case: int, value: Array) -> Array:
-        """Return what one more row of each value that stands in every group would count, J x n; of AVG: times rows."""
-        everywhere = self.systems.everywhere
+    def _weigh_left_out(self, aggregate: LinearAggregate, cell: int, case: int, value: Array) -> tuple[Array, Array]:
+        """Return what one more row would count (of AVG: times rows), as it is of the values that stand in every group
+        of their class, J x n, or of a class that is like one of the release's, J x L.
+        """
+        systems, everywhere = self.systems, self.systems.everywhere
         inside = self.selected.case == case
         weights, present = np.zeros((2, self.selected.set_count, len(self.moments.totals)))
         place = (self.selected.set[inside], self.selected.code[inside])
@@ -198,13 +206,15 @@ class ClassInference(Inference):
         if aggregate.number is not None:
             counted = self.hit_sums.sum_hits(cell, case, Summand(aggregate.number, 0.0))
         # It is a hit as often, and has as much of e, as the rows of its class on average.
-        top, bottom = (
-            sums.total[:-1][everywhere.owner] / self.systems.rows[everywhere.owner] for sums in (counted, rows)
-        )
-        each = weights[:, everywhere.code] * top
+        top, bottom = (sums.total[:-1] / systems.rows for sums in (counted, rows))
+        values = systems.totals / systems.rows[:, None]
+        surplus = weights[:, everywhere.code] * top[everywhere.owner]
+        like_class = weights @ values.T * top
         if aggregate.function == "avg":
-            each -= np.nan_to_num(value)[:, None] * present[:, everywhere.code] * bottom
-        return np.asarray(each)
+            mean = np.nan_to_num(value)[:, None]
+            surplus = surplus - mean * present[:, everywhere.code] * bottom[everywhere.owner]
+            like_class = like_class - mean * (present @ values.T) * bottom
+        return surplus, like_class
 
     # -- linear sums over p ---------------------------------------------------------------------
 

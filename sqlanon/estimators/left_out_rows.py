@@ -1,4 +1,9 @@
-"""How far rows that a release leaves out may move an answer: which values they have is known, how many each is not."""
+"""How far rows that a release leaves out may move an answer.
+
+Of a class with groups such rows have values that stand in every one of them; how many have which is not published.
+Other classes leave no group at all, for they have too few different values. They are small, and like the classes that
+the release has, each counted once however large it is: most of these are small as well.
+"""
 
 import numpy as np
 
@@ -13,11 +18,11 @@ TAILS = (0.025, 0.975)
 def bound_left_out(each: Array, share: Array, rows: float) -> tuple[Array, Array]:
     """Return what `rows` rows that a release leaves out may take off and add, for D value sets: low <= 0 <= high.
 
-    each: what one row of each value that stands in every group of its class would count, D x n. share: how likely a row
-    left out is one of them, n. Few such values may each have all of the rows: the range is that of `each`. Among more
-    the rows are shared out by a Dirichlet distribution with a weight of a half for each (few values of a class have
-    most of what it leaves out); the range is the middle 95 % of the beta distribution with the same range, mean and
-    variance.
+    each: what one row of each kind would count (a value that stands in every group of its class; a class), D x n.
+    share: how likely a row left out is one of them, n. Few such values may each have all of the rows: the range is
+    that of `each`. Among more the rows are shared out by a Dirichlet distribution with a weight of a half for each
+    (few values of a class have most of what it leaves out); the range is the middle 95 % of the beta distribution
+    with the same range, mean and variance.
     """
     from scipy.special import betaincinv  # slow to load, and few answers need it
 

@@ -128,7 +128,7 @@ class Posterior:
 
     def _prior_variance(self, directions: Array) -> Array:
         """Return the prior variance of centred directions, D x T2 x T1: t2 φ w Σ d x² + t1 |Σ_c a x|²."""
-        own = (directions**2 * self.systems.prior).sum(axis=2) @ self.noise
+        own = self.systems.measure_prior(directions) @ self.noise
         whole = np.einsum("dlv,l->dv", directions, self.effect)
         shared = (whole**2).sum(axis=1)[:, None] * (SHARED_GRID if self.several else np.zeros(1))
         return np.asarray((own[:, None] * OWN_GRID)[:, :, None] + shared[:, None, :])
@@ -136,7 +136,7 @@ class Posterior:
     def _untold_variance(self, directions: Array, rotated: Array) -> Array:
         """Return the prior variance of what S does not tell, D x T2: of the part outside its eigenvectors."""
         systems = self.systems
-        whole = (directions**2 * systems.prior).sum(axis=2)
+        whole = systems.measure_prior(directions)
         told = np.zeros_like(whole)
         np.add.at(told.T, systems.owner, (rotated**2).T)
         rest = np.maximum(whole - told, 0.0) * (whole - told > TOLERANCE * whole)

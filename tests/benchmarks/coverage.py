@@ -94,9 +94,23 @@ def ask(con: duckdb.DuckDBPyConnection, session: Session, counts: list[tuple[str
     (left_out,) = con.execute(f"select count(*) from microdata anti join {qit} using (person)").fetchone()
     for kind, where in counts:
         (truth,) = con.execute(f"select count(*) from microdata where {where}").fetchone()
-        (published,) = con.execute(f"select count(*) from microdata semi join {qit} using (person) where {where}").fetchone()
+        (published,) = con.execute(
+            f"select count(*) from microdata semi join {qit} using (person) where {where}"
+        ).fetchone()
         row = session.answer(f"select count(*) from release where {where}").iloc[0]
-        lines.append((kind, where, truth, published, left_out, row["count"], row["count_std_error"], row["count_low"], row["count_high"]))
+        lines.append(
+            (
+                kind,
+                where,
+                truth,
+                published,
+                left_out,
+                row["count"],
+                row["count_std_error"],
+                row["count_low"],
+                row["count_high"],
+            )
+        )
     columns = ["kind", "where", "truth", "published", "left_out", "count", "error", "low", "high"]
     return pd.DataFrame(lines, columns=columns)
 
@@ -104,8 +118,10 @@ def ask(con: duckdb.DuckDBPyConnection, session: Session, counts: list[tuple[str
 def summarize(frame: pd.DataFrame) -> pd.Series:
     """Return the figures of one kind of counts."""
     z = (frame["count"] - frame["published"]) / frame["error"].where(frame["error"] > 1e-9)
+
     def share(truth):
         return ((frame["low"] - 1e-6 <= truth) & (truth <= frame["high"] + 1e-6)).mean()
+
     return pd.Series(
         {
             "holds": share(frame["truth"]),
@@ -149,7 +165,10 @@ def main() -> None:
             frames.append(ask(con, session, counts))
             session.close()
             if number == 0:
-                print(f"{background}: {classes} classes, {middle - start:.1f} s, {time.monotonic() - middle:.1f} s", flush=True)
+                print(
+                    f"{background}: {classes} classes, {middle - start:.1f} s, {time.monotonic() - middle:.1f} s",
+                    flush=True,
+                )
         frame = pd.concat(frames)
         kept.append(frame.assign(background=background))
         table = pd.DataFrame({kind: summarize(own) for kind, own in [*frame.groupby("kind"), ("all", frame)]}).T

@@ -69,7 +69,7 @@ def posterior(rows, values, asked):
     for number, one in enumerate(classes):
         place = slice(number * len(values), (number + 1) * len(values))
         count = np.array([sum(row[0] == one and row[2] == v for row in rows) for v in values], dtype=float)
-        own = np.diag(scale[place])
+        own = np.diag(scale[place]) + 0.1 * np.outer(count > 0, count > 0)
         keeping = np.eye(len(values)) - own @ np.outer(count, count) / (count @ own @ count)
         common[place] = effect[number] * keeping
         free[place, place] = keeping @ own * spread[place][0]
