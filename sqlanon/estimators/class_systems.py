@@ -53,7 +53,7 @@ class ClassSystems:
     prior: d, L x V. The prior's covariance is C = diag(d) + M 11' = B B' over a class's values: a value that stands in
     every group may have most rows, so that the others lie around a mean of their own. rotation: U' B', R x LV.
     roots: eigenvalues of P B' S B P, R, with P the projection onto what leaves the sum of f (p - x̄) at 0. owner: their
-    class, R. shared_codes: the values that θ is about, k (none for one class). shared_rotation: U' B^-1 on these, R x k.
+    class, R. shared_codes: the values that θ is about, k. shared_rotation: U' B^-1 on these, R x k (one class: k = 0).
     Of a query's w they are free, so that they are made once: totals_by_root: κ + λ t2 with κ = N/groups, T2 x R, what
     the score's variance is for w = 1 over λ; blocks: what a class says of θ, sum over r of λ_r/(κ + λ_r t2) u_r u_r'.
     """

@@ -1,4 +1,4 @@
-"""estimate.sql: a release's estimate for whoever has DuckDB and no Python, as a view whose weights are summed."""
+"""estimate.sql: a release's estimate for whoever has DuckDB and no Python, as views whose weights are summed."""
 
 from sqlanon.methods.published_forms import form_name, sensitive_tables
 from sqlanon.plans.manifest import Manifest
@@ -8,9 +8,33 @@ from sqlanon.releases.companions.column_types import TableTypes
 from sqlanon.releases.targets import table_files
 
 VIEW = "weighted"
-_HEAD = """\
--- Counts from this release in plain SQL. In the release's directory, in DuckDB's shell (or: duckdb < estimate.sql):
+PAPER = "paper"  # ends the name of the view with the paper's weights
+
+_FIRST_READING = """\
+In the release's directory, in DuckDB's shell (or: duckdb < estimate.sql):
 --     .read estimate.sql
+"""
+_READING = """\
+In DuckDB's shell, in any directory, where PATH is the release's:
+--     set variable release = 'PATH';
+--     .read PATH/estimate.sql
+"""
+_HEAD = """\
+-- Counts from this release in plain SQL. {reading}\
+--     select sum({weight}), sqrt(sum({weight} * {weight})) as std_error from {view} where …
+-- In {views} each person stands with each sensitive value of people like them, and weights may be
+-- negative. Sums of them are counts without bias, as far as groups tell values apart: what the other values of a
+-- group add is taken out. Small counts may be far off, or below 0: in 95 of 100 releases by less than twice std_error.
+-- {paper}, with weights that are the value's share of the group: the estimate
+-- of the paper, in which inside a group every row is as likely as any other to own each value. It has little noise, and
+-- a bias: what depends on the value is pulled towards the average, often by factors.{several}
+-- In another engine, load the files as the tables {tables}, and run the statements after them there.
+"""
+_SEVERAL_VIEWS = """
+-- Which values of two columns belong to one person is published nowhere: no sum of weights tells of both.
+{listed}"""
+_FIRST_HEAD = """\
+-- Counts from this release in plain SQL. {reading}\
 --     select sum({weight}) from weighted where …
 -- Each person stands here with each value of their group. The weight is the value's share of the group, so that
 -- sums of weights are counts: the estimate of the paper, in which inside a group every row is as likely as any other
@@ -18,17 +42,15 @@ _HEAD = """\
 -- In another engine, load the files as the tables qit and st, and run the last statement there.
 """
 _RANDOMIZED_HEAD = """\
--- Counts from this release in plain SQL. In the release's directory, in DuckDB's shell (or: duckdb < estimate.sql):
---     .read estimate.sql
+-- Counts from this release in plain SQL. {reading}\
 --     select sum({weight}) from {view} where …
 -- Each row stands here with each value of a sensitive column; conditions on that column are about true values. Weights
 -- may be negative: sums of them are counts, the closed form, in which the mixing of values is taken out. It has no
 -- bias, and a small sum may be far off, or below 0; sqlanon estimate says how far. {views}
 -- In another engine, load the file as the table data, and run the statements after the first there.
 """
-_SEVERAL_HEAD = """\
--- Counts from this release in plain SQL. In the release's directory, in DuckDB's shell (or: duckdb < estimate.sql):
---     .read estimate.sql
+_FIRST_SEVERAL_HEAD = """\
+-- Counts from this release in plain SQL. {reading}\
 --     select sum({weight}) from {view} where …
 -- Each sensitive column has its view, in which each person stands with each of the column's values in their group. The
 -- weight is the value's share of the group, so that sums of weights are counts: the estimate of the paper, in which
@@ -37,27 +59,89 @@ _SEVERAL_HEAD = """\
 {views}
 -- In another engine, load the files as the tables {tables}, and run the statements after them there.
 """
+_FOLDER = "coalesce(getvariable('release') || '/', '')"
 _ONE = "What no condition names is counted in data."
 _SEVERAL = "Each sensitive column has its view:\n{listed}\n-- (several of them in one question: sqlanon estimate)."
+_GROUPS = ("qit_st", "class_qit_st", "several_qit_st", "several_class_qit_st")
 
 
 def write_estimate_script(manifest: Manifest, types: TableTypes) -> str | None:
     """Return the script that makes views of weights; None for a form whose answers are no sum of weights."""
     form = form_name(manifest)
     if form == "randomized":
-        return _write_randomized(manifest)
+        return _write_randomized(manifest, _READING)
+    return _write_groups(manifest) if form in _GROUPS else None
+
+
+def write_first_estimate_script(manifest: Manifest, types: TableTypes) -> str | None:
+    """Return the script as it was when groups had the paper's weights only."""
+    form = form_name(manifest)
+    if form == "randomized":
+        return _write_randomized(manifest, _FIRST_READING)
     if form in ("several_qit_st", "several_class_qit_st"):
-        return _write_several(manifest)
-    return write_weights_of_groups(manifest, types)
-
-
-def write_weights_of_groups(manifest: Manifest, types: TableTypes) -> str | None:
-    """Return the script that makes the view `weighted` of a release with groups, None for others."""
-    if form_name(manifest) not in ("qit_st", "class_qit_st"):
+        return _write_first_several(manifest)
+    if form not in _GROUPS:
         return None
-    head = _HEAD.format(weight=_in_one_line(weight_name(manifest)))
-    views = "".join(f"{_view(table, _files(manifest, table))};\n\n" for table in ("qit", "st"))
-    return f"{head}{views}{_view(VIEW, _weigh(manifest, 'st', manifest['columns']['sensitive'][0]))};\n"
+    text = _FIRST_HEAD.format(weight=_in_one_line(weight_name(manifest)), reading=_FIRST_READING)
+    views = "".join(f"{_view(table, _first_files(manifest, table))};\n\n" for table in ("qit", "st"))
+    return f"{text}{views}{_view(VIEW, _weigh(manifest, 'st', manifest['columns']['sensitive'][0]))};\n"
+
+
+def group_views(manifest: Manifest) -> dict[str, tuple[str, str]]:
+    """Return the views of unbiased weights of a release with groups: by name the sensitive column and its table."""
+    tables = sensitive_tables(manifest)
+    if len(tables) == 1:
+        return {VIEW: next(iter(tables.items()))}
+    return {f"{VIEW}_{number}": line for number, line in enumerate(tables.items(), start=1)}
+
+
+def paper_view(view: str) -> str:
+    """Return the name of the view with the paper's weights beside one with unbiased ones."""
+    return f"{view}_{PAPER}"
+
+
+def _write_groups(manifest: Manifest) -> str:
+    """Return the script with two views for each sensitive column of groups."""
+    views = group_views(manifest)
+    tables = ["qit", *(table for _, table in views.values())]
+    first = next(iter(views))
+    listed = "\n".join(
+        f"--     {view}, {paper_view(view)}: {_in_one_line(column)}" for view, (column, _) in views.items()
+    )
+    text = _HEAD.format(
+        weight=_in_one_line(weight_name(manifest)),
+        view=first,
+        views=first if len(views) == 1 else "the first view of each sensitive column",
+        paper=f"{paper_view(first)} has the values of the person's group"
+        if len(views) == 1
+        else "The second has the values of the person's group",
+        several="" if len(views) == 1 else _SEVERAL_VIEWS.format(listed=listed),
+        reading=_READING,
+        tables=", ".join(tables),
+    )
+    statements = [_view(table, _files(manifest, table)) for table in tables]
+    for view, (column, table) in views.items():
+        statements.append(_view(view, _weigh_unbiased(manifest, table, column)))
+        statements.append(_view(paper_view(view), _weigh(manifest, table, column)))
+    return text + "\n\n".join(f"{statement};" for statement in statements) + "\n"
+
+
+def _weigh_unbiased(manifest: Manifest, table: str, column: str) -> str:
+    """Return the query that has each person of QIT with each value of one column in their class."""
+    columns = manifest["columns"]
+    backgrounds = manifest.get("parameters", {}).get("backgrounds", [])
+    signature = {name for background in backgrounds for name in background}
+    return render(
+        "releases/companions/estimate_script/weighted_unbiased",
+        qit=Sql("qit"),
+        st=Sql(table),
+        quasi_columns=columns["quasi"],
+        signature_columns=[name for name in columns["quasi"] if name in signature],
+        sensitive_column=column,
+        group_column=columns["group"],
+        count_column=columns["count"],
+        weight_column=weight_name(manifest),
+    )
 
 
 def _weigh(manifest: Manifest, table: str, column: str) -> str:
@@ -75,27 +159,29 @@ def _weigh(manifest: Manifest, table: str, column: str) -> str:
     )
 
 
-def _write_several(manifest: Manifest) -> str:
+def _write_first_several(manifest: Manifest) -> str:
     """Return the script with a view for each sensitive column of groups."""
     named = {f"{VIEW}_{number}": one for number, one in enumerate(sensitive_tables(manifest).items(), start=1)}
     tables = ["qit", *(table for _, table in named.values())]
-    head = _SEVERAL_HEAD.format(
+    head = _FIRST_SEVERAL_HEAD.format(
+        reading=_FIRST_READING,
         weight=_in_one_line(weight_name(manifest)),
         view=next(iter(named)),
         views="\n".join(f"--     {view}: {_in_one_line(column)}" for view, (column, _) in named.items()),
         tables=", ".join(tables),
     )
-    views = [_view(table, _files(manifest, table)) for table in tables]
+    views = [_view(table, _first_files(manifest, table)) for table in tables]
     views += [_view(view, _weigh(manifest, table, column)) for view, (column, table) in named.items()]
     return head + "\n\n".join(f"{view};" for view in views) + "\n"
 
 
-def _write_randomized(manifest: Manifest) -> str:
+def _write_randomized(manifest: Manifest, reading: str) -> str:
     """Return the script with a view for each sensitive column; its other columns are the quasi columns."""
     columns, gamma = manifest["columns"], manifest["parameters"]["gamma"]
     sensitive, weight = columns["sensitive"], weight_name(manifest)
     names = [VIEW if len(sensitive) == 1 else f"{VIEW}_{number}" for number in range(1, len(sensitive) + 1)]
-    views = [f"{_view('data', _files(manifest, 'data'))};\n"]
+    files = _first_files if reading == _FIRST_READING else _files
+    views = [f"{_view('data', files(manifest, 'data'))};\n"]
     for name, column in zip(names, sensitive, strict=True):
         weighted = render(
             "releases/companions/estimate_script/weighted_randomized",
@@ -108,7 +194,7 @@ def _write_randomized(manifest: Manifest) -> str:
         views.append(f"{_view(name, weighted)};\n")
     listed = "\n".join(f"--     {name}: {_in_one_line(column)}" for name, column in zip(names, sensitive, strict=True))
     told = _ONE if len(sensitive) == 1 else _SEVERAL.format(listed=listed)
-    head = _RANDOMIZED_HEAD.format(weight=_in_one_line(weight), view=names[0], views=told)
+    head = _RANDOMIZED_HEAD.format(reading=reading, weight=_in_one_line(weight), view=names[0], views=told)
     return head + "\n".join(views)
 
 
@@ -122,6 +208,12 @@ def _view(name: str, select: str) -> str:
 
 
 def _files(manifest: Manifest, table: str) -> str:
+    """Return what reads a table's files in the directory that the variable `release` names, or else in the shell's."""
+    listed = ", ".join(f"{_FOLDER} || {literal(file)}" for file in table_files(manifest["files"], table))
+    return f"select * from read_parquet([{listed}])"
+
+
+def _first_files(manifest: Manifest, table: str) -> str:
     listed = ", ".join(literal(file) for file in table_files(manifest["files"], table))
     return f"select * from read_parquet([{listed}])"
 

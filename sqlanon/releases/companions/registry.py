@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sqlanon.plans.manifest import Manifest
 from sqlanon.releases.companions.column_types import TableTypes, read_types
-from sqlanon.releases.companions.estimate_script import write_estimate_script, write_weights_of_groups
+from sqlanon.releases.companions.estimate_script import write_estimate_script, write_first_estimate_script
 from sqlanon.releases.companions.readme import write_earlier_readme, write_first_readme, write_readme
 from sqlanon.releases.forms import form_of
 from sqlanon.releases.targets import table_files
@@ -17,7 +17,7 @@ Writer = Callable[[Manifest, TableTypes], str | None]
 # what some version wrote, so whoever changes a text adds a writer and keeps the one before
 COMPANIONS: dict[str, tuple[Writer, ...]] = {
     "README.md": (write_readme, write_earlier_readme, write_first_readme),
-    "estimate.sql": (write_estimate_script, write_weights_of_groups),
+    "estimate.sql": (write_estimate_script, write_first_estimate_script),
 }
 
 

@@ -42,7 +42,8 @@ def test_anatomy_in_words(connection, tmp_path):
         "| qit | `age` | whole number | quasi-identifier, exact |",
         "| st | `disease` | text | sensitive, listed for a group and for nobody in it |",
         "## Do not join the two tables and count",
-        '    SELECT "disease", sum("weight")\n    FROM weighted\n',
+        '    SELECT "disease", sum("weight"), sqrt(sum("weight" * "weight")) AS std_error\n    FROM weighted\n',
+        "* `weighted_paper`: the value's share of the group",
         '    sqlanon estimate . \'SELECT "disease", COUNT(*)',
     ):
         assert words in text
