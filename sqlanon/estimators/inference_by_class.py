@@ -15,7 +15,7 @@ from sqlanon.estimators.class_moments import ClassSums, HitSums, Summand, centre
 from sqlanon.estimators.class_systems import ClassSystems
 from sqlanon.estimators.evidence import Array, IntArray
 from sqlanon.estimators.inference import Inference, SolvedAggregate, round_whole
-from sqlanon.estimators.left_out_rows import bound_left_out
+from sqlanon.estimators.left_out_rows import bound_left_out, bound_like_classes
 from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues
 from sqlanon.estimators.propagation import Pair, correlate
 from sqlanon.estimators.ridge import Posterior
@@ -179,15 +179,11 @@ class ClassInference(Inference):
         size = self._sum_uniform(aggregate, aggregate.parts()[-1]) if average else np.ones_like(value)
         for cell, case in itertools.product(range(len(value)), np.unique(self.selected.case)):
             surplus, like_class = self._weigh_left_out(aggregate, cell, int(case), value[cell])
-            # How many of them are of classes that left no group is not known: the wider reach is that of all.
-            reaches = [
-                bound_left_out(each / np.maximum(size[cell], 1.0)[:, None], share, self.left_out)
-                for each, share in (
-                    (surplus, self.systems.everywhere.share),
-                    (like_class, np.full(len(self.systems.rows), 1 / len(self.systems.rows))),
-                )
-                if len(share)
-            ]
+            rows = np.maximum(size[cell], 1.0)[:, None]
+            reaches = [bound_like_classes(like_class / rows, 1 / self.systems.groups, self.left_out)]
+            if len(self.systems.everywhere.share):
+                reaches.append(bound_left_out(surplus / rows, self.systems.everywhere.share, self.left_out))
+            # How many rows are of classes that left no group is not known: the wider reach is that of all.
             low[cell] += np.min([reach[0] for reach in reaches], axis=0)
             high[cell] += np.max([reach[1] for reach in reaches], axis=0)
         return low, high
