@@ -1,5 +1,7 @@
 """estimate.sql: a release's estimate for whoever has DuckDB and no Python, as views whose weights are summed."""
 
+from collections.abc import Iterator
+
 from sqlanon.methods.published_forms import form_name, sensitive_tables
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.roles import free_name
@@ -59,6 +61,7 @@ _FIRST_SEVERAL_HEAD = """\
 {views}
 -- In another engine, load the files as the tables {tables}, and run the statements after them there.
 """
+_TEMPLATES = "releases/companions/estimate_script"
 _FOLDER = "coalesce(getvariable('release') || '/', '')"
 _ONE = "What no condition names is counted in data."
 _SEVERAL = "Each sensitive column has its view:\n{listed}\n-- (several of them in one question: sqlanon estimate)."
@@ -120,27 +123,46 @@ def _write_groups(manifest: Manifest) -> str:
         tables=", ".join(tables),
     )
     statements = [_view(table, _files(manifest, table)) for table in tables]
+    classes = f"{VIEW}_class"
+    statements.append(_view(classes, _render_classes(manifest)))
     for view, (column, table) in views.items():
-        statements.append(_view(view, _weigh_unbiased(manifest, table, column)))
+        statements += [_view(name, select) for name, select in _weigh_unbiased(manifest, view, classes, table, column)]
         statements.append(_view(paper_view(view), _weigh(manifest, table, column)))
     return text + "\n\n".join(f"{statement};" for statement in statements) + "\n"
 
 
-def _weigh_unbiased(manifest: Manifest, table: str, column: str) -> str:
-    """Return the query that has each person of QIT with each value of one column in their class."""
+def _render_classes(manifest: Manifest) -> str:
+    """Return the query for the class of each group: its rows agree in what backgrounds read."""
     columns = manifest["columns"]
     backgrounds = manifest.get("parameters", {}).get("backgrounds", [])
     signature = {name for background in backgrounds for name in background}
     return render(
-        "releases/companions/estimate_script/weighted_unbiased",
+        f"{_TEMPLATES}/group_class",
         qit=Sql("qit"),
-        st=Sql(table),
-        quasi_columns=columns["quasi"],
         signature_columns=[name for name in columns["quasi"] if name in signature],
-        sensitive_column=column,
         group_column=columns["group"],
-        count_column=columns["count"],
-        weight_column=weight_name(manifest),
+    )
+
+
+def _weigh_unbiased(manifest: Manifest, view: str, classes: str, table: str, column: str) -> Iterator[tuple[str, str]]:
+    """Yield views with their queries; the last has each person of QIT with each value of one column in their class."""
+    columns, lines, values = manifest["columns"], f"{view}_line", f"{view}_value"
+    names = {"sensitive_column": column, "group_column": columns["group"]}
+    relations = {"group_class": Sql(classes), "value_line": Sql(lines)}
+    counted = render(f"{_TEMPLATES}/value_line", st=Sql(table), count_column=columns["count"], **names)
+    yield lines, counted
+    yield values, render(f"{_TEMPLATES}/class_value", **relations)
+    yield (
+        view,
+        render(
+            f"{_TEMPLATES}/weighted_unbiased",
+            qit=Sql("qit"),
+            class_value=Sql(values),
+            quasi_columns=columns["quasi"],
+            weight_column=weight_name(manifest),
+            **names,
+            **relations,
+        ),
     )
 
 
