@@ -44,7 +44,7 @@ DOORS = {
     "psycopg": {"engines.postgres"},
     "jinja2": {"plans.templates"},
     "markupsafe": {"plans.templates"},
-    "sqlglot": {"sql", "estimation.constant_faults"},
+    "sqlglot": {"sql", "estimation.query_failures"},
     "typer": {"cli"},
     "altair": {"charts"},
     "vl_convert": {"charts"},

@@ -9,7 +9,7 @@ from typing import Annotated, Any, cast, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-from sqlanon.cli import breach_script, check_script
+from sqlanon.cli import scripts
 from sqlanon.cli.publication import (
     CompilationOptions,
     PlanOptions,
@@ -34,8 +34,8 @@ def commands_of(verb: str) -> dict[str, Any]:
     for method in METHODS.values():
         (_add_publish if verb == "publish" else _add_compile)(made, method)
     if verb == "compile":
-        made.command("breach", epilog=breach_script.EPILOG)(breach_script.compile_breach)
-        made.command("check", epilog=check_script.EPILOG)(check_script.compile_check)
+        made.command("breach", epilog=scripts.BREACH_EPILOG)(scripts.compile_breach)
+        made.command("check", epilog=scripts.CHECK_EPILOG)(scripts.compile_check)
     return dict(typer.main.get_group(made).commands)
 
 

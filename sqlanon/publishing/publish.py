@@ -1,4 +1,7 @@
-"""Publish: run the method's plan, verify what was written, and let the release appear."""
+"""Publish: run the method's plan, verify what was written, and let the release appear.
+
+What it means that a release stood at the target: whoever kept it has two releases of the same people.
+"""
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -8,7 +11,7 @@ from typing import Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix, run_plan
-from sqlanon.errors import TargetError, UsageError
+from sqlanon.errors import SqlanonError, TargetError, UsageError
 from sqlanon.interruption import visible_or_not
 from sqlanon.key import Key, PrivacyWarning
 from sqlanon.ledgers.ledger_run import LedgerRun
@@ -22,12 +25,12 @@ from sqlanon.publishing import kept_files
 from sqlanon.publishing.follow import destination, in_step, prepared
 from sqlanon.publishing.plan_text import plan_text
 from sqlanon.publishing.release_request import ReleaseRequest
-from sqlanon.publishing.succession import describe_succession, standing_release
 from sqlanon.read_places import refuse_read, refuse_read_directory
 from sqlanon.releases.database_targets import SchemaTarget, SessionTarget
 from sqlanon.releases.directory_target import DirectoryTarget
 from sqlanon.releases.forms import form_of
 from sqlanon.releases.release import Release, open_release
+from sqlanon.releases.stored_release import read_directory_manifest
 from sqlanon.releases.targets import MANIFEST, Place, Target
 from sqlanon.releases.verified_write import write_verified
 from sqlanon.risks.given_away import note_given_away
@@ -39,6 +42,31 @@ PREDICTABLE = (
     "the engine's random() can be predicted from published values by a determined adversary; keyed draws (the default)"
     " cannot"
 )
+
+
+def standing_release(engine: Engine, out: str | Path | None, into: str | None) -> Manifest | None:
+    """Return the manifest of the release that stands at the target, None where there is none."""
+    try:
+        if out is not None:
+            # its tables are not read: to look at files is a job of Spark's
+            return read_directory_manifest(Path(out), engine) if Path(out).is_dir() else None
+        # a database is open already: any name of it stands for the engine's own
+        return open_release(into, "", engine).manifest if into is not None else None
+    except SqlanonError:  # nothing that is a release; publishing says so where that matters
+        return None
+
+
+def describe_succession(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """Say what it means that a release stood at the target."""
+    if all("sha256" in said for said in now["files"].values()) and before["files"] == now["files"]:
+        return "the target held this very release already"
+    if "release" in now["parameters"]:  # what they tell together is what the ledger is for
+        return ""
+    return (
+        f"the target held an earlier release ({before['rows']} rows; now {now['rows']}): this is a second release of"
+        " the same people, and releases intersect. Whoever kept the earlier one learns more from both than either"
+        f" promises. Releases that are published under one ledger ({option('ledger', 'FILE')}) tell no more together"
+    )
 
 
 def publish(

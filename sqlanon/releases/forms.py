@@ -1,4 +1,7 @@
-"""The forms that a release takes, and what each offers: its verification, its answers, its summary."""
+"""The forms that a release takes, and what each offers: its verification, its answers, its summary.
+
+A release as HTML, for notebooks: what it is, in words, and the first rows of each table.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -7,7 +10,9 @@ from typing import Any, cast
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.open_session import Session
+from sqlanon.html_tables import write_table
 from sqlanon.methods.published_forms import form_name, has_several
+from sqlanon.plain_values import cell, plain
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql
@@ -15,8 +20,23 @@ from sqlanon.releases import summaries
 from sqlanon.releases.summaries import Summary, Table
 from sqlanon.releases.suppression_summary import tell_apart, tell_clashes, tell_left_out
 from sqlanon.verification.checks import Check, PublishedTables, Verification
+from sqlanon.wording import spoken
 
+SHOWN_ROWS = 5
 Opening = Callable[[Engine, Mapping[str, Sql], Manifest], Session]
+
+
+def write_html(engine: Engine, tables: Mapping[str, Sql], manifest: Manifest) -> str:
+    """Return tables of HTML; names and values from a release are escaped, for a stranger may have written them."""
+    told = form_of(manifest).summary(manifest, "these tables").items()
+    lines = [[name, spoken(text)] for name, text in told if name != "files"]
+    return write_table([], lines) + "".join(_sample(engine, name, relation) for name, relation in tables.items())
+
+
+def _sample(engine: Engine, name: str, relation: Sql) -> str:
+    frame = engine.frame(f"select * from {relation} limit {SHOWN_ROWS}")
+    lines = [[cell(plain(value)) for value in row] for row in frame.itertuples(index=False, name=None)]
+    return write_table(list(frame.columns), lines, f"{name}, the first rows")
 
 
 @dataclass(frozen=True)

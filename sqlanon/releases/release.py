@@ -154,7 +154,7 @@ class Release(AskedRelease):
 
     def _repr_html_(self) -> str:
         """Show the manifest's main lines and the first rows of each table."""
-        from sqlanon.releases.notebook_view import write_html
+        from sqlanon.releases.forms import write_html
 
         return write_html(self.engine, self.tables, self.manifest)
 

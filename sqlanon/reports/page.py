@@ -1,22 +1,42 @@
-"""The page: sections of HTML in one file, with its style in it, and nothing that a browser would fetch or run."""
+"""The page: sections of HTML in one file, with its style in it, and nothing that a browser would fetch or run.
+
+The charts of a page: what a release has lost, and how large its groups are.
+"""
 
 import logging
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
 from pathlib import Path
 
 from sqlanon.atomic_files import check_new_file, write_atomically
+from sqlanon.attacks.attack_release import LEFT_OUT
+from sqlanon.attacks.findings import CLEAR, Attack, Finding
+from sqlanon.charts.drawing import is_installed
+from sqlanon.charts.figure import draw_image, write_figure
+from sqlanon.charts.intervals import ESTIMATED, TRUE
+from sqlanon.charts.lines import Bar, write_bars, write_intervals
+from sqlanon.charts.selectivity import describe_errors, draw_errors
+from sqlanon.comparison.comparison import ORDER
 from sqlanon.html_tables import write_paragraphs, write_table, write_text
+from sqlanon.methods import METHODS
 from sqlanon.plain_values import plain, words
+from sqlanon.plans.manifest import Manifest
+from sqlanon.reports.compared_lines import by_workload, candidate_of
 from sqlanon.reports.facts import Facts
-from sqlanon.reports.headline import tell_attack
-from sqlanon.reports.loss import write_loss
+from sqlanon.reports.frequencies import Frequencies
+from sqlanon.reports.sizes import Sizes
 from sqlanon.version import VERSION
 from sqlanon.wording import advice, option, spoken
 
+# the forms whose intervals are no matter of chance
+_BARS = {
+    "uncertain": "reach from what is certain to what is possible",
+    "generalized": "are bounds that hold the true count for sure",
+}
+_INTERVALS = {"uncertain": " from certain to possible", "generalized": " with bounds that hold for sure"}
 log = logging.getLogger("sqlanon")
 ENDINGS = (".html", ".htm")
 _TOLD = ("against", "promised", "not promised", "published", "method", "dropped rows", "uncertain", "suppressed")
@@ -29,6 +49,121 @@ _ALONE = (
 )
 # no script runs and nothing is fetched, whatever a name or a value holds
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+def write_loss(facts: Facts) -> str:
+    """Return the section on information loss."""
+    figures = [
+        *_draw_errors(facts),
+        *(_draw_frequencies(one, METHODS[facts.manifest["method"]].form) for one in facts.frequencies),
+        _draw_sizes(facts.sizes),
+    ]
+    bars = _BARS.get(METHODS[facts.manifest["method"]].form, "are 95 % intervals")
+    told = [f"How near answers from the release come to the truth; bars {bars}."]
+    if not facts.is_internal:
+        told.append("This view holds no figure of the source; whoever owns it can set true values beside these.")
+    if facts.compared and not is_installed():
+        told.append("Errors by selectivity are told without charts: what draws them was not installed.")
+    return write_paragraphs(told) + f'<div class="figures">{"".join(figures)}</div>'
+
+
+def _draw_errors(facts: Facts) -> Iterator[str]:
+    chosen = candidate_of(facts.manifest)
+    for workload, lines in by_workload(facts.compared).items():
+        own = chosen if any(line["candidate"] == chosen for line in lines) else ""
+        bands = [name for name in ORDER if any(line["band"] == name for line in lines)]
+        told = [[line["candidate"], line["band"], f"{line['error']:.1%}"] for line in lines]
+        caption = describe_errors(workload)
+        drawn = draw_image(partial(draw_errors, lines, bands, own), caption)
+        yield write_figure(drawn, caption, ["candidate", "rows", "median error"], told)
+
+
+def _draw_frequencies(found: Frequencies, form: str) -> str:
+    what = " and ".join(found.columns)
+    has_truth = any(line["truth"] is not None for line in found.lines)
+    caption = f"People by {what}: {'the most frequent, ' if found.is_cut else ''}as the release tells them"
+    caption += _INTERVALS.get(form, " with 95 % intervals")
+    caption += ", beside the source" if has_truth else ""
+    heads = [what, "estimated", "low", "high", *(["in the source"] if has_truth else [])]
+    lines = [[line[key] for key in ("name", "value", "low", "high", *(["truth"] if has_truth else []))]
+             for line in found.lines]  # fmt: skip
+    return write_figure(write_intervals(found.lines, ESTIMATED, TRUE), caption, heads, lines)
+
+
+def _draw_sizes(sizes: Sizes) -> str:
+    caption = f"How many {sizes.what} there are, by the number of rows in them"
+    bars = [Bar(line["size"], line["groups"], f"{line['groups']:,}") for line in sizes.lines]
+    lines = [[line["size"], line["groups"]] for line in sizes.lines]
+    return write_figure(write_bars(bars), caption, ["rows", sizes.what], lines)
+
+
+def tell_attack(manifest: Manifest, attack: Attack) -> Iterator[str]:
+    """Say how far attacks get, promised beside reached."""
+    column = " or ".join(words(name) for name in manifest["columns"]["sensitive"])
+    leaks = [f"{one.attack} ({one.family})" for one in attack.leaks]
+    if leaks:
+        yield f"LEAK: the release gives away what its method should hide, by: {', '.join(leaks)}. Do not hand it on."
+    best = attack.strongest
+    if best is None or best.reached is None:
+        yield "Nothing was promised that the attacks tried here could be held against."
+    else:
+        yield _compare(best, column, attack)
+    if LEFT_OUT in attack.notes:
+        yield (
+            "What an adversary learns from the release as a whole was not tried here, for so many rows take minutes;"
+            " it may go beyond this. `sqlanon attack` tries it, and this page takes what it finds."
+        )
+    elif not attack.scored:
+        believed = best is not None and best.believed
+        yield (
+            "No guesses were scored, for that takes the source: "
+            + (
+                "the adversary's own confidence may be too high or too low."
+                if believed
+                else "an adversary who learns from the release as a whole may get further than this."
+            )
+        )
+
+
+def _compare(best: Finding, column: str, attack: Attack) -> str:
+    reached = _of_hundred(best.reached or 0.0)
+    told = {
+        "composition": f"other releases of the same people leave {reached} with one possible {column}",
+        "background knowledge": f"in the worst group, the best guess at {column} is right for {reached}",
+    }.get(best.family, f"the best attack names {column} rightly for {reached}")
+    if best.believed:
+        told = f"by its own confidence, the best attack names {column} rightly for {reached}"
+    told = told[0].upper() + told[1:]
+    if best.promised is None:
+        return f"{told}; no confidence was promised. Weigh it before the release is handed on."
+    promised = _of_hundred(best.promised)
+    if (best.reached or 0.0) <= best.promised + CLEAR:
+        further = "further" if (best.reached or 0.0) <= best.promised else "clearly further"
+        told = f"{told}; promised was no more than {promised}."
+        return told if best.believed else f"{told} {_deny(attack, further)}"
+    return (
+        f"{told}; the promise speaks of {promised}. What goes beyond it ({best.family}: {best.attack}) is not covered"
+        " by the promise: weigh it before the release is handed on."
+    )
+
+
+def _deny(attack: Attack, further: str) -> str:
+    """Say that attacks get no further than the promise, as far as the findings have it so."""
+    beyond = [
+        one for one in attack.findings
+        if not one.headline and one.promised is not None and (one.reached or 0.0) > one.promised + CLEAR
+    ]  # fmt: skip
+    if not beyond:
+        return f"No attack tried here gets {further} than the promise."
+    named = ", ".join(dict.fromkeys(f"{one.attack} ({one.whom})" for one in beyond))
+    return (
+        f"From the release alone no attack tried here gets {further} than the promise over all people. Beyond it, for"
+        f" some of them or with more knowledge: {named}."
+    )
+
+
+def _of_hundred(share: float) -> str:
+    return f"{100 * share:.0f} of 100 people" if share >= 0.01 or share == 0 else f"{share:.2%} of the people"
 
 
 @dataclass(frozen=True)

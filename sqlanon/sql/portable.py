@@ -8,7 +8,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from sqlanon.errors import TemplateError
-from sqlanon.sql.arrays import nodes as arrays
+from sqlanon.sql.arrays import respelling as arrays
 from sqlanon.sql.differences import find_difference
 from sqlanon.sql.lists import is_constant_list, is_list
 

@@ -298,7 +298,7 @@ def test_spark_groups_classes_with_two_sensitive_columns_as_duckdb_does(spark, t
 def test_rows_that_spark_keeps_have_the_size_they_have(spark):
     from pyspark.sql.functions import expr
 
-    from sqlanon.engines.spark.kept_rows import keep_rows
+    from sqlanon.engines.spark.files import keep_rows
 
     def size(frame):
         return int(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes())
@@ -316,7 +316,7 @@ def test_rows_that_spark_keeps_have_the_size_they_have(spark):
 
 
 def test_few_rows_of_one_part_are_not_moved_before_they_are_summed(spark):
-    from sqlanon.engines.spark.kept_rows import keep_rows
+    from sqlanon.engines.spark.files import keep_rows
 
     def plan(parts):
         kept, _ = keep_rows(spark.range(1000).coalesce(parts))

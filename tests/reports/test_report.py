@@ -16,7 +16,7 @@ from sqlanon.cli.app import app
 from sqlanon.comparison.comparison import HEADS
 from sqlanon.errors import DataError, SourceError, TargetError, UsageError
 from sqlanon.releases.release import Release
-from sqlanon.reports.headline import tell_attack
+from sqlanon.reports.page import tell_attack
 from sqlanon.verification.checks import Check, Report
 from tests.databases import connect
 from tests.pages import BREAKOUT, ELEMENTS, SCRIPT, Reader, read_safely

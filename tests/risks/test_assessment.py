@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon.errors import DataError, TargetError, UsageError
-from sqlanon.risks.sampling import estimate_population_uniqueness
+from sqlanon.risks.assessment import estimate_population_uniqueness
 from sqlanon.risks.suggestion import read_name
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, ROOT
 from tests.databases import connect

@@ -14,8 +14,7 @@ from sqlanon.plans.plan import Check, Plan, Request, Source
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.portable import parse_portable
-from sqlanon.sql.shell_script import write_script
-from sqlanon.sql.shells import SHELLS
+from sqlanon.sql.shell_script import SHELLS, write_script
 from sqlanon.sql.spellings import DIALECTS, SPELLINGS
 from sqlanon.sql.translate import quote_relation, translate
 from tests.databases import connect

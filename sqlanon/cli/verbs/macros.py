@@ -40,17 +40,17 @@ def macros(
         raise UsageError("say which database the macros go into: --database FILE (or --sql to print them)")
     from sqlanon.cli import display
     from sqlanon.engines.connect import open_duckdb
-    from sqlanon.publishing import stored_format
+    from sqlanon.publishing import store_macros
 
     if convert:
-        stored_format.convert(Path(database))
+        store_macros.convert(Path(database))
     engine = open_duckdb(database, write=True)
     told = store_macros.describe(store_macros.drop(engine) if drop else store_macros.store(engine, overwrite))
     display.show_frame(told, how.value)
     if drop:
         say(f"dropped {len(told)} macros from {database}")
     else:
-        _say_next(database, stored_format.unreadable_version(engine))
+        _say_next(database, store_macros.unreadable_version(engine))
 
 
 def _say_next(database: str, newer: str | None) -> None:

@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from sqlanon.engines.spark.files import read_partitions, rename_partitions, write_partitions
-from sqlanon.engines.spark.kept_rows import keep_rows
-from sqlanon.engines.spark.key_frame import key_frame
+from sqlanon.engines.spark.files import (
+    keep_rows,
+    key_frame,
+    read_partitions,
+    read_whole,
+    rename_partitions,
+    write_partitions,
+)
 from sqlanon.engines.spark.session import required_settings
 from sqlanon.engines.spark.sources import count_lacking, form_of, item_type, read_source, type_name
-from sqlanon.engines.spark.whole_files import read_whole
 from sqlanon.engines.statement_text import translate_for_engine
 from sqlanon.errors import SqlanonError, TargetError, UsageError
 from sqlanon.key import Key

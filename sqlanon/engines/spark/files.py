@@ -1,9 +1,26 @@
-"""Parquet files that Spark writes, one for each partition, named in the order of their rows, and how it reads them."""
+"""Parquet files that Spark writes, one for each partition, named in the order of their rows, and how it reads them.
 
-from collections.abc import Sequence
-from contextlib import suppress
+The key as a one-row data frame that shows in no text of SQL, no plan and no file.
+
+Rows kept for the steps that follow: computed once, with a size that the planner can trust.
+
+Spark carries its guess of a checkpoint's size over from the plan behind it, and for a join it guesses the product of
+both sides. In a chain of steps the guess doubles its digits at each join, until to multiply it takes longer than to
+run the step; and nothing looks small enough to be sent to every worker. So a checkpoint is told the size of its rows.
+
+Nor does it know that rows of one part are together, and moves a table of counts by a stage of its own at each window
+and sum. Where they are few it is told; many rows in one part it may spread over its workers.
+
+Files read whole, each by one worker and in its order, so that windows over a file's rows move and sort none.
+
+Spark cuts files where it likes, and does not know that the rows of one lie in the order of their places: a window over
+each file moved all rows, sorted them, and spilled.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,10 +28,118 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col as column
 
-from sqlanon.engines.spark.classic import java_session
+from sqlanon.engines.spark.classic import frame_of, frame_of_plan, java_session, parts_of
 from sqlanon.engines.spark.sources import file_address
+from sqlanon.key import Key
 
+# no file is as large: none is cut, and a file counts as so much that no second one is read with it
+_WHOLE = str(2**40)
+_CUTS = ("spark.sql.files.maxPartitionBytes", "spark.sql.files.openCostInBytes")
+_SMALL = 2**22  # bytes: below them one worker is done before several have begun
 _WRITTEN_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"  # where Spark keeps it in a file's footer
+
+
+def read_whole(frame: DataFrame, file: str, place: str) -> DataFrame:
+    """Return rows of files, of which Spark is told that those of one `file` lie together, by `place`.
+
+    It is told, not proved: who asks has to look whether each place follows the one before it. A remote session, whose
+    plans are out of reach, is told nothing.
+    """
+    session, given = frame.sparkSession, cast(Any, frame)._jdf
+    java = java_session(session)
+    if java is None:
+        return frame
+    jvm: Any = session._jvm
+    with _uncut(session):
+        rows = given.queryExecution().toRdd()
+    plan = java.internalCreateDataFrame(rows, given.schema(), False).logicalPlan()
+    catalyst, columns = jvm.org.apache.spark.sql.catalyst, plan.output()
+    named = {columns.apply(number).name(): columns.apply(number) for number in range(columns.size())}
+    ascending = getattr(getattr(catalyst.expressions, "Ascending$"), "MODULE$")
+    order = getattr(getattr(catalyst.expressions, "SortOrder$"), "MODULE$")
+    by_file, by_place = (order.apply(named[name], ascending, _listed(jvm)) for name in (file, place))
+    # no hash leads to a file's worker: of a partitioning by ranges no join takes that it does
+    parts = catalyst.plans.physical.RangePartitioning(_listed(jvm, by_file), rows.getNumPartitions())
+    told, others = parts_of(plan)
+    told[2:4] = parts, _listed(jvm, by_file, by_place)
+    return frame_of_plan(plan.copy(*told, *others), session)
+
+
+def _listed(jvm: Any, *items: Any) -> Any:
+    """Return a list of Scala's."""
+    held = jvm.java.util.ArrayList()
+    for item in items:
+        held.append(item)
+    return jvm.scala.jdk.javaapi.CollectionConverters.asScala(held).toSeq()
+
+
+@contextmanager
+def _uncut(session: SparkSession) -> Iterator[None]:
+    """Let no file be cut in what is planned inside."""
+    conf: Any = session.conf
+    before = {name: conf.get(name) for name in _CUTS}
+    try:
+        for name in _CUTS:
+            conf.set(name, _WHOLE)
+        yield
+    finally:
+        for name, value in before.items():
+            conf.set(name, value)
+
+
+def keep_rows(frame: DataFrame) -> tuple[DataFrame, Callable[[], object]]:
+    """Compute the rows once and return them, their plan cut and its size (bytes in memory) known, and what frees them.
+
+    A checkpoint cuts the plan: rows that an executor loses are an error, never drawn anew.
+    """
+    kept: Any = frame.localCheckpoint()
+    session: Any = frame.sparkSession
+    java = java_session(session)
+    if java is None:
+        return cast(DataFrame, kept), lambda: None
+    jvm, plan = session._jvm, kept._jdf.logicalPlan()
+    own, others = parts_of(plan)  # of the others the session, its guessed size and what is known of its values
+    size = _size(session, plan)
+    others[1:3] = _statistics(session, size), jvm.scala.Option.empty()
+    if size is not None and size <= _SMALL and plan.rdd().getNumPartitions() == 1:
+        own[2] = getattr(getattr(jvm.org.apache.spark.sql.catalyst.plans.physical, "SinglePartition$"), "MODULE$")
+    # else they burden the memory until Java finds that nobody reads them, and with it whatever runs meanwhile
+    return frame_of_plan(plan.copy(*own, *others), session), lambda: plan.rdd().unpersist(False)
+
+
+def _size(session: SparkSession, plan: Any) -> int | None:
+    """Return how many bytes are kept; None where not all blocks are known."""
+    context: Any = session.sparkContext._jsc.sc()
+    with suppress(Py4JJavaError):  # blocks are told of by events; a session that is behind with them may not know yet
+        context.listenerBus().waitUntilEmpty()
+    number = plan.rdd().id()
+    blocks = (kept for kept in context.getRDDStorageInfo() if kept.id() == number)
+    # a table that only some parts are known of could be large, and look small
+    whole = (kept for kept in blocks if kept.numCachedPartitions() == kept.numPartitions())
+    sizes = (kept.memSize() + kept.diskSize() for kept in whole)
+    return next(sizes, 0 if plan.rdd().getNumPartitions() == 0 else None)
+
+
+def _statistics(session: SparkSession, size: int | None) -> Any:
+    """Return what the planner reads a size from (an Option of Statistics)."""
+    option = cast(Any, session._jvm).scala.Option
+    if size is None:
+        return option.empty()
+    # py4j cannot pass a large integer of Scala's; a range of n numbers is known to have 8 n bytes
+    numbers = java_session(session).range(max(size // 8, 1))
+    return option.apply(numbers.queryExecution().optimizedPlan().stats())
+
+
+def key_frame(session: SparkSession, key: Key) -> DataFrame:
+    """Return a data frame of one row and one column, `secret`."""
+    java = java_session(session)
+    if java is None:  # a remote session: the row travels inside the query
+        return session.createDataFrame([(key.text,)], "secret string")
+    jvm: Any = session._jvm  # what pyspark makes of a Python list goes through a temporary file
+    text = jvm.java.util.ArrayList()
+    text.append(key.text)
+    row = java.createDataset(text, jvm.org.apache.spark.sql.Encoders.STRING())
+    return frame_of(row, session).toDF("secret")
 
 
 def write_partitions(frame: DataFrame, folder: Path) -> None:

@@ -1,4 +1,7 @@
-"""Open Spark sessions of our own, and hold any session to the settings that our SQL takes for granted."""
+"""Open Spark sessions of our own, and hold any session to the settings that our SQL takes for granted.
+
+Spark's errors as ours: what the caller can do about each, and no value of the data.
+"""
 
 import logging
 import os
@@ -9,12 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from sqlanon.engines.spark.errors import translate_error
 from sqlanon.engines.statement_text import first_line
-from sqlanon.errors import SqlanonError, UsageError
+from sqlanon.errors import DataError, SourceError, SqlanonError, UsageError
 
+# conditions whose messages quote the value that could not be read, which may be a sensitive one
+_VALUE_ERRORS = re.compile(r"CAST_|ARITHMETIC|OVERFLOW|DIVIDE_BY_ZERO|NUMERIC_VALUE|DATETIME|INVALID_FRACTION")
 _SETTINGS = {  # what our SQL takes for granted
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
@@ -24,6 +29,22 @@ _SETTINGS = {  # what our SQL takes for granted
     "spark.sql.parser.quotedRegexColumnNames": "false",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
+
+
+def translate_error(error: Exception) -> SqlanonError:
+    """Return the exception of ours that says the same; a value of the data that Spark quotes is left out."""
+    line = first_line(error)
+    condition = error.getCondition() or "" if isinstance(error, PySparkException) else ""
+    if condition.startswith(("PATH_NOT_FOUND", "TABLE_OR_VIEW_NOT_FOUND", "CANNOT_INFER", "UNABLE_TO_INFER")):
+        return SourceError(line)
+    if _VALUE_ERRORS.search(condition) or _VALUE_ERRORS.search(line.partition("]")[0]):
+        return DataError(f"Spark cannot read a value of the source ({condition or 'a value'})")
+    # py4j raises these when the Java process is gone; they have no class that pyspark exports
+    if type(error).__name__ in ("Py4JNetworkError", "ConnectionRefusedError"):
+        return SourceError("the Spark session was lost; nothing was published: run again")
+    if type(error).__name__ in ("AnalysisException", "ParseException"):
+        return UsageError(line)
+    return SqlanonError(line)
 
 
 def connect(

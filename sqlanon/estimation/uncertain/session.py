@@ -2,25 +2,131 @@
 
 A cell tells a node and how many alternatives, or a largest value and how many: the recipient knows what it may hold,
 its candidates.
+
+A release of uncertain data loaded for estimation: cells, what each may hold, and sets of sensitive values.
 """
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.printed_script import MOMENTS, write_script
+from sqlanon.estimation.sound_tables import load_sound, render_soundness
+from sqlanon.estimation.uncertain.cell_tables import CellTables
 from sqlanon.estimation.uncertain.sum_run import SumRun
-from sqlanon.estimation.uncertain.tables import UncertainTables
 from sqlanon.estimators import choose_estimator
+from sqlanon.methods.uncertain.read_manifest import Described, described, held_below
+from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.query_reader import parse_query
 
-if TYPE_CHECKING:
-    import pandas as pd
-
+FOLDER = "estimation/uncertain"
 FORM = "uncertain"
+
+
+class UncertainTables(CellTables):
+    """Hold the tables that every query over uncertain data reads; each column's own are made when it is first read."""
+
+    def __init__(self, engine: Engine, tables: Mapping[str, Sql], manifest: Mapping[str, Any]) -> None:
+        """Take the published tables (`qit`, `st`) of a release; nothing runs before the first query."""
+        columns = manifest["columns"]
+        self.described: Described = described(dict(manifest))
+        self.quasi = list(self.described.quasi)
+        (self.sensitive,) = columns["sensitive"]
+        values = {
+            "labels": [],
+            "quasi": self.described.fields,
+            "hidden": list(self.described.hidden),
+            "values": list(columns["values"]),
+            **{f"{role}_column": columns[role] for role in ("group", "count", "qiid", "alternatives")},
+        }
+        names = {f"quasi_{n}": name for n, name in enumerate(self.quasi, start=1)} | {"sensitive": self.sensitive}
+        super().__init__(engine, tables, values, names)
+        self._loaded = False
+        for name, _ in (*self._render_tables(), ("held", "")):
+            self.relations[name] = relation_name(self.prefix, name)
+
+    @property
+    def types(self) -> dict[int, Sql]:
+        """Return the type of each quasi column's values, by its place from 1."""
+        return {place: Sql(self.described.types[name]) for place, name in enumerate(self.quasi, start=1)}
+
+    def load(self) -> None:
+        """Make the tables at the first call; raise ReleaseError where they are no QIT and ST that fit each other."""
+        if not self._loaded:
+            load_sound(self, self._keep_tables, "uncertain data")
+            self._loaded = True
+
+    def _keep_tables(self) -> None:
+        self.keep_frame("held", self._frame_hierarchies())
+        for name, sql in self._render_tables():
+            self.keep(name, sql)
+        (rows,) = self.engine.rows(self.render_own("hidden_rows"))
+        self.shown_rows, self.hidden_rows = int(rows["shown"]), int(rows["hidden"])
+
+    def render_own(self, template: str, given: Mapping[str, Sql] | None = None, **values: object) -> str:
+        """Render one of the templates for uncertain data."""
+        return self.render(f"{FOLDER}/{template}", {**self.relations, **(given or {})}, **values)
+
+    def loading_statements(self) -> list[tuple[str, str]]:
+        """Return the names and texts of what the first query runs; `held` is filled from the release's hierarchies."""
+        return [
+            ("soundness", render_soundness(self)),
+            *self._render_tables(),
+            ("hidden_rows", self.render_own("hidden_rows")),
+        ]
+
+    def _render_tables(self) -> list[tuple[str, str]]:
+        given = {name: relation_name(self.prefix, name) for name in ("unfolded", "place", "set_line", "value")}
+        cells = {place: relation_name(self.prefix, f"cell_{place}") for place in self.types}
+        # A cell of a column with a hierarchy shows a node, which is text whatever the type of the values below it.
+        read = {place: Sql("varchar") if place in self.described.trees else kind for place, kind in self.types.items()}
+        return [
+            ("unfolded", self.render("shared/unfolded", self.relations)),
+            ("place", self.render("shared/place", self.relations)),
+            *((f"cell_{n}", self.render_own("cell", given, number=n, kind=kind)) for n, kind in read.items()),
+            ("cell_person", self.render_own("cell_person", given, cells=list(cells.items()))),
+            ("set_line", self.render("shared/set_line", self.relations)),
+            ("value", self.render_own("alternative_value", given)),
+            ("alternative", self.render_own("alternative", given)),
+        ]
+
+    def _frame_hierarchies(self) -> pd.DataFrame:
+        """Return every value of every hierarchy with each node at or above it, and NULL, which is a value like any."""
+        lines: list[tuple[int, str | None, str | None]] = []
+        for place in self.described.trees:
+            hierarchy = self.described.hierarchies[self.quasi[place - 1]]
+            lines += ((place, value, node) for value, node in held_below(hierarchy))
+            # a group with a row without a value is generalized to the root
+            lines += [(place, None, None), (place, None, hierarchy.root)]
+        frame = pd.DataFrame(lines, columns=["attribute", "name", "node"])
+        return frame.astype({"attribute": "int64", "name": "string", "node": "string"})
+
+    # -- one column ----------------------------------------------------------------------------
+
+    def render_candidates(self, place: int, constants: Sequence[Sql] = ()) -> str:
+        """Write the query for the values that cells of a column may hold."""
+        if place in self.described.trees:
+            return self.render_own("candidate_held", number=place, kind=self.types[place])
+        return self.render_own("candidate_published", {"cell": self.relations[f"cell_{place}"]}, number=place)
+
+    def render_spread(self, place: int, marked: Sql, candidate: Sql, signature: Sql) -> str:
+        """Write the query for how likely each cell of a column has each signature."""
+        given = {"cell": self.relations[f"cell_{place}"], "marked": marked}
+        if place in self.described.trees:
+            return self.render_own("spread_held", given, number=place)
+        if place in self.described.plain:
+            return self.render_own("spread_certain", given)
+        return self.render_own("spread_ordered", given | {"signature": signature})
+
+    def close(self) -> None:
+        """Drop the temporary tables; they are made again where they are needed again."""
+        super().close()
+        self._loaded = False
 
 
 class Session:

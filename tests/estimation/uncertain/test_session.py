@@ -377,7 +377,7 @@ def test_other_estimators_are_refused(paper):
 def test_a_damaged_release_is_no_evidence(tmp_path):
     damaged = {**TABLE_8, "lines": TABLE_8["lines"][:-1]}
     release = sqlanon.open(write_release(tmp_path / "damaged", **damaged))
-    with pytest.raises(ReleaseError, match="the release is damaged: 1 groups are not as large in QIT as in ST"):
+    with pytest.raises(ReleaseError, match="the release is damaged: 1 group is not as large in QIT as in ST"):
         release.estimate("SELECT COUNT(*) FROM release")
     old = [(*person[:2], ("Master", "old", "M"), 3) if person[0] == "t5" else person for person in TABLE_8["people"]]
     release = sqlanon.open(write_release(tmp_path / "wrong", **{**TABLE_8, "people": old}))

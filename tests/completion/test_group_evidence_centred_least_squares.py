@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sqlanon.completion.centred_least_squares import ClassTotals, estimate_cell_counts
+from sqlanon.completion.group_evidence import ClassTotals, estimate_cell_counts
 
 
 def estimate(held, hits, weights=None):

@@ -6,8 +6,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sqlanon.breaches.chains import sampled_worlds
-from sqlanon.breaches.chains.sampled_worlds import Patch, SampledWorlds, bound_share
+from sqlanon.breaches.chains import sampling
+from sqlanon.breaches.chains.sampling import Patch, SampledWorlds, bound_share
 
 
 def draw_tuples(draw, count):
@@ -53,7 +53,7 @@ def test_intervals_hold_the_truth(away):
 
 def test_what_no_sweep_settles_counts_for_both_sides(monkeypatch):
     tuples = [(0, 10, 20), (0, 10, 21), (1, 10, 20), (1, 11, 21)]
-    monkeypatch.setattr(sampled_worlds, "SWEEPS", 0)
+    monkeypatch.setattr(sampling, "SWEEPS", 0)
     worlds = SampledWorlds(Patch(np.array(tuples), count_degrees(tuples)), 1, np.random.Philox(1))
     assert worlds.count_uncovered({0}) == (0, 64)
     assert worlds.count_uncovered({3}) == (64, 64)  # street 11 has no other tuple, whatever is taken

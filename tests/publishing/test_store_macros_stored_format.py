@@ -6,8 +6,7 @@ import pytest
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import TargetError
 from sqlanon.publishing.demo import tour
-from sqlanon.publishing.store_macros import store
-from sqlanon.publishing.stored_format import convert
+from sqlanon.publishing.store_macros import convert, store
 from tests.client import Client
 from tests.conftest import FEW_PATIENTS
 
@@ -84,7 +83,7 @@ def test_what_cannot_be_converted_stands(tmp_path, monkeypatch):
     path = tmp_path / "a.duckdb"
     duckdb.connect(str(path)).close()
     kept = path.read_bytes()
-    monkeypatch.setattr("sqlanon.publishing.stored_format.READABLE_STORAGE", "v0.0.1")
+    monkeypatch.setattr("sqlanon.publishing.store_macros.READABLE_STORAGE", "v0.0.1")
     with pytest.raises(TargetError, match="cannot convert"):
         convert(path)
     assert path.read_bytes() == kept and [one.name for one in tmp_path.iterdir()] == ["a.duckdb"]
