@@ -303,7 +303,7 @@ BAD = {
     "nan": ("sex,disease,probability\nF,d1,nan\nM,d1,0.1", 2, "1 of 2 probabilities"),
     "sums": ("sex,disease,probability\nF,d1,0.6\nF,d2,0.5\nM,d1,0.1", 2, "sum to more than 1"),
     "twice": ("sex,disease,probability\nF,d1,0.1\nF,d1,0.1\nM,d1,0.1", 2, "several rows"),
-    "no_male": ("sex,disease,probability\nF,d1,0.5\nX,d1,0.5", 3, "no probability for 1 signatures of the data,"),
+    "no_male": ("sex,disease,probability\nF,d1,0.5\nX,d1,0.5", 3, "no probability for 1 signature of the data,"),
     "foreign": ("income,disease,probability\n1,d1,0.5", 2, "a column 'income', which is no quasi column"),
     "unnamed": ("sex,disease\nF,d1", 2, "has no column 'probability'"),
     "words": ("sex,disease,probability\nF,d1,often", 2, "the column 'probability' holds VARCHAR"),

@@ -45,7 +45,7 @@ def test_the_only_man_of_the_papers_table_finds_no_company(con):
         sqlanon.robust(con, PATIENTS, **asked)
     assert str(refused.value) == (
         "r = 2 is not possible: 1 of 4 rows (25.00%) find no group of 2 rows with different values of 'disease' and one"
-        " signature, and max_suppressed allows 1%; most of them have the signature (Male) with 1 (1 signatures leave"
+        " signature, and max_suppressed allows 1%; most of them have the signature (Male) with 1 (1 signature leave"
         " rows over); no r of 2 or more works with these backgrounds; max_suppressed=0.25 leaves them out"
     )
 
@@ -255,7 +255,7 @@ def test_numbers_that_are_none_and_empty_texts_survive_being_kept(con, tmp_path)
     [
         (["a.txt"], "neither .parquet nor .csv"),
         (["nowhere/a.csv"], "no folder"),
-        (["a.csv", "b.csv"], "1 tables are learned from the data, and 2 files are to keep them"),
+        (["a.csv", "b.csv"], "1 table is learned from the data, and 2 files are to keep them"),
     ],
 )
 def test_a_file_that_cannot_be_kept_is_refused_before_anything_runs(con, tmp_path, kept, message):
@@ -318,8 +318,8 @@ TABLES = [
     ("values ('m', 's0', null), ('f', 's0', 0.1)", "1 of 2 probabilities are not from 0 to 1"),
     ("values ('m', 's0', 'nan'::double), ('f', 's0', 0.1)", "1 of 2 probabilities are not from 0 to 1"),
     ("values ('m', 's0', 0.1), ('m', 's0', 0.1), ('f', 's0', 0.1)", "1 pairs of signature and value have several rows"),
-    ("values ('m', 's0', 0.6), ('m', 's1', 0.6), ('f', 's0', 0.1)", "probabilities of 1 signatures sum to more than 1"),
-    ("values ('m', 's0', 0.1)", "names no probability for 1 signatures of the data, 200 rows .sex = f."),
+    ("values ('m', 's0', 0.6), ('m', 's1', 0.6), ('f', 's0', 0.1)", "probabilities of 1 signature sum to more than 1"),
+    ("values ('m', 's0', 0.1)", "names no probability for 1 signature of the data, 200 rows .sex = f."),
     ("values ('m', 's0', 0), ('f', 's0', 0.0)", "gives probability 0 to 1 values of 's' under every signature"),
 ]
 

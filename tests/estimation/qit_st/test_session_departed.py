@@ -83,7 +83,7 @@ def test_groups_that_are_too_large_or_empty_are_no_release(con):
     with pytest.raises(ReleaseError, match="the release is damaged"):
         opened(con, 1).answer("SELECT COUNT(*) AS n FROM release")
     con.execute("insert into st values (100000, 'v1', 1)")
-    with pytest.raises(ReleaseError, match="1 groups are not as large"):
+    with pytest.raises(ReleaseError, match="1 group is not as large"):
         opened(con).answer("SELECT COUNT(*) AS n FROM release")
     con.execute("delete from st where group_id = 100000")
     con.execute("insert into qit select 30, (select min(group_id) from qit) from range(4)")
