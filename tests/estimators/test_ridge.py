@@ -307,6 +307,38 @@ def test_intervals_hold_the_truth():
     assert np.mean(np.concatenate([*found.values()])) >= 0.94, held
 
 
+def concentrated(random, count=4000):
+    """Draw rows by school, age, married, work: a school's own two kinds of work are most of what its people do."""
+    school, age = random.integers(0, 6, count), random.integers(20, 60, count)
+    own = random.random(count) < 0.55
+    work = np.where(own, 2 * school + (random.random(count) < 0.3), 12 + random.integers(0, 60, count))
+    # who does a school's own work is married far more often, and all others there are as they are elsewhere
+    married = (random.random(count) < np.where(own, 0.8, 0.25)).astype(int)
+    return school, age, married, work
+
+
+def test_intervals_hold_where_values_stand_in_every_group_of_a_class():
+    """6 fixed draws of 4,000 rows, 72 values: groups cannot tell what a school's own work does there."""
+    random, held = np.random.default_rng(529), []
+    school, age, married, work = concentrated(random)
+    for _ in range(6):
+        group = dealt(work, school, 3, random)
+        rows = zip(*(array.tolist() for array in (school, age, married, work, group)), strict=True)
+        rows = list(rows)
+        kept = [row for row in rows if row[-1] >= 0]
+        names = ["school", "age", "married", "work"]
+        session = robust(kept, names, ["school"], dropped=len(rows) - len(kept))
+        everywhere = session.classes.load_systems().everywhere
+        assert len(everywhere.code) >= 6
+        for code in range(0, 12):
+            row = session.answer(f"{COUNT} married = 1 and work = {code}").iloc[0]
+            truth = sum(one[2] == 1 and one[3] == code for one in rows)
+            held.append(row["count_low"] <= truth <= row["count_high"])
+        session.close()
+        session.con.close()
+    assert np.mean(held) >= 0.94, np.mean(held)
+
+
 # -- what a release leaves out -------------------------------------------------------------------
 
 

@@ -61,7 +61,7 @@ class ClassRun(UniformRun):
             rows = inference.moments.row_count + self.classes.left_out
             self.messages.append(
                 f"the release leaves out {self.classes.left_out:,} of {rows:,.0f} rows: answers count those published,"
-                " intervals reach as far as the others may take them"
+                " intervals reach as far as the others may take them, which is only a bound"
             )
         super().tell_limits(inference, undetermined, exact)
 
