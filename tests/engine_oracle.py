@@ -18,7 +18,7 @@ WAYS = {
     "without optimizer": ("pragma disable_optimizer", "pragma enable_optimizer"),
     "one thread": ("set threads = 1", "set threads = 2"),
     "four threads": ("set threads = 4", "set threads = 2"),
-    # joins, groups and sorts in parts, as if there were too little memory
+    # hash joins in parts, as if there were too little memory
     "in parts": ("set debug_force_external = true", "set debug_force_external = false"),
 }
 # statements whose rows are allowed to differ, by a piece of their text, and why: the one list of these
