@@ -106,9 +106,9 @@ def test_rows_in_the_order_of_people_are_found(con, before, monkeypatch):
     # the rows of a careless publisher: as the source has them, or sorted by age before the ages became ranges
     leaky = planted(
         release,
-        "select d.* from (select distinct * exclude (value) from {data}) b join people p on p.age between age_low and"
-        " age_high and list_contains(b.area::json::varchar[], p.area) join lateral (select b.*, p.value as value) d on"
-        f" true order by b.age_low, b.area, {before}",
+        "select b.*, p.value as value from (select distinct * exclude (value) from {data}) b join people p on p.age"
+        " between age_low and age_high and list_contains(b.area::json::varchar[], p.area)"
+        f" order by b.age_low, b.area, {before}",
     )
     result = sqlanon.attack(leaky, against="people", id="id")
     order = finding(result, "order", "as they lie")
