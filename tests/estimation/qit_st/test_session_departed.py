@@ -87,5 +87,5 @@ def test_groups_that_are_too_large_or_empty_are_no_release(con):
         opened(con).answer("SELECT COUNT(*) AS n FROM release")
     con.execute("delete from st where group_id = 100000")
     con.execute("insert into qit select 30, (select min(group_id) from qit) from range(4)")
-    with pytest.raises(ReleaseError, match="groups are not as large"):
+    with pytest.raises(ReleaseError, match="group is not as large"):
         opened(con).answer("SELECT COUNT(*) AS n FROM release")
