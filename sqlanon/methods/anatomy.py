@@ -187,6 +187,7 @@ ANATOMY = Method(
         check_suppressed,
     ),
     outputs=(publish_qit, publish_st),
+    linked=several_steps.link_rows,
     followed=(
         *republication.BEGINNING,
         republication.match_persons,

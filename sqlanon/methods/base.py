@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Self, TypeVar, cast
 
 from sqlanon.errors import UsageError
+from sqlanon.methods.packing import LAYOUT
 from sqlanon.methods.parameters import Parameter, declared, types_of
 from sqlanon.methods.request_options import RequestOptions
 from sqlanon.plans import json_schema
@@ -18,6 +19,7 @@ from sqlanon.plans.plan import (
     Beside,
     Figures,
     KeptFile,
+    LinkedRows,
     Measure,
     Plan,
     Publication,
@@ -115,6 +117,10 @@ def _measure(design: Design, replan: Callable[[Row], Plan]) -> Measure | None:
     return None if design.measure is None else Measure(*design.measure, replan)
 
 
+def _link(compared: tuple[Statement, ...], layout: Sql | None) -> LinkedRows | None:
+    return LinkedRows(tuple(statement.sql for statement in compared), layout) if compared else None
+
+
 @dataclass(frozen=True)
 class Method(Generic[D]):
     """A published system as this project runs it.
@@ -131,6 +137,7 @@ class Method(Generic[D]):
     many quasi columns it takes: engines refuse statements of a thousand nested terms, and plan those below for minutes.
     followed, followed_outputs: the steps of a release under a ledger; no_ledger: why there are none. recorded: the
     schemas of what the manifest's `parameters` say beside the method's own, or in place of one; None: they say nothing.
+    linked: the rows that a run knows to the end, one step for each sensitive column: they are compared, not published.
     """
 
     name: str
@@ -158,6 +165,7 @@ class Method(Generic[D]):
     no_ledger: str = ""
     most_columns: int = 400
     recorded: Mapping[str, Schema | None] = field(default_factory=dict)
+    linked: Callable[[D], Steps] = lambda design: ()
     _declared: dict[str, Parameter] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -251,13 +259,16 @@ class Method(Generic[D]):
         # both phases are rendered together, so that a value that no step reads is found wherever it stands
         given = {"key": secret, **(known.relations if known is not None else {})}
         given |= {name: relation_name(design.prefix, name) for name in design.figures}
-        built = build((*first, *second), design.values, design.prefix, given)
+        linked = self.linked(design) if known is None else ()
+        built = build((*first, *second, *linked), design.values, design.prefix, given)
+        published, compared = built[len(first) : len(first) + len(second)], built[len(first) + len(second) :]
         publication = Publication(
-            outputs=cast(tuple[Statement, ...], built[len(first) :]),
+            outputs=cast(tuple[Statement, ...], published),
             parameters=self._recorded(design, values),
             columns=design.columns,
             guarantee=design.guarantee,
             learned=design.learned,
+            linked=_link(cast(tuple[Statement, ...], compared), given.get(LAYOUT)),
         )
         return built[: len(first)], publication
 

@@ -226,10 +226,21 @@ class Figures:
 
 
 @dataclass(frozen=True)
+class LinkedRows:
+    """What a run knows of its rows to the end, and no release shows: a SELECT for each sensitive column.
+
+    Its columns: quasi_1 … (or `packed`, by the ranges in the relation `layout`), `sensitive`, `group_id`.
+    """
+
+    selects: tuple[str, ...]
+    layout: Sql | None = None
+
+
+@dataclass(frozen=True)
 class Publication:
     """The second phase of a plan: the published tables, and what the manifest says of them.
 
-    learned: what the publisher may see and the manifest does not say.
+    learned: what the publisher may see and the manifest does not say. linked: what the tables are compared with.
     """
 
     outputs: tuple[Statement, ...]
@@ -237,6 +248,7 @@ class Publication:
     columns: Mapping[str, Any] = field(default_factory=dict)
     guarantee: Mapping[str, object] = field(default_factory=dict)
     learned: Mapping[str, Any] = field(default_factory=dict)
+    linked: LinkedRows | None = None
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,9 @@ def publish(
         manifest = new_manifest(plan.method, publication, engine.name, {}, plan.dropped_rows(reports))
         with kept.saved_tables(engine), target:
             outputs, known = publication.outputs, _known(plan, engine)
-            manifest, tables, report = write_verified(engine, target, outputs, manifest, against, accept, known)
+            manifest, tables, report = write_verified(
+                engine, target, outputs, manifest, against, accept, known, publication.linked
+            )
         given_away = _given_away(asked, engine, *against)
     # a directory is opened as its recipient will, from the files
     release = open_release(out) if out is not None else Release(engine, tables, manifest, Place(schema=into))

@@ -11,7 +11,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import VerificationError
 from sqlanon.plans.json_schema import shown_path
 from sqlanon.plans.manifest import Manifest
-from sqlanon.plans.plan import Source
+from sqlanon.plans.plan import LinkedRows, Source
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.releases.forms import form_of
@@ -31,12 +31,14 @@ def write_verified(
     against: tuple[Source, Mapping[str, str]] | None = None,
     accept: Callable[[Manifest], None] | None = None,
     backgrounds: Sequence[Background] = (),
+    linked: LinkedRows | None = None,
 ) -> tuple[Manifest, dict[str, Sql], Report]:
     """Write `outputs` to `target`, verify what was written, and let it become visible only then.
 
     against: (Source, types) of the microdata, to compare multisets with; None where it is not at hand.
     accept: looks at the finished manifest last, and raises where the release is not wanted.
     backgrounds: distributions whose posteriors are reported, and held to 1/r where that is promised.
+    linked: what the run knows of its rows, to compare with the source and with what was written.
     Returns the finished manifest, SQL that reads each table, and the report.
     Raises VerificationError where a check fails: nothing becomes visible.
     """
@@ -45,7 +47,7 @@ def write_verified(
         log.info("writing %s", output.name)
         tables[output.name] = target.write(output)
     log.info("verifying release")
-    report = _verify(PublishedTables(engine, tables, manifest), against, backgrounds)
+    report = _verify(PublishedTables(engine, tables, manifest, linked=linked), against, backgrounds)
     # what cannot be proved from the tables alone is not refused: `backgrounds` prove it, where they are at hand
     if report.holds is False:
         raise VerificationError(f"the release failed its own verification and was not published: {report.failed()}")

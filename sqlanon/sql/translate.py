@@ -135,11 +135,20 @@ def _respell_named(node: exp.Anonymous, dialect: str) -> None:
     elif node.name.lower() == "hash":
         if not SPELLINGS[dialect].hash:
             raise TemplateError(f"{dialect} has no hash of its own that a template may ask for")
-        _put(node, SPELLINGS[dialect].hash, dialect, node.expressions[0])
+        _respell_hash(node, dialect)
     elif node.name.lower() in ("hash_bytes", "bytes_text"):
         _respell_bytes(node, dialect)
     elif node.name.lower() == "row":
         _respell_row(node, dialect)
+
+
+def _respell_hash(node: exp.Anonymous, dialect: str) -> None:
+    hashed = node.expressions[0]
+    if SPELLINGS[dialect].fences and isinstance(hashed, exp.Anonymous) and hashed.name.lower() == "row":
+        # a record of any types has a text; not every type has a hash
+        hashed = exp.cast(hashed, exp.DType.TEXT)
+        _fence(node.parent_select)
+    _put(node, SPELLINGS[dialect].hash, dialect, hashed)
 
 
 def _respell_bytes(node: exp.Anonymous, dialect: str) -> None:

@@ -10,7 +10,7 @@ from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import plain, shorten_hashes, words
 from sqlanon.plans.build import build
 from sqlanon.plans.manifest import Manifest
-from sqlanon.plans.plan import Row, Source, Step, statements_of
+from sqlanon.plans.plan import LinkedRows, Row, Source, Step, statements_of
 from sqlanon.plans.templates import Sql
 from sqlanon.text_tables import write_whole
 
@@ -128,12 +128,14 @@ class PublishedTables:
     """The tables of a release as they stand in an engine, and its manifest.
 
     answers: where several looks at the same tables ask the same, the answers by the text of the query.
+    linked: what the run that wrote them still knows of its rows.
     """
 
     engine: Engine
     tables: Mapping[str, Sql]
     manifest: Manifest
     answers: dict[str, Row] | None = field(default=None, compare=False, repr=False)
+    linked: LinkedRows | None = None
 
     def answer(self, sql: str) -> Row:
         """Return the one row of a query over the tables."""

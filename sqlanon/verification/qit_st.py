@@ -9,12 +9,15 @@ from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import REPORTED, Check, PublishedTables, Report
+from sqlanon.verification.linkage import compare_links
 from sqlanon.verification.multisets import WEIGHT, align_columns, multiset_check, multiset_query
 from sqlanon.verification.row_order import order_check, order_queries
 
 TABLES = ("qit", "st")
 EQUAL = "every group as large in QIT as in ST"
 AT_MOST = "no group larger in QIT than in ST, and none without a row: others of it have departed"
+QUASI_ROWS = "quasi_rows"
+SAME_ROWS = {"added_rows": 0, "missing_rows": 0}
 OWN_GROUP = "own_group"  # the check that everybody's value is one of their group
 COUNTS = ("rows", "groups", "qit_rows", "st_rows")  # figures that the manifest has outside of `verified`
 WHOLE_NUMBER_TYPES = (
@@ -150,7 +153,7 @@ def against_queries(published: PublishedTables, source: Source, types: Mapping[s
     columns = published.manifest["columns"]
     count = ident(columns["count"])
     return [
-        ("quasi_rows", multiset_query(published, "qit", columns["quasi"], Sql("1"), source, types)),
+        (QUASI_ROWS, multiset_query(published, "qit", columns["quasi"], Sql("1"), source, types)),
         ("sensitive_counts", multiset_query(published, "st", columns["sensitive"], count, source, types)),
         (OWN_GROUP, _own_group_query(published, source, types)),
     ]
@@ -176,17 +179,26 @@ def _own_group_query(published: PublishedTables, source: Source, types: Mapping[
 
 def verify_against(published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
     """Check that the published values are the source's, up to the dropped rows, and in the groups of their people."""
-    dropped = published.manifest["dropped_rows"]
-    return tuple(
-        _judge(published.manifest, name, published.answer(sql), dropped)
-        for name, sql in against_queries(published, source, types)
-    )
+    manifest, dropped = published.manifest, published.manifest["dropped_rows"]
+    queries = against_queries(published, source, types)
+    if published.linked is None:
+        return tuple(_judge(manifest, name, published.answer(sql), dropped) for name, sql in queries)
+    links = compare_links(published, source, types)
+    counted: list[Check] = []
+    for name, sql in queries:
+        if name == OWN_GROUP:
+            found = {"people": links.people, "in_wrong_groups": links.misplaced}
+            counted.append(Check(name, "nobody in a group without their value", found, not links.misplaced))
+        else:
+            same = name == QUASI_ROWS and links.same_quasi
+            counted.append(_judge(manifest, name, SAME_ROWS if same else published.answer(sql), dropped))
+    return tuple(counted)
 
 
 def _judge(manifest: Manifest, name: str, row: Mapping[str, Any], dropped: int) -> Check:
     if name == OWN_GROUP:
         return _judge_groups(manifest, row)
-    if name == "quasi_rows" or not follows(manifest):
+    if name == QUASI_ROWS or not follows(manifest):
         return multiset_check(name, row, dropped)
     # ST holds what departed members brought, and under `keep` values that are out of date. The figures would tell of
     # values that are not shown, so that a release says only whether they agree

@@ -11,10 +11,12 @@ from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import Check, PublishedTables, Report, equal_figures
+from sqlanon.verification.linkage import count_misplaced
 from sqlanon.verification.multisets import align_columns, multiset_check, multiset_query
 from sqlanon.verification.row_order import order_check, order_queries
 
 TABLES = ("data",)
+OWN_VALUE = "own_group"  # the check that everybody brought their own value into their group
 FALSE_ALARM = 1e-6  # how often a sound release may fail the check of its published counts
 
 
@@ -90,7 +92,8 @@ def _gamma_check(manifest: Manifest, rows: int) -> Check:
 
 def verified_figures(report: Report) -> dict[str, Any]:
     """Return what the manifest says of the verification: that each check held; no figure of sensitive values."""
-    return {check.name: "holds" if check.holds else "not run" for check in report.checks}
+    # nobody's own value is another one: a release that is published says so by being there
+    return {check.name: "holds" if check.holds else "not run" for check in report.checks if check.name != OWN_VALUE}
 
 
 def against_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -146,7 +149,13 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
             retention[column] = int(rows[0]["person_count"]), int(rows[0]["retained_count"])
         else:
             worst[column] = _least_probability(rows, gammas[column], drops)
-    return (*checks, _retention_check(retention, gammas, manifest), _counts_check(worst, manifest))
+    checks += [_retention_check(retention, gammas, manifest), _counts_check(worst, manifest)]
+    if published.linked is not None:
+        known = _without_unknown(manifest, source, types)
+        misplaced = count_misplaced(published, known, types, manifest["columns"]["sensitive"])
+        required = "nobody in a decoy group with another's value"
+        checks.append(Check(OWN_VALUE, required, misplaced, not misplaced["in_wrong_groups"]))
+    return tuple(checks)
 
 
 def _retention_check(retention: Mapping[str, tuple[int, int]], gammas: Mapping[str, int], manifest: Manifest) -> Check:

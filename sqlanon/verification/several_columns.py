@@ -5,12 +5,13 @@ group, or a box, is not published.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from sqlanon.errors import ReleaseError
 from sqlanon.methods.published_forms import one_column, sensitive_tables
 from sqlanon.plans.manifest import Manifest, follows
-from sqlanon.plans.plan import Row, Source
+from sqlanon.plans.plan import LinkedRows, Row, Source
 from sqlanon.verification.checks import Check, PublishedTables, Report, Verification
 
 LEAST = ("diversity", "k", "l")  # checks of a figure that fails where it is too small
@@ -109,9 +110,15 @@ def by_column(published: PublishedTables) -> dict[str, PublishedTables]:
     What is asked of the tables that all columns share is asked once.
     """
     answers: dict[str, Row] = {}
+    names = published.manifest["columns"]["sensitive"]
+    linked: list[LinkedRows | None] = [None] * len(names)
+    if published.linked is not None:
+        linked = [replace(published.linked, selects=(select,)) for select in published.linked.selects]
     return {
-        column: PublishedTables(published.engine, *one_column(published.tables, published.manifest, column), answers)
-        for column in published.manifest["columns"]["sensitive"]
+        column: PublishedTables(
+            published.engine, *one_column(published.tables, published.manifest, column), answers, own
+        )
+        for column, own in zip(names, linked, strict=True)
     }
 
 

@@ -184,6 +184,51 @@ def test_codes_that_are_swapped_between_steps_are_found_before_anything_is_publi
     assert swapped == [2] and not (tmp_path / "release").exists()
 
 
+# two rows of different quasi values change codes, whichever groups they are in
+CHANGED = """
+with pair as (
+    select one.rowid as first, other.rowid as second, one.code as first_code, other.code as second_code
+    from {table} one join {table} other on other.code <> one.code and other.{quasi} <> one.{quasi}
+    limit 1
+)
+update {table} as changed set code = case when changed.rowid = first then second_code else first_code end
+from pair where changed.rowid in (first, second)
+"""
+
+
+@pytest.mark.parametrize(
+    ("method", "asked", "step", "is_text"),
+    [
+        ("anatomy", {"l": 3}, "grouped", False),
+        ("anatomy", {"l": 3}, "grouped", True),
+        ("splu", {"gamma": 4}, "ordered", False),
+        ("splu", {"gamma": 4, "residue": "keep"}, "ordered", True),
+    ],
+)
+def test_codes_are_swapped_where_nobody_is_unique(con, monkeypatch, tmp_path, method, asked, step, is_text):
+    """Ten rows for each combination of quasi values: whom a value belongs to only the run can tell."""
+    sex = "case when i % 2 = 0 then 'm' else 'f' end" if is_text else "(i % 2)"
+    con.execute(
+        f"create table people as select {sex} as sex, (i % 16)::integer as ward, 'd' || (hash(i, 4) % 9) as disease"
+        " from range(321) t(i)"
+    )
+    create, swapped = DuckDBEngine.create, []
+
+    def create_and_swap(engine, statement, lasting=False):
+        create(engine, statement, lasting)
+        if statement.name == step:
+            sql = CHANGED.format(table=statement.relation, quasi="quasi_1" if is_text else "packed")
+            swapped.extend(engine.connection.execute(sql).fetchone())
+
+    roles = {"quasi": ["sex", "ward"], "sensitive": "disease", "key": "ab" * 32}
+    publish = getattr(sqlanon, method)
+    assert publish(con, "people", **roles, **asked).verify(against="people").holds is not False
+    monkeypatch.setattr(DuckDBEngine, "create", create_and_swap)
+    with pytest.raises(sqlanon.VerificationError, match=r"own_group.*'in_wrong_groups': 2"):
+        publish(con, "people", out=tmp_path / "release", **roles, **asked)
+    assert swapped == [2] and not (tmp_path / "release").exists()
+
+
 def test_verify_as_json(shell):
     done = shell(
         "verify",

@@ -38,7 +38,7 @@ from sqlanon.methods.robust.followed import check_first_surplus, gather_classes,
 from sqlanon.methods.robust.macros import MACROS
 from sqlanon.methods.robust.options import RobustOptions
 from sqlanon.methods.robust.repair import repair_groups
-from sqlanon.methods.several_columns.steps import publish_st
+from sqlanon.methods.several_columns.steps import link_rows, publish_st
 from sqlanon.methods.uniqueness import check_quasi
 from sqlanon.plans import json_schema
 
@@ -100,6 +100,7 @@ ROBUST: Method[Robustness] = Method(
     design=design,
     steps=(group_classes,),
     outputs=(publish_qit, publish_st),
+    linked=link_rows,
     sentence="Publish QIT and ST against an adversary who knows how the sensitive values are distributed"
     " (r-robustness).",
     example="patients.parquet --quasi age,sex --sensitive disease -r 3 --background-from sex --out release",

@@ -3,6 +3,7 @@
 That column is the one of the most frequent value, which the data says: it and the first change places.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from sqlanon.methods import grouping
@@ -47,6 +48,20 @@ def show_values(design: SharedGroups) -> Steps:
     """Return the views of the groups by each column, as an ST of it reads them."""
     return tuple(
         Step(f"{FOLDER}/shown", "view", suffix=one.suffix, values={"cases": _exchanged(design.codes, place)})
+        for place, one in enumerate(design.attributes)
+    )
+
+
+def link_values(design: SharedGroups, linked: Mapping[str, object]) -> Steps:
+    """Return the views of the rows with their values of each column, as the run knows them to the end."""
+    return tuple(
+        Step(
+            f"{FOLDER}/linked",
+            "view",
+            suffix=f"_{place + 1}",
+            values={**linked, "cases": _exchanged(design.codes, place)},
+            reads={"frequency": f"frequency{one.suffix}"},
+        )
         for place, one in enumerate(design.attributes)
     )
 

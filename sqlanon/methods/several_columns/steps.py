@@ -3,8 +3,9 @@
 from sqlanon.methods import grouping
 from sqlanon.methods.base import Design, Steps
 from sqlanon.methods.internal_names import identity_names, quasi_names, rows_to_draw_for, sensitive_names
+from sqlanon.methods.packing import carried_quasi
 from sqlanon.methods.qit_st import Grouped
-from sqlanon.methods.several_columns.coding import code_values, count_values, lead_values, number_values
+from sqlanon.methods.several_columns.coding import code_values, count_values, lead_values, link_values, number_values
 from sqlanon.methods.several_columns.design import FOLDER, SeveralColumns, SharedGroups
 from sqlanon.methods.several_columns.limits import (
     limit_guards,
@@ -81,3 +82,11 @@ def publish_st(design: Grouped) -> Steps:
         )
         for number, one in enumerate(design.attributes)
     )
+
+
+def link_rows(design: Grouped) -> Steps:
+    """Return the steps of the rows that the run knows to the end, one for each sensitive column."""
+    linked = {"linked_columns": carried_quasi(design.request, design.layout)}
+    if not isinstance(design, SharedGroups):
+        return (Step("methods/qit_st/linked", "view", values=linked),)
+    return link_values(design, linked)

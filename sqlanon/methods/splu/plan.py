@@ -23,6 +23,7 @@ from sqlanon.methods.splu.randomization import (
     TOO_SMALL,
     Randomization,
     check_all_values,
+    link_rows,
     publish_data,
     randomize,
 )
@@ -134,6 +135,7 @@ SPLU: Method[Randomization] = Method(
     design=design,
     steps=(select_rows, check_all_values, check_persons, check_quasi, identify_rows, pack_rows, randomize),
     outputs=(publish_data,),
+    linked=link_rows,
     sentence="Publish rows whose sensitive values are drawn from decoy groups (SPLU-Gen).",
     example="patients.parquet --quasi age --sensitive disease --gamma 10 --out release",
     compile_sentence="Print a script that publishes randomized rows on another engine (no database is needed).",

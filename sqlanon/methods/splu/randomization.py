@@ -23,7 +23,7 @@ from sqlanon.methods.grouping import (
 )
 from sqlanon.methods.internal_names import identity_names, quasi_names, rows_to_draw_for, sensitive_names, tie_names
 from sqlanon.methods.packing import carried_quasi
-from sqlanon.plans.plan import Request, Row, Step
+from sqlanon.plans.plan import Request, Row, Step, relation_name
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.statement import Statement
 from sqlanon.wording import option
@@ -122,6 +122,27 @@ def publish_data(design: Randomization) -> Steps:
         return (Step("methods/packing/data", values={**packed, "shown": sensitive}),)
     shown = [*zip(quasi_names(design.request), roles.quasi, strict=True), *sensitive]
     return (Step("methods/splu/data", values={"shown": shown}),)
+
+
+def link_rows(design: Randomization) -> Steps:
+    """Return the views of the rows with their own values, one for each attribute, as its decoy groups have them."""
+    left_out = [
+        tuple(relation_name(design.prefix, f"{name}{design.attribute.suffix}") for name in ("drawn", "residue"))
+    ]
+    return tuple(
+        Step(
+            "methods/splu/linked",
+            "view",
+            suffix=f"_{number}",
+            values={
+                "linked_columns": carried_quasi(design.request, design.layout),
+                # left out once, before the first attribute's groups are formed
+                "left_out": left_out if design.drops and number == 1 else [],
+            },
+            reads={"decoy_group": f"decoy_group{one.suffix}", "frequency": f"frequency{one.suffix}"},
+        )
+        for number, one in enumerate(design.attributes, start=1)
+    )
 
 
 def _gammas(request: Request, gamma: int | Mapping[str, int]) -> dict[str, int]:

@@ -1,0 +1,156 @@
+"""Is everybody in a group with their own value? Of all rows, before the run forgets whose they are.
+
+What a run knows of its rows to the end, quasi values, value and group beside each other, is compared with the source
+(quasi values and value), with QIT (quasi values and group) and with ST (group and value). Where all three agree nobody
+has changed values or groups with anybody between two steps. Each side is read once: what its rows' hashes add up to
+tells whether it has the same rows, whatever their order; rows are counted where it has not. A run may trust these
+hashes: nobody stands between it and its own tables. Whoever verifies somebody else's release counts always.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlanon.methods.packing import PACKED
+from sqlanon.plans.plan import Source
+from sqlanon.plans.roles import resolve_names
+from sqlanon.plans.templates import Sql, ident
+from sqlanon.verification.checks import PublishedTables
+from sqlanon.verification.multisets import WEIGHT, align_columns, write_multiset_query
+
+_VALUE, _GROUP = "sensitive_value", "group_number"
+_ONE = Sql("1")
+_FRACTIONS = ("DOUBLE", "FLOAT")  # of which -0 and 0 are one value
+
+
+@dataclass(frozen=True)
+class Links:
+    """How many rows there are, how many of them have another value or group than they should, and whether QIT has the
+    quasi values of all rows of the source and no others."""
+
+    people: int
+    misplaced: int
+    same_quasi: bool
+
+
+@dataclass(frozen=True)
+class _Side:
+    """Rows that a run's own are compared with, by the columns of `choice`; missing: as many may lack in the run's."""
+
+    rows: Sql
+    choice: Sequence[str]
+    missing: int = 0
+    weight: Sql = _ONE
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The run's own rows, and the source's beside them, with the columns `keys` (quasi values), and the value.
+
+    names: the quasi values as they stand; value: how a value is read, by which -0 is 0.
+    """
+
+    linked: Sql
+    original: Sql
+    names: Sequence[str]
+    keys: Sequence[str]
+    value: str
+
+
+def _read_rows(
+    published: PublishedTables, select: str, sensitive: str, source: Source, types: Mapping[str, str]
+) -> _Rows:
+    quasi = published.manifest["columns"]["quasi"]
+    *spelled, own = resolve_names(list(types), [*quasi, sensitive])
+    value = "({} + 0)" if types[own] in _FRACTIONS else "{}"
+    names = [f"value_{number}" for number in range(1, len(quasi) + 1)]
+    read = [f"{source.expression(column)} as {name}" for column, name in zip(spelled, names, strict=True)]
+    read.append(f"{value.format(source.expression(own))} as {_VALUE}")
+    original, keys = Sql(f"(select {', '.join(read)} from {source.relation})"), names
+    kept = [f"quasi_{number} as {name}" for number, name in enumerate(names, start=1)]
+    if _is_packed(published):
+        original, keys, kept = _pack(published, original, _VALUE, names), [PACKED], [PACKED]
+    kept += [f"{value.format('sensitive')} as {_VALUE}", f"group_id as {_GROUP}"]
+    linked = Sql(f"(select {', '.join(kept)} from (\n{select}\n) as linked_row)")
+    return _Rows(linked, original, names, keys, value)
+
+
+def count_misplaced(
+    published: PublishedTables, source: Source, types: Mapping[str, str], sensitive: Sequence[str]
+) -> dict[str, int]:
+    """Return how many rows the run has, and how many of them have another value than in the source, of any column.
+
+    What was made of the values is published in the place of them, so that no table shows them beside groups.
+    """
+    assert published.linked is not None
+    misplaced, people = 0, 0
+    for column, select in zip(sensitive, published.linked.selects, strict=True):
+        rows = _read_rows(published, select, column, source, types)
+        side = _Side(rows.original, [*rows.keys, _VALUE], published.manifest["dropped_rows"])
+        own, other = (_add_up(published, relation, [side.choice]) for relation in (rows.linked, rows.original))
+        misplaced, people = max(misplaced, 0 if own == other else _count_others(published, rows.linked, side)), own[0]
+    return {"people": people, "in_wrong_groups": misplaced}
+
+
+def compare_links(published: PublishedTables, source: Source, types: Mapping[str, str]) -> Links:
+    """Compare the rows of the run that wrote the tables with the source, QIT and ST."""
+    assert published.linked is not None
+    columns, dropped = published.manifest["columns"], published.manifest["dropped_rows"]
+    (sensitive,), (select,) = columns["sensitive"], published.linked.selects
+    rows = _read_rows(published, select, sensitive, source, types)
+    group, count = ident(columns["group"]), ident(columns["count"])
+    people = align_columns(published, "qit", columns["quasi"], source, types, group)
+    values = align_columns(published, "st", [sensitive], source, types, Sql(f"{group} as {_GROUP}, {count}"))
+    shown = Sql(f"(select {', '.join(people.names)}, {WEIGHT} as {_GROUP} from {people.published})")
+    if _is_packed(published):
+        shown = _pack(published, shown, _GROUP, people.names)
+    (value,) = values.names
+    held = Sql(f"(select {rows.value.format(value)} as {_VALUE}, {_GROUP}, {WEIGHT} from {values.published})")
+    sides = (
+        _Side(rows.original, [*rows.keys, _VALUE], dropped),
+        _Side(shown, [*rows.keys, _GROUP]),
+        _Side(held, [_VALUE, _GROUP], weight=ident(WEIGHT)),
+    )
+    own = _add_up(published, rows.linked, [side.choice for side in sides])
+    misplaced, sums = 0, []
+    for number, side in enumerate(sides, start=1):
+        # a number packs what lies in the ranges alone: quasi values are looked at as they stand as well
+        plain = [] if side.weight is not _ONE else [rows.names]
+        added = _add_up(published, side.rows, [side.choice, *plain], side.weight)
+        sums.append(added[1:])
+        if added[0] != own[0] or added[1] != own[number]:
+            misplaced = max(misplaced, _count_others(published, rows.linked, side))
+    same_quasi = not dropped and not misplaced and sums[0][1] == sums[1][1]
+    return Links(int(own[0]), misplaced, same_quasi)
+
+
+def _is_packed(published: PublishedTables) -> bool:
+    return published.linked is not None and published.linked.layout is not None
+
+
+def _pack(published: PublishedTables, relation: Sql, other: str, names: Sequence[str]) -> Sql:
+    """Return rows with their quasi values as one number as well."""
+    assert published.linked is not None and published.linked.layout is not None
+    given = {"rows": relation, "layout": published.linked.layout}
+    return published.subquery("methods/packing/packed", given, packed_columns=names, other_columns=[*names, other])
+
+
+def _add_up(published: PublishedTables, rows: Sql, choices: Sequence[Sequence[str]], weight: Sql = _ONE) -> list[Any]:
+    """Return how many rows there are, and what their hashes come to by each choice of columns."""
+    sql = published.query("verification/linkage/fingerprint", {"line": rows}, choices=choices, weight=weight)
+    (row,) = published.engine.rows(sql)
+    sums = [(int(row[f"high_{number}"]), int(row[f"low_{number}"])) for number in range(1, len(choices) + 1)]
+    return [int(row["row_count"]), *sums]
+
+
+def _count_others(published: PublishedTables, linked: Sql, side: _Side) -> int:
+    """Return how many rows one side has and the other has not, beyond those that may be missing."""
+    listed = ", ".join(side.choice)
+    # a row of the other side is taken off as often as its weight says
+    weighed = f"select {listed}, 1 - {side.weight} as {WEIGHT} from {side.rows}"
+    relations = {
+        "published": Sql(f"(select {listed}, 1 as {WEIGHT} from {linked} union all {weighed})"),
+        "original": Sql(f"(select {listed} from {side.rows})"),
+    }
+    (row,) = published.engine.rows(write_multiset_query(published, relations, side.choice))
+    return max(int(row["added_rows"]), int(row["missing_rows"]) - side.missing)
