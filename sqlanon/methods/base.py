@@ -110,6 +110,7 @@ class Design:
         return self
 
 
+REMADE = "_remade"  # a step of `linked` of this name makes the relation before it once more, to be compared with it
 D = TypeVar("D", bound=Design)
 
 
@@ -117,8 +118,14 @@ def _measure(design: Design, replan: Callable[[Row], Plan]) -> Measure | None:
     return None if design.measure is None else Measure(*design.measure, replan)
 
 
-def _link(compared: tuple[Statement, ...], layout: Sql | None) -> LinkedRows | None:
-    return LinkedRows(tuple(statement.sql for statement in compared), layout) if compared else None
+def _link(compared: tuple[Statement, ...], prefix: str, layout: Sql | None) -> LinkedRows | None:
+    remade = {
+        relation_name(prefix, statement.name.removesuffix(REMADE)): statement.sql
+        for statement in compared
+        if statement.name.endswith(REMADE)
+    }
+    selects = tuple(statement.sql for statement in compared if not statement.name.endswith(REMADE))
+    return LinkedRows(selects, layout, remade) if selects else None
 
 
 @dataclass(frozen=True)
@@ -268,7 +275,7 @@ class Method(Generic[D]):
             columns=design.columns,
             guarantee=design.guarantee,
             learned=design.learned,
-            linked=_link(cast(tuple[Statement, ...], compared), given.get(LAYOUT)),
+            linked=_link(cast(tuple[Statement, ...], compared), design.prefix, given.get(LAYOUT)),
         )
         return built[: len(first)], publication
 

@@ -229,11 +229,13 @@ class Figures:
 class LinkedRows:
     """What a run knows of its rows to the end, and no release shows: a SELECT for each sensitive column.
 
-    Its columns: quasi_1 … (or `packed`, by the ranges in the relation `layout`), `sensitive`, `group_id`.
+    Its columns: quasi_1 … (or `packed`, by the ranges in the relation `layout`), `sensitive`, `group_id`. remade:
+    relations that were made of these rows, with SELECTs that make them once more.
     """
 
     selects: tuple[str, ...]
     layout: Sql | None = None
+    remade: Mapping[Sql, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,12 @@ from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import Check, PublishedTables, Report
+from sqlanon.verification.linkage import count_misplaced
 from sqlanon.verification.multisets import multiset_check, multiset_query
 from sqlanon.verification.row_order import order_check, order_queries
 
 TABLES = ("data",)
+OWN_BOX = "own_group"  # the check that everybody is in a box of their own with their own value
 COUNTS = ("rows", "groups", "data_rows")  # figures that the manifest has outside of `verified`
 
 
@@ -104,7 +106,8 @@ def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
 
 def verified_figures(report: Report) -> dict[str, Any]:
     """Return what the manifest says of the verification: every figure comes from the published table."""
-    return report.manifest_entries(without=COUNTS)
+    entries = report.manifest_entries(without=COUNTS)
+    return {name: entry for name, entry in entries.items() if name != OWN_BOX}
 
 
 def against_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -168,4 +171,9 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
     room = Check(
         "quasi_values", "room in the boxes for every value of each column", uncovered or "holds", not uncovered
     )
-    return counts, room
+    if published.linked is None:
+        return counts, room
+    sensitive = published.manifest["columns"]["sensitive"]
+    misplaced = count_misplaced(published, _without_dropped(published.manifest, source, types), types, sensitive)
+    required = "nobody in another's box, or with another's value"
+    return counts, room, Check(OWN_BOX, required, misplaced, not misplaced["in_wrong_groups"])

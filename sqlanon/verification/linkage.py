@@ -89,6 +89,11 @@ def count_misplaced(
         side = _Side(rows.original, [*rows.keys, _VALUE], published.manifest["dropped_rows"])
         own, other = (_add_up(published, relation, [side.choice]) for relation in (rows.linked, rows.original))
         misplaced, people = max(misplaced, 0 if own == other else _count_others(published, rows.linked, side)), own[0]
+    for relation, again in published.linked.remade.items():
+        names = list(published.engine.columns(f"select * from {relation}"))
+        now, side = Sql(f"(\n{again}\n)"), _Side(relation, names)
+        if _add_up(published, now, [names]) != _add_up(published, relation, [names]):
+            misplaced = max(misplaced, _count_others(published, Sql(f"{now} as remade"), side))
     return {"people": people, "in_wrong_groups": misplaced}
 
 

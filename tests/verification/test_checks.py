@@ -187,13 +187,17 @@ def test_codes_that_are_swapped_between_steps_are_found_before_anything_is_publi
 # two rows of different quasi values change codes, whichever groups they are in
 CHANGED = """
 with pair as (
-    select one.rowid as first, other.rowid as second, one.code as first_code, other.code as second_code
-    from {table} one join {table} other on other.code <> one.code and other.{quasi} <> one.{quasi}
+    select one.rowid as first, other.rowid as second, one.{code} as first_code, other.{code} as second_code
+    from {table} one join {table} other on other.{code} <> one.{code} and other.{quasi} <> one.{quasi}
     limit 1
 )
-update {table} as changed set code = case when changed.rowid = first then second_code else first_code end
+update {table} as changed set {code} = case when changed.rowid = first then second_code else first_code end
 from pair where changed.rowid in (first, second)
 """
+
+
+# two rows change sensitive values before boxes are cut, or boxes behind it
+COLUMNS = {"splitting": ("sensitive_code", "code_2"), "box": ("partition", "code_2")}
 
 
 @pytest.mark.parametrize(
@@ -203,6 +207,8 @@ from pair where changed.rowid in (first, second)
         ("anatomy", {"l": 3}, "grouped", True),
         ("splu", {"gamma": 4}, "ordered", False),
         ("splu", {"gamma": 4, "residue": "keep"}, "ordered", True),
+        ("mondrian", {"k": 8, "l": 2}, "splitting", False),
+        ("mondrian", {"k": 8, "l": 2}, "box", True),
     ],
 )
 def test_codes_are_swapped_where_nobody_is_unique(con, monkeypatch, tmp_path, method, asked, step, is_text):
@@ -217,7 +223,9 @@ def test_codes_are_swapped_where_nobody_is_unique(con, monkeypatch, tmp_path, me
     def create_and_swap(engine, statement, lasting=False):
         create(engine, statement, lasting)
         if statement.name == step:
-            sql = CHANGED.format(table=statement.relation, quasi="quasi_1" if is_text else "packed")
+            code, quasi = COLUMNS.get(step, ("code", "quasi_1" if is_text else "packed"))
+            table = statement.relation.replace("box", "splitting")
+            sql = CHANGED.format(table=table, code=code, quasi=quasi)
             swapped.extend(engine.connection.execute(sql).fetchone())
 
     roles = {"quasi": ["sex", "ward"], "sensitive": "disease", "key": "ab" * 32}

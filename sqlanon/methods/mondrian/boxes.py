@@ -1,8 +1,9 @@
 """What is published of partitions: bounds, nodes and sets of values, and every row's exact sensitive values."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from sqlanon.methods.base import Steps
+from sqlanon.methods.base import REMADE, Steps
 from sqlanon.methods.mondrian.attributes import UNKNOWN_CODE, Attribute
 from sqlanon.methods.mondrian.sensitive_columns import SensitiveColumn
 from sqlanon.plans.plan import Step, relation_name
@@ -46,3 +47,21 @@ def published(attributes: Sequence[Attribute], sensitive: Sequence[SensitiveColu
         )
         for one in sensitive
     )
+
+
+def linked(attributes: Sequence[Attribute], sensitive: Sequence[SensitiveColumn], prefix: str, rows: str) -> Steps:
+    """Return the views of the rows as the run knows them to the end, and of the boxes made once more."""
+    dictionaries = [(one.number, one.dictionary(prefix)) for one in attributes]
+    views = tuple(
+        Step(
+            "methods/mondrian/boxes/linked",
+            "view",
+            suffix=one.suffix,
+            values={"dictionaries": dictionaries, "sensitive_code": one.code},
+            reads={"splitting": rows, "sensitive_value": f"sensitive_value{one.suffix}"},
+        )
+        for one in sensitive
+    )
+    *_, box = made(attributes, prefix, rows)
+    assert isinstance(box, Step)
+    return (*views, replace(box, kind="view", yields=f"box{REMADE}"))

@@ -94,6 +94,11 @@ def publish_data(design: Mondrian) -> Steps:
     return boxes.published(design.attributes, design.sensitive, design.partitioned)
 
 
+def link_rows(design: Mondrian) -> Steps:
+    """Return the views of what the run knows of its rows to the end."""
+    return boxes.linked(design.attributes, design.sensitive, design.prefix, design.partitioned)
+
+
 MONDRIAN: Method[Mondrian] = Method(
     name=NAME,
     paper="LeFevre, DeWitt and Ramakrishnan, Mondrian Multidimensional K-Anonymity, ICDE 2006",
@@ -112,6 +117,7 @@ MONDRIAN: Method[Mondrian] = Method(
         make_boxes,
     ),
     outputs=(publish_data,),
+    linked=link_rows,
     sentence="Publish generalized rows: boxes of at least k rows (Mondrian).",
     example="patients.parquet --quasi age,sex --sensitive disease -k 10 -l 4 --out release",
     compile_sentence="Print a script that publishes generalized rows (the source's columns are read).",

@@ -126,9 +126,8 @@ def publish_data(design: Randomization) -> Steps:
 
 def link_rows(design: Randomization) -> Steps:
     """Return the views of the rows with their own values, one for each attribute, as its decoy groups have them."""
-    left_out = [
-        tuple(relation_name(design.prefix, f"{name}{design.attribute.suffix}") for name in ("drawn", "residue"))
-    ]
+    drawn, residue = f"drawn{design.attribute.suffix}", "residue"
+    left_out = [(relation_name(design.prefix, drawn), relation_name(design.prefix, residue))]
     return tuple(
         Step(
             "methods/splu/linked",
