@@ -161,7 +161,7 @@ def test_spark_follows_a_ledger_as_duckdb_does(spark, spark_nights, nights):
     folder, releases, brought = spark_nights
     told = told_of(folder / "ward [1]")
     assert (tables_of([sqlanon.open(release.directory) for release in releases]), told) == nights[0]
-    assert max(brought) == 1
+    assert max(brought) <= 2  # figures, a line for each half of the groups at most
     later, earlier = (sqlanon.open(folder / f"night_{night}", con=spark).published_tables for night in (2, 1))
     assert check_since(later, earlier).holds
 
