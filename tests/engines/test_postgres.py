@@ -637,8 +637,9 @@ def test_the_command_that_check_prints_runs_in_postgres(shop, postgres, shell):
     ):
         checked = shell("check", "patients", "--engine", "postgres", *asked, **environment)
         assert checked.returncode == 0, checked.stderr
-        command = checked.stderr.partition("for you to weigh:\n")[2].partition("\n")[0]
-        done = shell(*shlex.split(command)[1:], "--overwrite", **environment)
+        command = checked.stderr.partition("for you to weigh")[2].partition(":\n")[2].partition("\n")[0]
+        assert shop.dsn("shop") not in checked.stderr, "a DSN may hold a password"
+        done = shell(*shlex.split(command)[1:], "--overwrite", *asked, **environment)
         assert done.returncode == 0, (command, done.stderr)
 
 
