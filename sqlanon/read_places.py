@@ -40,7 +40,7 @@ def refuse_in_release(path: Path, releases: Iterable[Path | None]) -> None:
     releases: their directories, None for one that has none.
     """
     place = real_path(path)
-    if any(one is not None and real_path(one) in (place, *place.parents) for one in releases):
+    if any(release is not None and real_path(release) in (place, *place.parents) for release in releases):
         raise TargetError(f"{str(path)!r} lies in the release, which is handed on; keep it elsewhere")
     refuse_in_any_release(path)
 

@@ -72,9 +72,9 @@ def box_presence_query(published: PublishedTables, voters: object) -> tuple[str,
     from sqlanon.verification import generalized
 
     attributes = described(published.manifest)
-    source, types = find_voters(published, voters, {one.name: one.type for one in attributes})
-    names = resolve_names(list(types), [one.name for one in attributes])
-    boxed = [name for one in attributes for name in one.names.values()]
+    source, types = find_voters(published, voters, {attribute.name: attribute.type for attribute in attributes})
+    names = resolve_names(list(types), [attribute.name for attribute in attributes])
+    boxed = [name for attribute in attributes for name in attribute.names.values()]
     shown = {name: f"shown_{number}" for number, name in enumerate(boxed, start=1)}
     bounds: list[tuple[str, str, Sql, Sql]] = []
     lists: list[tuple[str, Sql, Sql]] = []
@@ -96,7 +96,7 @@ def box_presence_query(published: PublishedTables, voters: object) -> tuple[str,
         {"voter": voter, "box": box},
         bounds=bounds,
         lists=lists,
-        **_answer_names([one.name for one in attributes], "voters_in_box"),
+        **_answer_names([attribute.name for attribute in attributes], "voters_in_box"),
     )
     return "presence", sql
 

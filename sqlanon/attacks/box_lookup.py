@@ -45,7 +45,7 @@ class Boxes:
         """Take the tables of a release; the view has the people, and keeps what is made."""
         self.view, self.published, self.name = view, published, name
         self.attributes = described(published.manifest)
-        columns = [name for one in self.attributes for name in one.names.values()]
+        columns = [name for attribute in self.attributes for name in attribute.names.values()]
         self.columns = {column: f"shown_{number}" for number, column in enumerate(columns, start=1)}
         (self.sensitive,) = published.manifest["columns"]["sensitive"]
 
@@ -59,13 +59,13 @@ class Boxes:
         asked = {name: place for place, name in enumerate(self.view.quasi)}
         return [
             Side(
-                one,
-                self.view.names[asked[one.name]],
-                self.view.codes[asked[one.name]],
-                [self.columns[name] for name in one.names.values()],
+                attribute,
+                self.view.names[asked[attribute.name]],
+                self.view.codes[asked[attribute.name]],
+                [self.columns[name] for name in attribute.names.values()],
             )
-            for one in self.attributes
-            if one.name in asked
+            for attribute in self.attributes
+            if attribute.name in asked
         ]
 
     @property

@@ -51,20 +51,24 @@ class Attack:
     @property
     def best(self) -> Finding | None:
         """Return the attack that reaches most of those that stand against the promise."""
-        rivals = [one for one in self.findings if one.headline and one.reached is not None]
+        rivals = [finding for finding in self.findings if finding.headline and finding.reached is not None]
         return max(rivals, key=lambda one: one.reached or 0.0, default=None)
 
     @property
     def strongest(self) -> Finding | None:
         """Return the best attack, or an adversary's own confidence where that is larger and no guess was scored."""
-        believed = [] if self.scored else [one for one in self.findings if one.believed and one.reached is not None]
+        believed = (
+            []
+            if self.scored
+            else [finding for finding in self.findings if finding.believed and finding.reached is not None]
+        )
         rivals = [*([] if self.best is None else [self.best]), *believed]
         return max(rivals, key=lambda one: one.reached or 0.0, default=None)
 
     @property
     def leaks(self) -> list[Finding]:
         """Return what the method should have hidden."""
-        return [one for one in self.findings if one.leak]
+        return [finding for finding in self.findings if finding.leak]
 
     @property
     def headline(self) -> str:
@@ -75,7 +79,7 @@ class Attack:
             return "nothing was promised that these attacks could be held against" + unscored
         promised = "no confidence was promised" if best.promised is None else f"promised {best.promised:.1%}"
         told = f"{promised}, best attack {best.reached:.1%}: {best.attack} ({best.family}), {best.whom}{unscored}"
-        leaking = "; ".join(f"{_MARKS[True]} by {one.family}: {one.attack}, {one.whom}" for one in self.leaks)
+        leaking = "; ".join(f"{_MARKS[True]} by {leak.family}: {leak.attack}, {leak.whom}" for leak in self.leaks)
         return f"{leaking}; {told}" if leaking else told
 
     def lines(self) -> list[list[Any]]:
@@ -120,7 +124,9 @@ class Attack:
 
     def html_body(self) -> str:
         """Return chart, table and notes as HTML: a bar for each line of the table that reaches anything."""
-        reaching = [(one, one.reached, one.promised) for one in self.findings if one.reached is not None]
+        reaching = [
+            (finding, finding.reached, finding.promised) for finding in self.findings if finding.reached is not None
+        ]
         bars = [
             Bar(f"{one.attack} ({one.family})", reached, _percent(reached), promised,
                 promised is not None and reached > promised + CLEAR)

@@ -81,7 +81,7 @@ def _add(
     arguments = sorted((*own, *shared), key=lambda one: one.default is not inspect.Parameter.empty)
     command.__name__, command.__doc__ = method.name, sentence
     command.__signature__ = inspect.Signature(arguments)  # type: ignore[attr-defined]
-    command.__annotations__ = {one.name: one.annotation for one in arguments} | {"return": None}
+    command.__annotations__ = {argument.name: argument.annotation for argument in arguments} | {"return": None}
     app.command(method.name, cls=SourceCommand, epilog=f"Example: sqlanon {example}")(command)
 
 

@@ -79,7 +79,7 @@ def publish_release(method: Method[Any], given: Mapping[str, Any]) -> None:
     files = tuple(str(file) for file in (given["database"], given["key_file"]) if file is not None)
     request = request_of(arguments, method.name, source, files)
     own = {name: arguments[name] for name in method.parameters}
-    session = SessionOptions(**{one.name: given[one.name] for one in fields(SessionOptions)})
+    session = SessionOptions(**{field.name: given[field.name] for field in fields(SessionOptions)})
     if given.get("plan"):
         _print_promises(request, session, own)
         return

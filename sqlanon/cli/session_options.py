@@ -109,10 +109,13 @@ def with_session(command: Callable[..., None]) -> Callable[..., None]:
             options.append(one.replace(kind=keyword, annotation=hints[one.name]))
 
     def typed(**given: Any) -> None:
-        made = {name: kind(**{one.name: given.pop(one.name) for one in fields(kind)}) for name, kind in objects.items()}
+        made = {
+            name: kind(**{field.name: given.pop(field.name) for field in fields(kind)})
+            for name, kind in objects.items()
+        }
         command(**given, **made)
 
     typed.__name__, typed.__doc__, typed.__module__ = command.__name__, command.__doc__, command.__module__
     typed.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
-    typed.__annotations__ = {one.name: one.annotation for one in options} | {"return": None}
+    typed.__annotations__ = {option.name: option.annotation for option in options} | {"return": None}
     return typed

@@ -106,6 +106,6 @@ class Comparison:
     def _repr_html_(self) -> str:
         """Show it in a notebook; names and values are escaped."""
         heads, lines = self.shown()
-        named = ((partial(self._draw, one), describe_errors(one)) for one in self._workloads())
+        named = ((partial(self._draw, workload), describe_errors(workload)) for workload in self._workloads())
         figures = "".join(write_figure(draw_image(draw, name), name) for draw, name in named)
         return write_paragraphs([self.summary]) + figures + write_table(heads, lines) + write_paragraphs(self.notes)

@@ -142,7 +142,7 @@ class CompareQuestion:
     def rivals(self) -> list[Rival]:
         """Return the rivals that are compared with them."""
         asked = [method for method in dict.fromkeys(self.methods) if method in RIVALS]
-        return [one for method in asked for one in read_rivals(method, self.noise.get(RIVALS[method], ()))]
+        return [rival for method in asked for rival in read_rivals(method, self.noise.get(RIVALS[method], ()))]
 
 
 def _check_noise(noise: Mapping[str, tuple[float, ...]]) -> None:

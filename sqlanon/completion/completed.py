@@ -103,7 +103,7 @@ class Completed:
 
     def close(self) -> None:
         """Drop the tables from the session."""
-        self.engine.drop([str(one) for one in self._relations])
+        self.engine.drop([str(relation) for relation in self._relations])
         self._relations = []
 
     def __repr__(self) -> str:

@@ -63,7 +63,7 @@ class ModelRows(Workspace):
             counts.append(
                 self.engine.frame(f"{counted} order by code asc nulls last")["row_count"].to_numpy(dtype=float)
             )
-        firsts = list(accumulate((len(one) for one in counts), initial=0))
+        firsts = list(accumulate((len(count) for count in counts), initial=0))
         self.rows_of_cells: Array = np.concatenate(counts)
         self.parts = [slice(first, last) for first, last in pairwise(firsts)]
         coded = list(zip(codes, self.quasi.values(), self.cells, firsts, strict=False))

@@ -39,10 +39,10 @@ class MissingValues:
         told = self.space.told
         if len(told) > MOST_REMEMBERED_CONSTANTS:
             told.clear()
-        told |= {one: "" for one in comparisons if one.constant in settled}
-        for some in _chunk([one for one in comparisons if one not in told]):
+        told |= {comparison: "" for comparison in comparisons if comparison.constant in settled}
+        for some in _chunk([comparison for comparison in comparisons if comparison not in told]):
             told |= self._look(some, domain)
-        said = [told[one] for one in comparisons if told[one]]
+        said = [told[comparison] for comparison in comparisons if told[comparison]]
         more = len(said) - MOST_TOLD
         return said if more <= 0 else [*said[:MOST_TOLD], f"no such values in the release: {more:,} more constants"]
 
@@ -78,7 +78,9 @@ class MissingValues:
         return f"; its values are {named}" if 0 < len(known) <= MOST_NAMED else ""
 
     def _render_occurrence(self, comparisons: Sequence[Comparison], domain: Callable[[str], Sql]) -> str:
-        return self._render("occurrence", domain, comparisons[0], constants=[one.constant for one in comparisons])
+        return self._render(
+            "occurrence", domain, comparisons[0], constants=[comparison.constant for comparison in comparisons]
+        )
 
     def _render(self, template: str, domain: Callable[[str], Sql], one: Comparison, **values: object) -> str:
         return self.space.render(f"{FOLDER}/{template}", {"compared": domain(one.column)}, side=one.side, **values)
@@ -87,8 +89,8 @@ class MissingValues:
 def _chunk(comparisons: Sequence[Comparison]) -> Iterator[list[Comparison]]:
     """Yield comparisons of one expression each, as many as one query takes."""
     by_side: dict[tuple[str, Sql], list[Comparison]] = {}
-    for one in comparisons:
-        by_side.setdefault((one.column, one.side), []).append(one)
+    for comparison in comparisons:
+        by_side.setdefault((comparison.column, comparison.side), []).append(comparison)
     for own in by_side.values():
         yield from (own[start : start + CHUNK] for start in range(0, len(own), CHUNK))
 

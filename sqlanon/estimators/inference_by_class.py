@@ -113,7 +113,9 @@ class ClassInference(Inference):
         What e less its mean says of a value says nothing of how many rows count (as in `_solve_average`).
         """
         averages = [one for one in (pair.one, pair.other) if one.function == "avg"]
-        if len(set(self.selected.case) | set(other.selected.case)) > 1 or any(one.number is None for one in averages):
+        if len(set(self.selected.case) | set(other.selected.case)) > 1 or any(
+            average.number is None for average in averages
+        ):
             return None
         shape = (len(self.rows), self.selected.set_count)
         if len(averages) == 1:

@@ -171,8 +171,12 @@ def _told(engine: Engine, named: str, found: Contents) -> Ledger:
     sql = render_query("ledgers/summary/standings", {}, {"person": found.relations["person"]})
     (standing,) = engine.rows(sql)
     history = tuple(
-        {"release": one["number"], "created": one["created"], **{name: one["figures"].get(name, 0) for name in HISTORY}}
-        for one in found.releases
+        {
+            "release": release["number"],
+            "created": release["created"],
+            **{name: release["figures"].get(name, 0) for name in HISTORY},
+        }
+        for release in found.releases
     )
     last = {name: history[-1][name] for name in ("waiting", "put_off")}
     standing = {**standing, **last, "moved": sum(one["moved"] for one in history)}

@@ -55,7 +55,7 @@ def write_loss(facts: Facts) -> str:
     """Return the section on information loss."""
     figures = [
         *_draw_errors(facts),
-        *(_draw_frequencies(one, METHODS[facts.manifest["method"]].form) for one in facts.frequencies),
+        *(_draw_frequencies(frequency, METHODS[facts.manifest["method"]].form) for frequency in facts.frequencies),
         _draw_sizes(facts.sizes),
     ]
     bars = _BARS.get(METHODS[facts.manifest["method"]].form, "are 95 % intervals")
@@ -100,7 +100,7 @@ def _draw_sizes(sizes: Sizes) -> str:
 def tell_attack(manifest: Manifest, attack: Attack) -> Iterator[str]:
     """Say how far attacks get, promised beside reached."""
     column = " or ".join(words(name) for name in manifest["columns"]["sensitive"])
-    leaks = [f"{one.attack} ({one.family})" for one in attack.leaks]
+    leaks = [f"{leak.attack} ({leak.family})" for leak in attack.leaks]
     if leaks:
         yield f"LEAK: the release gives away what its method should hide, by: {', '.join(leaks)}. Do not hand it on."
     best = attack.strongest
@@ -150,8 +150,8 @@ def _compare(best: Finding, column: str, attack: Attack) -> str:
 def _deny(attack: Attack, further: str) -> str:
     """Say that attacks get no further than the promise, as far as the findings have it so."""
     beyond = [
-        one for one in attack.findings
-        if not one.headline and one.promised is not None and (one.reached or 0.0) > one.promised + CLEAR
+        finding for finding in attack.findings
+        if not finding.headline and finding.promised is not None and (finding.reached or 0.0) > finding.promised + CLEAR
     ]  # fmt: skip
     if not beyond:
         return f"No attack tried here gets {further} than the promise."
@@ -243,7 +243,7 @@ class Page:
         if not facts.others:
             yield self._speak(_ALONE)
             return
-        found = [one for one in facts.attack.findings if one.family == "composition"]
+        found = [finding for finding in facts.attack.findings if finding.family == "composition"]
         yield from (f"{one.attack}: {one.whom}." for one in found)
         if not found:
             yield "The releases named beside this one could not be intersected with it; the notes on attacks say why."

@@ -53,7 +53,7 @@ class Limits:
     @property
     def asked(self) -> dict[str, Any]:
         """Return what is required, by name."""
-        return {one.name: value for one in fields(self) if (value := getattr(self, one.name)) is not None}
+        return {field.name: value for field in fields(self) if (value := getattr(self, field.name)) is not None}
 
     @property
     def of_values(self) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class Limits:
 
 def limits_of(required: Mapping[str, Any]) -> Limits:
     """Return limits by name; raise UsageError for a name that is no measure, or a value that is no number."""
-    known = [one.name for one in fields(Limits)]
+    known = [field.name for field in fields(Limits)]
     for name, value in required.items():
         if name not in known:
             raise UsageError(f"no measure {name!r}; what can be required is {', '.join(known)}")

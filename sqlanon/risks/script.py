@@ -64,7 +64,7 @@ def _lay_out(asked: CheckQuestion, source: Source) -> list[Statement]:
     quasi = {"quasi": [names[name] for name in asked.quasi]}
     classes = (
         [
-            *(Step("risks/class_value", suffix=f"_{one}", values={**quasi, "value": one}) for one in values),
+            *(Step("risks/class_value", suffix=f"_{value}", values={**quasi, "value": value}) for value in values),
             Step(
                 "risks/class_of_values", yields="class", values=quasi, reads={"class_value": f"class_value_{values[0]}"}
             ),
@@ -82,7 +82,7 @@ def _lay_out(asked: CheckQuestion, source: Source) -> list[Statement]:
         read,
         *classes,
         Step("risks/class_figures", values={"k": USUAL_K}),
-        *(step for one in values for step in _measure(one, quasi)),
+        *(step for value in values for step in _measure(value, quasi)),
         Step("risks/script/measures", yields="check", values=answer),
     )
     return [statement for step in build(steps, {}, PREFIX, {}) for statement in statements_of(step)]

@@ -55,12 +55,12 @@ def _read_with(select: exp.Select) -> Mapping[str, exp.Expr]:
     if clause.args.get("recursive"):
         WORDING.refuse("WITH RECURSIVE", _ADVICE)
     named: dict[str, exp.Expr] = {}
-    for one in clause.expressions:
-        if one.args["alias"].columns:
+    for expression in clause.expressions:
+        if expression.args["alias"].columns:
             WORDING.refuse("renaming columns in WITH", _ADVICE)
-        if one.alias.lower() == "release" or one.alias.lower() in named:
-            WORDING.refuse(f"WITH {one.alias!r}", "give it a name of its own")
-        named[one.alias.lower()] = one.this
+        if expression.alias.lower() == "release" or expression.alias.lower() in named:
+            WORDING.refuse(f"WITH {expression.alias!r}", "give it a name of its own")
+        named[expression.alias.lower()] = expression.this
     return named
 
 

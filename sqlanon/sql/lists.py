@@ -55,12 +55,14 @@ def write_list(node: exp.Explode, dialect: str) -> None:
 
 
 def _put(node: exp.Expr, spelling: str, dialect: str, *operands: exp.Expr) -> None:
-    node.replace(exp.Var(this=spelling.format(*(one.sql(dialect, identify=True) for one in operands))))
+    node.replace(exp.Var(this=spelling.format(*(operand.sql(dialect, identify=True) for operand in operands))))
 
 
 def list_constants(select: exp.Select) -> None:
     """Put a table of constants into the place of the columns that are read off texts, row by row."""
-    columns = {one.alias: one.this for one in select.expressions if is_constant_list(one.this)}
+    columns = {
+        expression.alias: expression.this for expression in select.expressions if is_constant_list(expression.this)
+    }
     texts = [(column.this.this.name, column.this.expression.name) for column in columns.values()]
     rows = list(zip(*(text.split(separator) for text, separator in texts), strict=True))
     for one in select.expressions:
@@ -96,7 +98,7 @@ def try_cast(node: exp.TryCast, dialect: str) -> None:
     if not digits.is_number:
         _put(node, _tried(node.to.this), dialect, node.this, node.to)
         return
-    sizes = [int(one.name) for one in node.to.expressions]
+    sizes = [int(expression.name) for expression in node.to.expressions]
     most = 10 ** (sizes[0] - sizes[-1]) if len(sizes) == 2 else _MOST.get(node.to.this)
     if most is not None and abs(Decimal(digits.name)) > most - 1:
         node.set("this", exp.Null())

@@ -82,7 +82,7 @@ class PieceWriter:
         names = {self.column(column) for column in side.find_all(exp.Column)}
         if len(names) != 1:
             return
-        constants = [one for one in others if isinstance(one, exp.Literal) or _is_constant(one)]
+        constants = [other for other in others if isinstance(other, exp.Literal) or _is_constant(other)]
         if not constants:
             return
         (name,) = names

@@ -57,7 +57,7 @@ class AggregateReader:
         if counts and argument is not None:  # COUNT(x) counts the rows that have an x
             conditions.append(exp.Is(this=exp.paren(argument), expression=exp.Null()).not_())
             argument = None
-        roles = [(self._pieces.role(one) == "sensitive", one.copy()) for one in conditions]
+        roles = [(self._pieces.role(condition) == "sensitive", condition.copy()) for condition in conditions]
         chosen = [one for sensitive, one in roles if sensitive]
         limits = [one for sensitive, one in roles if not sensitive]
         if limits:

@@ -181,7 +181,7 @@ def _respell_join(node: exp.GroupConcat, dialect: str) -> None:
     if not isinstance(order, exp.Order):
         return
     if SPELLINGS[dialect].joined:
-        keys = exp.Anonymous(this="tuple", expressions=[one.this for one in order.expressions])
+        keys = exp.Anonymous(this="tuple", expressions=[expression.this for expression in order.expressions])
         _put(node, SPELLINGS[dialect].joined, dialect, order.this, keys, node.args["separator"])
     else:
         _leave_nulls(order, dialect)
@@ -190,7 +190,7 @@ def _respell_join(node: exp.GroupConcat, dialect: str) -> None:
 def _respell_select(node: exp.Select, dialect: str) -> None:
     if is_numbered_apart(node) and SPELLINGS[dialect].sorts_parts:
         number_apart(node, SPELLINGS[dialect].numbering)
-    if any(is_constant_list(one.this) for one in node.expressions):
+    if any(is_constant_list(expression.this) for expression in node.expressions):
         list_constants(node)
 
 

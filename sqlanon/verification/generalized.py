@@ -50,13 +50,23 @@ def queries(published: PublishedTables) -> list[tuple[str, str]]:
     (sensitive,) = published.manifest["columns"]["sensitive"]
     attributes, boxed = described(published.manifest), _boxed(published.manifest)
     bounds = [
-        (one.names["low"], one.names["high"], _unknown(one, "box.")) for one in attributes if one.shape == "bounds"
+        (attribute.names["low"], attribute.names["high"], _unknown(attribute, "box."))
+        for attribute in attributes
+        if attribute.shape == "bounds"
     ]
-    nodes = [(one.names["node"], held_nodes(published, one)) for one in attributes if one.shape == "node"]
+    nodes = [
+        (attribute.names["node"], held_nodes(published, attribute))
+        for attribute in attributes
+        if attribute.shape == "node"
+    ]
     sets = [
-        (one.names["set"], covered_values(published, one), [] if one.type == "VARCHAR" else [Sql(one.type)])
-        for one in attributes
-        if one.shape == "set"
+        (
+            attribute.names["set"],
+            covered_values(published, attribute),
+            [] if attribute.type == "VARCHAR" else [Sql(attribute.type)],
+        )
+        for attribute in attributes
+        if attribute.shape == "set"
     ]
     folder = "verification/generalized"
     return [

@@ -95,11 +95,11 @@ class SeveralTables:
         own = self.TABLES[len(self.alone.TABLES) - 1 :]
         together |= {f"{table}_rows": one[f"{last}_rows"] for table, one in zip(own, figures, strict=True)}
         if "largest_confidence" in together:
-            together["largest_confidence"] = max(one["largest_confidence"] for one in figures)
+            together["largest_confidence"] = max(figure["largest_confidence"] for figure in figures)
         if "reconstruction_error" not in together:
             return together
         for name in ("reconstruction_error", "reconstruction_error_bound"):
-            together[name] = sum(one[name] or 0 for one in figures)
+            together[name] = sum(figure[name] or 0 for figure in figures)
         bound = together["reconstruction_error_bound"]
         return together | {"reconstruction_error_ratio": together["reconstruction_error"] / bound if bound else None}
 

@@ -81,7 +81,7 @@ def adopt(
     engine = session.open(write=into is not None)
     if session.sql:
         outputs, _ = adoption.statements(asked, engine)
-        sys.stdout.write("\n\n".join(f"-- {one.name}\n{one.sql};" for one in outputs) + "\n")
+        sys.stdout.write("\n\n".join(f"-- {output.name}\n{output.sql};" for output in outputs) + "\n")
         return
     with display.progress():
         release = adoption.adopt(asked, engine, out, into, overwrite, against)

@@ -44,7 +44,11 @@ class RequiredOptions:
         """Return them as limits."""
         from sqlanon.risks.limits import Limits
 
-        given = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("failing", "overwrite")}
+        given = {
+            field.name: getattr(self, field.name)
+            for field in fields(self)
+            if field.name not in ("failing", "overwrite")
+        }
         return Limits(**given | {"recursive": _pair(self.recursive)})
 
     def target(self, read: Iterable[object]) -> Path | None:

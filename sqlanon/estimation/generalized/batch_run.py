@@ -42,7 +42,7 @@ class BoxBatch:
     def __init__(self, loaded: BoxTables) -> None:
         """Read the boxes: their cells, and how many rows of each have each sensitive value."""
         self.loaded = loaded
-        numbers = [one.number for one in loaded.attributes]
+        numbers = [attribute.number for attribute in loaded.attributes]
         cells = ", ".join(f"cell_{number}" for number in numbers)
         boxes = loaded.engine.frame(f"select group_id, {cells} from {loaded.relations['cell_person']}")
         order = np.argsort(boxes["group_id"].to_numpy())
@@ -69,7 +69,7 @@ class BoxBatch:
         low, high = ((rows * one).sum(axis=0) for one in (certain, possible))
         value = np.clip((rows * share).sum(axis=0), low, high)
         figures = [np.round(one, DIGITS) for one in (value, low, high)]
-        return [self._frame(query, *(float(one[n]) for one in figures)) for n, query in enumerate(queries)]
+        return [self._frame(query, *(float(figure[n]) for figure in figures)) for n, query in enumerate(queries)]
 
     def _select(self, queries: Sequence[PlainCount]) -> BoolArray:
         """Tell which sensitive values each query asks for, V x Q."""
@@ -156,8 +156,8 @@ class BoxBatch:
 
     def _comparisons(self, query: PlainCount) -> list[Comparison]:
         """Leave out columns that are published as ranges."""
-        ranges = {f"quasi_{one.number}" for one in self.loaded.attributes if one.shape == "bounds"}
-        return [one for one in query.comparisons if one.column not in ranges]
+        ranges = {f"quasi_{attribute.number}" for attribute in self.loaded.attributes if attribute.shape == "bounds"}
+        return [comparison for comparison in query.comparisons if comparison.column not in ranges]
 
     def domain(self, column: str) -> Sql:
         """Return the values that a column's cells may hold."""

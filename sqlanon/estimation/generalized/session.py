@@ -109,8 +109,8 @@ class BoxRun(CountRun):
 
     def comparisons(self) -> Sequence[Comparison]:
         """Leave out columns that are published as ranges: a value between two bounds may be somebody's."""
-        ranges = {f"{QUASI}{one.number}" for one in self.boxes.attributes if one.shape == "bounds"}
-        return [one for one in self.query.comparisons if one.column not in ranges]
+        ranges = {f"{QUASI}{attribute.number}" for attribute in self.boxes.attributes if attribute.shape == "bounds"}
+        return [comparison for comparison in self.query.comparisons if comparison.column not in ranges]
 
     def name_columns(self, name: str) -> list[tuple[str, str]]:
         """Return the columns of an aggregate as every method names them."""
@@ -120,7 +120,9 @@ class BoxRun(CountRun):
         """Return the expected counts; the interval is from the certain count to the possible one, without an error."""
         counts, occurring = super().estimate_aggregates(estimate)
         found = []
-        for one in counts:
-            exact = one.certain == one.possible
-            found.append(Estimate(one.value, np.where(exact, 0.0, np.nan), one.certain, one.possible, one.value))
+        for count in counts:
+            exact = count.certain == count.possible
+            found.append(
+                Estimate(count.value, np.where(exact, 0.0, np.nan), count.certain, count.possible, count.value)
+            )
         return found, occurring

@@ -27,11 +27,11 @@ class BoxColumns:
     @property
     def trees(self) -> list[int]:
         """Return the places of the columns that have a hierarchy, from 1."""
-        return [one.number for one in self.attributes if one.hierarchy is not None]
+        return [attribute.number for attribute in self.attributes if attribute.hierarchy is not None]
 
     def inner(self, column: str) -> list[str]:
         """Return the nodes of a column's hierarchy that no row holds: each stands for several values."""
-        (hierarchy,) = (one.hierarchy for one in self.attributes if one.name == column)
+        (hierarchy,) = (attribute.hierarchy for attribute in self.attributes if attribute.name == column)
         return [] if hierarchy is None else sorted(set(hierarchy.paths) - hierarchy.leaves)
 
 
@@ -42,9 +42,9 @@ class BoxTables(CellTables):
         """Take the published table (`data`) of a release; nothing runs before the first query."""
         self.attributes = described(dict(manifest))
         self.described: BoxColumns = BoxColumns(self.attributes)
-        self.quasi = [one.name for one in self.attributes]
+        self.quasi = [attribute.name for attribute in self.attributes]
         (self.sensitive,) = manifest["columns"]["sensitive"]
-        boxed = [(name, part) for one in self.attributes for part, name in one.shown]
+        boxed = [(name, part) for attribute in self.attributes for part, name in attribute.shown]
         names = {f"quasi_{n}": name for n, name in enumerate(self.quasi, start=1)} | {"sensitive": self.sensitive}
         super().__init__(engine, tables, {"boxed": boxed, "sensitive": self.sensitive}, names)
         self._loaded = False
@@ -54,7 +54,7 @@ class BoxTables(CellTables):
     @property
     def types(self) -> dict[int, Sql]:
         """Return the type of each quasi column's values, by its place from 1."""
-        return {one.number: Sql(one.type) for one in self.attributes}
+        return {attribute.number: Sql(attribute.type) for attribute in self.attributes}
 
     def load(self) -> None:
         """Make the tables at the first call; raise ReleaseError where they are no generalized rows."""
@@ -84,19 +84,21 @@ class BoxTables(CellTables):
         }
         listed = [("box", self._render("box", given))]
         bounds, shown = [], []
-        for one in self.attributes:
-            name = f"cell_{one.number}"
+        for attribute in self.attributes:
+            name = f"cell_{attribute.number}"
             cell = relation_name(self.prefix, name)
-            if one.shape == "bounds":
-                places, unknown = places_of(one.type), _unknown(one)
+            if attribute.shape == "bounds":
+                places, unknown = places_of(attribute.type), _unknown(attribute)
                 ends = {"low_place": places.read("low"), "high_place": places.read("high")}
-                listed.append((name, self._render("bounds_cell", given, number=one.number, unknown=unknown, **ends)))
-                bounds.append((one.number, cell, unknown))
+                listed.append(
+                    (name, self._render("bounds_cell", given, number=attribute.number, unknown=unknown, **ends))
+                )
+                bounds.append((attribute.number, cell, unknown))
                 continue
-            ((column, _),) = one.shown
+            ((column, _),) = attribute.shown
             listed.append((name, self._render("shown_cell", given, shown_column=column)))
-            shown.append((one.number, cell, column))
-            listed.append((f"covered_{one.number}", self._render_covered(one, cell)))
+            shown.append((attribute.number, cell, column))
+            listed.append((f"covered_{attribute.number}", self._render_covered(attribute, cell)))
         return [
             *listed,
             ("cell_person", self._render("box_person", given, bounds=bounds, shown=shown)),

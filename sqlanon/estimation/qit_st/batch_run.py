@@ -103,7 +103,9 @@ class BatchRun:
 
     def tell_constants(self, queries: Sequence[PlainCount]) -> None:
         """Look for the constants of all queries at once; what is found is remembered for each."""
-        MissingValues(self.loaded).tell([one for query in queries for one in query.comparisons], self._domain)
+        MissingValues(self.loaded).tell(
+            [comparison for query in queries for comparison in query.comparisons], self._domain
+        )
 
     def _domain(self, column: str) -> Sql:
         return self.loaded.relations["value"] if column == "sensitive" else self.rows.domains[column]

@@ -66,7 +66,7 @@ class GroupLines:
         """Return Σ_v s_g(v) x_v, k x G, of k rows x of numbers by value."""
         if self._matrix is not None:
             return np.asarray((self._matrix @ of_values.T).T)
-        return np.stack([self._sum(self._group, self.shape[0], one, self._code) for one in of_values])
+        return np.stack([self._sum(self._group, self.shape[0], of_value, self._code) for of_value in of_values])
 
     def _sum(self, place: ShortArray, size: int, numbers: Array, number: ShortArray) -> Array:
         """Sum s_g(v) times a number by place, line after line: in chunks, for large arrays cost more than sums."""

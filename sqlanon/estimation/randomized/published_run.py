@@ -137,7 +137,7 @@ class PublishedRun(QueryRun):
         shape = tuple(len(self.loaded.counts(place)) for place in self.query.touched)
         self.check_size("sets", asked.set_count, shape, LARGEST_COMBINED)
         moments = self.read_moments(asked, shape)
-        aggregates = [self.vectorize(one, weights) for one in self.query.aggregates]
+        aggregates = [self.vectorize(aggregate, weights) for aggregate in self.query.aggregates]
         figures = PublishedFigures(moments, asked, aggregates, shape)
         occurring = self.tell_occurring(asked, moments.count("uniform"))
         return self.settle_counts(self.undo(figures, estimate)), occurring

@@ -87,7 +87,7 @@ class ComponentStatements:
     @property
     def key_places(self) -> list[int]:
         """Return the places of the query's quasi keys, from 1."""
-        return sorted(place for one in self.parts.components for place, _ in one.keys)
+        return sorted(place for component in self.parts.components for place, _ in component.keys)
 
     def _render_possible_row(self, measures: bool) -> Sql:
         """Write the rows that satisfy every component, with or without those that are only measured.
@@ -207,7 +207,7 @@ class CountRun(QueryRun):
     def comparisons(self) -> Sequence[Comparison]:
         """Leave out columns whose cells may hold values that none of them shows."""
         open_columns = {f"{QUASI}{place}" for place, _ in self.loaded.described.ordered}
-        return [one for one in self.query.comparisons if one.column not in open_columns]
+        return [comparison for comparison in self.query.comparisons if comparison.column not in open_columns]
 
     def domain(self, column: str) -> Sql:
         """Return the values that a column's cells, or sets of sensitive values, may hold."""

@@ -108,15 +108,15 @@ class SumRun(CountRun):
         """Raise QueryError but for COUNT(*), and SUM or AVG of one side under conditions on one side each."""
         if self.query.derived:
             raise QueryError(_ASKED_OTHERWISE.format("an expression over aggregates", "no error follows from bounds"))
-        for one in self.query.aggregates:
-            name = one.function.upper()
-            if one.function == "count" and (one.argument or one.chosen):
+        for aggregate in self.query.aggregates:
+            name = aggregate.function.upper()
+            if aggregate.function == "count" and (aggregate.argument or aggregate.chosen):
                 reason = "it sums what depends on a cell of several values"
                 raise QueryError(_ASKED_OTHERWISE.format("COUNT of a column, or with FILTER,", reason))
-            if one.chosen:
+            if aggregate.chosen:
                 raise QueryError(_ASKED_OTHERWISE.format(f"{name} with FILTER", "a condition belongs to all rows"))
-            pieces = [*self.query.conditions, *self.query.keys, *([one.argument] if one.argument else [])]
-            if one.function != "count" and any(piece.role == "mixed" for piece in pieces):
+            pieces = [*self.query.conditions, *self.query.keys, *([aggregate.argument] if aggregate.argument else [])]
+            if aggregate.function != "count" and any(piece.role == "mixed" for piece in pieces):
                 raise QueryError(_MIXED.format(name, self.space.names["sensitive"]))
 
     def _check_types(self) -> None:
@@ -152,7 +152,7 @@ class SumRun(CountRun):
         return relation_name(self.loaded.prefix, f"valued{self._suffix(piece)}")
 
     def _averages(self, piece: Piece) -> bool:
-        return any(one.function == "avg" and one.argument == piece for one in self.query.aggregates)
+        return any(aggregate.function == "avg" and aggregate.argument == piece for aggregate in self.query.aggregates)
 
     def _own(self, template: str, **given: Sql) -> str:
         return self.loaded.render_own(template, self.relations | given)
@@ -238,7 +238,7 @@ class SumRun(CountRun):
         counted = inline(self._own("counted_unit", valued=valued))
         found = self.loaded.engine.frame(self.render_extreme(counted, self._no_aim(counted)))
         least = fill(answered.shape, found, "least_count", "cell", "set_number")
-        functions = {one.function.upper() for one in self.query.aggregates if one.argument == piece}
+        functions = {aggregate.function.upper() for aggregate in self.query.aggregates if aggregate.argument == piece}
         self.empty.setdefault((int((answered & (least == 0)).sum()), int(answered.sum())), set()).update(functions)
 
     def _settle(self, least: Array, greatest: Array, expected: Array) -> Counts:

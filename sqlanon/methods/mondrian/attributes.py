@@ -183,4 +183,7 @@ def _sensitive_value(one: SensitiveColumn) -> Step:
 
 def described_attributes(attributes: Iterable[Attribute]) -> dict[str, Any]:
     """Return what a manifest says of the attributes: types, published columns by their parts, whether some are NULL."""
-    return {one.name: {"type": one.type, "nulls": one.has_unknown, **one.names} for one in attributes}
+    return {
+        attribute.name: {"type": attribute.type, "nulls": attribute.has_unknown, **attribute.names}
+        for attribute in attributes
+    }

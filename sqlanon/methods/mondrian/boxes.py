@@ -12,13 +12,15 @@ from sqlanon.plans.plan import Step, relation_name
 def made(attributes: Sequence[Attribute], prefix: str, rows: str) -> Steps:
     """Return the steps that end in `box`: what is published of each partition; rows: the relation of the rows."""
     read = {"splitting": rows}
-    sets = [one for one in attributes if one.shape == "set"]
+    sets = [attribute for attribute in attributes if attribute.shape == "set"]
     values = {
-        "numbers": [(one.number, one.dictionary(prefix)) for one in attributes if one.shape == "bounds"],
+        "numbers": [
+            (attribute.number, attribute.dictionary(prefix)) for attribute in attributes if attribute.shape == "bounds"
+        ],
         "nodes": [
-            (one.number, one.dictionary(prefix), one.levels[::-1], one.hierarchy.root)
-            for one in attributes
-            if one.hierarchy is not None
+            (attribute.number, attribute.dictionary(prefix), attribute.levels[::-1], attribute.hierarchy.root)
+            for attribute in attributes
+            if attribute.hierarchy is not None
         ],
         "sets": [(one.number, relation_name(prefix, f"value_set{one.suffix}")) for one in sets],
         "unknown_code": UNKNOWN_CODE,
@@ -37,7 +39,7 @@ def made(attributes: Sequence[Attribute], prefix: str, rows: str) -> Steps:
 
 def published(attributes: Sequence[Attribute], sensitive: Sequence[SensitiveColumn], rows: str) -> Steps:
     """Return the steps of the published tables: the boxes with each sensitive column by itself."""
-    shown = [pair for one in attributes for pair in one.shown]
+    shown = [pair for attribute in attributes for pair in attribute.shown]
     return tuple(
         Step(
             "methods/mondrian/boxes/data",
@@ -51,7 +53,7 @@ def published(attributes: Sequence[Attribute], sensitive: Sequence[SensitiveColu
 
 def linked(attributes: Sequence[Attribute], sensitive: Sequence[SensitiveColumn], prefix: str, rows: str) -> Steps:
     """Return the views of the rows as the run knows them to the end, and of the boxes made once more."""
-    dictionaries = [(one.number, one.dictionary(prefix)) for one in attributes]
+    dictionaries = [(attribute.number, attribute.dictionary(prefix)) for attribute in attributes]
     views = tuple(
         Step(
             "methods/mondrian/boxes/linked",

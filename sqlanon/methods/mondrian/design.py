@@ -67,7 +67,11 @@ class Mondrian(Grouping):
     @property
     def recorded(self) -> Mapping[str, Mapping[str, object]]:
         """Return what the manifest says of the published columns and of the hierarchies."""
-        trees = {one.name: one.hierarchy.pairs for one in self.attributes if one.hierarchy is not None}
+        trees = {
+            attribute.name: attribute.hierarchy.pairs
+            for attribute in self.attributes
+            if attribute.hierarchy is not None
+        }
         return {"hierarchy": {"published": described_attributes(self.attributes), "hierarchies": trees}}
 
     @property
@@ -78,7 +82,7 @@ class Mondrian(Grouping):
     def fitted(self, reports: Reports) -> Self:
         """Return the design with a column for unknown values only where there are some."""
         facts = reports["facts"]
-        unknown = frozenset(one.name for one in self.attributes if facts[f"unknown_{one.number}"])
+        unknown = frozenset(attribute.name for attribute in self.attributes if facts[f"unknown_{attribute.number}"])
         return replace(self, attributes=name_columns(self.request, self.attributes, unknown))
 
 

@@ -34,7 +34,7 @@ class Asked:
     @property
     def codes(self) -> list[tuple[int, str]]:
         """Return the columns of the attributes' codes, with their places."""
-        return [(one.number, one.code) for one in self.attributes]
+        return [(attribute.number, attribute.code) for attribute in self.attributes]
 
     @property
     def sensitive_codes(self) -> list[str]:
@@ -49,7 +49,9 @@ class Asked:
     @property
     def choice(self) -> dict[str, object]:
         """Return the parameters by which the attribute of a cut is chosen."""
-        read = [(one.number, one.dictionary(self.prefix), _shares(one)) for one in self.attributes]
+        read = [
+            (attribute.number, attribute.dictionary(self.prefix), _shares(attribute)) for attribute in self.attributes
+        ]
         return {"least_rows": self.k, "attributes": read}
 
 
@@ -57,10 +59,10 @@ def split(asked: Asked) -> Repeat:
     """Return the loop that cuts partitions while both parts have k rows and l values of each sensitive column."""
     least = {"least_rows": asked.k}
     further = asked.sensitive[1:] if asked.diversity else ()
-    trees = [one for one in asked.attributes if one.levels]
+    trees = [attribute for attribute in asked.attributes if attribute.levels]
     cut = {
         **least,
-        "hierarchies": [(one.number, one.dictionary(asked.prefix), one.levels) for one in trees],
+        "hierarchies": [(tree.number, tree.dictionary(asked.prefix), tree.levels) for tree in trees],
         "diversity": asked.diversity,
         "diverse_places": [relation_name(asked.prefix, f"diverse_place{one.suffix}") for one in further],
     }

@@ -63,7 +63,7 @@ class Robustness(ClassGrouping):
     @property
     def recorded(self) -> Mapping[str, Mapping[str, object]]:
         """Return the size of the groups, the sets of columns that the adversary knows distributions on, the classes."""
-        sets = [list(one.attributes) for one in self.backgrounds]
+        sets = [list(background.attributes) for background in self.backgrounds]
         known: dict[str, object] = {"l": self.attribute.size, "backgrounds": sets}
         # a class is a signature where nothing else is said
         return {"background": known | ({"classes": CLASSES[1]} if self.merges else {})}
@@ -103,7 +103,7 @@ class SeveralRobustness(SeveralClasses, Robustness):
     def kept_tables(self) -> tuple[Statement, ...]:
         """Return the learned distributions, of each background by each sensitive column."""
         population = relation_name(self.prefix, "population")
-        pairs = [(one, column) for one in self.backgrounds for column in (self.attribute, *self.further)]
+        pairs = [(background, column) for background in self.backgrounds for column in (self.attribute, *self.further)]
         return tuple(
             _kept(
                 number,

@@ -76,10 +76,10 @@ def number_classes(design: SeveralClasses) -> Steps:
     tallies = (
         Step(
             f"{CLASSES}/signature_tally",
-            suffix=one.suffix,
-            values={**design.signed, "sensitive_column": one.internal},
+            suffix=attribute.suffix,
+            values={**design.signed, "sensitive_column": attribute.internal},
         )
-        for one in reversed(design.attributes)
+        for attribute in reversed(design.attributes)
     )
     named = {**design.signed, "class_purpose": f"{design.attribute.purpose}/class/"}
     return (*tallies, Step(f"{CLASSES}/class", values=named))
@@ -87,7 +87,7 @@ def number_classes(design: SeveralClasses) -> Steps:
 
 def count_classes(design: SeveralClasses) -> Steps:
     """Return the steps that count the values of every column in each class, and the groups that it gives."""
-    counted = (step for one in reversed(design.attributes) for step in _count_column(design, one))
+    counted = (step for attribute in reversed(design.attributes) for step in _count_column(design, attribute))
     least = Step(f"{FOLDER}/kept_least", yields="kept", suffix="_least")
     return (*counted, replace(least, values={"further_kept": design.relations("kept")[1:]}))
 

@@ -16,20 +16,22 @@ from sqlanon.plans.plan import Step
 def count_values(design: SharedGroups) -> Steps:
     """Return the steps that count the values of every column, and find that of the most frequent one."""
     tallies = (
-        Step("methods/grouping/tally", values={"sensitive_column": one.internal}, suffix=one.suffix)
-        for one in design.attributes
+        Step("methods/grouping/tally", values={"sensitive_column": attribute.internal}, suffix=attribute.suffix)
+        for attribute in design.attributes
     )
     return (*tallies, Step(f"{FOLDER}/foremost", values={"tallies": design.relations("tally")}))
 
 
 def number_values(design: SharedGroups) -> Steps:
     """Return the steps that number the values of every column."""
-    return tuple(step for one in design.attributes for step in grouping.order_values(replace(design, attribute=one)))
+    return tuple(
+        step for attribute in design.attributes for step in grouping.order_values(replace(design, attribute=attribute))
+    )
 
 
 def code_values(design: SharedGroups, rows: str, carried: tuple[str, ...]) -> Step:
     """Return the step that gives the rows in the relation `rows` the numbers of their values, beside these columns."""
-    numbers = tuple(f"number{one.suffix}" for one in design.attributes)
+    numbers = tuple(f"number{attribute.suffix}" for attribute in design.attributes)
     values = {
         "carried": carried,
         "numbered": list(zip(sensitive_names(design.request), numbers, design.relations("frequency"), strict=True)),

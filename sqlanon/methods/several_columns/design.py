@@ -44,7 +44,7 @@ class SharedGroups(Grouped):
 
     def relations(self, name: str) -> list[Sql]:
         """Return the relations of this name that each column has."""
-        return [relation_name(self.prefix, f"{name}{one.suffix}") for one in self.attributes]
+        return [relation_name(self.prefix, f"{name}{attribute.suffix}") for attribute in self.attributes]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -65,8 +65,8 @@ class Uncertain(Grouping):
     @property
     def recorded(self) -> Mapping[str, Mapping[str, object]]:
         """Return what the manifest says of how the source was read; the weights where they are known."""
-        trees = {one.name: one.hierarchy.pairs for one in self.reading.quasi if one.hierarchy is not None}
-        types = {one.name: one.type for one in self.reading.quasi}
+        trees = {column.name: column.hierarchy.pairs for column in self.reading.quasi if column.hierarchy is not None}
+        types = {column.name: column.type for column in self.reading.quasi}
         weights = {} if self.facts is None else {"weights": self.weights}
         return {
             "max_group": {"max_group": self.clustering.most_rows},

@@ -66,4 +66,4 @@ def _scale(dimension: Dimension, place: int, weights: Sequence[tuple[str, str, s
 
 
 def _columns(dimensions: Sequence[Dimension]) -> list[str]:
-    return [one.column for one in dimensions]
+    return [dimension.column for dimension in dimensions]

@@ -76,7 +76,7 @@ def _write_item(node: exp.Bracket, spelling: ArraySpelling, text: Text) -> bool:
 
 
 def _write_named(node: exp.Anonymous, spelling: ArraySpelling, text: Text) -> bool:
-    name, operands = node.name.lower(), [text(one) for one in node.expressions]
+    name, operands = node.name.lower(), [text(expression) for expression in node.expressions]
     if name in _NAMED:
         return _put(node, getattr(spelling, _NAMED[name]).format(*operands))
     if name == "list_slice":
@@ -87,7 +87,7 @@ def _write_named(node: exp.Anonymous, spelling: ArraySpelling, text: Text) -> bo
 def _write_least(node: exp.Min, spelling: ArraySpelling, text: Text) -> bool:
     if not (isinstance(node.this, exp.Anonymous) and node.this.name.lower() == "create_sort_key"):
         return False
-    columns = [text(one) for one in node.this.expressions[::2]]  # behind each stands how it is ordered
+    columns = [text(expression) for expression in node.this.expressions[::2]]  # behind each stands how it is ordered
     behind = [f"{column} IS NULL, {column}" for column in columns]
     return _put(node, spelling.least.format(", ".join(columns), ", ".join(behind)))
 
@@ -97,7 +97,7 @@ def _write_gathered(node: exp.ArrayAgg, spelling: ArraySpelling, text: Text) -> 
     held = order.this if isinstance(order, exp.Order) else order
     once = isinstance(held, exp.Distinct)
     item = held.expressions[0] if once else held
-    if not isinstance(order, exp.Order) or [one.this for one in order.expressions] != [item]:
+    if not isinstance(order, exp.Order) or [expression.this for expression in order.expressions] != [item]:
         raise TemplateError(f"not portable: a list in another order than its own in {node.sql('duckdb')}")
     return _put(node, (spelling.gathered_once if once else spelling.gathered).format(text(item)))
 
@@ -119,7 +119,7 @@ def _write_filter(node: exp.ArrayFilter, spelling: ArraySpelling, text: Text) ->
 def _write_marks(node: exp.ArrayFilter, spelling: ArraySpelling, text: Text) -> bool:
     if isinstance(node.parent, exp.Bracket) or not spelling.marks:
         return True
-    lines = [[text(part.expression) for part in one.expressions] for one in node.this.this.expressions]
+    lines = [[text(part.expression) for part in expression.expressions] for expression in node.this.this.expressions]
     listed = [spelling.line.format(*line, place) for place, line in enumerate(lines, start=1)]
     kept = node.expression.this.copy()
     kept.set("this", exp.Var(this=""))  # which counts are told: the comparison without its left side

@@ -25,8 +25,8 @@ def is_numbered_apart(select: exp.Select) -> bool:
 def number_apart(select: exp.Select, numbering: str) -> None:
     """Put the parts of the window, sorted, below the SELECT, and in place of its row numbers any number that rises."""
     (window,) = select.args["windows"]
-    numbered = [one for one in select.expressions if isinstance(one.unalias(), exp.Window)]
-    passing = [one for one in select.expressions if one not in numbered]
+    numbered = [expression for expression in select.expressions if isinstance(expression.unalias(), exp.Window)]
+    passing = [expression for expression in select.expressions if expression not in numbered]
     below = exp.Select(
         expressions=passing,
         from_=select.args["from_"],
