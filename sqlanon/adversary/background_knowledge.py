@@ -36,7 +36,7 @@ def find_backgrounds(published: PublishedTables, tables: Sequence[object]) -> li
 
     Raises UsageError where one is not there or has other columns than a background has.
     """
-    sources = [(named, *published.engine.find_source(named)) for named in tables]
+    sources = [(table, *published.engine.find_source(table)) for table in tables]
     return match_backgrounds(published, sources)
 
 

@@ -222,7 +222,7 @@ def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = Non
     declared = _method(method)
     if declared.reads_source and con is None:
         raise UsageError(f"a script of {method} depends on the columns' types: hand over con, which has the source too")
-    known = {name: one for name, one in declared.arguments.items() if one.compiled}
+    known = {name: argument for name, argument in declared.arguments.items() if argument.compiled}
     arguments = checked(known, options)
     own = {name: arguments[name] for name in declared.parameters if name in known}
     # a script of names alone opens nothing

@@ -105,8 +105,8 @@ class Attack:
             "scored": self.scored,
             "findings": [
                 dict(zip(COLUMNS, map(plain, line), strict=True))
-                | {"headline": one.headline, "own_confidence": one.believed}
-                for line, one in zip(self.lines(), self.findings, strict=True)
+                | {"headline": finding.headline, "own_confidence": finding.believed}
+                for line, finding in zip(self.lines(), self.findings, strict=True)
             ],
             "notes": list(self.notes),
         }

@@ -55,7 +55,10 @@ def _lying(view: View, links: Sql) -> Iterator[Match]:
 
 def _lying_in_boxes(view: View, links: Sql) -> Iterator[Match]:
     """Take values as they lie beside people as the source has them, and by each column, beside sorted values."""
-    orders = {"as the source has them": ["person_number"], **{f"by {name}": [own] for name, own in view.quasi.items()}}
+    orders = {
+        "as the source has them": ["person_number"],
+        **{f"by {name}": [column] for name, column in view.quasi.items()},
+    }
     for people, columns in orders.items():
         lying, chance = _align(view, links, columns, AS_THEY_LIE)
         shown, _ = _align(view, links, columns, BY_VALUE)

@@ -56,7 +56,7 @@ def _add_compile(app: typer.Typer, method: Method[Any]) -> None:
     def command(**given: Any) -> None:
         print_script(method, given)
 
-    declared = {name: known for name, known in method.arguments.items() if known.compiled}
+    declared = {name: argument for name, argument in method.arguments.items() if argument.compiled}
     options = CompilationOptions if method.reads_source else ScriptOptions
     example = f"compile {method.name} {method.compile_example}"
     _add(app, method, command, method.compile_sentence, example, options, declared)

@@ -166,7 +166,7 @@ def print_script(method: Method[Any], given: Mapping[str, Any]) -> None:
     from sqlanon.publishing.plan_text import compiled
     from sqlanon.publishing.release_request import request_of
 
-    declared = {name: known for name, known in method.arguments.items() if known.compiled}
+    declared = {name: argument for name, argument in method.arguments.items() if argument.compiled}
     arguments = _arguments(declared, given)
     request = request_of(arguments, method.name, given["source"])
     engine = open_engine(EngineName.duckdb, given["database"], False) if method.reads_source else None

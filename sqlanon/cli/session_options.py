@@ -97,16 +97,16 @@ def with_session(command: Callable[..., None]) -> Callable[..., None]:
     keyword = inspect.Parameter.KEYWORD_ONLY
     objects: dict[str, type] = {}
     options: list[inspect.Parameter] = []
-    for one in inspect.signature(command).parameters.values():
-        kind = hints[one.name]
+    for parameter in inspect.signature(command).parameters.values():
+        kind = hints[parameter.name]
         if is_dataclass(kind) and isinstance(kind, type):
-            objects[one.name], each = kind, get_type_hints(kind, include_extras=True)
+            objects[parameter.name], each = kind, get_type_hints(kind, include_extras=True)
             options += [
                 inspect.Parameter(name.name, keyword, default=name.default, annotation=each[name.name])
                 for name in fields(kind)
             ]
         else:
-            options.append(one.replace(kind=keyword, annotation=hints[one.name]))
+            options.append(parameter.replace(kind=keyword, annotation=hints[parameter.name]))
 
     def typed(**given: Any) -> None:
         made = {

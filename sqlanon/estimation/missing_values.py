@@ -51,7 +51,9 @@ class MissingValues:
         told = dict.fromkeys(comparisons, "")
         try:
             (found,) = self.space.engine.rows(self._render_occurrence(comparisons, domain))
-            missing = [one for number, one in enumerate(comparisons, start=1) if found[f"found_{number}"] != 1]
+            missing = [
+                comparison for number, comparison in enumerate(comparisons, start=1) if found[f"found_{number}"] != 1
+            ]
             for number, one in enumerate(missing):
                 asked = f"{one.named} = {_cut(_write(one.constant))}"
                 meant = self._suggest(one, domain) if number < MOST_TOLD else ""

@@ -126,9 +126,9 @@ class QueryRun(QueryStatements):
     def settle_counts(self, estimates: Sequence[Estimate]) -> list[Estimate]:
         """Return the estimates with 0 for a COUNT of no row: as a sum it is NULL."""
         settled = []
-        for aggregate, one in zip(self.query.aggregates, estimates, strict=True):
-            empty = np.isnan(one.value) & (aggregate.function == "count")
-            settled.append(Estimate(**{name: np.where(empty, 0.0, array) for name, array in vars(one).items()}))
+        for aggregate, estimate in zip(self.query.aggregates, estimates, strict=True):
+            empty = np.isnan(estimate.value) & (aggregate.function == "count")
+            settled.append(Estimate(**{name: np.where(empty, 0.0, array) for name, array in vars(estimate).items()}))
         return settled
 
     # -- the answer ----------------------------------------------------------------------------

@@ -194,10 +194,10 @@ def _stack_rotations(
 def _stack_lines(blocks: Sequence[Array], columns: Sequence[IntArray], width: int) -> sparse.csr_array:
     """Write dense blocks, one below the other, as one sparse matrix; each fills the columns that are named for it."""
     entries, places, starts = [np.zeros(0)], [np.zeros(0, dtype=np.int64)], [0]
-    for block, own in zip(blocks, columns, strict=True):
+    for block, column in zip(blocks, columns, strict=True):
         entries.append(block.ravel())
-        places.append(np.tile(own, len(block)))
-        starts += (starts[-1] + len(own) * np.arange(1, len(block) + 1)).tolist()
+        places.append(np.tile(column, len(block)))
+        starts += (starts[-1] + len(column) * np.arange(1, len(block) + 1)).tolist()
     return sparse.csr_array(
         (np.concatenate(entries), np.concatenate(places), np.array(starts)), shape=(len(starts) - 1, width)
     )

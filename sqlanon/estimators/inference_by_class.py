@@ -252,7 +252,7 @@ class ClassInference(Inference):
 
     def _solve_case(self, cell: int, case: int, summand: Summand) -> _SolvedCase:
         """Solve one x of one cell and case once; another cell's posteriors are forgotten."""
-        if any(known[0] != cell for known in self._solved_cases):
+        if any(solved[0] != cell for solved in self._solved_cases):
             self._solved_cases.clear()
         key = (cell, case, summand)
         if key not in self._solved_cases:

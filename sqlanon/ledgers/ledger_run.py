@@ -109,7 +109,7 @@ class LedgerRun:
 
     def _note_others(self, releases: Mapping[str, Manifest], sensitive: str) -> None:
         """Tell of releases of another ledger where the first one of this goes: they may be of the same people."""
-        others = {name: found for name, found in releases.items() if found["columns"]["sensitive"] == [sensitive]}
+        others = {name: release for name, release in releases.items() if release["columns"]["sensitive"] == [sensitive]}
         if others:
             name, found = max(others.items(), key=lambda item: item[1]["parameters"]["release"])
             self.notes.append(

@@ -200,7 +200,7 @@ class Method(Generic[D]):
     @property
     def parameters_schema(self) -> Schema:
         """Return the JSON schema of the manifest's `parameters`; early releases say less than those of today."""
-        own = {name: known.schema for name, known in self.parameters.items() if known.kind.recorded}
+        own = {name: parameter.schema for name, parameter in self.parameters.items() if parameter.kind.recorded}
         shared = {name: self._declared[name].schema for name in SHARED if name in self._declared}
         shared["rows_per_person"] = json_schema.word(*PERSONS)
         ledger = {"release": json_schema.whole(1), "chain": json_schema.text("[0-9a-f]{16}")} if self.followed else {}
@@ -232,7 +232,7 @@ class Method(Generic[D]):
         Raises UsageError where a parameter is out of range, or the roles are not the method's.
         """
         self.refuse_many(request.roles.quasi)
-        values = {name: given.get(name, known.default) for name, known in self.parameters.items()}
+        values = {name: given.get(name, parameter.default) for name, parameter in self.parameters.items()}
         for name, known in self.parameters.items():
             known.check(values[name])
         # files to keep are the publisher's affair, and decide nothing of the plan
@@ -289,12 +289,12 @@ class Method(Generic[D]):
     def _recorded(self, design: D, values: Mapping[str, Any]) -> dict[str, object]:
         """Return the manifest's `parameters`: the method's own numbers, never paths."""
         recorded: dict[str, object] = {}
-        for name, known in self.parameters.items():
+        for name, parameter in self.parameters.items():
             # what the method resolved (a default, a column's spelling) is recorded in the place of what was typed
             if name in design.recorded:
                 recorded |= design.recorded[name]
-            elif known.kind.recorded:
-                recorded[name] = known.kind.shown(values[name])
+            elif parameter.kind.recorded:
+                recorded[name] = parameter.kind.shown(values[name])
         request = design.request
         if request.following is not None:
             release = request.following

@@ -141,7 +141,7 @@ def checked(parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> di
     unknown = sorted(set(given) - set(parameters))
     if unknown:
         raise UsageError(f"no parameter {unknown[0]!r}; there are {', '.join(parameters)}")
-    missing = [name for name, known in parameters.items() if known.required and name not in given]
+    missing = [name for name, parameter in parameters.items() if parameter.required and name not in given]
     if missing:
         raise TypeError(f"missing keyword arguments: {', '.join(missing)}")
     return read_given(parameters, given, lambda known, value: known.kind.check(known.name, value))
@@ -151,4 +151,7 @@ def read_given(
     parameters: Mapping[str, Parameter], given: Mapping[str, Any], read: Callable[[Parameter, Any], Any]
 ) -> dict[str, Any]:
     """Return every parameter's value: what was given, as `read` reads it, or the default."""
-    return {name: read(known, given[name]) if name in given else known.default for name, known in parameters.items()}
+    return {
+        name: read(parameter, given[name]) if name in given else parameter.default
+        for name, parameter in parameters.items()
+    }

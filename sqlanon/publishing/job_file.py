@@ -186,7 +186,7 @@ class _Reader(NodeReader):
     def parameters(self, node: Node, method: str) -> tuple[dict[str, Any], dict[str, str]]:
         """Read the method's own parameters, and the options that every method has."""
         # what a job cannot say (files to keep, keys) is unknown in it, and told so with the line
-        own = {name: known for name, known in METHODS[method].parameters.items() if known.job}
+        own = {name: parameter for name, parameter in METHODS[method].parameters.items() if parameter.job}
         needed = tuple(name for name, known in own.items() if known.required)
         allowed = tuple(name for name in (*own, *SHARED) if name not in needed)
         given = self.mapping(node, "parameters", needed, allowed)

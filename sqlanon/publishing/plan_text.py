@@ -38,7 +38,7 @@ def plan_text(plan: Plan, engine: Engine) -> str:
     texts = [text for step in plan.steps for text in _step_text(step, engine)]
     # the key is bound as a parameter: no text that is shown ever holds it
     key = f"-- key (bound, never shown)\ncreate temporary table {plan.key} (secret varchar);"
-    figures = [text for known in plan.figures for text in _figures_text(known)]
+    figures = [text for figure in plan.figures for text in _figures_text(figure)]
     asked = [] if plan.measure is None else _step_text(plan.measure.statement, engine)
     return "\n\n".join([*asked, key, f"insert into {plan.key} values (?);", *figures, *texts])
 

@@ -121,10 +121,10 @@ def check_manifest_figures(manifest: Manifest, report: Report) -> Check:
         required["guarantee"] = form.guarantee(manifest, figures["rows"])
         claimed["guarantee"] = manifest.get("guarantee")
     verified = manifest.get("verified")
-    for name, found in form.verified_figures(report).items():
+    for name, figure in form.verified_figures(report).items():
         # what the publisher compared with the source is not known here
         if isinstance(verified, dict) and name in verified:
-            required[f"verified {name}"], claimed[f"verified {name}"] = found, verified[name]
+            required[f"verified {name}"], claimed[f"verified {name}"] = figure, verified[name]
     unknown = list(dict.fromkeys(map(shown_path, manifest_faults(manifest))))
     unknown += [name for name in _unproved(manifest, set(required)) if name not in unknown]
     unknown += _unheld_weights(manifest, figures)

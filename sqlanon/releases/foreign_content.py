@@ -47,8 +47,8 @@ def _foreign_numbers(names: Sequence[str]) -> dict[str, str]:
     usual = [f"{number:0{max(5, len(str(len(names))))}d}" for number in range(len(names))]
     return {
         name: f"not the part {wanted}"
-        for name, told, wanted in zip(names, digits, usual, strict=True)
-        if told != wanted
+        for name, digit, wanted in zip(names, digits, usual, strict=True)
+        if digit != wanted
     }
 
 

@@ -113,11 +113,11 @@ def _determinations(classes: Classes, rows: int, feasible: Sequence[dict[str, An
         if line["values"] < 2 or not _may_be_determined(classes, line["column"], rows):
             continue
         columns: list[tuple[str, ...]] = [(name,) for name in classes.question.quasi]
-        found = {known: share for known in columns if (share := _determined(classes, line, known, rows))}
+        found = {column: share for column in columns if (share := _determined(classes, line, column, rows))}
         # a pair of which one column suffices tells nothing more
         alone = {name for known in found for name in known}
         pairs = itertools.combinations([name for name in classes.question.quasi if name not in alone], 2)
-        found |= {known: share for known in pairs if (share := _determined(classes, line, known, rows))}
+        found |= {pair: share for pair in pairs if (share := _determined(classes, line, pair, rows))}
         for known, share in found.items():
             named, how = " and ".join(known), "determines" if len(known) == 1 else "together determine"
             exactly = "" if share == 1 else f" in {share:.1%} of the rows"

@@ -71,7 +71,7 @@ class SeveralTables:
     def verified_figures(self, report: Report) -> dict[str, Any]:
         """Return what the manifest says of the verification: every figure comes from the published tables."""
         rows = {f"{table}_rows" for table in self.TABLES}
-        return {name: found for name, found in self.alone.verified_figures(report).items() if name not in rows}
+        return {name: figure for name, figure in self.alone.verified_figures(report).items() if name not in rows}
 
     def against_queries(
         self, published: PublishedTables, source: Source, types: Mapping[str, str]

@@ -86,8 +86,8 @@ class BoxBatch:
 
     def _hold(self, place: int, conditions: Sequence[Sequence[Sql]]) -> Held:
         """Return what each query's conditions on one column say of its cells; none says nothing."""
-        different = list(dict.fromkeys(one for own in conditions for one in own))
-        constants = list(dict.fromkeys(found for one in different for found in list_constants(one)))
+        different = list(dict.fromkeys(one for condition in conditions for one in condition))
+        constants = list(dict.fromkeys(constant for one in different for constant in list_constants(one)))
         ranged = self.loaded.attributes[place - 1].shape == "bounds"
         candidate = inline(self.loaded.render_candidates(place, constants))
         placed = ["first_place", "last_place"] if ranged else []

@@ -37,7 +37,9 @@ def _settles(run: UniformRun) -> bool:
 
 
 def _render_figure(run: UniformRun, settled: bool) -> str:
-    estimates = [(_estimate(run, one), f"value_{number}") for number, one in enumerate(run.query.aggregates)]
+    estimates = [
+        (_estimate(run, aggregate), f"value_{number}") for number, aggregate in enumerate(run.query.aggregates)
+    ]
     columns: list[tuple[Sql, str]] = []
     for number in range(len(estimates)):
         value = Sql(f"value_{number}")

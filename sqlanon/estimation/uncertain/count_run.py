@@ -95,9 +95,9 @@ class ComponentStatements:
         Components share no column, so that their shares multiply.
         """
         numbered = [
-            (number, one)
-            for number, one in enumerate(self.parts.components, start=1)
-            if measures or one.conditions or one.keys
+            (number, component)
+            for number, component in enumerate(self.parts.components, start=1)
+            if measures or component.conditions or component.keys
         ]
         hits = [number for number, _ in numbered]
         keys = {place: Sql(f"hit_{number}.key_{place}") for number, one in numbered for place, _ in one.keys}

@@ -187,8 +187,8 @@ class SumRun(CountRun):
         counts, occurring = super().estimate_aggregates(estimate)
         sums = {piece: self._sum(piece, occurring) for piece in [*self.measures, *self.weights]}
         found = [
-            count if one.argument is None else sums[one.argument][one.function]
-            for one, count in zip(self.query.aggregates, counts, strict=True)
+            count if aggregate.argument is None else sums[aggregate.argument][aggregate.function]
+            for aggregate, count in zip(self.query.aggregates, counts, strict=True)
         ]
         for (empty, answered), functions in self.empty.items():
             if empty:

@@ -58,8 +58,8 @@ class Whole:
         observed = self.spectra.published(published / n[:, None]) - self.published
         margins = [self._margin(place, observed, chance) for place in range(len(self.spectra.columns))]
         shares = [
-            column.shares + found.mean @ column.to_true[1:]
-            for column, found in zip(self.spectra.columns, margins, strict=True)
+            column.shares + margin.mean @ column.to_true[1:]
+            for column, margin in zip(self.spectra.columns, margins, strict=True)
         ]
         if len(margins) == 1:
             (column,) = self.spectra.columns
@@ -163,8 +163,8 @@ class Counts:
 def _product(shares: Sequence[Array]) -> Array:
     """Return the table of independent columns, C x V, of their shares (C x V_k each)."""
     found = np.ones((len(shares[0]), 1))
-    for own in shares:
-        found = (found[:, :, None] * own[:, None, :]).reshape(len(found), -1)
+    for share in shares:
+        found = (found[:, :, None] * share[:, None, :]).reshape(len(found), -1)
     return found
 
 

@@ -20,8 +20,8 @@ class Sums:
         self.rows = moments.count("uniform")
         self.case_count = self.rows.shape[1]
         mass = np.ones(1)
-        for own in counts:
-            mass = np.outer(mass, own / own.sum()).ravel()
+        for count in counts:
+            mass = np.outer(mass, count / count.sum()).ravel()
         self.mass = mass  # how likely each combination is, by the published counts
 
     def of(self, asked: SelectedValues) -> "Sums":

@@ -89,9 +89,9 @@ class Robustness(ClassGrouping):
         """Return the learned distributions as the publisher may keep them, in the form of a background's table."""
         population = relation_name(self.prefix, "population")
         return tuple(
-            _kept(number, one, population)
-            for number, one in enumerate(self.backgrounds, start=1)
-            if one.relation is None
+            _kept(number, background, population)
+            for number, background in enumerate(self.backgrounds, start=1)
+            if background.relation is None
         )
 
 

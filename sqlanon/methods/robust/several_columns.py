@@ -174,9 +174,9 @@ def _leave_over(design: SeveralClasses, kept: dict[str, object]) -> Steps:
 def _make_room(design: SeveralClasses, moment: str) -> tuple[Step, ...]:
     """Return the steps that count how many groups the kept rows of each class give in every column."""
     steps: list[Step] = []
-    for one, code in zip(design.attributes, design.codes, strict=True):
-        suffix = f"{moment}{one.suffix}"
-        held = {"sensitive_column": code, "value_purpose": f"{one.purpose}/kept/"}
+    for attribute, code in zip(design.attributes, design.codes, strict=True):
+        suffix = f"{moment}{attribute.suffix}"
+        held = {"sensitive_column": code, "value_purpose": f"{attribute.purpose}/kept/"}
         steps += [
             Step(f"{FOLDER}/held", suffix=suffix, values=held),
             Step(f"{CLASSES}/capacity", suffix=suffix, values=design.size, reads={"ranked": f"held{suffix}"}),

@@ -49,8 +49,8 @@ def lead_values(design: SharedGroups) -> Step:
 def show_values(design: SharedGroups) -> Steps:
     """Return the views of the groups by each column, as an ST of it reads them."""
     return tuple(
-        Step(f"{FOLDER}/shown", "view", suffix=one.suffix, values={"cases": _exchanged(design.codes, place)})
-        for place, one in enumerate(design.attributes)
+        Step(f"{FOLDER}/shown", "view", suffix=attribute.suffix, values={"cases": _exchanged(design.codes, place)})
+        for place, attribute in enumerate(design.attributes)
     )
 
 
@@ -62,9 +62,9 @@ def link_values(design: SharedGroups, linked: Mapping[str, object]) -> Steps:
             "view",
             suffix=f"_{place + 1}",
             values={**linked, "cases": _exchanged(design.codes, place)},
-            reads={"frequency": f"frequency{one.suffix}"},
+            reads={"frequency": f"frequency{attribute.suffix}"},
         )
-        for place, one in enumerate(design.attributes)
+        for place, attribute in enumerate(design.attributes)
     )
 
 

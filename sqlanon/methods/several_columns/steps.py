@@ -76,11 +76,11 @@ def publish_st(design: Grouped) -> Steps:
     return tuple(
         Step(
             "methods/qit_st/st",
-            suffix=one.suffix if number else "",
-            values={"sensitive": one.column},
-            reads={"grouped": f"shown{one.suffix}", "frequency": f"frequency{one.suffix}"},
+            suffix=attribute.suffix if number else "",
+            values={"sensitive": attribute.column},
+            reads={"grouped": f"shown{attribute.suffix}", "frequency": f"frequency{attribute.suffix}"},
         )
-        for number, one in enumerate(design.attributes)
+        for number, attribute in enumerate(design.attributes)
     )
 
 

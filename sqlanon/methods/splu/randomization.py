@@ -138,9 +138,9 @@ def link_rows(design: Randomization) -> Steps:
                 # left out once, before the first attribute's groups are formed
                 "left_out": left_out if design.drops and number == 1 else [],
             },
-            reads={"decoy_group": f"decoy_group{one.suffix}", "frequency": f"frequency{one.suffix}"},
+            reads={"decoy_group": f"decoy_group{attribute.suffix}", "frequency": f"frequency{attribute.suffix}"},
         )
-        for number, one in enumerate(design.attributes, start=1)
+        for number, attribute in enumerate(design.attributes, start=1)
     )
 
 

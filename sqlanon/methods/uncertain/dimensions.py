@@ -51,12 +51,12 @@ class Level:
 
 def numbers(dimensions: Sequence[Dimension]) -> list[tuple[int, Dimension]]:
     """Return the numbers, each with its attribute's place from 1 on."""
-    return [(place, one) for place, one in enumerate(dimensions, start=1) if one.kind == "number"]
+    return [(place, dimension) for place, dimension in enumerate(dimensions, start=1) if dimension.kind == "number"]
 
 
 def categories(dimensions: Sequence[Dimension]) -> list[tuple[int, Dimension]]:
     """Return the attributes with and without hierarchy that are no numbers, each with its place from 1 on."""
-    return [(place, one) for place, one in enumerate(dimensions, start=1) if one.kind != "number"]
+    return [(place, dimension) for place, dimension in enumerate(dimensions, start=1) if dimension.kind != "number"]
 
 
 def codes(place: int, dimension: Dimension) -> list[str]:

@@ -89,8 +89,8 @@ def judge_chunk(
     reading.close()
     if sum(page.rows for page in figures) != rows:
         raise PageError("more rows, or fewer, than its group")
-    for told in figures[:-1]:
-        if told.rows != _FULL_ROWS and max(told.page.header[2], told.text_bytes) < _FULL_BYTES:
+    for figure in figures[:-1]:
+        if figure.rows != _FULL_ROWS and max(figure.page.header[2], figure.text_bytes) < _FULL_BYTES:
             yield "pages that end early"
             break
     yield from _wrong_figures(chunk, reading)
