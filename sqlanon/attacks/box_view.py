@@ -61,18 +61,18 @@ class BoxView(View):
     def read_source(self, against: object, identifier: tuple[str, ...]) -> Sql:
         """Read who there is, with their true values; people in no box are refused where they are many."""
         source, types = self.engine.find_source(against)
-        own = resolve_names(list(types), [*self.quasi, self.sensitive])
+        names = resolve_names(list(types), [*self.quasi, self.sensitive])
         kinds = {one.name: one.type for one in described(self.manifest)}
         self.refuse_repeated(source.relation, resolve_names(list(types), identifier))
         selected = [
             (Sql(f"cast({source.expression(name)} as {kinds[published]})"), ours)
-            for name, (published, ours) in zip(own, self.quasi.items(), strict=False)
+            for name, (published, ours) in zip(names, self.quasi.items(), strict=False)
         ]
-        selected += [(source.expression(own[-1]), "value"), (Sql("row_number() over ()"), "person_number")]
+        selected += [(source.expression(names[-1]), "value"), (Sql("row_number() over ()"), "person_number")]
         relation = source.relation
         if self.manifest["parameters"].get("nulls") == "drop":  # who had no value was left out
             others = resolve_names(list(types), self.manifest["columns"].get("beside", ()))
-            valued = " and ".join(f"{ident(name)} is not null" for name in (own[-1], *others))
+            valued = " and ".join(f"{ident(name)} is not null" for name in (names[-1], *others))
             relation = Sql(f"(select * from {relation} where {valued})")
         rendered = render_query("shared/source", {"relation": relation, "selected": selected}, {})
         self._people = self.workspace.keep("person", rendered)

@@ -30,13 +30,13 @@ class ExactView(View):
     def read_source(self, against: object, identifier: tuple[str, ...]) -> Sql:
         """Return the source's values of people by combination."""
         source, types = self.engine.find_source(against)
-        own = resolve_names(list(types), [*self.quasi, self.sensitive])
+        names = resolve_names(list(types), [*self.quasi, self.sensitive])
         kinds = self.published.columns(self.table)
         selected = [
             (Sql(f"cast({source.expression(name)} as {kinds[published]})"), ours)
-            for name, (published, ours) in zip(own, self.quasi.items(), strict=False)
+            for name, (published, ours) in zip(names, self.quasi.items(), strict=False)
         ]
-        selected.append((source.expression(own[-1]), "value"))
+        selected.append((source.expression(names[-1]), "value"))
         self.refuse_repeated(source.relation, resolve_names(list(types), identifier))
         rendered = render_query("shared/source", {"relation": source.relation, "selected": selected}, {})
         return self.meet(self.workspace.keep("microdata", rendered))

@@ -17,9 +17,9 @@ def write_figure(body: str, caption: str, heads: Sequence[str] = (), lines: Iter
     figures = ""
     if heads:
         # a long word of a stranger's is broken: a figure is as narrow as a phone
-        told = write_table(heads, lines, caption)
+        table = write_table(heads, lines, caption)
         opened = f'<details style="overflow-wrap:anywhere"{"" if body else " open"}>'
-        figures = f"{opened}<summary>The chart's figures</summary>{told}</details>"
+        figures = f"{opened}<summary>The chart's figures</summary>{table}</details>"
     return (
         f'<figure style="margin:1em 0;width:100%;max-width:30rem">{body}'
         f"<figcaption>{write_text(caption)}</figcaption>{figures}</figure>"

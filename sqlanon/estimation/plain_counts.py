@@ -28,11 +28,11 @@ def read_plain_counts(queries: Sequence[str], parse: Callable[[str], Query]) -> 
     """Yield the place of each text that is such a query, with what it asks; what cannot be read is left to others."""
     for place, text in enumerate(queries):
         try:
-            found = read_plain_count(parse(text))
+            plain_count = read_plain_count(parse(text))
         except QueryError:
             continue
-        if found is not None:
-            yield place, found
+        if plain_count is not None:
+            yield place, plain_count
 
 
 def read_plain_count(query: Query) -> PlainCount | None:

@@ -35,9 +35,9 @@ class ServerTables:
     @contextmanager
     def reading(self) -> Iterator[Contents | None]:
         """Read what the tables say of the ledger."""
-        found = read_tables(self._engine, self.named)
-        self._present = found is not None
-        yield found
+        tables = read_tables(self._engine, self.named)
+        self._present = tables is not None
+        yield tables
 
     @contextmanager
     def writing(self, made: Mapping[str, Sql]) -> Iterator[Mapping[str, Sql]]:

@@ -150,10 +150,10 @@ def _compare_beside(named: str, found: Contents, evidence: Evidence) -> tuple[Ch
 def _opened(named: str, engine: Engine) -> Iterator[Contents]:
     """Hold a ledger open for the block, whatever keeps it."""
     if engine.dialect == "postgres":
-        found = read_tables(engine, named)
-        if found is None:
+        tables = read_tables(engine, named)
+        if tables is None:
             raise _missing(named)
-        yield found
+        yield tables
         return
     place = Path(named).absolute()
     mend(place)

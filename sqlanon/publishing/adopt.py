@@ -176,8 +176,8 @@ def _randomized(asked: Adoption, engine: Engine) -> tuple[list[Statement], Manif
 
 
 def _quasi(asked: Adoption, types: Mapping[str, str], others: set[str]) -> list[str]:
-    named = resolve_names(list(types), split_columns(asked.quasi, list(types)))
-    quasi = [name for name in named or types if name not in others]
+    names = resolve_names(list(types), split_columns(asked.quasi, list(types)))
+    quasi = [name for name in names or types if name not in others]
     if not quasi:
         raise UsageError(f"there is no quasi-identifier column beside {', '.join(sorted(others))}")
     return quasi

@@ -68,9 +68,9 @@ def write_loss(facts: Facts) -> str:
 
 
 def _draw_errors(facts: Facts) -> Iterator[str]:
-    chosen = candidate_of(facts.manifest)
+    candidate = candidate_of(facts.manifest)
     for workload, lines in by_workload(facts.compared).items():
-        own = chosen if any(line["candidate"] == chosen for line in lines) else ""
+        own = candidate if any(line["candidate"] == candidate for line in lines) else ""
         bands = [name for name in ORDER if any(line["band"] == name for line in lines)]
         told = [[line["candidate"], line["band"], f"{line['error']:.1%}"] for line in lines]
         caption = describe_errors(workload)

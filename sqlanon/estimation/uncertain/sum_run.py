@@ -72,11 +72,11 @@ class AverageSearch:
             if not len(cell):
                 return least, greatest
             here = (cell, value_set)
-            found = self._read_worlds(here, least[here], greatest[here])
-            at = (found["cell"].to_numpy(dtype=np.int64), found["set_number"].to_numpy(dtype=np.int64))
+            worlds = self._read_worlds(here, least[here], greatest[here])
+            at = (worlds["cell"].to_numpy(dtype=np.int64), worlds["set_number"].to_numpy(dtype=np.int64))
             moved = np.zeros(self.shape, dtype=bool)
-            moved[at] |= _improve(least, at, found, "least", np.less)
-            moved[at] |= _improve(greatest, at, found, "greatest", np.greater)
+            moved[at] |= _improve(least, at, worlds, "least", np.less)
+            moved[at] |= _improve(greatest, at, worlds, "greatest", np.greater)
             moving = moved[here]
         raise AnswerError(_UNSETTLED.format(MOST_TURNS))
 

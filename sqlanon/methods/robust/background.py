@@ -65,10 +65,10 @@ def learned(attributes: Iterable[str], published: Columns) -> Background:
     where = f"the background learned from {', '.join(map(repr, asked))}"
     if not asked:
         raise UsageError("a background has at least one quasi column")
-    named = resolve_names(list(published.quasi), asked)
-    if len(set(named)) < len(named):
+    names = resolve_names(list(published.quasi), asked)
+    if len(set(names)) < len(names):
         raise UsageError(f"{where} names a column twice")
-    attributes = _in_order(named, published)
+    attributes = _in_order(names, published)
     return Background(attributes, _columns(attributes, published), published.sensitive[0], where)
 
 
