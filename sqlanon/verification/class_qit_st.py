@@ -33,7 +33,7 @@ def check_manifest(manifest: Manifest, where: str) -> None:
     if _classes(manifest) not in CLASSES:
         raise ReleaseError(f"the manifest of {where} does not say what its classes are")
     quasi = manifest["columns"]["quasi"]
-    if not isinstance(sets, list) or not sets or not all(_named(one, quasi) for one in sets):
+    if not isinstance(sets, list) or not sets or not all(_named(background, quasi) for background in sets):
         raise ReleaseError(f"the manifest of {where} does not name its backgrounds' columns")
 
 
@@ -48,8 +48,8 @@ def _named(columns: object, quasi: list[str]) -> bool:
 
 def signature(manifest: Manifest) -> list[str]:
     """Return the quasi columns that any background reads: rows that agree on them are of one class."""
-    read = {column for columns in manifest["parameters"]["backgrounds"] for column in columns}
-    return [column for column in manifest["columns"]["quasi"] if column in read]
+    background_columns = {column for columns in manifest["parameters"]["backgrounds"] for column in columns}
+    return [column for column in manifest["columns"]["quasi"] if column in background_columns]
 
 
 def queries(published: PublishedTables) -> list[tuple[str, str]]:
@@ -59,8 +59,8 @@ def queries(published: PublishedTables) -> list[tuple[str, str]]:
 
 def _class_query(published: PublishedTables) -> str:
     columns = published.manifest["columns"]
-    named = {"group_column": columns["group"], "count_column": columns["count"]}
-    return published.query("verification/class_qit_st/classes", {}, signature=signature(published.manifest), **named)
+    roles = {"group_column": columns["group"], "count_column": columns["count"]}
+    return published.query("verification/class_qit_st/classes", {}, signature=signature(published.manifest), **roles)
 
 
 def verify(published: PublishedTables) -> Report:
@@ -73,8 +73,8 @@ def verify(published: PublishedTables) -> Report:
     holds: bool | None = mixed if largest is None else largest * r <= 1 + ROUNDING
     if holds and mixed:  # classes of several signatures, and a repair: what they make is proved by posteriors
         holds = None if parameters["repair"] or _classes(published.manifest) == CLASSES[1] else False
-    told = MIXED.format(**classes) if mixed else largest
-    check = Check("classes", f"one signature a group, so no posterior above 1/{r:g}", told, holds, promised=True)
+    outcome = MIXED.format(**classes) if mixed else largest
+    check = Check("classes", f"one signature a group, so no posterior above 1/{r:g}", outcome, holds, promised=True)
     return Report((*report.checks, check), {**report.figures, "signatures": classes["class_count"]})
 
 

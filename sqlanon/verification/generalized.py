@@ -35,9 +35,9 @@ def check_types(published: PublishedTables) -> str | None:
     kinds = published.columns("data")
     for attribute in described(published.manifest):
         for part, name in attribute.names.items():
-            wanted = {"low": attribute.type, "high": attribute.type, "unknown": "BOOLEAN"}.get(part, "VARCHAR")
-            if kinds[name] != wanted:
-                return f"{name!r} is {kinds[name]}, not {wanted}"
+            kind = {"low": attribute.type, "high": attribute.type, "unknown": "BOOLEAN"}.get(part, "VARCHAR")
+            if kinds[name] != kind:
+                return f"{name!r} is {kinds[name]}, not {kind}"
     return None
 
 
@@ -123,12 +123,13 @@ def verified_figures(report: Report) -> dict[str, Any]:
 def against_queries(published: PublishedTables, source: Source, types: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the names and texts of the queries that compare the release with its source."""
     sensitive = published.manifest["columns"]["sensitive"]
-    counted = ("sensitive_counts", multiset_query(published, "data", sensitive, Sql("1"), source, types))
+    sensitive_counts = ("sensitive_counts", multiset_query(published, "data", sensitive, Sql("1"), source, types))
     source = _without_dropped(published.manifest, source, types)
     covered = [
-        (f"values of {one.name}", _cover_query(published, one, source, types)) for one in described(published.manifest)
+        (f"values of {attribute.name}", _cover_query(published, attribute, source, types))
+        for attribute in described(published.manifest)
     ]
-    return [counted, *covered]
+    return [sensitive_counts, *covered]
 
 
 def _without_dropped(manifest: Manifest, source: Source, types: Mapping[str, str]) -> Source:
@@ -149,24 +150,24 @@ def _cover_query(published: PublishedTables, attribute: Attribute, source: Sourc
     if attribute.shape == "bounds":
         unknown = _unknown(attribute)
         low, high = ident(attribute.names["low"]), ident(attribute.names["high"])
-        shown = Sql(f"(select {low} as low, {high} as high, {unknown} as unknown from {data})")
-        return published.query(f"{folder}/covered_bounds", {"published": shown, "original": original})
-    given = {
+        published_bounds = Sql(f"(select {low} as low, {high} as high, {unknown} as unknown from {data})")
+        return published.query(f"{folder}/covered_bounds", {"published": published_bounds, "original": original})
+    relations = {
         "published": _shown(published, attribute),
         "original": original,
         "covered": covered_values(published, attribute),
     }
-    return published.query(f"{folder}/covered_values", given)
+    return published.query(f"{folder}/covered_values", relations)
 
 
 def covered_values(published: PublishedTables, attribute: Attribute) -> Sql:
     """Return what each published node or set of an attribute stands for, to stand where a relation does."""
     if attribute.hierarchy is None:
-        given = {"published": _shown(published, attribute)}
-        return published.subquery("verification/generalized/covered_set", given)
-    given = {"held": held_nodes(published, attribute)}
+        relations = {"published": _shown(published, attribute)}
+        return published.subquery("verification/generalized/covered_set", relations)
+    relations = {"held": held_nodes(published, attribute)}
     roots = [attribute.hierarchy.root] * attribute.has_unknown
-    return published.subquery("verification/generalized/covered_node", given, roots=roots)
+    return published.subquery("verification/generalized/covered_node", relations, roots=roots)
 
 
 def _shown(published: PublishedTables, attribute: Attribute) -> Sql:

@@ -61,17 +61,17 @@ def _read_rows(
     published: PublishedTables, select: str, sensitive: str, source: Source, types: Mapping[str, str]
 ) -> _Rows:
     quasi = published.manifest["columns"]["quasi"]
-    *spelled, own = resolve_names(list(types), [*quasi, sensitive])
-    value = "({} + 0)" if types[own] in _FRACTIONS else "{}"
+    *spelled, source_column = resolve_names(list(types), [*quasi, sensitive])
+    value = "({} + 0)" if types[source_column] in _FRACTIONS else "{}"
     names = [f"value_{number}" for number in range(1, len(quasi) + 1)]
-    read = [f"{source.expression(column)} as {name}" for column, name in zip(spelled, names, strict=True)]
-    read.append(f"{value.format(source.expression(own))} as {_VALUE}")
-    original, keys = Sql(f"(select {', '.join(read)} from {source.relation})"), names
-    kept = [f"quasi_{number} as {name}" for number, name in enumerate(names, start=1)]
+    expressions = [f"{source.expression(column)} as {name}" for column, name in zip(spelled, names, strict=True)]
+    expressions.append(f"{value.format(source.expression(source_column))} as {_VALUE}")
+    original, keys = Sql(f"(select {', '.join(expressions)} from {source.relation})"), names
+    linked_columns = [f"quasi_{number} as {name}" for number, name in enumerate(names, start=1)]
     if _is_packed(published):
-        original, keys, kept = _pack(published, original, _VALUE, names), [PACKED], [PACKED]
-    kept += [f"{value.format('sensitive')} as {_VALUE}", f"group_id as {_GROUP}"]
-    linked = Sql(f"(select {', '.join(kept)} from (\n{select}\n) as linked_row)")
+        original, keys, linked_columns = _pack(published, original, _VALUE, names), [PACKED], [PACKED]
+    linked_columns += [f"{value.format('sensitive')} as {_VALUE}", f"group_id as {_GROUP}"]
+    linked = Sql(f"(select {', '.join(linked_columns)} from (\n{select}\n) as linked_row)")
     return _Rows(linked, original, names, keys, value)
 
 
@@ -87,8 +87,11 @@ def count_misplaced(
     for column, select in zip(sensitive, published.linked.selects, strict=True):
         rows = _read_rows(published, select, column, source, types)
         side = _Side(rows.original, [*rows.keys, _VALUE], published.manifest["dropped_rows"])
-        own, other = (_add_up(published, relation, [side.choice]) for relation in (rows.linked, rows.original))
-        misplaced, people = max(misplaced, 0 if own == other else _count_others(published, rows.linked, side)), own[0]
+        sums, source_sums = (_add_up(published, relation, [side.choice]) for relation in (rows.linked, rows.original))
+        misplaced, people = (
+            max(misplaced, 0 if sums == source_sums else _count_others(published, rows.linked, side)),
+            sums[0],
+        )
     for relation, again in published.linked.remade.items():
         names = list(published.engine.columns(f"select * from {relation}"))
         now, side = Sql(f"(\n{again}\n)"), _Side(relation, names)
@@ -106,27 +109,27 @@ def compare_links(published: PublishedTables, source: Source, types: Mapping[str
     group, count = ident(columns["group"]), ident(columns["count"])
     people = align_columns(published, "qit", columns["quasi"], source, types, group)
     values = align_columns(published, "st", [sensitive], source, types, Sql(f"{group} as {_GROUP}, {count}"))
-    shown = Sql(f"(select {', '.join(people.names)}, {WEIGHT} as {_GROUP} from {people.published})")
+    quasi_rows = Sql(f"(select {', '.join(people.names)}, {WEIGHT} as {_GROUP} from {people.published})")
     if _is_packed(published):
-        shown = _pack(published, shown, _GROUP, people.names)
+        quasi_rows = _pack(published, quasi_rows, _GROUP, people.names)
     (value,) = values.names
-    held = Sql(f"(select {rows.value.format(value)} as {_VALUE}, {_GROUP}, {WEIGHT} from {values.published})")
+    value_rows = Sql(f"(select {rows.value.format(value)} as {_VALUE}, {_GROUP}, {WEIGHT} from {values.published})")
     sides = (
         _Side(rows.original, [*rows.keys, _VALUE], dropped),
-        _Side(shown, [*rows.keys, _GROUP]),
-        _Side(held, [_VALUE, _GROUP], weight=ident(WEIGHT)),
+        _Side(quasi_rows, [*rows.keys, _GROUP]),
+        _Side(value_rows, [_VALUE, _GROUP], weight=ident(WEIGHT)),
     )
-    own = _add_up(published, rows.linked, [side.choice for side in sides])
+    linked_sums = _add_up(published, rows.linked, [side.choice for side in sides])
     misplaced, sums = 0, []
     for number, side in enumerate(sides, start=1):
         # a number packs what lies in the ranges alone: quasi values are looked at as they stand as well
         plain = [] if side.weight is not _ONE else [rows.names]
         added = _add_up(published, side.rows, [side.choice, *plain], side.weight)
         sums.append(added[1:])
-        if added[0] != own[0] or added[1] != own[number]:
+        if added[0] != linked_sums[0] or added[1] != linked_sums[number]:
             misplaced = max(misplaced, _count_others(published, rows.linked, side))
     same_quasi = not dropped and not misplaced and sums[0][1] == sums[1][1]
-    return Links(int(own[0]), misplaced, same_quasi)
+    return Links(int(linked_sums[0]), misplaced, same_quasi)
 
 
 def _is_packed(published: PublishedTables) -> bool:
@@ -136,8 +139,8 @@ def _is_packed(published: PublishedTables) -> bool:
 def _pack(published: PublishedTables, relation: Sql, other: str, names: Sequence[str]) -> Sql:
     """Return rows with their quasi values as one number as well."""
     assert published.linked is not None and published.linked.layout is not None
-    given = {"rows": relation, "layout": published.linked.layout}
-    return published.subquery("methods/packing/packed", given, packed_columns=names, other_columns=[*names, other])
+    relations = {"rows": relation, "layout": published.linked.layout}
+    return published.subquery("methods/packing/packed", relations, packed_columns=names, other_columns=[*names, other])
 
 
 def _add_up(published: PublishedTables, rows: Sql, choices: Sequence[Sequence[str]], weight: Sql = _ONE) -> list[Any]:

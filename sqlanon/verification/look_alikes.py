@@ -15,8 +15,8 @@ def look_alike_queries(published: PublishedTables, source: Source, types: Mappin
     if published.engine.dialect != "duckdb":
         return []
     columns = published.manifest["columns"]["sensitive"]
-    named = zip(columns, resolve_names(list(types), columns), strict=True)
-    return [(column, _query(published, source, name)) for column, name in named if types[name] == "VARCHAR"]
+    pairs = zip(columns, resolve_names(list(types), columns), strict=True)
+    return [(column, _query(published, source, name)) for column, name in pairs if types[name] == "VARCHAR"]
 
 
 def _query(published: PublishedTables, source: Source, column: str) -> str:

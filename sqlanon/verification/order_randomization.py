@@ -105,11 +105,11 @@ def _conclude(
     aligned = tuple(names[number] for number in np.flatnonzero(by_column.any(axis=1)))
     normal = NormalDist()
     # the largest of so many figures, none of which is told apart from the others
-    needed = normal.inv_cdf(1 - LEVEL / len(mean)) + normal.inv_cdf(SURE)
+    margin = normal.inv_cdf(1 - LEVEL / len(mean)) + normal.inv_cdf(SURE)
     forward = np.arange(0, len(mean), _KINDS)
-    seen = mean[forward] + needed * deviation[forward]
-    worst = int(seen.argmax())
-    return Outcome(aligned, float(mean[forward][worst]) / count, float(seen[worst]) / count)
+    thresholds = mean[forward] + margin * deviation[forward]
+    worst = int(thresholds.argmax())
+    return Outcome(aligned, float(mean[forward][worst]) / count, float(thresholds[worst]) / count)
 
 
 def _find_shapes(people: PlacedPeople) -> Iterator[_Shape]:

@@ -81,12 +81,12 @@ def is_whole_number(kind: str) -> bool:
 def queries(published: PublishedTables) -> list[tuple[str, str]]:
     """Return the names and texts of the queries that prove a release from its tables, in order."""
     columns = published.manifest["columns"]
-    named = {"group_column": columns["group"], "count_column": columns["count"]}
+    roles = {"group_column": columns["group"], "count_column": columns["count"]}
     table_columns = published_columns(published.manifest)
     # ST has one line per group and value: two lines that agree so far are a fault, whatever their counts
     lines = {"qit": table_columns["qit"], "st": table_columns["st"][:-1]}
     return [
-        ("groups", published.query("verification/qit_st/groups", {}, **named, l=published.manifest["parameters"]["l"])),
+        ("groups", published.query("verification/qit_st/groups", {}, **roles, l=published.manifest["parameters"]["l"])),
         *order_queries(published, lines, all_differ=frozenset({"st"})),
     ]
 
@@ -165,16 +165,18 @@ def _own_group_query(published: PublishedTables, source: Source, types: Mapping[
     quasi, (sensitive,), group = columns["quasi"], columns["sensitive"], ident(columns["group"])
     people = align_columns(published, "qit", quasi, source, types, group)
     values = align_columns(published, "st", [sensitive], source, types, group)
-    (shown,) = values.names
-    *spelled, own = resolve_names(list(types), [*quasi, sensitive])
-    value = "({} + 0)" if types[own] in ("DOUBLE", "FLOAT") else "{}"  # -0 and 0 are one value, and two texts
-    held = Sql(f"(select {value.format(shown)} as sensitive_value, {WEIGHT} as group_number from {values.published})")
-    read = [f"{source.expression(column)} as {name}" for column, name in zip(spelled, people.names, strict=True)]
-    read.append(f"{value.format(source.expression(own))} as sensitive_value")
-    original = Sql(f"(select {', '.join(read)} from {source.relation})")
-    named = {"quasi_names": people.names, "sensitive_name": "sensitive_value", "group_name": WEIGHT}
-    given = {"published": people.published, "original": original, "held": held}
-    return published.query("verification/qit_st/own_group", given, **named)
+    (value_name,) = values.names
+    *spelled, source_column = resolve_names(list(types), [*quasi, sensitive])
+    value = "({} + 0)" if types[source_column] in ("DOUBLE", "FLOAT") else "{}"  # -0 and 0 are one value, and two texts
+    group_values = Sql(
+        f"(select {value.format(value_name)} as sensitive_value, {WEIGHT} as group_number from {values.published})"
+    )
+    expressions = [f"{source.expression(column)} as {name}" for column, name in zip(spelled, people.names, strict=True)]
+    expressions.append(f"{value.format(source.expression(source_column))} as sensitive_value")
+    original = Sql(f"(select {', '.join(expressions)} from {source.relation})")
+    roles = {"quasi_names": people.names, "sensitive_name": "sensitive_value", "group_name": WEIGHT}
+    relations = {"published": people.published, "original": original, "held": group_values}
+    return published.query("verification/qit_st/own_group", relations, **roles)
 
 
 def verify_against(published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
@@ -184,15 +186,15 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
     if published.linked is None:
         return tuple(_judge(manifest, name, published.answer(sql), dropped) for name, sql in queries)
     links = compare_links(published, source, types)
-    counted: list[Check] = []
+    checks: list[Check] = []
     for name, sql in queries:
         if name == OWN_GROUP:
-            found = {"people": links.people, "in_wrong_groups": links.misplaced}
-            counted.append(Check(name, "nobody in a group without their value", found, not links.misplaced))
+            figures = {"people": links.people, "in_wrong_groups": links.misplaced}
+            checks.append(Check(name, "nobody in a group without their value", figures, not links.misplaced))
         else:
             same = name == QUASI_ROWS and links.same_quasi
-            counted.append(_judge(manifest, name, SAME_ROWS if same else published.answer(sql), dropped))
-    return tuple(counted)
+            checks.append(_judge(manifest, name, SAME_ROWS if same else published.answer(sql), dropped))
+    return tuple(checks)
 
 
 def _judge(manifest: Manifest, name: str, row: Mapping[str, Any], dropped: int) -> Check:

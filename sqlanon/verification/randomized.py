@@ -28,8 +28,10 @@ def check_manifest(manifest: Manifest, where: str) -> None:
     sound = isinstance(gammas, dict) and list(gammas) == sensitive
     sound = sound and all(type(gamma) is int and 2 <= gamma < 2**31 for gamma in gammas.values())
     sound = sound and all(type(number) in (int, float) and number > 0 for number in numbers)
-    left = parameters.get("departed")
-    sound = sound and (type(left) is int and 0 <= left < MOST_ROWS if follows(manifest) else left is None)
+    departures = parameters.get("departed")
+    sound = sound and (
+        type(departures) is int and 0 <= departures < MOST_ROWS if follows(manifest) else departures is None
+    )
     if not sound or parameters.get("residue") not in ("drop", "keep") or parameters["epsilon"] >= 1:
         raise ReleaseError(f"the manifest of {where} does not say how its sensitive columns were randomized")
 
@@ -52,12 +54,15 @@ def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
     """
     from sqlanon.methods.splu import binomial, departures  # numpy is slow to import
 
-    parameters, left = manifest["parameters"], departed(manifest)
-    told = [parameters[name] for name in ("epsilon", "alpha", "target_error", "residue")]
-    promised = {column: binomial.guarantee(gamma, rows + left, *told) for column, gamma in parameters["gamma"].items()}
-    for one in promised.values() if left else ():
-        small = one["small_sums"]
-        small["off_at_least"] = departures.small_sums(small["alpha"], one["gamma"], one["epsilon"])
+    parameters, departed_rows = manifest["parameters"], departed(manifest)
+    settings = [parameters[name] for name in ("epsilon", "alpha", "target_error", "residue")]
+    promised = {
+        column: binomial.guarantee(gamma, rows + departed_rows, *settings)
+        for column, gamma in parameters["gamma"].items()
+    }
+    for promise in promised.values() if departed_rows else ():
+        small = promise["small_sums"]
+        small["off_at_least"] = departures.small_sums(small["alpha"], promise["gamma"], promise["epsilon"])
     return promised
 
 
@@ -111,8 +116,8 @@ def _comparisons(
     for column in published.manifest["columns"]["sensitive"]:
         people = align_columns(published, "data", [*quasi, column], source, types)
         *quasi_names, sensitive_name = people.names
-        named = {"quasi_names": quasi_names, "sensitive_name": sensitive_name}
-        sql = published.query("verification/randomized/retention", people.relations, **named)
+        roles = {"quasi_names": quasi_names, "sensitive_name": sensitive_name}
+        sql = published.query("verification/randomized/retention", people.relations, **roles)
         yield f"retention of {column}", column, sql
         values = align_columns(published, "data", [column], source, types)
         sql = published.query("verification/randomized/value_counts", values.relations, value_names=values.names)
@@ -124,8 +129,8 @@ def _without_unknown(manifest: Manifest, source: Source, types: Mapping[str, str
     if manifest["parameters"].get("nulls") != "drop":
         return source
     names = resolve_names(list(types), manifest["columns"]["sensitive"])
-    known = " and ".join(f"{ident(name)} is not null" for name in names)
-    return replace(source, relation=Sql(f"(select * from {source.relation} where {known}) as known_row"))
+    condition = " and ".join(f"{ident(name)} is not null" for name in names)
+    return replace(source, relation=Sql(f"(select * from {source.relation} where {condition}) as known_row"))
 
 
 def verify_against(published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
@@ -151,8 +156,8 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
             worst[column] = _least_probability(rows, gammas[column], drops)
     checks += [_retention_check(retention, gammas, manifest), _counts_check(worst, manifest)]
     if published.linked is not None:
-        known = _without_unknown(manifest, source, types)
-        misplaced = count_misplaced(published, known, types, manifest["columns"]["sensitive"])
+        known_source = _without_unknown(manifest, source, types)
+        misplaced = count_misplaced(published, known_source, types, manifest["columns"]["sensitive"])
         required = "nobody in a decoy group with another's value"
         checks.append(Check(OWN_VALUE, required, misplaced, not misplaced["in_wrong_groups"]))
     return tuple(checks)
@@ -193,17 +198,19 @@ def _least_probability(rows: list[dict[str, Any]], gamma: int, drops: bool) -> f
     size, larger = (gamma, 0) if drops else divmod(total, group_count)
     least = 1.0
     for row in rows:
-        seen, count = int(row["published_count"]), int(row["original_count"])
-        if seen and not count:  # a value that nobody had
+        published_count, count = int(row["published_count"]), int(row["original_count"])
+        if published_count and not count:  # a value that nobody had
             return 0.0
-        groups = min(max(seen, count - (gamma - 1 if drops else 0)), count)
+        groups = min(max(published_count, count - (gamma - 1 if drops else 0)), count)
         ends = {max(0, groups - (group_count - larger)), min(groups, larger)} if larger else {0}
-        least = min(least, 2 * max(_tail(seen, size, groups - number, number) for number in ends) * len(rows))
+        least = min(
+            least, 2 * max(_tail(published_count, size, groups - number, number) for number in ends) * len(rows)
+        )
     return min(1.0, least)
 
 
-def _tail(seen: int, size: int, groups: int, larger: int) -> float:
-    """Return the smaller of Pr(f' <= seen) and Pr(f' >= seen).
+def _tail(published_count: int, size: int, groups: int, larger: int) -> float:
+    """Return the smaller of Pr(f' <= published_count) and Pr(f' >= published_count).
 
     f' is how many rows publish a value that `groups` decoy groups of `size` rows hold, and `larger` ones of a row more:
     each row with the probability 1/n, n the rows of its group.
@@ -215,7 +222,7 @@ def _tail(seen: int, size: int, groups: int, larger: int) -> float:
 
     # of the larger groups' rows each number, and what is left for the others
     added = probabilities((size + 1) * larger, size + 1, (size + 1) * larger)
-    rest, trials = seen - np.arange(added.size, dtype=float), float(size * groups)
+    rest, trials = published_count - np.arange(added.size, dtype=float), float(size * groups)
     inside = np.clip(rest, 0, trials)
     # Pr(x <= k) = 1 - I_p(k + 1, n - k) and Pr(x >= k) = I_p(k, n - k + 1)
     below = np.where(rest >= trials, 1.0, betaincc(inside + 1, np.maximum(trials - inside, 1), 1 / size))

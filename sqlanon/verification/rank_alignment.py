@@ -57,8 +57,9 @@ class _Queries:
         self.published, self.quasi, (sensitive,) = published, columns["quasi"], columns["sensitive"]
         people = align_columns(published, "qit", self.quasi, source, types, ident(columns["group"]))
         spelled = resolve_names(list(types), [*self.quasi, sensitive])
-        read = [
-            f"{source.expression(own)} as {name}" for own, name in zip(spelled, [*people.names, _VALUE], strict=True)
+        expressions = [
+            f"{source.expression(column)} as {name}"
+            for column, name in zip(spelled, [*people.names, _VALUE], strict=True)
         ]
         classes: list[str] = []
         if "backgrounds" in published.manifest["parameters"]:
@@ -75,7 +76,7 @@ class _Queries:
             f"{_FOLDER}/person",
             {
                 "published": people.published,
-                "original": Sql(f"(select {', '.join(read)} from {source.relation})"),
+                "original": Sql(f"(select {', '.join(expressions)} from {source.relation})"),
             },
             quasi_names=people.names,
             sensitive_name=_VALUE,
@@ -86,9 +87,9 @@ class _Queries:
 
     def sums(self) -> Iterator[tuple[str, str]]:
         """Yield the names and texts of the queries that sum up d, one for each order of the values."""
-        given = {"blocked_person": _block(self.published, self.person)}
+        relations = {"blocked_person": _block(self.published, self.person)}
         for how, rank in _RANKS.items():
-            sql = self.published.query(f"{_FOLDER}/alignment", given, **self.compared, value_rank=rank)
+            sql = self.published.query(f"{_FOLDER}/alignment", relations, **self.compared, value_rank=rank)
             yield f"alignment, values {how}", sql
 
     def placed_people(self) -> tuple[str, str]:
@@ -98,8 +99,8 @@ class _Queries:
         # every digit is below g
         lot_below = f"{part:0{_LOT_DIGITS}x}" if part < 16**_LOT_DIGITS else "g"
         first, *_ = ranks = list(_RANKS.values())
-        named = {**self.compared, "stratum_rank": first, "value_ranks": ranks, "lot_below": lot_below}
-        sql = self.published.query(f"{_FOLDER}/placed_people", {"person": self.person}, **named)
+        settings = {**self.compared, "stratum_rank": first, "value_ranks": ranks, "lot_below": lot_below}
+        sql = self.published.query(f"{_FOLDER}/placed_people", {"person": self.person}, **settings)
         return "people in their groups", sql
 
     def judge(self, draws: int | None = None) -> "Outcome | None":
@@ -108,10 +109,10 @@ class _Queries:
         from sqlanon.verification.order_randomization import DRAWS, PlacedPeople, judge_orders
 
         _, sql = self.placed_people()
-        read = {name: numbers.astype("int64") for name, numbers in self.published.engine.arrays(sql).items()}
-        columns = {column: read[f"place_{number}"] for number, column in enumerate(self.quasi, start=1)}
-        ranks = [read[rank] for rank in _RANKS.values()]
-        people = PlacedPeople(read["group_number"], read["stratum"], ranks, columns)
+        arrays = {name: numbers.astype("int64") for name, numbers in self.published.engine.arrays(sql).items()}
+        columns = {column: arrays[f"place_{number}"] for number, column in enumerate(self.quasi, start=1)}
+        ranks = [arrays[rank] for rank in _RANKS.values()]
+        people = PlacedPeople(arrays["group_number"], arrays["stratum"], ranks, columns)
         return judge_orders(people, int(self.salt, 16), DRAWS if draws is None else draws)
 
 
@@ -156,8 +157,8 @@ def check_alignment(published: PublishedTables, source: Source, types: Mapping[s
     if not blocks:
         return Check(NAME, required, "nobody is unique on the quasi columns: cannot be told", None)
     if len(blocks) <= mixed:
-        told = f"not run: groups may have been drawn at {mixed + 1} times, too many for so few"
-        return Check(NAME, required, told, None, True)
+        reason = f"not run: groups may have been drawn at {mixed + 1} times, too many for so few"
+        return Check(NAME, required, reason, None, True)
     if 2 * math.exp(-most / 2) * tests >= BOUND_LEVEL:
         return Check(NAME, required, "cannot be told: groups that could show an order are too few", None)
     return Check(NAME, required, "as chance has it, as far as groups of several times can tell", True)
@@ -170,11 +171,11 @@ def _judge_outcome(required: str, outcome: "Outcome") -> Check:
     if outcome.seen_from > 1:
         return Check(NAME, required, NOTHING_SEEN, None)
     least, chance = math.ceil(100 * outcome.seen_from), round(100 * outcome.by_chance)
-    told = (
+    message = (
         f"as chance has it; an order that names fewer than {least} % right of those whom quasi values single out, where"
         f" chance names {chance} %, might not be seen"
     )
-    return Check(NAME, required, told, True)
+    return Check(NAME, required, message, True)
 
 
 def _times(published: PublishedTables) -> int:
@@ -194,7 +195,7 @@ def _bound(rows: Sequence[Mapping[str, Any]], number: int, mixed: int) -> float:
     """Return 2 exp(-t²/2) for t = |Σ d| / √(Σ d²), without the `mixed` blocks that add the most to |Σ d|."""
     sums = sorted(int(row[f"sum_{number}"]) for row in rows)
     squares = sum(int(row[f"square_{number}"]) for row in rows)
-    above = sum(sums) - sum(one for one in sums[len(sums) - min(mixed, len(sums)) :] if one > 0)
-    below = sum(sums) - sum(one for one in sums[:mixed] if one < 0)
+    above = sum(sums) - sum(block_sum for block_sum in sums[len(sums) - min(mixed, len(sums)) :] if block_sum > 0)
+    below = sum(sums) - sum(block_sum for block_sum in sums[:mixed] if block_sum < 0)
     total = max(above, -below, 0)
     return min(1.0, 2 * math.exp(-(total**2) / (2 * squares))) if squares else 1.0

@@ -25,12 +25,12 @@ def order_queries(
         strict, engine = table in all_differ, published.engine
         if engine.in_parts:  # the last line of a file meets the first of the next
             lines = {"published": engine.in_stored_order(published.tables[table], whole_files=True)}
-            told = {"line_columns": columns, **PLACE_COLUMNS, "all_differ": strict}
-            sql = published.query("verification/row_order/parts_order", lines, **told)
+            settings = {"line_columns": columns, **PLACE_COLUMNS, "all_differ": strict}
+            sql = published.query("verification/row_order/parts_order", lines, **settings)
         else:
             stretches = engine.in_stretches(published.tables[table])
-            told = {"line_columns": columns, "stretches": stretches, "all_differ": strict}
-            sql = published.query("verification/row_order/row_order", {}, **told)
+            settings = {"line_columns": columns, "stretches": stretches, "all_differ": strict}
+            sql = published.query("verification/row_order/row_order", {}, **settings)
         queries.append((f"order of {table}", sql))
     return queries
 

@@ -41,25 +41,31 @@ class SeveralTables:
         """Return each published table's columns in order, as the manifest declares them."""
         listed: dict[str, list[str]] = {}
         for column, table in sensitive_tables(manifest).items():
-            own = self.alone.published_columns({**manifest, "columns": {**manifest["columns"], "sensitive": [column]}})
-            listed |= {table if name == self.alone.TABLES[-1] else name: columns for name, columns in own.items()}
+            columns_by_table = self.alone.published_columns(
+                {**manifest, "columns": {**manifest["columns"], "sensitive": [column]}}
+            )
+            listed |= {
+                table if name == self.alone.TABLES[-1] else name: columns for name, columns in columns_by_table.items()
+            }
         return {table: listed[table] for table in self.TABLES}
 
     def check_types(self, published: PublishedTables) -> str | None:
         """Say what is wrong with the types of the tables, by the first column of which something is."""
-        return next((fault for one in by_column(published).values() if (fault := self.alone.check_types(one))), None)
+        return next(
+            (fault for tables in by_column(published).values() if (fault := self.alone.check_types(tables))), None
+        )
 
     def queries(self, published: PublishedTables) -> list[tuple[str, str]]:
         """Return the names and texts of the queries that prove a release from its tables, in order."""
         return [
             (f"{name} ({column})", sql)
-            for column, one in by_column(published).items()
-            for name, sql in self.alone.queries(one)
+            for column, tables in by_column(published).items()
+            for name, sql in self.alone.queries(tables)
         ]
 
     def verify(self, published: PublishedTables) -> Report:
         """Check a release from its tables alone, in every column."""
-        reports = {column: self.alone.verify(one) for column, one in by_column(published).items()}
+        reports = {column: self.alone.verify(tables) for column, tables in by_column(published).items()}
         names = [check.name for check in next(iter(reports.values())).checks]
         checks = tuple(_worst([_named(reports[column], name) for column in reports]) for name in names)
         return Report(checks, self._figures([report.figures for report in reports.values()]))
@@ -77,23 +83,23 @@ class SeveralTables:
         self, published: PublishedTables, source: Source, types: Mapping[str, str]
     ) -> list[tuple[str, str]]:
         """Return the names and texts of the queries that compare the release with its source."""
-        asked = [
+        pairs = [
             (name if name == "quasi_rows" else f"{name} ({column})", sql)
-            for column, one in by_column(published).items()
-            for name, sql in self.alone.against_queries(one, source, types)
+            for column, tables in by_column(published).items()
+            for name, sql in self.alone.against_queries(tables, source, types)
         ]
-        return list(dict(asked).items())
+        return list(dict(pairs).items())
 
     def verify_against(self, published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
         """Check that the published values are the source's, as multisets, up to the dropped rows."""
-        found = [self.alone.verify_against(one, source, types) for one in by_column(published).values()]
-        return tuple(_worst(list(same)) for same in zip(*found, strict=True))
+        checks = [self.alone.verify_against(tables, source, types) for tables in by_column(published).values()]
+        return tuple(_worst(list(same)) for same in zip(*checks, strict=True))
 
     def _figures(self, figures: list[Mapping[str, Any]]) -> dict[str, Any]:
         """Return the figures of the groups, which all columns share; errors are those of all columns together."""
         together, last = dict(figures[0]), self.alone.TABLES[-1]
-        own = self.TABLES[len(self.alone.TABLES) - 1 :]
-        together |= {f"{table}_rows": one[f"{last}_rows"] for table, one in zip(own, figures, strict=True)}
+        names = self.TABLES[len(self.alone.TABLES) - 1 :]
+        together |= {f"{table}_rows": figure[f"{last}_rows"] for table, figure in zip(names, figures, strict=True)}
         if "largest_confidence" in together:
             together["largest_confidence"] = max(figure["largest_confidence"] for figure in figures)
         if "reconstruction_error" not in together:
@@ -116,9 +122,9 @@ def by_column(published: PublishedTables) -> dict[str, PublishedTables]:
         linked = [replace(published.linked, selects=(select,)) for select in published.linked.selects]
     return {
         column: PublishedTables(
-            published.engine, *one_column(published.tables, published.manifest, column), answers, own
+            published.engine, *one_column(published.tables, published.manifest, column), answers, linked_rows
         )
-        for column, own in zip(names, linked, strict=True)
+        for column, linked_rows in zip(names, linked, strict=True)
     }
 
 

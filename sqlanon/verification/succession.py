@@ -47,18 +47,18 @@ def since_query(published: PublishedTables, earlier: PublishedTables) -> str:
 
 def check_since(published: PublishedTables, earlier: PublishedTables) -> Check:
     """Check that every group that both releases show has the same lines in ST, or that values were not drawn again."""
-    (found,) = published.engine.rows(since_query(published, earlier))
+    (row,) = published.engine.rows(since_query(published, earlier))
     if "data" in published.tables:
-        return _check_kept(found, min(published.manifest["parameters"]["gamma"].values()))
-    return Check(NAME, "every group in both has the same lines in ST", found, not found["changed_groups"])
+        return _check_kept(row, min(published.manifest["parameters"]["gamma"].values()))
+    return Check(NAME, "every group in both has the same lines in ST", row, not row["changed_groups"])
 
 
-def _check_kept(found: dict[str, Any], gamma: int) -> Check:
+def _check_kept(row: dict[str, Any], gamma: int) -> Check:
     """Tell whether more people publish what they published before than would if values had been drawn again.
 
     None where that cannot be told: where they are few, and where as many do not, for they may be other people.
     """
-    alone, same = int(found["alone_in_both"]), int(found["same_value"])
+    alone, same = int(row["alone_in_both"]), int(row["same_value"])
     # two draws agree with probability at most 1/gamma: 4 standard errors, and 1 for small numbers, above that
     chance = alone / gamma + 4 * math.sqrt(alone / gamma * (1 - 1 / gamma)) + 1
     required = f"the same value of more than {chance:,.1f}, which values drawn again do not reach"

@@ -73,35 +73,35 @@ def queries(published: PublishedTables, nodes: Sql | None = None) -> list[tuple[
     """
     columns, parameters = published.manifest["columns"], published.manifest["parameters"]
     quasi = described(published.manifest)
-    named = {"group_column": columns["group"], "count_column": columns["count"]}
-    given = {
+    roles = {"group_column": columns["group"], "count_column": columns["count"]}
+    relations = {
         "unfolded": unfold_marks(published, quasi),
         "tree_node": nodes or write_tree_nodes(published, quasi),
-        "set_line": published.subquery("shared/set_line", values=columns["values"], **named),
+        "set_line": published.subquery("shared/set_line", values=columns["values"], **roles),
     }
-    given["weighed_group"] = _weigh_groups(published, given["set_line"], list(quasi.weights))
+    relations["weighed_group"] = _weigh_groups(published, relations["set_line"], list(quasi.weights))
     limits = {name: parameters[name] for name in ("k", "l", "threshold")}
     places = {"trees": quasi.trees, "ordered": quasi.ordered}
     table_columns = published_columns(published.manifest)
     climbs = parameters["undiverse"] == GENERALIZE
     least = {"least": 0 if climbs else 1}  # marks of 0 alternatives: a group was generalized
-    shown = {"places": list(range(1, len(quasi.quasi) + 1))}
+    numbers = {"places": list(range(1, len(quasi.quasi) + 1))}
     generalized = [
-        ("generalized", published.query("verification/uncertain/generalized_group", given, **shown))
+        ("generalized", published.query("verification/uncertain/generalized_group", relations, **numbers))
     ] * climbs
     # equal marks follow from equal QIIDs; ST has one line per group and set
     marks = columns["alternatives"]
     lines = {"qit": [name for name in table_columns["qit"] if name != marks], "st": table_columns["st"][:-1]}
     return [
-        ("weights", published.query("verification/uncertain/weights", given, **limits)),
-        ("set_lines", published.query("verification/uncertain/set_lines", given)),
+        ("weights", published.query("verification/uncertain/weights", relations, **limits)),
+        ("set_lines", published.query("verification/uncertain/set_lines", relations)),
         ("held_values", published.query("verification/uncertain/held_values", {}, values=columns["values"])),
         (
             "alternatives",
-            published.query("verification/uncertain/alternatives", given, plain=quasi.plain, **places, **least),
+            published.query("verification/uncertain/alternatives", relations, plain=quasi.plain, **places, **least),
         ),
         *generalized,
-        ("domains", published.query("verification/uncertain/domains", given, **places)),
+        ("domains", published.query("verification/uncertain/domains", relations, **places)),
         *order_queries(published, lines, all_differ=frozenset({"st"})),
     ]
 
@@ -111,8 +111,8 @@ def _weigh_groups(published: PublishedTables, lines: Sql, weights: list[tuple[st
     columns = published.manifest["columns"]
     if not _is_single(published) or any(value is None for value, _ in weights):
         return published.subquery("verification/uncertain/weighed_group", {"set_line": lines}, weights=weights)
-    named = {"group_column": columns["group"], "count_column": columns["count"], "value_column": columns["values"][0]}
-    return published.subquery("verification/uncertain/weighed_value", {}, weights=weights, **named)
+    roles = {"group_column": columns["group"], "count_column": columns["count"], "value_column": columns["values"][0]}
+    return published.subquery("verification/uncertain/weighed_value", {}, weights=weights, **roles)
 
 
 def _is_single(published: PublishedTables) -> bool:
@@ -142,7 +142,7 @@ def verify(published: PublishedTables) -> Report:
     }
     unsafe = _pick_counts(weights, "unsafe_groups", "half_suppressed_groups", "unweighted_values")
     unsafe |= _pick_counts(answers["set_lines"], "faulty_lines", "equal_lines")
-    kept = _pick_counts(marks, "wrong_marks", "became_uncertain", "became_certain")
+    fault_counts = _pick_counts(marks, "wrong_marks", "became_uncertain", "became_certain")
     certain = {"groups_of_one_value": weights["one_value_groups"], "rows_known_for_certain": weights["one_value_rows"]}
     checks = (
         *([Check(ONE_VALUE, REPORTED, certain, None)] if weights["one_value_groups"] else []),
@@ -162,7 +162,12 @@ def verify(published: PublishedTables) -> Report:
             unsafe,
             weights["group_count"] > 0 and not any(unsafe.values()),
         ),
-        Check("alternatives", "nothing certain became uncertain, nor the reverse", kept, not any(kept.values())),
+        Check(
+            "alternatives",
+            "nothing certain became uncertain, nor the reverse",
+            fault_counts,
+            not any(fault_counts.values()),
+        ),
         *_check_generalized(answers),
         _check_domains(answers["domains"]),
     )
@@ -172,14 +177,14 @@ def verify(published: PublishedTables) -> Report:
 def _check_generalized(answers: Mapping[str, Mapping[str, Any]]) -> tuple[Check, ...]:
     if "generalized" not in answers:
         return ()
-    found = _pick_counts(answers["generalized"], "generalized_groups", "generalized_rows", "uneven_groups")
+    counts = _pick_counts(answers["generalized"], "generalized_groups", "generalized_rows", "uneven_groups")
     required = "a group that climbed shows the same in every row"
-    return (Check("generalized", required, found, not found["uneven_groups"]),)
+    return (Check("generalized", required, counts, not counts["uneven_groups"]),)
 
 
-def _check_domains(found: Mapping[str, Any]) -> Check:
-    counts = _pick_counts(found, "outside_hierarchy", "unreadable")
-    return Check("domains", "every value in its hierarchy and of its type", counts, not any(found.values()))
+def _check_domains(row: Mapping[str, Any]) -> Check:
+    counts = _pick_counts(row, "outside_hierarchy", "unreadable")
+    return Check("domains", "every value in its hierarchy and of its type", counts, not any(row.values()))
 
 
 def _limit(parameters: Mapping[str, Any]) -> str:

@@ -19,10 +19,10 @@ NODE_TYPES = {"attribute": "int64", "name": "string", "parent": "string", "held"
 def unfold_marks(published: PublishedTables, columns: Described) -> Sql:
     """Return QIT with its marks unfolded: a column of counts per quasi attribute."""
     names = published.manifest["columns"]
-    named = {f"{role}_column": names[role] for role in ("group", "qiid", "alternatives")}
+    roles = {f"{role}_column": names[role] for role in ("group", "qiid", "alternatives")}
     labels = [names["label"]] if "label" in names else []
     values = {"quasi": columns.fields, "hidden": list(columns.hidden), "labels": labels}
-    return published.subquery("shared/unfolded", {}, **values, **named)
+    return published.subquery("shared/unfolded", {}, **values, **roles)
 
 
 def write_tree_nodes(published: PublishedTables, columns: Described) -> Sql:

@@ -28,19 +28,19 @@ def against_queries(
 def _sensitive_query(published: PublishedTables, original: SourceRows) -> str:
     """Write the query that compares ST's sets with the source's."""
     columns = published.manifest["columns"]
-    kind, given = original.kinds["sensitive"], {"original": original.rows}
+    kind, inputs = original.kinds["sensitive"], {"original": original.rows}
     if len(columns["values"]) == 1 and original.is_certain("sensitive"):  # single values cost a fraction of lists
         single = {"value_column": columns["values"][0], "count_column": columns["count"]}
         values = {
             "published": published.subquery("verification/uncertain/shown_value", kind=kind, **single),
-            "original": published.subquery("verification/uncertain/true_value", given),
+            "original": published.subquery("verification/uncertain/true_value", inputs),
         }
         return write_multiset_query(published, values, ["sensitive"])
-    named = {"group_column": columns["group"], "count_column": columns["count"], "values": columns["values"]}
-    lines = {"set_line": published.subquery("shared/set_line", **named)}
+    roles = {"group_column": columns["group"], "count_column": columns["count"], "values": columns["values"]}
+    lines = {"set_line": published.subquery("shared/set_line", **roles)}
     sets = {
         "published": published.subquery("verification/uncertain/shown_set", lines, kind=kind),
-        "original": published.subquery("verification/uncertain/true_set", given),
+        "original": published.subquery("verification/uncertain/true_set", inputs),
     }
     return write_multiset_query(published, sets, ["sensitive"])
 
@@ -48,9 +48,9 @@ def _sensitive_query(published: PublishedTables, original: SourceRows) -> str:
 def _quasi_query(published: PublishedTables, original: SourceRows, nodes: Sql | None) -> str:
     """Write the query that compares QIT's rows with what the source's rows should show."""
     columns = described(published.manifest)
-    given = {"original": original.rows, "tree_node": nodes or write_tree_nodes(published, columns)}
+    inputs = {"original": original.rows, "tree_node": nodes or write_tree_nodes(published, columns)}
     trees = [
-        (place, published.subquery("verification/uncertain/true_node", given, number=place)) for place in columns.trees
+        (place, published.subquery("verification/uncertain/true_node", inputs, number=place)) for place in columns.trees
     ]
     places = range(1, len(columns.quasi) + 1)
     others = original.split_places(place for place in places if place not in columns.trees)
@@ -58,13 +58,18 @@ def _quasi_query(published: PublishedTables, original: SourceRows, nodes: Sql | 
     kinds = [(n, Sql("varchar") if n in columns.trees else original.kinds[f"quasi_{n}"]) for n in places]
     unfolded = {"unfolded": unfold_marks(published, columns)}
     labels = {"labels": original.labels}
-    counted = {"certain": others["certain"], "others": [*columns.trees, *others["texts"], *others["others"]]}
+    places_by_kind = {"certain": others["certain"], "others": [*columns.trees, *others["texts"], *others["others"]]}
     rows = {
-        "published": published.subquery("verification/uncertain/shown_row", unfolded, kinds=kinds, **labels, **counted),
-        "original": published.subquery("verification/uncertain/true_row", given, trees=trees, **others, **labels),
+        "published": published.subquery(
+            "verification/uncertain/shown_row", unfolded, kinds=kinds, **labels, **places_by_kind
+        ),
+        "original": published.subquery("verification/uncertain/true_row", inputs, trees=trees, **others, **labels),
     }
     names = ["value_0"] if original.labels else []
-    names += [*(f"value_{place}" for place in places), *(f"alternatives_{place}" for place in counted["others"])]
+    names += [
+        *(f"value_{place}" for place in places),
+        *(f"alternatives_{place}" for place in places_by_kind["others"]),
+    ]
     names.append("odd_marks")
     return write_multiset_query(published, rows, names)
 

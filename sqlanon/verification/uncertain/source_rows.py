@@ -34,12 +34,12 @@ class SourceRows:
 
     def split_places(self, places: Iterable[int]) -> dict[str, list[int]]:
         """Return which quasi columns, by place, are certain in every row, which others are texts, and the others."""
-        found: dict[str, list[int]] = {"certain": [], "texts": [], "others": []}
+        places_by_kind: dict[str, list[int]] = {"certain": [], "texts": [], "others": []}
         for place in places:
             name = f"quasi_{place}"
             uncertain = "texts" if self.kinds[name].upper() == "VARCHAR" else "others"
-            found["certain" if self.is_certain(name) else uncertain].append(place)
-        return found
+            places_by_kind["certain" if self.is_certain(name) else uncertain].append(place)
+        return places_by_kind
 
     def is_certain(self, name: str) -> bool:
         """Tell whether a column holds single values in every row, which `rows` then has as NAME_alone as well."""
@@ -60,8 +60,8 @@ def read_source_rows(published: PublishedTables, source: Source, types: Mapping[
     tie = manifest["parameters"].get("alternative_of")
     labels = {columns[LABEL]: LABEL} if LABEL in columns else {}
     # pairs, not a mapping: a label may be the tie as well
-    wanted = [*internal.items(), *labels.items(), *([(tie, TIE)] if isinstance(tie, str) else [])]
-    names = [name for name, _ in wanted]
+    pairs = [*internal.items(), *labels.items(), *([(tie, TIE)] if isinstance(tie, str) else [])]
+    names = [name for name, _ in pairs]
     spelled = dict(zip(names, resolve_names(list(types), names), strict=True))
     braced = _braced_types(manifest, described_columns, {name: types[spelled[name]] for name in internal})
     kinds = {name: braced.get(name, source.lists.get(spelled[name], types[spelled[name]])) for name in internal}
@@ -72,18 +72,18 @@ def read_source_rows(published: PublishedTables, source: Source, types: Mapping[
         "shared/source",
         relation=source.relation,
         selected=[
-            *((source.expression(spelled[name]), ours) for name, ours in wanted),
+            *((source.expression(spelled[name]), ours) for name, ours in pairs),
             (Sql("row_number() over ()"), "row_number"),
         ],
     )
     lists = [internal[name] for name in internal if name in braced or spelled[name] in source.lists]
     if braced:
-        rows = _split_braces(published, rows, [ours for _, ours in wanted], {internal[n]: braced[n] for n in braced})
+        rows = _split_braces(published, rows, [ours for _, ours in pairs], {internal[n]: braced[n] for n in braced})
     scalars = [ours for ours in internal.values() if ours not in lists]
-    tied, kept = isinstance(tie, str), tuple(labels.values())
+    tied, label_names = isinstance(tie, str), tuple(labels.values())
     typed = {internal[name]: Sql(kind) for name, kind in kinds.items()}
-    folded = _fold_ties(published, rows, kept, {name: typed[name] for name in lists}, scalars, tied)
-    return SourceRows(folded, typed, kept, rows if tied else None, tuple(lists))
+    folded = _fold_ties(published, rows, label_names, {name: typed[name] for name in lists}, scalars, tied)
+    return SourceRows(folded, typed, label_names, rows if tied else None, tuple(lists))
 
 
 def _split_braces(published: PublishedTables, rows: Sql, names: list[str], braced: Mapping[str, str]) -> Sql:
@@ -107,8 +107,8 @@ def _fold_ties(
     """
     listed = list(lists)
     if tied:
-        named = {"single_columns": labels, "scalar_columns": scalars, "list_columns": list(lists.items())}
-        rows = published.subquery("shared/folded", {"source": rows}, **named)
+        roles = {"single_columns": labels, "scalar_columns": scalars, "list_columns": list(lists.items())}
+        rows = published.subquery("shared/folded", {"source": rows}, **roles)
         listed, scalars = [*listed, *scalars], []  # folding makes lists of all of them
     return published.subquery(
         "verification/uncertain/listed_row",
@@ -124,5 +124,5 @@ def _braced_types(manifest: Manifest, columns: Described, kinds: Mapping[str, st
     if manifest["parameters"].get("alternatives") != "braces":
         return {}
     # a value of a hierarchy is one of its nodes, whatever the column's type was: a text
-    told = {name: columns.types[name] if name not in columns.hierarchies else "VARCHAR" for name in columns.quasi}
-    return {name: told.get(name, "VARCHAR") for name, kind in kinds.items() if kind == "VARCHAR"}
+    item_types = {name: columns.types[name] if name not in columns.hierarchies else "VARCHAR" for name in columns.quasi}
+    return {name: item_types.get(name, "VARCHAR") for name, kind in kinds.items() if kind == "VARCHAR"}

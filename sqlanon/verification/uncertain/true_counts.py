@@ -46,14 +46,14 @@ def compare_counts(published: PublishedTables, source: Source, types: Mapping[st
             except AnswerError as error:
                 columns[column] = f"not compared: {error}"
                 continue
-            counted = published.engine.frame(_true_count(published, original, internal))
+            true_counts = published.engine.frame(_true_count(published, original, internal))
             hidden = session.loaded.hidden_rows if internal != "sensitive" else 0  # ST hides nobody
             if original.kinds[internal] in ("FLOAT", "DOUBLE"):  # 0 has two texts, and is one value
-                answered, counted = (
+                answered, true_counts = (
                     answered.replace({"value": "-0.0"}, "0.0"),
-                    counted.replace({"value": "-0.0"}, "0.0"),
+                    true_counts.replace({"value": "-0.0"}, "0.0"),
                 )
-            columns[column] = _judge(answered, counted, hidden, internal in open_ended)
+            columns[column] = _judge(answered, true_counts, hidden, internal in open_ended)
     except ReleaseError as error:  # the other checks say what is wrong with it
         return Check("counts", REQUIRED, {"unreadable": str(error)}, False)
     finally:
@@ -71,8 +71,8 @@ def _open_session(published: PublishedTables) -> "Session":
 
 def _quasi_and_sensitive(published: PublishedTables) -> list[tuple[str, str]]:
     columns = published.manifest["columns"]
-    named = [(name, f"quasi_{place}") for place, name in enumerate(columns["quasi"], start=1)]
-    return [*named, (columns["sensitive"][0], "sensitive")]
+    quasi = [(name, f"quasi_{place}") for place, name in enumerate(columns["quasi"], start=1)]
+    return [*quasi, (columns["sensitive"][0], "sensitive")]
 
 
 def _count_values(column: str) -> str:
@@ -85,13 +85,13 @@ def _true_count(published: PublishedTables, original: SourceRows, internal: str)
         return published.query("verification/uncertain/true_count", {"original": original.rows}, **values)
     # the alternative rows of a tuple are one choice: what several of them give is as likely as they are together
     kind = original.kinds[internal] if internal in original.lists else Sql("")  # of lists
-    given = {"source": original.tuples}
-    return published.query("verification/uncertain/true_tuple_count", given, column=internal, kind=kind)
+    relations = {"source": original.tuples}
+    return published.query("verification/uncertain/true_tuple_count", relations, column=internal, kind=kind)
 
 
-def _judge(answered: "pd.DataFrame", counted: "pd.DataFrame", hidden: int, open_ended: bool) -> dict[str, Any]:
+def _judge(answered: "pd.DataFrame", true_counts: "pd.DataFrame", hidden: int, open_ended: bool) -> dict[str, Any]:
     """Compare one column's counts; `hidden` rows may have any value, `open_ended`: largest values are shown."""
-    both = answered.merge(counted, how="outer", on="value", suffixes=("", "_true"), indicator=True)
+    both = answered.merge(true_counts, how="outer", on="value", suffixes=("", "_true"), indicator=True)
     unpublished = both["_merge"] == "right_only"
     both = both.drop(columns=["value", "_merge"]).astype(float)
     if open_ended:
