@@ -58,18 +58,22 @@ def attack_release(
     """
     if not has_several(release.manifest):
         return _attack(release, release.tables, release.manifest, against, identifier, others, background, quick)
-    found: list[Finding] = []
+    findings: list[Finding] = []
     notes: list[str] = []
     scored = False
     # by its own table each column is a release; who is in the table is the same for all
     for column in release.manifest["columns"]["sensitive"]:
         tables, manifest = one_column(release.tables, release.manifest, column)
-        one = _attack(release, tables, manifest, against, identifier, others, background, quick)
-        shared = [finding for finding in one.findings if finding.family == "presence"]
-        own = [replace(each, attack=f"{column}: {each.attack}") for each in one.findings if each not in shared]
-        found = [*(each for each in found if each.family != "presence"), *own, *shared]
-        notes, scored = [*notes, *one.notes], one.scored
-    return Attack(tuple(found), tuple(dict.fromkeys(notes)), scored)
+        attack = _attack(release, tables, manifest, against, identifier, others, background, quick)
+        shared = [finding for finding in attack.findings if finding.family == "presence"]
+        column_findings = [
+            replace(finding, attack=f"{column}: {finding.attack}")
+            for finding in attack.findings
+            if finding not in shared
+        ]
+        findings = [*(finding for finding in findings if finding.family != "presence"), *column_findings, *shared]
+        notes, scored = [*notes, *attack.notes], attack.scored
+    return Attack(tuple(findings), tuple(dict.fromkeys(notes)), scored)
 
 
 def _attack(
@@ -86,16 +90,16 @@ def _attack(
     # manifests name values by their texts, which were written in UTC
     with release.engine.snapshot() if release.form.nested else nullcontext():
         try:
-            wanted = against is not None and (not quick or (bool(others) and isinstance(view, BoxView)))
-            truth = view.read_source(against, identifier) if wanted else None
+            scored = against is not None and (not quick or (bool(others) and isinstance(view, BoxView)))
+            truth = view.read_source(against, identifier) if scored else None
             attack = _attack_randomized if isinstance(view, RandomizedView) else _attack_groups
-            found, notes = attack(view, truth, release, others, background, quick, against)
+            findings, notes = attack(view, truth, release, others, background, quick, against)
         finally:
             with suppress(SqlanonError):
                 view.close()
     if truth is None and not quick:
         notes.append(NO_PEOPLE if isinstance(view, BoxView) else NO_SOURCE)
-    return Attack(tuple(found), tuple(notes), scored=truth is not None and not quick)
+    return Attack(tuple(findings), tuple(notes), scored=truth is not None and not quick)
 
 
 def _attack_groups(
@@ -109,24 +113,26 @@ def _attack_groups(
 ) -> tuple[list[Finding], list[str]]:
     promised = view.promise.plain
     log.info("excluding values")
-    found = [*exclusion.exclude_values(view), *view.find_unpromised()]
+    findings = [*exclusion.exclude_values(view), *view.find_unpromised()]
     notes = [LEFT_OUT] if quick else []
     notes += [f"promised: {view.promise.why}"] if view.promise.why else []
     if view.shows_people and not view.people_figures["people"]:
-        return found, [*notes, NOBODY_SHOWN]
-    found += [] if view.even else [learning.read_groups(view, promised)]
-    found += (
+        return findings, [*notes, NOBODY_SHOWN]
+    findings += [] if view.even else [learning.read_groups(view, promised)]
+    findings += (
         [] if quick else _guess_groups(view, truth, promised, () if truth is None else _aligned(view, release, against))
     )
     if others and (truth is not None or not isinstance(view, BoxView)):
         log.info("intersecting releases")
-        fixed, told = composition.intersect_releases(view, others, promised)
-        found, notes = found + fixed, notes + told
+        fixed, composition_notes = composition.intersect_releases(view, others, promised)
+        findings, notes = findings + fixed, notes + composition_notes
     if background and type(view) is GroupView:
-        found += [_known_distribution(one, promised) for one in release.verify(background=background).posterior]
+        findings += [
+            _known_distribution(posterior, promised) for posterior in release.verify(background=background).posterior
+        ]
     elif background:
         notes.append("known distributions are looked at for releases of groups with certain values only")
-    return [*found, *view.find_presence()], notes
+    return [*findings, *view.find_presence()], notes
 
 
 def _aligned(view: View, release: Release, against: object) -> Collection[str]:
@@ -160,17 +166,17 @@ def _attack_randomized(
     scored = [] if truth is None else learning.learn_randomized(view, truth, promised)
     if truth is not None and scored:
         scored += fitted_channel.learn_randomized(view, truth, promised)
-    found = scored or [learning.take_published(promised)]
+    findings = scored or [learning.take_published(promised)]
     notes = [LEFT_OUT] if quick else []
     notes += [NOBODY_ALONE] if truth is not None and not scored else []
     if len(view.manifest["columns"]["sensitive"]) > 1:
         notes.append(f"only {view.sensitive} was attacked, the first of the sensitive columns")
     if others:
-        pooled, told = repeated_draws.pool_releases(view, others, truth, promised)
-        found, notes = found + pooled, notes + told
+        pooled, pooled_notes = repeated_draws.pool_releases(view, others, truth, promised)
+        findings, notes = findings + pooled, notes + pooled_notes
     if background:
         notes.append("known distributions are looked at for releases of groups only")
-    return [*found, *view.find_presence()], notes
+    return [*findings, *view.find_presence()], notes
 
 
 def _known_distribution(posterior: Any, promised: float | None) -> Finding:

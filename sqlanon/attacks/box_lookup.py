@@ -56,16 +56,16 @@ class Boxes:
     @cached_property
     def sides(self) -> list[Side]:
         """Return what is shown of the columns that people are known by."""
-        asked = {name: place for place, name in enumerate(self.view.quasi)}
+        places = {name: place for place, name in enumerate(self.view.quasi)}
         return [
             Side(
                 attribute,
-                self.view.names[asked[attribute.name]],
-                self.view.codes[asked[attribute.name]],
+                self.view.names[places[attribute.name]],
+                self.view.codes[places[attribute.name]],
                 [self.columns[name] for name in attribute.names.values()],
             )
             for attribute in self.attributes
-            if attribute.name in asked
+            if attribute.name in places
         ]
 
     @property
@@ -86,8 +86,8 @@ class Boxes:
     def rows(self) -> Sql:
         """Return the published rows as they lie: line_number, group_id (of the box), value, held."""
         stored = self.view.engine.in_stored_order(self.published.tables["data"])
-        given, named = {"stored_data": stored, "box": self.box}, list(self.columns.items())
-        return self.keep("box_row", "box_row", given, boxed=named, sensitive=self.sensitive)
+        relations, columns = {"stored_data": stored, "box": self.box}, list(self.columns.items())
+        return self.keep("box_row", "box_row", relations, boxed=columns, sensitive=self.sensitive)
 
     def lines(self) -> Sql:
         """Return how much of every value a box holds."""
@@ -109,35 +109,38 @@ class Boxes:
 
     def _room(self, side: Side) -> Sql:
         """Return the codes of one attribute for which each box has room."""
-        name, given = f"room_{side.attribute.number}", {"combination": self.view.coded_combinations(), "box": self.box}
-        named = {"name": side.quasi, "code": side.code, "shown": list(side.shown[:2])}
+        name, relations = (
+            f"room_{side.attribute.number}",
+            {"combination": self.view.coded_combinations(), "box": self.box},
+        )
+        roles = {"name": side.quasi, "code": side.code, "shown": list(side.shown[:2])}
         if side.attribute.shape == "bounds":
-            return self.keep(name, "room_of_bounds", given, unknown=side.unknown, **named)
-        return self.keep(name, "room_of_list", {**given, "covered": self.covered(side)}, **named)
+            return self.keep(name, "room_of_bounds", relations, unknown=side.unknown, **roles)
+        return self.keep(name, "room_of_list", {**relations, "covered": self.covered(side)}, **roles)
 
     def _choose(self) -> list[tuple[Sql, str]]:
         """Return the columns over which boxes are laid out: those of which a box has the smallest share of codes."""
-        told = []
+        candidates = []
         for side in self.sides:
             room = self._room(side)
-            found = self.view.row("room_figures", {"room": room}, code=side.code)
-            mean = float(found["mean_codes"])
-            told.append((mean / max(found["codes"], 1), mean, room, side.code))
+            figures = self.view.row("room_figures", {"room": room}, code=side.code)
+            mean = float(figures["mean_codes"])
+            candidates.append((mean / max(figures["codes"], 1), mean, room, side.code))
         (boxes,) = self.view.engine.rows(f"select count(*) as boxes from {self.box}")
         cells, most = boxes["boxes"], max(LEAST_CELLS, CELLS_PER_BOX * boxes["boxes"])
-        chosen: list[tuple[Sql, str]] = []
-        for _, mean, room, code in sorted(told, key=lambda one: one[0]):
-            if not chosen or cells * mean <= most:
+        rooms: list[tuple[Sql, str]] = []
+        for _, mean, room, code in sorted(candidates, key=lambda candidate: candidate[0]):
+            if not rooms or cells * mean <= most:
                 cells *= mean
-                chosen.append((room, code))
-        return chosen
+                rooms.append((room, code))
+        return rooms
 
     def find_people(self) -> Sql:
         """Return the boxes that have room for each combination of quasi values: combination, box."""
         rooms = self._choose()
         codes = [code for _, code in rooms]
         cell = self.keep("cell", "cell", {"box": self.box}, rooms=rooms)
-        given = {"combination": self.view.coded_combinations(), "cell": cell, "box": self.box}
+        relations = {"combination": self.view.coded_combinations(), "cell": cell, "box": self.box}
         bounds = [(*side.shown[:2], side.unknown, side.quasi) for side in self._ranges]
         lists = [(side.shown[0], self.covered(side), side.quasi) for side in self._listed]
-        return self.keep("fit", "fit", given, codes=codes, bounds=bounds, lists=lists)
+        return self.keep("fit", "fit", relations, codes=codes, bounds=bounds, lists=lists)

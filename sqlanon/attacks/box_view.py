@@ -44,15 +44,15 @@ class BoxView(View):
         """Return the places of the values in each box; those of single rows where they are taken as they lie."""
         if order_column != "line_number":
             return super().slots(order_column)
-        given = {"line": self.boxes.rows, "value": self.values()}
-        placed = {"holding": self.keep("row_holding", "holding", given)}
+        relations = {"line": self.boxes.rows, "value": self.values()}
+        placed = {"holding": self.keep("row_holding", "holding", relations)}
         return self.keep("slot_line_number", "slot", placed, order_column=order_column)
 
     def coded_people(self) -> Sql:
         """Return everybody with combination and codes, once for each box that has room for them."""
-        known = {"coded_combination": self.coded_combinations(), "fit": self.boxes.find_people()}
-        given = {"person": self.people(), **known}
-        return self.keep("coded_person", "boxed_person", given, quasi=self.names, codes=self.codes)
+        combinations = {"coded_combination": self.coded_combinations(), "fit": self.boxes.find_people()}
+        relations = {"person": self.people(), **combinations}
+        return self.keep("coded_person", "boxed_person", relations, quasi=self.names, codes=self.codes)
 
     def seated_people(self) -> Sql:
         """Return everybody in each box that has room for them."""
@@ -62,7 +62,7 @@ class BoxView(View):
         """Read who there is, with their true values; people in no box are refused where they are many."""
         source, types = self.engine.find_source(against)
         names = resolve_names(list(types), [*self.quasi, self.sensitive])
-        kinds = {one.name: one.type for one in described(self.manifest)}
+        kinds = {attribute.name: attribute.type for attribute in described(self.manifest)}
         self.refuse_repeated(source.relation, resolve_names(list(types), identifier))
         selected = [
             (Sql(f"cast({source.expression(name)} as {kinds[published]})"), ours)
@@ -76,15 +76,15 @@ class BoxView(View):
             relation = Sql(f"(select * from {relation} where {valued})")
         rendered = render_query("shared/source", {"relation": relation, "selected": selected}, {})
         self._people = self.workspace.keep("person", rendered)
-        given = {"combination": self.combinations(), "other": self.boxes.find_people()}
-        met = self.row("met_figures", given, keys=["combination"])
-        refuse_unmet(met["met_people"], met["people"])
+        relations = {"combination": self.combinations(), "other": self.boxes.find_people()}
+        figures = self.row("met_figures", relations, keys=["combination"])
+        refuse_unmet(figures["met_people"], figures["people"])
         return self._people
 
     def links(self, truth: Sql) -> Sql:
         """Return everybody's own value in each of their boxes that holds it, by its rows there."""
-        given = {"coded_person": self.coded_people(), "person": truth, "holding": self.holdings()}
-        return self.keep("link", "box_link", given)
+        relations = {"coded_person": self.coded_people(), "person": truth, "holding": self.holdings()}
+        return self.keep("link", "box_link", relations)
 
     def scores(self, links: Sql) -> Sql:
         """Return everybody's own value, whatever their boxes."""
@@ -92,13 +92,13 @@ class BoxView(View):
 
     def find_presence(self) -> list[Finding]:
         """Return how few rows may be somebody's, and how many rows lie in boxes that are no ranges at all."""
-        found: dict[str, Any] = self.boxes.figures()
-        k, rows = self.manifest["guarantee"]["k"], int(found["rows"])
-        picked, promised = 1 / found["smallest"], 1 / k
+        figures: dict[str, Any] = self.boxes.figures()
+        k, rows = self.manifest["guarantee"]["k"], int(figures["rows"])
+        picked, promised = 1 / figures["smallest"], 1 / k
         leak = picked > promised + 1e-9
-        whom = f"the smallest box has {found['smallest']:,} rows"
-        alone = f"{found['point_rows']:,} of {rows:,} rows lie in boxes that hold one combination of quasi values"
+        whom = f"the smallest box has {figures['smallest']:,} rows"
+        alone = f"{figures['point_rows']:,} of {rows:,} rows lie in boxes that hold one combination of quasi values"
         return [
             Finding("presence", "a row of somebody's own box is picked", picked, promised, None, whom, leak),
-            Finding("presence", "boxes show quasi values exactly", found["point_rows"] / rows, whom=alone),
+            Finding("presence", "boxes show quasi values exactly", figures["point_rows"] / rows, whom=alone),
         ]

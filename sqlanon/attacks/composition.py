@@ -34,35 +34,35 @@ def intersect_releases(
         tables = other.published_tables
         if has_several(other.manifest):
             tables = PublishedTables(other.engine, *one_column(other.tables, other.manifest, view.sensitive))
-        told = _candidates(view, tables, f"told_{number}")
-        if words := tell_others(view, told, number, ["combination"]):
+        other_candidates = _candidates(view, tables, f"told_{number}")
+        if words := tell_others(view, other_candidates, number, ["combination"]):
             notes.append(words)
             continue
-        candidates = view.keep(f"left_{number}", "intersection", {"candidate": candidates, "other": told})
+        candidates = view.keep(f"left_{number}", "intersection", {"candidate": candidates, "other": other_candidates})
         used += 1
     if used == 1:
         return [], notes
-    found = view.row("candidate_figures", {"candidate": candidates, "combination": view.combinations()})
-    if found["lost_people"]:
+    row = view.row("candidate_figures", {"candidate": candidates, "combination": view.combinations()})
+    if row["lost_people"]:
         notes.append(
-            f"{found['lost_people']:,} people have no value that all releases allow: their values changed, or they are"
+            f"{row['lost_people']:,} people have no value that all releases allow: their values changed, or they are"
             " others with the same quasi values"
         )
     whom = (
-        f"{found['fixed_people']:,} of {found['people']:,} people are fixed to one value;"
-        f" {float(found['mean_candidates']):.1f} values are left on average"
+        f"{row['fixed_people']:,} of {row['people']:,} people are fixed to one value;"
+        f" {float(row['mean_candidates']):.1f} values are left on average"
     )
-    reached = found["fixed_people"] / found["people"]
+    reached = row["fixed_people"] / row["people"]
     return [Finding("composition", f"{used} releases intersected", reached, promised, whom=whom, headline=True)], notes
 
 
 def tell_others(view: View, told: Sql, number: int, keys: Sequence[str]) -> str:
     """Say that another release is about others, as far as the columns `keys` tell; empty where it is not."""
-    met = view.row("met_figures", {"combination": view.combinations(), "other": told}, keys=list(keys))
-    if met["met_people"] >= LEAST_SHARED * met["people"]:
+    row = view.row("met_figures", {"combination": view.combinations(), "other": told}, keys=list(keys))
+    if row["met_people"] >= LEAST_SHARED * row["people"]:
         return ""
     return (
-        f"release {number} holds {met['met_people']:,} of {met['people']:,} people, as quasi values tell: it is about"
+        f"release {number} holds {row['met_people']:,} of {row['people']:,} people, as quasi values tell: it is about"
         " others, and is not scored"
     )
 
@@ -92,20 +92,20 @@ def _candidates(view: View, published: PublishedTables, name: str) -> Sql:
     if "values" in columns:
         line = view.keep(f"{name}_line", "member_line", {"set_line": read_sets(published)})
     else:
-        named = {"group_column": columns["group"], "sensitive": columns["sensitive"][0]}
-        line = view.keep(f"{name}_line", "plain_line", {"stored_st": published.tables["st"]}, **named)
-    given = {"combination": view.combinations(), "stored_qit": published.tables["qit"], "line": line}
+        roles = {"group_column": columns["group"], "sensitive": columns["sensitive"][0]}
+        line = view.keep(f"{name}_line", "plain_line", {"stored_st": published.tables["st"]}, **roles)
+    relations = {"combination": view.combinations(), "stored_qit": published.tables["qit"], "line": line}
     known_by = _known_by(view, published)
-    return view.keep(name, "candidate", given, known_by=known_by, group_column=columns["group"])
+    return view.keep(name, "candidate", relations, known_by=known_by, group_column=columns["group"])
 
 
 def _known_by(view: View, published: PublishedTables) -> list[tuple[Sql, Sql]]:
     """Return by what people are found in QIT: quasi values, as texts where one side shows more than plain values."""
-    asked = {name: ident(view.quasi[name]) for name in view.manifest["columns"]["quasi"]}
+    quasi = {name: ident(view.quasi[name]) for name in view.manifest["columns"]["quasi"]}
     as_text = "values" in published.manifest["columns"] or isinstance(view, UncertainView)
     kinds = published.columns("qit")
-    texts = {name: "cast({} as varchar)" if as_text or kinds.get(name) == "VARCHAR" else "{}" for name in asked}
+    texts = {name: "cast({} as varchar)" if as_text or kinds.get(name) == "VARCHAR" else "{}" for name in quasi}
     return [
-        (Sql(texts[name].format(f"combination.{own}")), Sql(texts[name].format(f"qit.{ident(name)}")))
-        for name, own in asked.items()
+        (Sql(texts[name].format(f"combination.{person_column}")), Sql(texts[name].format(f"qit.{ident(name)}")))
+        for name, person_column in quasi.items()
     ]

@@ -44,8 +44,8 @@ class ExactView(View):
     def meet(self, microdata: Sql) -> Sql:
         """Return how many people of each combination have which value; refuse microdata of others."""
         self.refuse_others(microdata)
-        given = {"microdata": microdata, "combination": self.combinations(), "value": self.values()}
-        return self.keep("truth", "truth", given, quasi=self.names)
+        relations = {"microdata": microdata, "combination": self.combinations(), "value": self.values()}
+        return self.keep("truth", "truth", relations, quasi=self.names)
 
 
 class GroupView(ExactView):
@@ -80,11 +80,11 @@ class GroupView(ExactView):
         A release does not say whose row is whose. Who is known by quasi values of their own has one value; others share
         what the source says of people like them, dealt out as the groups hold it (iterative proportional fitting).
         """
-        given = {"coded_person": self.coded_people(), "holding": self.holdings(), "truth": truth}
-        found = self.replace("link", "link", given)
+        relations = {"coded_person": self.coded_people(), "holding": self.holdings(), "truth": truth}
+        link = self.replace("link", "link", relations)
         for _ in range(LINK_TURNS):
-            found = self.replace("link", "settled_link", {"link": found})
-        return found
+            link = self.replace("link", "settled_link", {"link": link})
+        return link
 
 
 class RandomizedView(ExactView):

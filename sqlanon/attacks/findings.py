@@ -52,7 +52,7 @@ class Attack:
     def best(self) -> Finding | None:
         """Return the attack that reaches most of those that stand against the promise."""
         rivals = [finding for finding in self.findings if finding.headline and finding.reached is not None]
-        return max(rivals, key=lambda one: one.reached or 0.0, default=None)
+        return max(rivals, key=lambda finding: finding.reached or 0.0, default=None)
 
     @property
     def strongest(self) -> Finding | None:
@@ -63,7 +63,7 @@ class Attack:
             else [finding for finding in self.findings if finding.believed and finding.reached is not None]
         )
         rivals = [*([] if self.best is None else [self.best]), *believed]
-        return max(rivals, key=lambda one: one.reached or 0.0, default=None)
+        return max(rivals, key=lambda finding: finding.reached or 0.0, default=None)
 
     @property
     def leaks(self) -> list[Finding]:
@@ -78,9 +78,9 @@ class Attack:
         if best is None or best.reached is None:
             return "nothing was promised that these attacks could be held against" + unscored
         promised = "no confidence was promised" if best.promised is None else f"promised {best.promised:.1%}"
-        told = f"{promised}, best attack {best.reached:.1%}: {best.attack} ({best.family}), {best.whom}{unscored}"
+        sentence = f"{promised}, best attack {best.reached:.1%}: {best.attack} ({best.family}), {best.whom}{unscored}"
         leaking = "; ".join(f"{_MARKS[True]} by {leak.family}: {leak.attack}, {leak.whom}" for leak in self.leaks)
-        return f"{leaking}; {told}" if leaking else told
+        return f"{leaking}; {sentence}" if leaking else sentence
 
     def lines(self) -> list[list[Any]]:
         """Return the findings as lines of a table."""
@@ -128,9 +128,9 @@ class Attack:
             (finding, finding.reached, finding.promised) for finding in self.findings if finding.reached is not None
         ]
         bars = [
-            Bar(f"{one.attack} ({one.family})", reached, _percent(reached), promised,
+            Bar(f"{finding.attack} ({finding.family})", reached, _percent(reached), promised,
                 promised is not None and reached > promised + CLEAR)
-            for one, reached, promised in reaching
+            for finding, reached, promised in reaching
         ]  # fmt: skip
         compared = any(promised is not None for *_, promised in reaching)
         caption = "How far each attack gets" + (", and what was promised against it (dashed)" if compared else "")
@@ -148,9 +148,9 @@ class Attack:
         return write_paragraphs([self.headline]) + self.html_body()
 
 
-def _read_share(told: Any) -> float | None:
-    if told is None or 0 <= float(told) <= 1:
-        return None if told is None else float(told)
+def _read_share(share: Any) -> float | None:
+    if share is None or 0 <= float(share) <= 1:
+        return None if share is None else float(share)
     raise ValueError("a share is between 0 and 1")
 
 

@@ -34,22 +34,22 @@ def learn_randomized(view: View, truth: Sql, promised: float | None) -> list[Fin
     values = len(view.engine.rows(f"select value_number from {view.values()}"))
     if not 1 < values <= MOST_VALUES:
         return []
-    given = {"person": view.people(), "coded_person": view.coded_people()}
-    known = view.subquery("known_person", given, quasi=view.names, kept=view.kept)
+    relations = {"person": view.people(), "coded_person": view.coded_people()}
+    known_people = view.subquery("known_person", relations, quasi=view.names, kept=view.kept)
     space = ModelRows(
-        view.engine, known, view.names, {name: name for name in ("person_number", "value", "combination")}
+        view.engine, known_people, view.names, {name: name for name in ("person_number", "value", "combination")}
     )
     loaded = Randomized(view.engine, view.tables, view.manifest)
     try:
         column = ShownColumn(space, loaded, 0, view.values())
-        shown = column.number_shown(space.code(values), "value", ["combination"])
-        kinds = view.keep("shown_kind", "shown_kind", {"shown_row": shown}, cells=space.cells)
+        shown_rows = column.number_shown(space.code(values), "value", ["combination"])
+        kinds = view.keep("shown_kind", "shown_kind", {"shown_row": shown_rows}, cells=space.cells)
         if _count_rows(view, kinds) * values > MOST_PAIRS:
             return []
         weighed = _fit(view, column, kinds, values)
         best = view.keep("kind_best", "best", {"weighed": weighed}, told_by="kind")
-        given = {"shown_row": shown, "shown_kind": kinds, "best": best, "combination": view.combinations()}
-        alone = view.keep("fitted_best", "kind_named", given, cells=space.cells)
+        relations = {"shown_row": shown_rows, "shown_kind": kinds, "best": best, "combination": view.combinations()}
+        alone = view.keep("fitted_best", "kind_named", relations, cells=space.cells)
     finally:
         loaded.close()
         space.close()
@@ -70,11 +70,11 @@ def _fit(view: View, column: ShownColumn, kinds: Sql, values: int) -> Sql:
     cells = [*space.cells, "shown_cell"]
     parts = [*space.parts, slice(column.first, column.first + values)]
     effects = np.zeros(target.shape)
-    given = {"shown_kind": kinds, "value": view.values()}
+    relations = {"shown_kind": kinds, "value": view.values()}
     for turn in range(TURNS + BAYES_TURNS + 1):
         log.info("learning, turn %d of %d of the fit", turn + 1, TURNS + BAYES_TURNS + 1)
         odds = keep_odds(space, np.concatenate([effects, column.channel]), parts, cells)
-        weighed = view.replace("weighed", "kind_pair", given, factors=odds, cells=cells)
+        weighed = view.replace("weighed", "kind_pair", relations, factors=odds, cells=cells)
         dealt = count_dealt(space, weighed, target.shape, "weight")
         if turn < TURNS:
             effects += find_shared_step(target, dealt, turn, space.parts)

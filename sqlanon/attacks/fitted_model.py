@@ -45,9 +45,9 @@ def learn_groups(view: View, links: Sql | None, promised: float | None) -> list[
     ].astype(float)
     if not 1 < len(totals) <= MOST_VALUES:
         return []
-    given = {"person": view.people(), "coded_person": view.coded_people()}
-    known = view.subquery("known_person", given, quasi=view.names, kept=view.kept)
-    space = ModelRows(view.engine, known, view.names, {name: name for name in _KEPT})
+    relations = {"person": view.people(), "coded_person": view.coded_people()}
+    known_people = view.subquery("known_person", relations, quasi=view.names, kept=view.kept)
+    space = ModelRows(view.engine, known_people, view.names, {name: name for name in _KEPT})
     try:
         weighed = _fit(view, space, totals)
         best = view.keep("fitted_best", "best", {"weighed": weighed}, told_by="person_number")

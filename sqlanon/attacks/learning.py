@@ -40,14 +40,14 @@ def learn_groups(view: View, links: Sql | None, promised: float | None) -> list[
 def read_groups(view: View, promised: float | None) -> Finding:
     """Name each group's most frequent value for all in it; right are as many people as hold it, whoever they are."""
     reached = float(view.value_figures["most_frequent_inside"])
-    named = "the most frequent value of each group, named for all in it"
-    return Finding("learning", named, reached, promised, whom="everybody", headline=True)
+    attack = "the most frequent value of each group, named for all in it"
+    return Finding("learning", attack, reached, promised, whom="everybody", headline=True)
 
 
 def _learn(view: View) -> Sql:
     """Return everybody's weights after the last turn."""
-    given = {"coded_person": view.coded_people(), "holding": view.holdings()}
-    weighed = view.replace("weighed", "pair", given, codes=view.codes)
+    relations = {"coded_person": view.coded_people(), "holding": view.holdings()}
+    weighed = view.replace("weighed", "pair", relations, codes=view.codes)
     for turn in range(TURNS):
         log.info("learning, turn %d of %d", turn + 1, TURNS)
         factors = _learn_odds(view, weighed)
@@ -62,28 +62,28 @@ def deal(view: View, weighed: Sql, factors: list[tuple[Sql, str]], codes: list[s
             weighed = view.replace("weighed", "weighed", {"weighed": weighed}, factors=factors, codes=codes)
         return weighed
     # where rows are joined one by one, to look odds up once a turn saves more than another column costs
-    told = view.subquery("told", {"weighed": weighed}, factors=factors, codes=codes)
+    weights = view.subquery("told", {"weighed": weighed}, factors=factors, codes=codes)
     for _ in range(DEALS):
-        told = view.replace("weighed", "dealt", {"told": told}, codes=codes)
-    return told
+        weights = view.replace("weighed", "dealt", {"told": weights}, codes=codes)
+    return weights
 
 
 def _learn_odds(view: View, weighed: Sql) -> list[tuple[Sql, str]]:
     """Return for every quasi column how codes go with values, learned from weights, beside the column's code."""
-    found = []
+    odds = []
     for name, code in zip(view.names, view.codes, strict=True):
-        given = {"weighed": weighed, "code": view.code_table(name)}
-        found.append((view.replace(f"odds_of_{code}", "factor", given, name=code), code))
-    return found
+        relations = {"weighed": weighed, "code": view.code_table(name)}
+        odds.append((view.replace(f"odds_of_{code}", "factor", relations, name=code), code))
+    return odds
 
 
 def learn_randomized(view: View, truth: Sql, promised: float | None) -> list[Finding]:
     """Attack randomized values: take what is published, and classify by it; scored over people who are unique."""
     values = {"value": view.values()}
-    given = values | {"coded_person": view.coded_people()}
-    labelled = view.keep("labelled", "labelled_pair", given, codes=view.codes)
-    given, factors = values | {"labelled": labelled}, _learn_odds(view, labelled)
-    classified = view.keep("classified", "classified", given, factors=factors, codes=view.codes)
+    relations = values | {"coded_person": view.coded_people()}
+    labelled = view.keep("labelled", "labelled_pair", relations, codes=view.codes)
+    relations, factors = values | {"labelled": labelled}, _learn_odds(view, labelled)
+    classified = view.keep("classified", "classified", relations, factors=factors, codes=view.codes)
     combinations = {"combination": view.combinations()}
     links = view.keep("unique_link", "unique_link", combinations | {"truth": truth})
     findings = []
@@ -104,11 +104,11 @@ def take_published(promised: float | None) -> Finding:
 
 def judge(view: View, best: Sql, links: Sql | None, told_by: str, attack: str, promised: float | None) -> list[Finding]:
     """Return what an attack reaches over everybody, and over those whom it is sure of."""
-    named = [(limit, f"above_{n}", f"right_above_{n}") for n, limit in enumerate(LIMITS)]
+    limits = [(limit, f"above_{n}", f"right_above_{n}") for n, limit in enumerate(LIMITS)]
     if links is None:
-        sure: dict[str, Any] = view.row("confidence_figures", {"best": best}, limits=named)
+        sure: dict[str, Any] = view.row("confidence_figures", {"best": best}, limits=limits)
     else:
-        sure = view.row("score_figures", {"best": best, "link": links}, told_by=told_by, limits=named)
+        sure = view.row("score_figures", {"best": best, "link": links}, told_by=told_by, limits=limits)
     people = sure["people"]
     if not people:
         return []
@@ -117,7 +117,7 @@ def judge(view: View, best: Sql, links: Sql | None, told_by: str, attack: str, p
     whom = f"own confidence, over {people:,} people" if right is None else f"{round(right):,} of {people:,} people"
     scored = right is not None  # an adversary's own confidence may err: it is told as such
     findings = [Finding("learning", attack, reached, promised, whom=whom, headline=scored, believed=not scored)]
-    for limit, above, right_above in named:
+    for limit, above, right_above in limits:
         many = sure[above]
         part = float(sure[right_above]) / many if right is not None and many else None
         whom = f"{many:,} of {people:,} people are named with it"

@@ -35,21 +35,21 @@ def match_orders(view: View, links: Sql, promised: float | None, aligned: Collec
     aligned: the published names of columns whose order tells more than drawn groups would let it: these leak.
     """
     people = int(view.people_figures["people"])
-    best = max(_lying(view, links) if view.numbered else _lying_in_boxes(view, links), key=lambda one: one.gain)
+    best = max(_lying(view, links) if view.numbered else _lying_in_boxes(view, links), key=lambda match: match.gain)
     leak = is_beyond_chance(best.right / people, best.usual / people, people)
     whom, usual = _of(best.right, people), best.usual / people
-    found = Finding("order", best.how, best.right / people, promised, usual, whom, leak, leak)
+    finding = Finding("order", best.how, best.right / people, promised, usual, whom, leak, leak)
     columns = {name: ours for name, ours in view.quasi.items() if name in aligned}
     leaks = [_best_column(view, links, promised, {name: ours}, VALUE_ORDERS, True) for name, ours in columns.items()]
-    return [found, *(leaks or [_best_column(view, links, promised, view.quasi, BY_VALUE)])]
+    return [finding, *(leaks or [_best_column(view, links, promised, view.quasi, BY_VALUE)])]
 
 
 def _lying(view: View, links: Sql) -> Iterator[Match]:
     """Take people as they lie in QIT, beside people sorted by what they show."""
     lying, chance = _align(view, links, ["person_number"], VALUE_ORDERS)
-    shown, _ = _align(view, links, view.names, VALUE_ORDERS)
+    sorted_counts, _ = _align(view, links, view.names, VALUE_ORDERS)
     for how, right in lying.items():
-        usual = chance if "shifted" in how else max(shown[how], chance)
+        usual = chance if "shifted" in how else max(sorted_counts[how], chance)
         yield Match(f"people as they lie, values {how}", right, usual)
 
 
@@ -61,22 +61,22 @@ def _lying_in_boxes(view: View, links: Sql) -> Iterator[Match]:
     }
     for people, columns in orders.items():
         lying, chance = _align(view, links, columns, AS_THEY_LIE)
-        shown, _ = _align(view, links, columns, BY_VALUE)
+        sorted_counts, _ = _align(view, links, columns, BY_VALUE)
         for how in ("forward", "backward"):
-            usual = max(shown[f"by value, {how}"], chance)
+            usual = max(sorted_counts[f"by value, {how}"], chance)
             yield Match(f"people {people}, values as they lie, {how}", lying[f"as they lie, {how}"], usual)
 
 
 def _align(view: View, links: Sql, columns: list[str], values: Mapping[str, str]) -> tuple[dict[str, float], float]:
     """Return how many people each alignment is right of, and how many chance is."""
-    given = {"seated_person": view.seated_people()}
-    placed = view.replace("placed_person", "placed_person", given, order_columns=columns)
+    relations = {"seated_person": view.seated_people()}
+    placed = view.replace("placed_person", "placed_person", relations, order_columns=columns)
     right: dict[str, float] = {}
     chance = 0.0
     for name, column in values.items():
-        found = view.row("aligned_figures", {"placed_person": placed, "slot": view.slots(column), "link": links})
-        chance = float(found.pop("by_chance"))
-        right |= {f"{name}, {how}": float(count) for how, count in found.items()}
+        figures = view.row("aligned_figures", {"placed_person": placed, "slot": view.slots(column), "link": links})
+        chance = float(figures.pop("by_chance"))
+        right |= {f"{name}, {how}": float(count) for how, count in figures.items()}
     return right, chance
 
 
@@ -92,9 +92,9 @@ def _best_column(
     people, matches = int(view.people_figures["people"]), []
     for name, ours in columns.items():
         right, chance = _align(view, links, [ours], values)
-        told = ((how, count) for how, count in right.items() if leak or "shifted" not in how)
-        matches += [Match(f"people by {name}, values {how}", count, chance) for how, count in told]
-    best = max(matches, key=lambda one: one.right)
+        counts = ((how, count) for how, count in right.items() if leak or "shifted" not in how)
+        matches += [Match(f"people by {name}, values {how}", count, chance) for how, count in counts]
+    best = max(matches, key=lambda match: match.right)
     whom, usual = _of(best.right, people), best.usual / people
     return Finding("order", best.how, best.right / people, promised, usual, whom, leak, headline=True)
 

@@ -30,14 +30,14 @@ class Promise:
 
 def promise_of(manifest: Mapping[str, Any], largest: int | None) -> Promise:
     """Return what a manifest promises; largest: rows of the largest group that the promise speaks of, None: none."""
-    said, parameters, columns = manifest["guarantee"], manifest["parameters"], manifest["columns"]
+    promises, parameters, columns = manifest["guarantee"], manifest["parameters"], manifest["columns"]
     if "gamma" in parameters:  # randomized: a row keeps its value with probability 1 / gamma
         gamma = parameters["gamma"]
         return Promise((1 / (gamma[columns["sensitive"][0]] if isinstance(gamma, dict) else gamma),))
     l = int(parameters["l"])
     excluded = range(max(l - 1, 1))
-    if "k" not in said:
-        return Promise(tuple(float(said.get("confidence", 1 / l)) for _ in excluded))
+    if "k" not in promises:
+        return Promise(tuple(float(promises.get("confidence", 1 / l)) for _ in excluded))
     if l < 2 or not largest:
         return Promise(tuple(None for _ in excluded))
     sets = len(columns.get("values", ())) > 1

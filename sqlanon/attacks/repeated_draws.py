@@ -22,9 +22,9 @@ def pool_releases(
     pooled, used, notes = _labelled(view, others)
     if used == 1:
         return [], notes
-    found = view.row("pooled_figures", {"pooled": pooled, "combination": view.combinations()})
+    row = view.row("pooled_figures", {"pooled": pooled, "combination": view.combinations()})
     notes.append(
-        f"{found['redrawn']:,} of {found['people']:,} people who are alone with their quasi values in several releases"
+        f"{row['redrawn']:,} of {row['people']:,} people who are alone with their quasi values in several releases"
         " publish several values: drawn again, or others with these quasi values"
     )
     if truth is None:
@@ -35,13 +35,15 @@ def pool_releases(
     links = view.keep("unique_link", "unique_link", combinations | {"truth": truth})
     attack = f"{used} releases, the value published most often"
     judged = learning.judge(view, alone, links, "combination", attack, promised)[:1]
-    return [replace(one, family="composition") for one in judged], notes
+    return [replace(finding, family="composition") for finding in judged], notes
 
 
 def _labelled(view: View, others: Sequence[Release]) -> tuple[Sql, int, list[str]]:
     """Return what people publish in all releases that are about them, how many these are, and notes on the others."""
-    given = {"value": view.values(), "combination": view.combinations()}
-    pooled = view.keep("labelled", "labelled_pair", {**given, "coded_person": view.coded_people()}, codes=view.codes)
+    relations = {"value": view.values(), "combination": view.combinations()}
+    pooled = view.keep(
+        "labelled", "labelled_pair", {**relations, "coded_person": view.coded_people()}, codes=view.codes
+    )
     notes, used = list[str](), 1
     for number, other in enumerate(others, start=2):
         columns = other.manifest["columns"]
@@ -51,10 +53,10 @@ def _labelled(view: View, others: Sequence[Release]) -> tuple[Sql, int, list[str
             continue
         stored = {"stored_data": other.tables["data"]}
         quasi = shown_quasi(other.published_tables, "data", view.quasi)
-        told = view.keep(f"told_{number}", "published_person", stored, quasi=quasi, sensitive=view.sensitive)
-        if words := tell_others(view, told, number, view.names):
+        other_labelled = view.keep(f"told_{number}", "published_person", stored, quasi=quasi, sensitive=view.sensitive)
+        if words := tell_others(view, other_labelled, number, view.names):
             notes.append(words)
             continue
-        added = {**given, "pooled": pooled, "other": told}
+        added = {**relations, "pooled": pooled, "other": other_labelled}
         pooled, used = view.keep(f"pooled_{number}", "pooled_pair", added, quasi=view.names), used + 1
     return pooled, used, notes

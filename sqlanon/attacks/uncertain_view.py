@@ -44,8 +44,8 @@ class UncertainView(GroupView):
 
     def people(self) -> Sql:
         """Return the rows of QIT that are not hidden, as they lie."""
-        given = {"unfolded": self._unfolded}
-        return self.keep("person", "shown_person", given, kinds=self._kinds, marks=self.names[-1])
+        relations = {"unfolded": self._unfolded}
+        return self.keep("person", "shown_person", relations, kinds=self._kinds, marks=self.names[-1])
 
     @cached_property
     def _sets(self) -> Sql:
@@ -63,32 +63,32 @@ class UncertainView(GroupView):
 
     def slots(self, order_column: str) -> Sql:
         """Return the places of the sets in each group, in one order, with each of their alternatives."""
-        given = {"line": self._set_lines(), "value": self._set_values()}
-        placed = {"holding": self.keep("set_holding", "holding", given)}
+        relations = {"line": self._set_lines(), "value": self._set_values()}
+        placed = {"holding": self.keep("set_holding", "holding", relations)}
         slot = self.keep(f"set_slot_{order_column}", "slot", placed, order_column=order_column)
-        given = {"slot": slot, "set_value": self._set_values(), "value": self.values()}
-        return self.keep(f"slot_{order_column}", "member_slot", given)
+        relations = {"slot": slot, "set_value": self._set_values(), "value": self.values()}
+        return self.keep(f"slot_{order_column}", "member_slot", relations)
 
     def promised_holdings(self) -> Sql:
         """Return what groups with a grave value hold: the promise speaks of these."""
-        given = {"holding": self.holdings(), "weighed_group": self._weighed}
-        return self.keep("promised", "grave_holding", given, threshold=self.manifest["parameters"]["threshold"])
+        relations = {"holding": self.holdings(), "weighed_group": self._weighed}
+        return self.keep("promised", "grave_holding", relations, threshold=self.manifest["parameters"]["threshold"])
 
     @cached_property
     def _weighed(self) -> Sql:
-        given, folder = {"set_line": self._sets}, "verification/uncertain"
-        return self.published.subquery(f"{folder}/weighed_group", given, weights=list(self.read.weights))
+        relations, folder = {"set_line": self._sets}, "verification/uncertain"
+        return self.published.subquery(f"{folder}/weighed_group", relations, weights=list(self.read.weights))
 
     def find_unpromised(self) -> list[Finding]:
         """Return how sure somebody is of whom the promise does not speak: in harmless groups, and among the hidden."""
-        given = {"holding": self.holdings(), "promised": self.promised_holdings()}
-        found = self.row("harmless_figures", given)
-        shown = {"set_line": self._sets, "unfolded": self._unfolded}
-        hidden = self.row("hidden_figures", shown, names=self.names[:-1])
+        harmless_relations = {"holding": self.holdings(), "promised": self.promised_holdings()}
+        harmless = self.row("harmless_figures", harmless_relations)
+        hidden_relations = {"set_line": self._sets, "unfolded": self._unfolded}
+        hidden = self.row("hidden_figures", hidden_relations, names=self.names[:-1])
         findings = []
-        if found["people"]:
-            whom = f"in the worst of the groups without a grave value, {found['people']:,} rows in all"
-            findings.append(_unpromised("a harmless value is named", found["confidence"], whom))
+        if harmless["people"]:
+            whom = f"in the worst of the groups without a grave value, {harmless['people']:,} rows in all"
+            findings.append(_unpromised("a harmless value is named", harmless["confidence"], whom))
         if hidden["people"]:
             climbs = self.manifest["parameters"]["undiverse"] == GENERALIZE
             way, of = ("generalized", "those above one's values") if climbs else ("hidden", "them")
@@ -102,12 +102,12 @@ class UncertainView(GroupView):
         self.refuse_repeated(source.relation, resolve_names(list(types), identifier))
         original = read_source_rows(self.published, source, types)
         nodes = self.workspace.keep_frame("tree_node", frame_tree_nodes(self.read))
-        given, folder = {"original": original.rows, "tree_node": nodes}, "verification/uncertain"
-        trees = [(n, self.published.subquery(f"{folder}/true_node", given, number=n)) for n in self.read.trees]
+        relations, folder = {"original": original.rows, "tree_node": nodes}, "verification/uncertain"
+        trees = [(n, self.published.subquery(f"{folder}/true_node", relations, number=n)) for n in self.read.trees]
         others = original.split_places(n for n in range(1, len(self.read.quasi) + 1) if n not in self.read.trees)
         # what stands in the place of the label is the set of sensitive alternatives
         carried = {"labels": ["sensitive"], "trees": trees, **others}
-        rows = self.published.subquery(f"{folder}/true_row", given, **carried)
+        rows = self.published.subquery(f"{folder}/true_row", relations, **carried)
         values = {"kinds": self._kinds, "marks": self.names[-1], "held": original.kinds["sensitive"]}
         sql = render_query("attacks/shown_microdata", values, {"true_row": rows})
         return self.meet(self.workspace.keep("microdata", sql))
@@ -115,15 +115,15 @@ class UncertainView(GroupView):
     def meet(self, microdata: Sql) -> Sql:
         """Return how many people of each combination have which alternative; refuse microdata of others."""
         self.refuse_others(microdata)
-        given = {"microdata": microdata, "combination": self.combinations(), "value": self.values()}
-        return self.keep("truth", "set_truth", given, quasi=self.names)
+        relations = {"microdata": microdata, "combination": self.combinations(), "value": self.values()}
+        return self.keep("truth", "set_truth", relations, quasi=self.names)
 
 
 def read_sets(published: PublishedTables) -> Sql:
     """Return the lines of ST with their alternatives in one list, to stand where a relation does."""
     columns: Mapping[str, Any] = published.manifest["columns"]
-    named = {"values": columns["values"], "group_column": columns["group"], "count_column": columns["count"]}
-    return published.subquery("shared/set_line", **named)
+    roles = {"values": columns["values"], "group_column": columns["group"], "count_column": columns["count"]}
+    return published.subquery("shared/set_line", **roles)
 
 
 def _unpromised(attack: str, confidence: float, whom: str) -> Finding:

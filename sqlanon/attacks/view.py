@@ -79,8 +79,8 @@ class View:
 
     def row(self, template: str, given: Mapping[str, Sql], /, **values: object) -> dict[str, Any]:
         """Return the one row of figures of a query."""
-        (found,) = self.engine.rows(self.workspace.render(f"attacks/{template}", given, **values))
-        return found
+        (figures,) = self.engine.rows(self.workspace.render(f"attacks/{template}", given, **values))
+        return figures
 
     # -- what a form of release says -----------------------------------------------------------
 
@@ -109,9 +109,9 @@ class View:
 
     def find_presence(self) -> list[Finding]:
         """Return the share of rows that nobody else's quasi values equal: who has these is surely in the table."""
-        found = self.people_figures
-        whom = f"{found['unique_people']:,} of {found['people']:,} rows are unique on the quasi columns"
-        reached = found["unique_people"] / found["people"] if found["people"] else None
+        figures = self.people_figures
+        whom = f"{figures['unique_people']:,} of {figures['people']:,} rows are unique on the quasi columns"
+        reached = figures["unique_people"] / figures["people"] if figures["people"] else None
         return [Finding("presence", "quasi values are published exactly", reached, whom=whom)]
 
     # -- what follows from it ------------------------------------------------------------------
@@ -129,8 +129,8 @@ class View:
         """Return what the release promises, as confidences."""
         if "k" not in self.manifest["guarantee"]:
             return promise_of(self.manifest, None)
-        (found,) = self.engine.rows(f"select max(group_size) as largest from {self.promised_holdings()}")
-        return promise_of(self.manifest, None if found["largest"] is None else round(found["largest"]))
+        (row,) = self.engine.rows(f"select max(group_size) as largest from {self.promised_holdings()}")
+        return promise_of(self.manifest, None if row["largest"] is None else round(row["largest"]))
 
     def combinations(self) -> Sql:
         """Return what people are known by: combinations of quasi values with their rows."""
@@ -150,13 +150,15 @@ class View:
 
     def coded_people(self) -> Sql:
         """Return everybody with combination and codes."""
-        given = {"person": self.people(), "combination": self.combinations()}
-        return self.keep("coded_person", "coded_person", given, quasi=self.names, codes=self._coded(), kept=self.kept)
+        relations = {"person": self.people(), "combination": self.combinations()}
+        return self.keep(
+            "coded_person", "coded_person", relations, quasi=self.names, codes=self._coded(), kept=self.kept
+        )
 
     def coded_combinations(self) -> Sql:
         """Return the combinations with their codes."""
-        given = {"combination": self.combinations()}
-        return self.keep("coded_combination", "coded_combination", given, codes=self._coded())
+        relations = {"combination": self.combinations()}
+        return self.keep("coded_combination", "coded_combination", relations, codes=self._coded())
 
     def seated_people(self) -> Sql:
         """Return everybody with their groups and quasi values."""
@@ -183,16 +185,16 @@ class View:
 
     def refuse_others(self, microdata: Sql) -> None:
         """Refuse a source that holds too few of the release's people."""
-        met = self.row("met_figures", {"combination": self.combinations(), "other": microdata}, keys=self.names)
-        refuse_unmet(met["met_people"], met["people"])
+        figures = self.row("met_figures", {"combination": self.combinations(), "other": microdata}, keys=self.names)
+        refuse_unmet(figures["met_people"], figures["people"])
 
     def refuse_repeated(self, relation: Sql, identifier: tuple[str, ...]) -> None:
         """Refuse an identifier that several rows share."""
         if not identifier:
             return
         sql = render_query("shared/persons", {"identifier_columns": identifier}, {"population": relation})
-        (found,) = self.engine.rows(sql)
-        if repeated := found["repeating_persons"]:
+        (row,) = self.engine.rows(sql)
+        if repeated := row["repeating_persons"]:
             raise DataError(f"{repeated:,} persons have several rows in the source: {option('id')} names no single row")
 
 
