@@ -19,24 +19,24 @@ def inline_filters(select: exp.Select) -> exp.Select:
 
     Raises QueryError where one does more than filter, or is not read.
     """
-    named = _read_with(select)
-    if not named and not _is_subquery(select):
+    queries = _read_with(select)
+    if not queries and not _is_subquery(select):
         return select
-    read: set[str] = set()
+    read_names: set[str] = set()
     conditions: list[exp.Expr] = []
     visible: list[frozenset[str]] = []
     outer = _source(select)
-    inner, name = _follow(outer, named, read)
+    inner, name = _follow(outer, queries, read_names)
     layers = 0
     while inner is not None:
         layers += 1
         if layers > MOST_LAYERS:
             WORDING.refuse(f"a query of more than {MOST_LAYERS} filters in each other", _ADVICE)
-        columns, own = _check_filter(inner)
+        columns, inner_conditions = _check_filter(inner)
         visible += [columns] if columns is not None else []
-        conditions += own
-        inner, name = _follow(_source(inner), named, read)
-    unread = [one for one in named if one not in read]
+        conditions += inner_conditions
+        inner, name = _follow(_source(inner), queries, read_names)
+    unread = [table for table in queries if table not in read_names]
     if unread:
         WORDING.refuse(f"WITH {unread[0]!r}, which nothing reads,", "leave it out")
     whole = select.copy()
@@ -54,14 +54,14 @@ def _read_with(select: exp.Select) -> Mapping[str, exp.Expr]:
         return {}
     if clause.args.get("recursive"):
         WORDING.refuse("WITH RECURSIVE", _ADVICE)
-    named: dict[str, exp.Expr] = {}
+    queries: dict[str, exp.Expr] = {}
     for expression in clause.expressions:
         if expression.args["alias"].columns:
             WORDING.refuse("renaming columns in WITH", _ADVICE)
-        if expression.alias.lower() == "release" or expression.alias.lower() in named:
+        if expression.alias.lower() == "release" or expression.alias.lower() in queries:
             WORDING.refuse(f"WITH {expression.alias!r}", "give it a name of its own")
-        named[expression.alias.lower()] = expression.this
-    return named
+        queries[expression.alias.lower()] = expression.this
+    return queries
 
 
 def _is_subquery(select: exp.Select) -> bool:
@@ -73,11 +73,11 @@ def _source(select: exp.Expr) -> exp.Expr:
     source = select.args.get("from_")
     if source is None:
         WORDING.refuse("a query without FROM", "read FROM release")
-    found: exp.Expr = source.this
-    return found
+    relation: exp.Expr = source.this
+    return relation
 
 
-def _follow(source: exp.Expr, named: Mapping[str, exp.Expr], read: set[str]) -> tuple[exp.Expr | None, str]:
+def _follow(source: exp.Expr, queries: Mapping[str, exp.Expr], read_names: set[str]) -> tuple[exp.Expr | None, str]:
     """Return the query that a FROM names, None for the release itself, and the name."""
     if isinstance(source, exp.Subquery):
         if any(value for key, value in source.args.items() if key not in {"this", "alias"}):
@@ -87,9 +87,9 @@ def _follow(source: exp.Expr, named: Mapping[str, exp.Expr], read: set[str]) -> 
         return source.this, ""
     if any(value for key, value in source.args.items() if key not in {"this", "alias"}):
         WORDING.refuse("this FROM", "read FROM release, without more")
-    if isinstance(source, exp.Table) and source.name.lower() in named and source.name.lower() not in read:
-        read.add(source.name.lower())
-        return named[source.name.lower()], ""
+    if isinstance(source, exp.Table) and source.name.lower() in queries and source.name.lower() not in read_names:
+        read_names.add(source.name.lower())
+        return queries[source.name.lower()], ""
     return None, source.name
 
 

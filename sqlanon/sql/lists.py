@@ -40,7 +40,7 @@ def is_constant_list(node: exp.Expr) -> bool:
 
 def read_json(node: exp.Expr) -> exp.Expr | None:
     """Return what holds the JSON text of unnest(case when json_valid(text) then from_json(text, …) end)."""
-    return next((one.this for one in node.find_all(exp.FromJson)), None)
+    return next((call.this for call in node.find_all(exp.FromJson)), None)
 
 
 def write_list(node: exp.Explode, dialect: str) -> None:
@@ -65,21 +65,23 @@ def list_constants(select: exp.Select) -> None:
     }
     texts = [(column.this.this.name, column.this.expression.name) for column in columns.values()]
     rows = list(zip(*(text.split(separator) for text, separator in texts), strict=True))
-    for one in select.expressions:
-        if one.alias in columns:
-            one.set("this", exp.column(one.alias, quoted=True))
+    for expression in select.expressions:
+        if expression.alias in columns:
+            expression.set("this", exp.column(expression.alias, quoted=True))
     select.from_(exp.values(rows, alias="line", columns=list(columns)), copy=False)
 
 
 def write_json_text(text: exp.Expr, dialect: str) -> exp.Expr:
     """Return what writes a text as DuckDB's to_json does: quotes and control characters escaped, the rest as it is."""
     spelling = SPELLINGS[dialect]
-    escapes: list[tuple[exp.Expr, str]] = [(exp.Literal.string(one), "\\" + one) for one in ("\\", '"')]
+    escapes: list[tuple[exp.Expr, str]] = [(exp.Literal.string(sign), "\\" + sign) for sign in ("\\", '"')]
     for number in range(spelling.least_character, 32):
         character = exp.Var(this=spelling.character.format(number))
         escapes.append((character, _SHORT.get(number, f"\\u{number:04X}")))
     replaced = reduce(
-        lambda held, one: exp.Anonymous(this="REPLACE", expressions=[held, one[0], exp.Literal.string(one[1])]),
+        lambda nested, escape: exp.Anonymous(
+            this="REPLACE", expressions=[nested, escape[0], exp.Literal.string(escape[1])]
+        ),
         escapes,
         text.copy(),
     )
@@ -121,18 +123,18 @@ def _tried(kind: exp.DType) -> str:
 def name_apart(tree: exp.Select) -> None:
     """Give all but one of several WITH tables of one name others: some dialects write all of them in one WITH."""
     listed = list(tree.find_all(exp.CTE))
-    names = [one.alias for one in listed]
-    for held in reversed(listed):  # inner ones first, which hide outer ones from what stands inside
-        if names.count(held.alias) > 1:
-            names.remove(held.alias)
-            names.append(free_name(held.alias, names))
-            _rename(held, names[-1])
+    names = [with_table.alias for with_table in listed]
+    for with_table in reversed(listed):  # inner ones first, which hide outer ones from what stands inside
+        if names.count(with_table.alias) > 1:
+            names.remove(with_table.alias)
+            names.append(free_name(with_table.alias, names))
+            _rename(with_table, names[-1])
 
 
-def _rename(held: exp.CTE, name: str) -> None:
-    assert held.parent is not None and held.parent.parent is not None
-    for table in held.parent.parent.find_all(exp.Table):
-        if table.name == held.alias and not table.db:
+def _rename(with_table: exp.CTE, name: str) -> None:
+    assert with_table.parent is not None and with_table.parent.parent is not None
+    for table in with_table.parent.parent.find_all(exp.Table):
+        if table.name == with_table.alias and not table.db:
             table.set("alias", table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(table.name)))
             table.set("this", exp.to_identifier(name))
-    held.set("alias", exp.TableAlias(this=exp.to_identifier(name)))
+    with_table.set("alias", exp.TableAlias(this=exp.to_identifier(name)))

@@ -57,11 +57,11 @@ class ResultNames:
 
     def all(self) -> Iterator[str]:
         """Yield the names of the answer's columns, each free of those before it."""
-        taken: list[str] = []
+        names: list[str] = []
         for node, item in zip(self.nodes, self._items, strict=True):
             estimated = reads_aggregate(node)
-            name = _free_item_name(item.alias or self.default(node), taken, estimated)
-            taken += [name, *(f"{name}_{end}" for end in INTERVAL if estimated)]
+            name = _free_item_name(item.alias or self.default(node), names, estimated)
+            names += [name, *(f"{name}_{end}" for end in INTERVAL if estimated)]
             yield name
 
 
@@ -86,12 +86,12 @@ def reads_aggregate(node: exp.Expr) -> bool:
     return any(is_aggregate(inner) for inner in node.walk())
 
 
-def _free_item_name(wanted: str, taken: Sequence[str], estimated: bool) -> str:
-    """Return the first of wanted, wanted_2, … that leaves room for its own columns of error and bounds."""
-    tried: list[str] = list(taken)
+def _free_item_name(base: str, names: Sequence[str], estimated: bool) -> str:
+    """Return the first of base, base_2, … that leaves room for its own columns of error and bounds."""
+    tried: list[str] = list(names)
     while True:
-        name = free_name(wanted, tried)
+        name = free_name(base, tried)
         columns = [f"{name}_{end}".lower() for end in INTERVAL] if estimated else []
-        if not set(columns) & {other.lower() for other in taken}:
+        if not set(columns) & {other.lower() for other in names}:
             return name
         tried.append(name)

@@ -53,9 +53,9 @@ class PieceWriter:
             WORDING.refuse(f"the table {node.table!r}", "the one table is called release")
         name = self.internal.get(node.name.lower())
         if name is None:
-            known = list(self.spelling.values())
-            near = "".join(f"; did you mean {one!r}?" for one in find_near(node.name, known, most=1))
-            columns = ", ".join(map(repr, known))
+            names = list(self.spelling.values())
+            near = "".join(f"; did you mean {candidate!r}?" for candidate in find_near(node.name, names, most=1))
+            columns = ", ".join(map(repr, names))
             text = "; a text stands in single quotes" if node.this.quoted and not near else ""
             raise QueryError(f"no column {node.name!r} in the release{text}{near or ';'} its columns are {columns}")
         self.touched.add(name)
@@ -72,11 +72,11 @@ class PieceWriter:
 
     def _compare(self, node: exp.Expr) -> Iterator[Comparison]:
         """Yield what is compared with constants by =, <> or IN, where it reads one column."""
-        for found in node.find_all(*_EQUALITIES):
-            one, *others = found.this, *(found.expressions or [found.expression])
-            yield from self._compare_side(one, others)
-            if not isinstance(found, exp.In):
-                yield from self._compare_side(others[0], [one])
+        for comparison in node.find_all(*_EQUALITIES):
+            side, *others = comparison.this, *(comparison.expressions or [comparison.expression])
+            yield from self._compare_side(side, others)
+            if not isinstance(comparison, exp.In):
+                yield from self._compare_side(others[0], [side])
 
     def _compare_side(self, side: exp.Expr, others: Sequence[exp.Expr]) -> Iterator[Comparison]:
         names = {self.column(column) for column in side.find_all(exp.Column)}
@@ -86,9 +86,9 @@ class PieceWriter:
         if not constants:
             return
         (name,) = names
-        written, named = self._write(side, "quasi", ""), side.sql("duckdb", comments=False)
+        written, text = self._write(side, "quasi", ""), side.sql("duckdb", comments=False)
         for constant in constants:
-            yield Comparison(name, written, _write_constant(constant), named)
+            yield Comparison(name, written, _write_constant(constant), text)
 
     def _write(self, node: exp.Expr, role: Role, part: str) -> Sql:
         if isinstance(node, exp.Column):  # what most conditions compare: no tree to copy

@@ -58,15 +58,15 @@ class AggregateReader:
             conditions.append(exp.Is(this=exp.paren(argument), expression=exp.Null()).not_())
             argument = None
         roles = [(self._pieces.role(condition) == "sensitive", condition.copy()) for condition in conditions]
-        chosen = [one for sensitive, one in roles if sensitive]
-        limits = [one for sensitive, one in roles if not sensitive]
+        filters = [condition for sensitive, condition in roles if sensitive]
+        limits = [condition for sensitive, condition in roles if not sensitive]
         if limits:
-            counted = exp.Literal.number(1) if argument is None else argument.copy()
-            argument = exp.Case().when(exp.and_(*limits, wrap=True), counted)
+            value = exp.Literal.number(1) if argument is None else argument.copy()
+            argument = exp.Case().when(exp.and_(*limits, wrap=True), value)
         return Aggregate(
             "count" if counts else "sum" if isinstance(function, exp.Sum) else "avg",
             None if argument is None else self._pieces.write(argument),
-            self._pieces.write(exp.and_(*chosen, wrap=True)) if chosen else None,
+            self._pieces.write(exp.and_(*filters, wrap=True)) if filters else None,
         )
 
 
@@ -80,25 +80,25 @@ def _read_argument(node: exp.Expr) -> exp.Expr:
 
 def _read_count(node: exp.Expr) -> exp.Expr | None:
     """Return what COUNT counts the values of, None for rows."""
-    counted: exp.Expr | None = node.this
-    rows = counted is None or (isinstance(counted, exp.Star) and not any(counted.args.values()))
-    if rows or isinstance(counted, exp.Literal):  # DuckDB's COUNT() and the habit COUNT(1)
-        counted = None
-    if node.expressions or isinstance(counted, exp.Distinct | exp.Star):
+    argument: exp.Expr | None = node.this
+    rows = argument is None or (isinstance(argument, exp.Star) and not any(argument.args.values()))
+    if rows or isinstance(argument, exp.Literal):  # DuckDB's COUNT() and the habit COUNT(1)
+        argument = None
+    if node.expressions or isinstance(argument, exp.Distinct | exp.Star):
         WORDING.refuse("COUNT(DISTINCT x)", "count rows with COUNT(*) or COUNT(x); GROUP BY x lists its values")
-    return counted
+    return argument
 
 
-def _count_values(argument: Piece, chosen: Piece | None) -> Aggregate:
+def _count_values(argument: Piece, filter_piece: Piece | None) -> Aggregate:
     """Return the count of the rows where an expression is not NULL."""
     sql, other = (type(text)(f"(case when {text} is not null then 1 end)") for text in (argument.sql, argument.other))
-    return Aggregate("count", Piece(argument.role, sql, other), chosen)
+    return Aggregate("count", Piece(argument.role, sql, other), filter_piece)
 
 
 def refuse_quantile(node: exp.Expr) -> None:
     """Refuse medians and quantiles in a sentence of their own."""
-    found = next((inner for inner in node.walk() if isinstance(inner, _QUANTILES)), None)
-    if found is not None:
+    quantile = next((inner for inner in node.walk() if isinstance(inner, _QUANTILES)), None)
+    if quantile is not None:
         WORDING.refuse(
             "a median or quantile",
             "no error bar is known for it; ask for the share below a value, COUNT(*) FILTER (WHERE x <= value) /"
@@ -214,9 +214,9 @@ class _ClauseReader:
 
     def _read_derived(self, sql: Sql, node: exp.Expr) -> Derived:
         """Say of an expression over aggregates how its error follows from theirs."""
-        read = {self.aggregates.number(inner) for inner in _outermost_aggregates(node)}
-        if len(read) == 1:
-            return Derived(sql, tuple(read), sql, tuple(read))
+        inner_numbers = {self.aggregates.number(inner) for inner in _outermost_aggregates(node)}
+        if len(inner_numbers) == 1:
+            return Derived(sql, tuple(inner_numbers), sql, tuple(inner_numbers))
         linear: set[int] = set()
 
         def write_linear(inner: exp.Expr) -> exp.Expr | None:
@@ -228,7 +228,7 @@ class _ClauseReader:
             return exp.paren(exp.Div(this=top, expression=bottom[0])) if bottom else top
 
         spread = self._write_over_keys(node, write_linear)
-        return Derived(sql, tuple(sorted(read)), spread, tuple(sorted(linear)))
+        return Derived(sql, tuple(sorted(inner_numbers)), spread, tuple(sorted(linear)))
 
     def _write_over_keys(
         self, node: exp.Expr, name_aggregate: Callable[[exp.Expr], exp.Expr | None] = lambda _: None

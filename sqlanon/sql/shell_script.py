@@ -173,8 +173,8 @@ def write_statements(statements: Sequence[Statement], head: Sequence[str], diale
     for step in steps:
         parts += _create(step, shell.keeping[step.kind], dialect)
     parts += _create(output, shell.output, dialect)
-    made = [(step.kind, step.relation) for step in steps]
-    return _join_parts([*parts, "-- the rest goes\n" + _drop_made(made, dialect), shell.after], 0)
+    relations = [(step.kind, step.relation) for step in steps]
+    return _join_parts([*parts, "-- the rest goes\n" + _drop_made(relations, dialect), shell.after], 0)
 
 
 def _shell(dialect: str) -> Shell:
@@ -219,12 +219,12 @@ def _tell_differences(plan: Plan, dialect: str) -> list[str]:
 def _write_key(plan: Plan, dialect: str) -> list[str]:
     """Keep the session's key as a relation, and stop where it is none."""
     shell, relation = SHELLS[dialect], quote_relation(str(plan.key), dialect)
-    made = f"-- key: what the session was given\n{shell.keeping[shell.key_kind].format(name=relation)}"
-    read = f"select lower({shell.key}) as {quote_relation('secret', dialect)};"
+    creation = f"-- key: what the session was given\n{shell.keeping[shell.key_kind].format(name=relation)}"
+    selection = f"select lower({shell.key}) as {quote_relation('secret', dialect)};"
     key_guard = Guard("key_count <> 1 or key_length <> 64", "the key is missing: hand over 64 hex digits")
     # only the key's length is read: a refusal that quotes a value must not quote the key
     lengths = f"select count(*) as key_count, coalesce(max(length(secret)), 0) as key_length from {plan.key}"
-    return [f"{made}\n{read}" if shell.key else "", _stop_where(lengths, (key_guard,), dialect)]
+    return [f"{creation}\n{selection}" if shell.key else "", _stop_where(lengths, (key_guard,), dialect)]
 
 
 def _write_step(step: Statement | Report | Loop, dialect: str) -> list[str]:
@@ -242,7 +242,7 @@ def _unroll(loop: Loop, dialect: str) -> list[str]:
     parts = []
     for turn in range(1, loop.limit + 1):
         parts.append(_comment(f"{loop.name}: turn {turn} of {loop.limit}"))
-        parts += [part for one in loop.body for part in _create(one, keeping[one.kind], dialect)]
+        parts += [part for statement in loop.body for part in _create(statement, keeping[statement.kind], dialect)]
         parts.append(_drop(loop.state, "table", dialect))
         parts += _create(after, keeping["table"], dialect)
         # the next turn makes relations of the same names
@@ -290,15 +290,16 @@ def _stop_where(sql: str, guards: tuple[Guard, ...], dialect: str) -> str:
 def _drop_relations(plan: Plan, dialect: str) -> str:
     """Drop what is microdata or the key, the last first."""
     shell = SHELLS[dialect]
-    made = [(shell.key_kind, str(plan.key))]
-    made += [(step.kind, step.relation) for step in plan.steps if isinstance(step, Statement) and step.relation]
-    return "-- the rest is microdata and the key: forget it\n" + _drop_made(made, dialect)
+    relations = [(shell.key_kind, str(plan.key))]
+    relations += [(step.kind, step.relation) for step in plan.steps if isinstance(step, Statement) and step.relation]
+    return "-- the rest is microdata and the key: forget it\n" + _drop_made(relations, dialect)
 
 
-def _drop_made(made: Sequence[tuple[Kind, str]], dialect: str) -> str:
+def _drop_made(relations: Sequence[tuple[Kind, str]], dialect: str) -> str:
     keeping = SHELLS[dialect].keeping
     return "\n".join(
-        _drop(relation, "view" if " view " in keeping[kind] else "table", dialect) for kind, relation in reversed(made)
+        _drop(relation, "view" if " view " in keeping[kind] else "table", dialect)
+        for kind, relation in reversed(relations)
     )
 
 

@@ -105,13 +105,13 @@ def _bound_text(node: exp.Expr, lengths: dict[int, float]) -> float:
 
 def _bound_replaced(node: exp.Replace | exp.RegexpReplace, lengths: dict[int, float]) -> float:
     """Return the bound of replace() and regexp_replace()."""
-    text, found, put = lengths[id(node.this)], node.expression, node.args.get("replacement")
-    added = lengths[id(put)] if isinstance(put, exp.Expr) else 1.0
+    text, pattern, replacement = lengths[id(node.this)], node.expression, node.args.get("replacement")
+    added = lengths[id(replacement)] if isinstance(replacement, exp.Expr) else 1.0
     if isinstance(node, exp.Replace):  # a shorter text in the place of a longer one adds nothing
-        shortest = len(found.name) if isinstance(found, exp.Literal) else 1
+        shortest = len(pattern.name) if isinstance(pattern, exp.Literal) else 1
         return text * max(1.0, added / max(shortest, 1))
     # a pattern may be found before each letter and at the end, and each \0 repeats what was found
-    repeats = put.name.count("\\") if isinstance(put, exp.Literal) else added
+    repeats = replacement.name.count("\\") if isinstance(replacement, exp.Literal) else added
     return text + (text + 1) * added + repeats * text
 
 
@@ -130,7 +130,7 @@ class Wording:
 
 def parse_select(sql: str, words: Wording, clauses: Collection[str], dialect: str = "duckdb") -> exp.Select:
     """Parse one SELECT that has no clause but `clauses`; raise QueryError, naming the piece, for anything else."""
-    read = _dialect(dialect)
+    grammar = _dialect(dialect)
     # no engine can be sent either, and its driver's error would be no sentence
     if any("\ud800" <= letter <= "\udfff" for letter in sql):
         words.refuse("a text with half a character (a lone surrogate)")
@@ -138,9 +138,9 @@ def parse_select(sql: str, words: Wording, clauses: Collection[str], dialect: st
         words.refuse("a text with a NUL character")
     check_length(sql, words.subject)
     try:
-        tokens = read.tokenize(sql)
+        tokens = grammar.tokenize(sql)
         _check_tokens(tokens, words)
-        statements = [node for node in read.parser().parse(tokens, sql) if node is not None]
+        statements = [node for node in grammar.parser().parse(tokens, sql) if node is not None]
     except sqlglot.errors.SqlglotError as error:
         raise QueryError(f"{words.subject} is not SQL that can be read: {_place(error)}; {words.grammar}") from None
     if len(statements) != 1:
@@ -159,12 +159,12 @@ def parse_select(sql: str, words: Wording, clauses: Collection[str], dialect: st
 
 def _place(error: sqlglot.errors.SqlglotError) -> str:
     """Say where a text stops being SQL; the parser's own words name its classes."""
-    found = next(iter(getattr(error, "errors", ())), None)
-    if found is None:  # before the parser, the tokenizer looks for the ends of quotes
+    fault = next(iter(getattr(error, "errors", ())), None)
+    if fault is None:  # before the parser, the tokenizer looks for the ends of quotes
         return "a quote, a name in quotes or a comment does not end"
-    near = found["highlight"] or found["start_context"]
-    where = f"line {found['line']}, column {found['col']}"
-    if str(found["description"]).startswith("Required keyword"):
+    near = fault["highlight"] or fault["start_context"]
+    where = f"line {fault['line']}, column {fault['col']}"
+    if str(fault["description"]).startswith("Required keyword"):
         return f"something is missing after {_shorten(near)!r} ({where})"
     return f"near {_shorten(near)!r} ({where})"
 
@@ -225,22 +225,22 @@ def name_column_pieces(sql: Sql, name: Callable[[str, Sql], str | None]) -> tupl
         if len(columns) != 1 or isinstance(inner, exp.If | exp.Identifier):
             return inner
         (column,) = columns
-        chosen = name(column, write_expression(inner))
-        return inner if chosen is None else exp.column(chosen)
+        piece_name = name(column, write_expression(inner))
+        return inner if piece_name is None else exp.column(piece_name)
 
     return write_expression(replace_nodes(tree, name_piece)), frozenset(_columns(tree))
 
 
 def list_constants(piece: Sql) -> list[Sql]:
     """Return the largest pieces of an expression of ours that read no column and may be compared with one."""
-    found, waiting = [], [sqlglot.parse_one(str(piece), read="duckdb")]
+    constants, waiting = [], [sqlglot.parse_one(str(piece), read="duckdb")]
     while waiting:
         node = waiting.pop()
         if isinstance(node, exp.Condition) and not isinstance(node, exp.Column | exp.If) and not _columns(node):
-            found.append(write_expression(node))
+            constants.append(write_expression(node))
         else:
             waiting.extend(node.iter_expressions())
-    return found
+    return constants
 
 
 def _columns(node: exp.Expr) -> set[str]:
@@ -286,8 +286,8 @@ def _suggest(node: exp.Expr) -> str:
 def known_functions() -> frozenset[str]:
     """Return the names of the functions that pass, and of the aggregates."""
     nodes = (getattr(exp, name) for name in NODES | {"Count", "Sum", "Avg"})
-    named = {kind.sql_name().lower() for kind in nodes if issubclass(kind, exp.Func) and kind is not exp.Anonymous}
-    return frozenset(named) | NAMED_FUNCTIONS
+    names = {kind.sql_name().lower() for kind in nodes if issubclass(kind, exp.Func) and kind is not exp.Anonymous}
+    return frozenset(names) | NAMED_FUNCTIONS
 
 
 def _check_words(node: exp.Expr, words: Wording) -> None:

@@ -105,11 +105,11 @@ def name_columns(definitions: Sequence[str]) -> tuple[str, ...]:
     """Return the columns that definitions name, as the first one spells each: all that is known without a database."""
     words = Wording("a definition", "is not allowed in a definition", f"{VIEW}; {SECRET}")
     trees = [_select(sql, words, {"expressions", "from_", "distinct", "where"}) for sql in definitions]
-    named: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for column in (node for tree in trees for node in tree.find_all(exp.Column)):
         if isinstance(column.this, exp.Identifier):
-            named.setdefault(column.name.lower(), column.name)
-    return tuple(named.values())
+            columns.setdefault(column.name.lower(), column.name)
+    return tuple(columns.values())
 
 
 def _select(sql: str, words: Wording, clauses: Collection[str]) -> exp.Select:
@@ -159,8 +159,8 @@ def _column(node: exp.Expr, base: Base, qualifiers: set[str], words: Wording) ->
         words.refuse(f"the table {inner.table!r}", f"the one table is {_name_base(base)}")
     name = base.spelling().get(inner.name.lower())
     if name is None:
-        known = ", ".join(repr(column) for column in base.columns)
-        raise QueryError(f"{words.subject} names {inner.name!r}, no column of the base; its columns are {known}")
+        columns = ", ".join(repr(column) for column in base.columns)
+        raise QueryError(f"{words.subject} names {inner.name!r}, no column of the base; its columns are {columns}")
     return name
 
 

@@ -96,10 +96,10 @@ def attach(connection: duckdb.DuckDBPyConnection, database: str, write: bool = F
         except duckdb.BinderException:  # which is taken: `memory`, the session itself
             connection.execute(f"attach {literal(database)} as attached ({how})")
     except duckdb.Error as error:
-        told = describe_convertible(database) or f"cannot open the database {database!r}: {first_line(error)}"
-        raise SourceError(told) from None
-    named = "select database_name from duckdb_databases() where not internal and database_name <> 'memory'"
-    ((name,),) = connection.execute(named).fetchall()
+        message = describe_convertible(database) or f"cannot open the database {database!r}: {first_line(error)}"
+        raise SourceError(message) from None
+    query = "select database_name from duckdb_databases() where not internal and database_name <> 'memory'"
+    ((name,),) = connection.execute(query).fetchall()
     return str(name)
 
 
@@ -160,8 +160,8 @@ def _system_folder() -> Path:
 
     Python's own way writes a file to each place that comes into question, and a run that dies leaves it there.
     """
-    named = [tempfile.tempdir, *(os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP"))]
-    places = [*(os.fsdecode(one) for one in named if one), *_USUAL_PLACES]
+    folders = [tempfile.tempdir, *(os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP"))]
+    places = [*(os.fsdecode(folder) for folder in folders if folder), *_USUAL_PLACES]
     usable = (place for place in places if Path(place).is_dir() and os.access(place, os.W_OK | os.X_OK))
     return Path(next(usable, _USUAL_PLACES[0])).absolute()
 

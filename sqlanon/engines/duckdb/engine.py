@@ -96,12 +96,12 @@ class DuckDBEngine:
     def _refuse_settings(self) -> None:
         """Refuse a connection on which SQL means something else; setting it back would change the caller's views."""
         for name, value in self.execute("select name, value from system.main.duckdb_settings()"):
-            needed, consequence = _MEANINGS.get(name, (value, ""))
+            our_value, consequence = _MEANINGS.get(name, (value, ""))
             # before DuckDB 2 names were kept (true) or lowered (false), which is what ours are
-            if value != needed and (name, value) not in _OLDER:
+            if value != our_value and (name, value) not in _OLDER:
                 raise UsageError(
                     f"the connection's {name} is {value!r}, under which {consequence}; set {name} ="
-                    f" {needed or literal(needed)} first"
+                    f" {our_value or literal(our_value)} first"
                 )
 
     # -- running ------------------------------------------------------------------------------
@@ -261,8 +261,8 @@ class DuckDBEngine:
     def tables(self, schema: str) -> list[str] | None:
         """Return the names of a schema's tables and views, None where there is no such schema."""
         where = [self.place[0], schema]
-        known = "select 1 from duckdb_schemas() where database_name = ? and lower(schema_name) = lower(?)"
-        if not self.execute(known, where):
+        query = "select 1 from duckdb_schemas() where database_name = ? and lower(schema_name) = lower(?)"
+        if not self.execute(query, where):
             return None
         listed = (
             "select table_name from duckdb_tables() where database_name = $1 and lower(schema_name) = lower($2)"
@@ -279,8 +279,8 @@ class DuckDBEngine:
 
     def comments(self, schema: str) -> dict[tuple[str, str], str]:
         """Return the comments on a schema's tables and columns."""
-        found = self.execute(FIND_COMMENTS, [self.place[0], schema])
-        return {(table, column): text for table, column, text in found}
+        lines = self.execute(FIND_COMMENTS, [self.place[0], schema])
+        return {(table, column): text for table, column, text in lines}
 
     def qualified(self, schema: str) -> Sql:
         """Return a schema's name with its database's."""

@@ -56,12 +56,12 @@ def translate_error(error: duckdb.Error, files: Sequence[str] = (), template: st
     # a full disk, wherever DuckDB has met it: in a file, in the log of a commit, or where it spills
     if any(words in line for words in _FULL_DISK):
         return TargetError(f"no space left on the disk, or in {option('temp_directory')}: {line}")
-    read = describe_read_error(str(error))
+    description = describe_read_error(str(error))
     # what a reader says of bytes has no class of its own; a binder speaks of names that may hold the same words
-    if not read and (type(error) is duckdb.Error or isinstance(error, duckdb.InvalidInputException)):
-        read = describe_damage(line, files)
-    if read and not isinstance(error, duckdb.OutOfMemoryException):
-        return SourceError(read)
+    if not description and (type(error) is duckdb.Error or isinstance(error, duckdb.InvalidInputException)):
+        description = describe_damage(line, files)
+    if description and not isinstance(error, duckdb.OutOfMemoryException):
+        return SourceError(description)
     if isinstance(error, duckdb.OutOfMemoryException):
         return ResourceError(
             f"not enough memory or temporary space: {line}; raise {option('memory_limit')} or free disk space"

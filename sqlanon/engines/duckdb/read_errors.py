@@ -23,38 +23,38 @@ _CSV_FILE = re.compile(r"^\s*file = (.+)$", re.MULTILINE)
 Words = Callable[[re.Match[str], str], str]
 
 
-def _other_type(found: re.Match[str], text: str) -> str:
-    file, column, kind, first = found.groups()
+def _other_type(match: re.Match[str], text: str) -> str:
+    file, column, kind, first = match.groups()
     view = _VIEW.format(reader="read_parquet")
     return f"the files of the glob differ: {column!r} is {kind} in {file!r}, and {first} in the first file; {view}"
 
 
-def _other_columns(found: re.Match[str], text: str) -> str:
-    column, first, file = found.groups()
+def _other_columns(match: re.Match[str], text: str) -> str:
+    column, first, file = match.groups()
     view = _VIEW.format(reader="read_parquet")
     return f"the files of the glob differ: {first!r} has a column {column!r}, {file!r} has none; {view}"
 
 
-def _other_csv_columns(found: re.Match[str], text: str) -> str:
-    first, file, column = found.groups()
+def _other_csv_columns(match: re.Match[str], text: str) -> str:
+    first, file, column = match.groups()
     view = _VIEW.format(reader="read_csv")
     return f"the files of the glob differ: {first!r} has a column {column!r}, {file!r} has none; {view}"
 
 
-def _cut_off(found: re.Match[str], text: str) -> str:
-    return f"{found[1]!r} is no whole Parquet file: its end is missing, as of a file cut off; fetch or write it again"
+def _cut_off(match: re.Match[str], text: str) -> str:
+    return f"{match[1]!r} is no whole Parquet file: its end is missing, as of a file cut off; fetch or write it again"
 
 
-def _damaged(found: re.Match[str], text: str) -> str:
-    return f"{found[1]!r} {_DAMAGED}"
+def _damaged(match: re.Match[str], text: str) -> str:
+    return f"{match[1]!r} {_DAMAGED}"
 
 
-def _not_utf8(found: re.Match[str], text: str) -> str:
-    return f"{_csv_file(text)} is not UTF-8 text (line {found[1]}): write it in UTF-8"
+def _not_utf8(match: re.Match[str], text: str) -> str:
+    return f"{_csv_file(text)} is not UTF-8 text (line {match[1]}): write it in UTF-8"
 
 
-def _csv_value(found: re.Match[str], text: str) -> str:
-    line, column, kind = found.groups()
+def _csv_value(match: re.Match[str], text: str) -> str:
+    line, column, kind = match.groups()
     return (
         f"line {line} of {_csv_file(text)}: the column {column!r} was taken for {kind}, as lines before have it, and"
         " this line has something else; write one kind of values, or publish a view over"
@@ -62,25 +62,25 @@ def _csv_value(found: re.Match[str], text: str) -> str:
     )
 
 
-def _csv_line(found: re.Match[str], text: str) -> str:
-    return f"line {found[1]} of {_csv_file(text)} cannot be read as the lines before it: look at its quotes and columns"
+def _csv_line(match: re.Match[str], text: str) -> str:
+    return f"line {match[1]} of {_csv_file(text)} cannot be read as the lines before it: look at its quotes and columns"
 
 
-def _csv_form(found: re.Match[str], text: str) -> str:
-    return f"{found[1]!r} cannot be read as CSV: its lines differ in quotes or in their number of columns"
+def _csv_form(match: re.Match[str], text: str) -> str:
+    return f"{match[1]!r} cannot be read as CSV: its lines differ in quotes or in their number of columns"
 
 
-def _json(found: re.Match[str], text: str) -> str:
-    return f"{found[1]!r}, line {found[2]}: not JSON"
+def _json(match: re.Match[str], text: str) -> str:
+    return f"{match[1]!r}, line {match[2]}: not JSON"
 
 
-def _digits(found: re.Match[str], text: str) -> str:
-    column = f"column {found[1].strip()!r}" if found[1] else "a column"
+def _digits(match: re.Match[str], text: str) -> str:
+    column = f"column {match[1].strip()!r}" if match[1] else "a column"
     return f"{column} holds whole numbers of more than 38 digits, which no file holds: publish a view with it as text"
 
 
-def _extension(found: re.Match[str], text: str) -> str:
-    return describe_missing_extension(found[1])
+def _extension(match: re.Match[str], text: str) -> str:
+    return describe_missing_extension(match[1])
 
 
 def describe_missing_extension(name: str) -> str:
@@ -91,8 +91,8 @@ def describe_missing_extension(name: str) -> str:
     )
 
 
-def _no_files(found: re.Match[str], text: str) -> str:
-    return f"no file matches {found[1]!r}"
+def _no_files(match: re.Match[str], text: str) -> str:
+    return f"no file matches {match[1]!r}"
 
 
 _SAID: tuple[tuple[re.Pattern[str], Words], ...] = tuple(
@@ -127,8 +127,8 @@ def describe_convertible(file: str) -> str:
     """Return what DuckDB's shell is told to write a file of another kind as Parquet; empty for any other file."""
     for endings, statement in _CONVERTED.items():
         if file.lower().endswith(endings):
-            told = statement.format(file=literal(file), parquet=literal(str(Path(file).with_suffix(".parquet"))))
-            return f"{file!r} is not read here; write it as Parquet first, in DuckDB's shell: {told}"
+            command = statement.format(file=literal(file), parquet=literal(str(Path(file).with_suffix(".parquet"))))
+            return f"{file!r} is not read here; write it as Parquet first, in DuckDB's shell: {command}"
     return ""
 
 
@@ -138,9 +138,9 @@ def describe_read_error(text: str) -> str:
     text: DuckDB's whole message: names of files and columns are read off it, values are not.
     """
     for pattern, words in _SAID:
-        found = pattern.search(text)
-        if found is not None:
-            return words(found, text)
+        match = pattern.search(text)
+        if match is not None:
+            return words(match, text)
     return ""
 
 
@@ -152,15 +152,15 @@ def describe_damage(line: str, files: Sequence[str]) -> str:
     if not _BYTES.search(line):
         return ""
     broken = _files_without_marks(files)
-    named = broken[:1] or list(dict.fromkeys(files))
-    return f"{' or '.join(map(repr, named)) or 'a file'} {_DAMAGED}"
+    suspects = broken[:1] or list(dict.fromkeys(files))
+    return f"{' or '.join(map(repr, suspects)) or 'a file'} {_DAMAGED}"
 
 
 def _files_without_marks(files: Sequence[str]) -> list[str]:
     """Return which of the files, patterns among them, do not begin and end as Parquet does."""
-    named = {path: None for file in files for path in ([file] if Path(file).exists() else sorted(glob(file)))}  # noqa: PTH207
+    paths = {path: None for file in files for path in ([file] if Path(file).exists() else sorted(glob(file)))}  # noqa: PTH207
     broken = []
-    for path in filter(os.path.isfile, named):
+    for path in filter(os.path.isfile, paths):
         with suppress(OSError), Path(path).open("rb") as file:
             begins = file.read(4)
             file.seek(-min(4, Path(path).stat().st_size), os.SEEK_END)
@@ -170,5 +170,5 @@ def _files_without_marks(files: Sequence[str]) -> list[str]:
 
 
 def _csv_file(text: str) -> str:
-    found = _CSV_FILE.search(text)
-    return repr(found[1]) if found else "the file"
+    match = _CSV_FILE.search(text)
+    return repr(match[1]) if match else "the file"

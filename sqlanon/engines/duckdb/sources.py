@@ -94,8 +94,8 @@ def find_source(engine: SourceReader, text: object, as_text: bool = False) -> tu
     except SqlanonError as error:
         refuse_broken_line(engine, text)
         # what is said of the file by its name needs no second name
-        told = isinstance(error, SourceError) and isinstance(text, str) and repr(text) in str(error)
-        raise SourceError(str(error) if told else f"cannot read {_name_source(text)}: {error}") from None
+        names_source = isinstance(error, SourceError) and isinstance(text, str) and repr(text) in str(error)
+        raise SourceError(str(error) if names_source else f"cannot read {_name_source(text)}: {error}") from None
     if len(types) == 1 and any(letter in name for name in types for letter in DELIMITERS):
         refuse_broken_line(engine, text)
     if any("\0" in name for name in types):
@@ -117,7 +117,7 @@ def find_source(engine: SourceReader, text: object, as_text: bool = False) -> tu
 def _count_lacking(engine: SourceReader, text: object, as_text: bool) -> Mapping[str, tuple[int, int]]:
     """Count which columns files of a pattern lack; of a query, in each pattern that it reads."""
     if isinstance(text, QueriedSource):
-        return dict(one for table in text.tables for one in _count_lacking(engine, table, False).items())
+        return dict(item for table in text.tables for item in _count_lacking(engine, table, False).items())
     if not isinstance(text, str) or not is_pattern(text) or _find_table(engine, text) is not None:
         return {}
     reader = _reader_of(text)
@@ -183,12 +183,15 @@ def _list_columns(types: Mapping[str, str]) -> tuple[dict[str, str], dict[str, s
 
     A list of known length is a list; values are published as they are outside of lists.
     """
-    held = {name: _LIST.sub("", kind) for name, kind in types.items() if _LIST.search(kind)}
-    held = {
-        name: kind for name, kind in held.items() if not (kind.startswith((*_NESTED, "JSON")) or kind.endswith("]"))
+    item_types = {name: _LIST.sub("", kind) for name, kind in types.items() if _LIST.search(kind)}
+    item_types = {
+        name: kind
+        for name, kind in item_types.items()
+        if not (kind.startswith((*_NESTED, "JSON")) or kind.endswith("]"))
     }
     lists = {
-        name: "VARCHAR" if kind.startswith("ENUM") else _PUBLISHED_AS.get(kind, kind) for name, kind in held.items()
+        name: "VARCHAR" if kind.startswith("ENUM") else _PUBLISHED_AS.get(kind, kind)
+        for name, kind in item_types.items()
     }
     return lists, {name: f"{kind}[]" for name, kind in lists.items() if types[name] != f"{kind}[]"}
 
@@ -276,5 +279,5 @@ def _find_in_scope(name: str) -> object | None:
 
 
 def _name_source(text: object) -> str:
-    told = "query" if isinstance(text, QueriedSource) else type(text).__name__
-    return repr(text) if isinstance(text, str) else f"the {told}"
+    kind = "query" if isinstance(text, QueriedSource) else type(text).__name__
+    return repr(text) if isinstance(text, str) else f"the {kind}"

@@ -31,14 +31,16 @@ def count_lacking(engine: SchemaReader, reader: str, pattern: str, given: str) -
     paths = [path for (path,) in engine.execute("select file from glob(?)", [pattern])]
     if len(paths) < 2:
         return {}
-    held: Counter[str] = Counter()
+    file_counts: Counter[str] = Counter()
     spelled: dict[str, str] = {}
     parquet = reader == "read_parquet"
     for columns in _read_footers(engine, paths) if parquet else _read_heads(engine, reader, paths, given):
-        named = {name.lower(): name for name in columns}
-        held.update(named.keys())
-        spelled = named | spelled
-    return {spelled[name]: (len(paths) - count, len(paths)) for name, count in held.items() if count < len(paths)}
+        spellings = {name.lower(): name for name in columns}
+        file_counts.update(spellings.keys())
+        spelled = spellings | spelled
+    return {
+        spelled[name]: (len(paths) - count, len(paths)) for name, count in file_counts.items() if count < len(paths)
+    }
 
 
 def _read_heads(engine: SchemaReader, reader: str, paths: Sequence[str], given: str) -> Iterator[Iterable[str]]:

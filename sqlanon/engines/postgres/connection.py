@@ -20,9 +20,9 @@ def connect(dsn: str | None) -> psycopg.Connection[Any]:
     # set from the first statement on: what a date's text is must not depend on the server's configuration
     options = " ".join(f"-c {name}={value.replace(' ', '')}" for name, value in SETTINGS.items())
     try:
-        given: dict[str, Any] = {"connect_timeout": 10, **psycopg.conninfo.conninfo_to_dict(dsn or "")}
-        given["options"] = f"{given.get('options') or ''} {options}".strip()
-        return psycopg.connect(**given, autocommit=True)
+        parameters: dict[str, Any] = {"connect_timeout": 10, **psycopg.conninfo.conninfo_to_dict(dsn or "")}
+        parameters["options"] = f"{parameters.get('options') or ''} {options}".strip()
+        return psycopg.connect(**parameters, autocommit=True)
     except psycopg.ProgrammingError:
         raise UsageError("the --dsn cannot be read; write postgresql://user@host:port/database") from None
     except psycopg.OperationalError as error:

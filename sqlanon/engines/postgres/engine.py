@@ -62,8 +62,8 @@ class PostgresEngine(Schemas):
         for name, query in self._queries.items():
             first, *rest = text.split(f'"{name}"')
             # PostgreSQL before 16 wants a name for every query in FROM
-            named = (part if _ALIAS.match(part) else f' as "{name}"{part}' for part in rest)
-            text = first + "".join(f"{query}{part}" for part in named)
+            parts = (part if _ALIAS.match(part) else f' as "{name}"{part}' for part in rest)
+            text = first + "".join(f"{query}{part}" for part in parts)
         return text
 
     def text(self, statement: Statement, lasting: bool = False) -> str:
@@ -123,17 +123,17 @@ class PostgresEngine(Schemas):
 
     def keep_frame(self, relation: Sql, frame: "pd.DataFrame") -> None:
         """Put a small table of numbers and texts of the driver's into a temporary table."""
-        named = {"i": "bigint", "u": "bigint", "f": "double precision"}
+        number_types = {"i": "bigint", "u": "bigint", "f": "double precision"}
         text = 'varchar collate "C"'  # in the order of bytes, whatever the database's language is
-        kinds = [named.get(kind.kind, text) for kind in frame.dtypes]
+        kinds = [number_types.get(kind.kind, text) for kind in frame.dtypes]
         columns = ", ".join(f"{ident(str(name))} {kind}" for name, kind in zip(frame.columns, kinds, strict=True))
         self.drop([str(relation)])
         self._run(f"create temporary table {relation} ({columns})")
         with translated_errors(), self.connection.transaction(), self.connection.cursor() as cursor:  # noqa: SIM117
             with cursor.copy(f"copy {relation} from stdin") as copy:
-                held = frame.astype(object)
+                values = frame.astype(object)
                 texts = [kind == text for kind in kinds]
-                for row in held.mask(held.isna() & texts, None).itertuples(index=False, name=None):
+                for row in values.mask(values.isna() & texts, None).itertuples(index=False, name=None):
                     copy.write_row(row)
         self._run(f"analyze {relation}")
 
@@ -198,8 +198,8 @@ class PostgresEngine(Schemas):
         casts = {name: "VARCHAR" for name, kind in types.items() if kind in AS_TEXT}
         lists = {name: "VARCHAR" if kind in AS_TEXT else kind for name, kind in items.items() if kind}
         list_casts = {name: "VARCHAR[]" for name, kind in items.items() if kind in AS_TEXT}
-        held = (types | casts | lists).items()
-        texts = frozenset(name for name, kind in held if kind == "VARCHAR")
+        all_types = (types | casts | lists).items()
+        texts = frozenset(name for name, kind in all_types if kind == "VARCHAR")
         return Source(relation, casts | list_casts, Sql("row_number() over ()"), texts, lists), types | casts
 
     def _find_table(self, text: str) -> Sql:

@@ -68,8 +68,12 @@ class Session:
     ) -> tuple[list[Any], list[tuple[Any, ...]]]:
         """Run one statement under these settings; where it fails, only it is undone and the session can go on."""
         # without a savepoint of its own, a failed statement aborts the caller's transaction
-        held = {**settings_for(sql), **(settings or {})}
-        with translated_errors(), self.connection.transaction(), pinned(self.connection, held, quarters_for(sql)):
+        all_settings = {**settings_for(sql), **(settings or {})}
+        with (
+            translated_errors(),
+            self.connection.transaction(),
+            pinned(self.connection, all_settings, quarters_for(sql)),
+        ):
             cursor = self.connection.cursor(row_factory=tuple_row)
             cursor.execute(sql, parameters)
             return list(cursor.description or ()), cursor.fetchall() if cursor.description else []
@@ -148,8 +152,8 @@ class Schemas(Session):
 
     def comments(self, schema: str) -> dict[tuple[str, str], str]:
         """Return the comments on a schema's tables and columns."""
-        found = self._run(FIND_COMMENTS, {"schema": schema})[1]
-        return {(table, column): text for table, column, text in found}
+        lines = self._run(FIND_COMMENTS, {"schema": schema})[1]
+        return {(table, column): text for table, column, text in lines}
 
     def qualified(self, schema: str) -> Sql:
         """Return a schema's name: a session sees one database."""
@@ -183,10 +187,10 @@ class Schemas(Session):
             return False
         lock = "pg_try_advisory_lock" if self._idle() else "pg_try_advisory_xact_lock"
         # a name's number may be another's too: that costs a wait, not a release
-        _, ((taken,),) = self._run(f"select {lock}(hashtextextended(%s, 7))", [f"sqlanon {schema}"])
-        if taken:
+        _, ((has_lock,),) = self._run(f"select {lock}(hashtextextended(%s, 7))", [f"sqlanon {schema}"])
+        if has_lock:
             self._reserved.add(schema)
-        return bool(taken)
+        return bool(has_lock)
 
     def release(self, schema: str) -> None:
         """Give the lock back, unless the caller's transaction keeps it."""

@@ -52,12 +52,12 @@ def quarters_for(sql: str) -> int:
 def pinned(connection: psycopg.Connection[Any], settings: Mapping[str, str], quarters: int = 1) -> Iterator[None]:
     """Hold settings to these values, inside; and sorts and hashes to the memory of `least_memory`, at least."""
     cursor, names = connection.cursor(row_factory=tuple_row), [*settings, "work_mem", "maintenance_work_mem"]
-    shown = ", ".join(["pg_catalog.current_setting(%s)"] * len(names))
-    ((*before, maintenance),) = cursor.execute(f"select {shown}", names).fetchall()
-    held = {**settings, "work_mem": least_memory(before[-1], maintenance, quarters)}
-    cursor.execute(_set(held), [one for pair in held.items() for one in pair])
+    calls = ", ".join(["pg_catalog.current_setting(%s)"] * len(names))
+    ((*before, maintenance),) = cursor.execute(f"select {calls}", names).fetchall()
+    values = {**settings, "work_mem": least_memory(before[-1], maintenance, quarters)}
+    cursor.execute(_set(values), [text for pair in values.items() for text in pair])
     yield  # an error undoes this with all else
-    cursor.execute(_set(held), [one for pair in zip(held, before, strict=True) for one in pair])
+    cursor.execute(_set(values), [text for pair in zip(values, before, strict=True) for text in pair])
 
 
 def least_memory(work: str, maintenance: str, quarters: int = 1) -> str:

@@ -19,8 +19,8 @@ def frame_of(dataset: Any, session: SparkSession) -> DataFrame:
 def parts_of(plan: Any) -> tuple[list[Any], list[Any]]:
     """Return what a plan of Scala's case class is made of: its own arguments, and those that its copies need beside."""
     others = plan.otherCopyArgs()
-    own = [plan.productElement(number) for number in range(plan.productArity())]
-    return own, [others.apply(number) for number in range(others.size())]
+    arguments = [plan.productElement(number) for number in range(plan.productArity())]
+    return arguments, [others.apply(number) for number in range(others.size())]
 
 
 def frame_of_plan(plan: Any, session: SparkSession) -> DataFrame:

@@ -76,8 +76,8 @@ class SparkEngine:
             return sql
         # a view's name is written as the dialect writes any other
         name = _translate(f"select * from {statement.relation}").rpartition("from ")[2]
-        kept = "-- its rows are computed once, and kept\n" if self._keeps(statement, sql) else ""
-        return f"{kept}create temporary view {name} as\n{sql}"
+        comment = "-- its rows are computed once, and kept\n" if self._keeps(statement, sql) else ""
+        return f"{comment}create temporary view {name} as\n{sql}"
 
     def _keeps(self, statement: Statement, sql: str) -> bool:
         """Tell whether rows are to be kept: of a table, and where a row's number must stay the same."""
@@ -200,7 +200,7 @@ class SparkEngine:
         with required_settings(self.session):
             frame = read_partitions(self.session, paths)
             frame.createOrReplaceTempView(name)
-            place = [f"{told} as {column}" for column, told in _PLACE.items()]
+            place = [f"{expression} as {column}" for column, expression in _PLACE.items()]
             frame.selectExpr("*", *place).createOrReplaceTempView(f"{name}_stored")
         return ident(name)
 
@@ -287,7 +287,7 @@ class SparkEngine:
             lacking = count_lacking(frame, text)
             kinds = {field.name: field.dataType.simpleString() for field in frame.schema}
         types = {column: "NESTED" if kind.startswith("array") else type_name(kind) for column, kind in kinds.items()}
-        lists = {column: held for column, kind in kinds.items() if (held := item_type(kind))}
+        lists = {column: item for column, kind in kinds.items() if (item := item_type(kind))}
         # under a collation texts that differ may be one value: classes would mix
         casts = {column: "VARCHAR" for column, kind in kinds.items() if kind.startswith("string collate")}
         casts |= {column: "VARCHAR[]" for column, kind in kinds.items() if kind.startswith("array<string collate")}

@@ -45,32 +45,32 @@ def read_whole(frame: DataFrame, file: str, place: str) -> DataFrame:
     It is told, not proved: who asks has to look whether each place follows the one before it. A remote session, whose
     plans are out of reach, is told nothing.
     """
-    session, given = frame.sparkSession, cast(Any, frame)._jdf
+    session, java_frame = frame.sparkSession, cast(Any, frame)._jdf
     java = java_session(session)
     if java is None:
         return frame
     jvm: Any = session._jvm
     with _uncut(session):
-        rows = given.queryExecution().toRdd()
-    plan = java.internalCreateDataFrame(rows, given.schema(), False).logicalPlan()
+        rows = java_frame.queryExecution().toRdd()
+    plan = java.internalCreateDataFrame(rows, java_frame.schema(), False).logicalPlan()
     catalyst, columns = jvm.org.apache.spark.sql.catalyst, plan.output()
-    named = {columns.apply(number).name(): columns.apply(number) for number in range(columns.size())}
+    named_columns = {columns.apply(number).name(): columns.apply(number) for number in range(columns.size())}
     ascending = getattr(getattr(catalyst.expressions, "Ascending$"), "MODULE$")
     order = getattr(getattr(catalyst.expressions, "SortOrder$"), "MODULE$")
-    by_file, by_place = (order.apply(named[name], ascending, _listed(jvm)) for name in (file, place))
+    by_file, by_place = (order.apply(named_columns[name], ascending, _listed(jvm)) for name in (file, place))
     # no hash leads to a file's worker: of a partitioning by ranges no join takes that it does
     parts = catalyst.plans.physical.RangePartitioning(_listed(jvm, by_file), rows.getNumPartitions())
-    told, others = parts_of(plan)
-    told[2:4] = parts, _listed(jvm, by_file, by_place)
-    return frame_of_plan(plan.copy(*told, *others), session)
+    arguments, others = parts_of(plan)
+    arguments[2:4] = parts, _listed(jvm, by_file, by_place)
+    return frame_of_plan(plan.copy(*arguments, *others), session)
 
 
 def _listed(jvm: Any, *items: Any) -> Any:
     """Return a list of Scala's."""
-    held = jvm.java.util.ArrayList()
+    java_list = jvm.java.util.ArrayList()
     for item in items:
-        held.append(item)
-    return jvm.scala.jdk.javaapi.CollectionConverters.asScala(held).toSeq()
+        java_list.append(item)
+    return jvm.scala.jdk.javaapi.CollectionConverters.asScala(java_list).toSeq()
 
 
 @contextmanager
@@ -92,19 +92,19 @@ def keep_rows(frame: DataFrame) -> tuple[DataFrame, Callable[[], object]]:
 
     A checkpoint cuts the plan: rows that an executor loses are an error, never drawn anew.
     """
-    kept: Any = frame.localCheckpoint()
+    checkpoint: Any = frame.localCheckpoint()
     session: Any = frame.sparkSession
     java = java_session(session)
     if java is None:
-        return cast(DataFrame, kept), lambda: None
-    jvm, plan = session._jvm, kept._jdf.logicalPlan()
-    own, others = parts_of(plan)  # of the others the session, its guessed size and what is known of its values
+        return cast(DataFrame, checkpoint), lambda: None
+    jvm, plan = session._jvm, checkpoint._jdf.logicalPlan()
+    arguments, others = parts_of(plan)  # of the others the session, its guessed size and what is known of its values
     size = _size(session, plan)
     others[1:3] = _statistics(session, size), jvm.scala.Option.empty()
     if size is not None and size <= _SMALL and plan.rdd().getNumPartitions() == 1:
-        own[2] = getattr(getattr(jvm.org.apache.spark.sql.catalyst.plans.physical, "SinglePartition$"), "MODULE$")
+        arguments[2] = getattr(getattr(jvm.org.apache.spark.sql.catalyst.plans.physical, "SinglePartition$"), "MODULE$")
     # else they burden the memory until Java finds that nobody reads them, and with it whatever runs meanwhile
-    return frame_of_plan(plan.copy(*own, *others), session), lambda: plan.rdd().unpersist(False)
+    return frame_of_plan(plan.copy(*arguments, *others), session), lambda: plan.rdd().unpersist(False)
 
 
 def _size(session: SparkSession, plan: Any) -> int | None:
@@ -113,10 +113,10 @@ def _size(session: SparkSession, plan: Any) -> int | None:
     with suppress(Py4JJavaError):  # blocks are told of by events; a session that is behind with them may not know yet
         context.listenerBus().waitUntilEmpty()
     number = plan.rdd().id()
-    blocks = (kept for kept in context.getRDDStorageInfo() if kept.id() == number)
+    blocks = (storage for storage in context.getRDDStorageInfo() if storage.id() == number)
     # a table that only some parts are known of could be large, and look small
-    whole = (kept for kept in blocks if kept.numCachedPartitions() == kept.numPartitions())
-    sizes = (kept.memSize() + kept.diskSize() for kept in whole)
+    whole = (storage for storage in blocks if storage.numCachedPartitions() == storage.numPartitions())
+    sizes = (storage.memSize() + storage.diskSize() for storage in whole)
     return next(sizes, 0 if plan.rdd().getNumPartitions() == 0 else None)
 
 

@@ -59,25 +59,25 @@ def connect(
         raise UsageError("Spark needs a Java runtime and there is none: install Java 17 or later, or set JAVA_HOME")
     for noisy in ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "py4j"):
         logging.getLogger(noisy).setLevel(logging.CRITICAL + 1)  # errors are told once, by us
-    chosen = master or f"local[{threads or '*'}]"
-    given: dict[str, Any] = {**_SETTINGS, "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
-    given["spark.log.level"] = "OFF"
+    master_url = master or f"local[{threads or '*'}]"
+    settings: dict[str, Any] = {**_SETTINGS, "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+    settings["spark.log.level"] = "OFF"
     # a publication has more compiled pieces than Spark keeps by itself (100): each would be compiled at every run
-    given["spark.sql.codegen.cache.maxEntries"] = "2000"
+    settings["spark.sql.codegen.cache.maxEntries"] = "2000"
     # tables that we keep are told as large as they are in memory, some five times what is sent of them
-    given["spark.sql.autoBroadcastJoinThreshold"] = "64MB"
-    if chosen.startswith("local"):
-        given |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
-        given["spark.sql.shuffle.partitions"] = "16"  # one machine: Spark's 200 are for a cluster
+    settings["spark.sql.autoBroadcastJoinThreshold"] = "64MB"
+    if master_url.startswith("local"):
+        settings |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+        settings["spark.sql.shuffle.partitions"] = "16"  # one machine: Spark's 200 are for a cluster
     if memory_limit is not None:
-        given["spark.driver.memory"] = re.sub(r"(?i)i?b$", "", memory_limit.replace(" ", ""))
+        settings["spark.driver.memory"] = re.sub(r"(?i)i?b$", "", memory_limit.replace(" ", ""))
     if temp_directory is not None:
-        given["spark.local.dir"] = temp_directory
+        settings["spark.local.dir"] = temp_directory
     try:
         with _quiet():
-            return SparkSession.builder.master(chosen).appName("sqlanon").config(map=given).getOrCreate()
+            return SparkSession.builder.master(master_url).appName("sqlanon").config(map=settings).getOrCreate()
     except Exception as error:  # what the gateway raises is no PySparkException
-        raise UsageError(f"Spark does not start with --master {chosen}: {first_line(error)}") from None
+        raise UsageError(f"Spark does not start with --master {master_url}: {first_line(error)}") from None
 
 
 @contextmanager
@@ -86,13 +86,13 @@ def _quiet() -> Iterator[None]:
     if os.environ.get("SQLANON_DEBUG"):
         yield
         return
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    standard_error, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     try:
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(standard_error, 2)
+        os.close(standard_error)
         os.close(nowhere)
 
 

@@ -58,11 +58,11 @@ def count_lacking(frame: DataFrame, source: object) -> Mapping[str, tuple[int, i
     places = [urlsplit(address) for address in frame.inputFiles()]
     if any(place.scheme != "file" for place in places):
         return {}
-    held = Counter(name.lower() for place in places for name in parquet.read_schema(unquote(place.path)).names)
+    file_counts = Counter(name.lower() for place in places for name in parquet.read_schema(unquote(place.path)).names)
     return {
-        name: (len(places) - held[name.lower()], len(places))
+        name: (len(places) - file_counts[name.lower()], len(places))
         for name in frame.columns
-        if 0 < held[name.lower()] < len(places)
+        if 0 < file_counts[name.lower()] < len(places)
     }
 
 
@@ -89,8 +89,8 @@ def file_address(path: Path) -> str:
 
 def item_type(kind: str) -> str:
     """Return what DuckDB calls the type of the items of an array of single values; empty for any other column."""
-    held = kind.removeprefix("array<").removesuffix(">")
-    name = type_name(held) if held != kind else "NESTED"
+    item = kind.removeprefix("array<").removesuffix(">")
+    name = type_name(item) if item != kind else "NESTED"
     return "" if name == "NESTED" else name
 
 

@@ -51,7 +51,7 @@ def respell_array(node: exp.Expr, dialect: str) -> bool:
     writes = _WRITERS.get(type(node))
     if spelling is None or writes is None:
         return False
-    return writes(node, spelling, lambda one: one.sql(dialect, identify=True))
+    return writes(node, spelling, lambda piece: piece.sql(dialect, identify=True))
 
 
 Text = Callable[[exp.Expr], str]
@@ -94,9 +94,9 @@ def _write_least(node: exp.Min, spelling: ArraySpelling, text: Text) -> bool:
 
 def _write_gathered(node: exp.ArrayAgg, spelling: ArraySpelling, text: Text) -> bool:
     order = node.this
-    held = order.this if isinstance(order, exp.Order) else order
-    once = isinstance(held, exp.Distinct)
-    item = held.expressions[0] if once else held
+    argument = order.this if isinstance(order, exp.Order) else order
+    once = isinstance(argument, exp.Distinct)
+    item = argument.expressions[0] if once else argument
     if not isinstance(order, exp.Order) or [expression.this for expression in order.expressions] != [item]:
         raise TemplateError(f"not portable: a list in another order than its own in {node.sql('duckdb')}")
     return _put(node, (spelling.gathered_once if once else spelling.gathered).format(text(item)))
@@ -121,17 +121,19 @@ def _write_marks(node: exp.ArrayFilter, spelling: ArraySpelling, text: Text) -> 
         return True
     lines = [[text(part.expression) for part in expression.expressions] for expression in node.this.this.expressions]
     listed = [spelling.line.format(*line, place) for place, line in enumerate(lines, start=1)]
-    kept = node.expression.this.copy()
-    kept.set("this", exp.Var(this=""))  # which counts are told: the comparison without its left side
-    return _put(node, spelling.marks.format(", ".join(listed or [spelling.line.format("''", "1", "0")]), text(kept)))
+    comparison = node.expression.this.copy()
+    comparison.set("this", exp.Var(this=""))  # which counts are told: the comparison without its left side
+    return _put(
+        node, spelling.marks.format(", ".join(listed or [spelling.line.format("''", "1", "0")]), text(comparison))
+    )
 
 
 def _write_mark(node: exp.Dot, spelling: ArraySpelling, text: Text) -> bool:
-    found = node.this.this if isinstance(node.this, exp.Bracket) else None
-    if not isinstance(found, exp.ArrayFilter):
+    marks = node.this.this if isinstance(node.this, exp.Bracket) else None
+    if not isinstance(marks, exp.ArrayFilter):
         return False  # of a mark inside
-    name = found.expression.this.expression
-    return _put(node, spelling.mark.format(text(found.this), text(name)))
+    name = marks.expression.this.expression
+    return _put(node, spelling.mark.format(text(marks.this), text(name)))
 
 
 _WRITERS: dict[type[exp.Expr], Callable[..., bool]] = {

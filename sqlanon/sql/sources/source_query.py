@@ -43,12 +43,12 @@ def write_over_source(sql: str, relation: str, quasi: Sequence[str], sensitive: 
     source = exp.Table(this=exp.to_identifier(relation, quoted=True), alias=alias)
     select.set("from_", exp.From(this=source))
     numbered = {item.name: item.aggregate for item in query.items if item.aggregate is not None}
-    counted = [number < len(query.aggregates) and query.aggregates[number].function == "count"
+    are_counts = [number < len(query.aggregates) and query.aggregates[number].function == "count"
                for number in numbered.values()]  # fmt: skip
     return SourceQuery(
         select.sql("duckdb"),
         tuple(item.name for item in query.items),
         tuple(item.name for item in query.items if item.aggregate is None),
         tuple(numbered),
-        frozenset(name for name, is_count in zip(numbered, counted, strict=True) if is_count),
+        frozenset(name for name, is_count in zip(numbered, are_counts, strict=True) if is_count),
     )

@@ -42,8 +42,8 @@ class SourceSelect(QueriedSource):
 
     def beside(self, folder: str) -> "SourceSelect":
         """Return the query with paths of files relative to a folder."""
-        named = ((_name(table), _is_path(table)) for _, table, _ in _joined(self._tree))
-        placed = tuple(os.path.normpath(os.path.join(folder, name)) if path else name for name, path in named)  # noqa: PTH118
+        tables = ((_name(table), _is_path(table)) for _, table, _ in _joined(self._tree))
+        placed = tuple(os.path.normpath(os.path.join(folder, name)) if path else name for name, path in tables)  # noqa: PTH118
         return replace(self, tables=placed)
 
     def _write_item(self, item: exp.Expr) -> str:
@@ -95,14 +95,14 @@ def _check(select: exp.Select) -> None:
 
 def _joined(select: exp.Select) -> list[tuple[str, exp.Expr, exp.Expr | None]]:
     """Return what each table is joined by, the table, and the condition."""
-    found: list[tuple[str, exp.Expr, exp.Expr | None]] = [("from", select.args["from_"].this, None)]
+    tables: list[tuple[str, exp.Expr, exp.Expr | None]] = [("from", select.args["from_"].this, None)]
     for join in select.args.get("joins") or ():
         extra = [key for key, value in join.args.items() if value and key not in {"this", "side", "kind", "on"}]
         word = _JOINS.get((str(join.side).upper(), str(join.kind).upper()))
         if word is None or extra or join.args.get("on") is None:
             _WORDS.refuse("this join", "tables are joined by JOIN or LEFT JOIN, with ON condition")
-        found.append((word, join.this, join.args["on"]))
-    return found
+        tables.append((word, join.this, join.args["on"]))
+    return tables
 
 
 def _check_table(table: exp.Expr) -> None:

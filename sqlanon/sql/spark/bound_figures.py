@@ -33,9 +33,9 @@ def number_apart(select: exp.Select, numbering: str) -> None:
         distribute=exp.Distribute(expressions=window.args["partition_by"]),
         sort=exp.Sort(expressions=window.args["order"].expressions),
     )
-    named = [exp.column(one.alias_or_name, quoted=True) for one in passing]
-    rising = [exp.alias_(exp.Var(this=numbering), one.alias, quoted=True) for one in numbered]
-    select.set("expressions", [*named, *rising])
+    columns = [exp.column(expression.alias_or_name, quoted=True) for expression in passing]
+    rising = [exp.alias_(exp.Var(this=numbering), expression.alias, quoted=True) for expression in numbered]
+    select.set("expressions", [*columns, *rising])
     select.set("from_", exp.From(this=below.subquery("sorted")))
     select.set("windows", None)
 
