@@ -37,8 +37,8 @@ class DatabaseFile(FileStore):
         """Write what the new file says of itself, in a session of its own: ours may have written elsewhere."""
         engine = open_duckdb()
         with _writing(engine, self._file.new) as name:
-            told = literal(history_text(description, releases))
-            engine.execute(f"create table {name}.{ident(DESCRIPTION)} as select {told} as {ident(DESCRIPTION)}")
+            text = literal(history_text(description, releases))
+            engine.execute(f"create table {name}.{ident(DESCRIPTION)} as select {text} as {ident(DESCRIPTION)}")
         try:
             with attached(engine, self._file.new):  # as the next run will
                 pass
@@ -65,21 +65,21 @@ def attached(engine: Engine, path: Path) -> Iterator[Contents]:
             engine.execute(f"detach {name}")
 
 
-def _read(engine: Engine, named: str, name: Sql) -> Contents:
+def _read(engine: Engine, ledger_name: str, name: Sql) -> Contents:
     relations = {table: Sql(f"{name}.main.{ident(table)}") for table in TABLES}
     try:
-        found: dict[str, set[str]] = {}
+        columns: dict[str, set[str]] = {}
         for row in engine.rows(_columns_of(name)):
-            found.setdefault(row["table_name"], set()).add(row["column_name"])
-        if found.get(DESCRIPTION) != {DESCRIPTION}:
+            columns.setdefault(row["table_name"], set()).add(row["column_name"])
+        if columns.get(DESCRIPTION) != {DESCRIPTION}:
             raise SourceError("other tables")
         (described,) = engine.rows(f"select description from {relations.pop(DESCRIPTION)}")
     except (SqlanonError, ValueError):
-        raise SourceError(f"{named!r} is a database, and no ledger") from None
+        raise SourceError(f"{ledger_name!r} is a database, and no ledger") from None
     # another format may have other columns: it is told first
-    history = parse_history(described[DESCRIPTION], named)
-    if found != TABLES:
-        raise SourceError(f"{named!r} is a database, and no ledger")
+    history = parse_history(described[DESCRIPTION], ledger_name)
+    if columns != TABLES:
+        raise SourceError(f"{ledger_name!r} is a database, and no ledger")
     return Contents(*history, relations)
 
 

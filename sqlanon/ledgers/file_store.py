@@ -29,5 +29,5 @@ class FileStore:
         if not self._file.present:
             yield None
             return
-        with self._open_contents(self._engine, self._file.path) as found:
-            yield found
+        with self._open_contents(self._engine, self._file.path) as contents:
+            yield contents

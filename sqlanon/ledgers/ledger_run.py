@@ -56,20 +56,20 @@ class LedgerRun:
     @property
     def following(self) -> Following:
         """Return what the plan has to know."""
-        asked, before = self.asked, self.before
+        request, before = self.asked, self.before
         if before is None:
-            reserve = RESERVE if asked.changed == "move" else 0
-            return Following(1, asked.changed, reserve=reserve, waiting=asked.waiting, chain=self.chain)
-        known = {f"known_{name}": before.relations[name] for name in ("person", "value")}
-        told = before.description
+            reserve = RESERVE if request.changed == "move" else 0
+            return Following(1, request.changed, reserve=reserve, waiting=request.waiting, chain=self.chain)
+        relations = {f"known_{name}": before.relations[name] for name in ("person", "value")}
+        description = before.description
         return Following(
             before.last["number"] + 1,
-            asked.changed,
-            known,
-            asked.expect_departures,
-            tuple(told["quasi"]),
-            told["reserve"],
-            asked.waiting,
+            request.changed,
+            relations,
+            request.expect_departures,
+            tuple(description["quasi"]),
+            description["reserve"],
+            request.waiting,
             bool(before.last["figures"].get("put_off")),
             self.chain,
         )
@@ -80,10 +80,10 @@ class LedgerRun:
         identifier: as it was asked for. types: of the source's columns. place: a release there is to be replaced.
         """
         names = resolve_names(list(types), split_columns(identifier, list(types)))
-        named, now = self.store.named, refusals.describe(plan.method, plan.publication, names, types, self.key)
+        ledger_name, now = self.store.named, refusals.describe(plan.method, plan.publication, names, types, self.key)
         now["reserve"] = self.following.reserve
         if self.before is not None:
-            refusals.refuse_other_request(named, self.before, now)
+            refusals.refuse_other_request(ledger_name, self.before, now)
             new = refusals.refuse_new_quasi(self.before, now, self.asked.new_quasi)
             # what one release has shown stays known, though the next one leaves it out
             ever = self.before.description["ever_quasi"]
@@ -95,13 +95,13 @@ class LedgerRun:
         releases = newest.releases_beside(place, self.engine)
         if place.named is not None and (standing := self._standing(place)) is not None:
             releases[place.named] = standing
-            newest.refuse_fork(named, self.before, place.named, standing, False)
+            newest.refuse_fork(ledger_name, self.before, place.named, standing, False)
         if (since := self.asked.since) is not None:
             earlier = self._earlier(since, place)
-            newest.refuse_fork(named, self.before, since, earlier, True)
+            newest.refuse_fork(ledger_name, self.before, since, earlier, True)
             releases |= {} if earlier is None else {since: earlier}
         newest.refuse_outdated(
-            named, self.before, newest.Evidence(self.store.note_name, self.store.read_note(), releases)
+            ledger_name, self.before, newest.Evidence(self.store.note_name, self.store.read_note(), releases)
         )
         if self.before is None:
             self._note_others(releases, now["sensitive"])
@@ -111,10 +111,10 @@ class LedgerRun:
         """Tell of releases of another ledger where the first one of this goes: they may be of the same people."""
         others = {name: release for name, release in releases.items() if release["columns"]["sensitive"] == [sensitive]}
         if others:
-            name, found = max(others.items(), key=lambda item: item[1]["parameters"]["release"])
+            name, release = max(others.items(), key=lambda item: item[1]["parameters"]["release"])
             self.notes.append(
-                f"release {found['parameters']['release']} of another ledger lies beside this one ({name}): if it is of"
-                " the same people, the two intersect; publish with its ledger"
+                f"release {release['parameters']['release']} of another ledger lies beside this one ({name}): if it is"
+                " of the same people, the two intersect; publish with its ledger"
             )
 
     def _standing(self, place: Destination) -> Manifest | None:

@@ -90,8 +90,8 @@ def _is_plain(contents: Sequence[tuple[str, str]]) -> bool:
     return ("table", "manifest") in contents and not _STRANGERS & {*contents}
 
 
-def _followers(found: Iterator[tuple[str, Manifest | None]]) -> dict[str, Manifest]:
-    return {name: manifest for name, manifest in found if manifest is not None and _number(manifest)}
+def _followers(pairs: Iterator[tuple[str, Manifest | None]]) -> dict[str, Manifest]:
+    return {name: manifest for name, manifest in pairs if manifest is not None and _number(manifest)}
 
 
 def _number(manifest: Manifest) -> int:
@@ -107,16 +107,19 @@ def reasons_against(named: str, before: Contents | None, evidence: Evidence) -> 
     if before is None:
         return
     last, chain = before.last["number"], before.description.get("chain")
-    own = {name: found for name, found in evidence.releases.items() if found["parameters"].get("chain") == chain}
-    for name, manifest in own.items() if chain is not None else ():
+    releases = {
+        name: manifest for name, manifest in evidence.releases.items() if manifest["parameters"].get("chain") == chain
+    }
+    for name, manifest in releases.items() if chain is not None else ():
         reason = _against_release(named, before, name, manifest)
         if reason:
             yield reason
     # a ledger of an earlier version has neither note nor seal
     if evidence.note is None and evidence.note_name is not None and is_sealed(before.last):
-        known = {release["number"]: release["fingerprint"] for release in before.releases}
+        fingerprints = {release["number"]: release["fingerprint"] for release in before.releases}
         if not any(
-            _number(found) == last and known[last] == fingerprint(found) for found in evidence.releases.values()
+            _number(manifest) == last and fingerprints[last] == fingerprint(manifest)
+            for manifest in evidence.releases.values()
         ):
             yield (
                 f"{evidence.note_name!r}, which says what the last release of {named!r} was, is not there, so that an"
@@ -137,42 +140,43 @@ def _read_note(evidence: Evidence) -> tuple[int, str] | None:
     if evidence.note is None:
         return None
     try:
-        said = parse_json(evidence.note)
-        return int(said["release"]), str(said["seal"])
+        note = parse_json(evidence.note)
+        return int(note["release"]), str(note["seal"])
     except (ValueError, TypeError, KeyError):
         return 0, ""
 
 
-def _against_note(named: str, before: Contents | None, note: tuple[int, str], file: str | None) -> Iterator[str]:
+def _against_note(ledger_name: str, before: Contents | None, note: tuple[int, str], file: str | None) -> Iterator[str]:
     number, seal = note
     if number < 1:
         yield (
-            f"{file!r} does not say which release was the last one of {named!r}: put it back as a run wrote it, or"
-            f" remove it and name the last release with {option('since', 'RELEASE')}"
+            f"{file!r} does not say which release was the last one of {ledger_name!r}: put it back as a run wrote it,"
+            f" or remove it and name the last release with {option('since', 'RELEASE')}"
         )
     elif before is None:
         yield (
-            f"{file!r} says that release {number} was published under {named!r}, which is not there: put the ledger"
-            " back. To begin another one, whose releases intersect with those of this one, choose another name or"
-            f" remove {file!r}"
+            f"{file!r} says that release {number} was published under {ledger_name!r}, which is not there: put the"
+            " ledger back. To begin another one, whose releases intersect with those of this one, choose another name"
+            f" or remove {file!r}"
         )
     elif number > before.last["number"]:
-        yield f"{file!r} says that release {number} was the last one, and {named!r} knows {before.last['number']}: " + (
-            OUTDATED
+        yield (
+            f"{file!r} says that release {number} was the last one, and {ledger_name!r} knows {before.last['number']}: "
+            + OUTDATED
         )
     elif before.releases[number - 1].get("seal") != seal:
-        yield f"{file!r} notes another release {number} than {named!r} has: {OUTDATED}"
+        yield f"{file!r} notes another release {number} than {ledger_name!r} has: {OUTDATED}"
 
 
-def _against_release(named: str, before: Contents, standing: str, manifest: Manifest) -> str:
+def _against_release(ledger_name: str, before: Contents, standing: str, manifest: Manifest) -> str:
     """Say why a release tells that the ledger is not the newest that it was published under; '' where it does not."""
     number, last = _number(manifest), before.last["number"]
     label = f"{standing!r} is release {number} of a ledger"
     if number > last:
-        return f"{label}, and {named!r} knows {last}: {OUTDATED}"
-    known = {release["number"]: release["fingerprint"] for release in before.releases}
-    if known.get(number) != fingerprint(manifest):
-        return f"{label}, and not of {named!r}, whose release {number} is another one"
+        return f"{label}, and {ledger_name!r} knows {last}: {OUTDATED}"
+    fingerprints = {release["number"]: release["fingerprint"] for release in before.releases}
+    if fingerprints.get(number) != fingerprint(manifest):
+        return f"{label}, and not of {ledger_name!r}, whose release {number} is another one"
     return ""
 
 

@@ -60,14 +60,16 @@ def opened(engine: Engine, path: Path) -> Iterator[Contents]:
     try:
         for table in COLUMNS:
             # a pipe would be read for ever
-            files = [path / name for name in table_files([one.name for one in path.iterdir() if one.is_file()], table)]
+            files = [
+                path / name for name in table_files([entry.name for entry in path.iterdir() if entry.is_file()], table)
+            ]
             try:
                 relations[table] = engine.read_parquet(files)
                 views += [relations[table], engine.in_stored_order(relations[table])]
-                found = set(engine.columns(f"select * from {relations[table]}"))
+                columns = set(engine.columns(f"select * from {relations[table]}"))
             except SqlanonError:
-                found = set()
-            if found != COLUMNS[table]:
+                columns = set()
+            if columns != COLUMNS[table]:
                 raise SourceError(f"{str(path)!r} is a directory, and no ledger")
         yield Contents(description, releases, relations)
     finally:

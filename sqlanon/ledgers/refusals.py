@@ -67,14 +67,14 @@ def refuse_moves(named: str, before: Contents, changed: str) -> None:
 
 def refuse_other_request(named: str, before: Contents, now: Mapping[str, Any]) -> None:
     """Raise UsageError where the request differs from the ledger in what has to stay."""
-    known = before.description
-    pairs = [(words, known.get(name), now[name]) for name, words in WORDS.items()]
-    parameters = dict.fromkeys((*known.get("parameters", {}), *now["parameters"]))
-    pairs += [(name, known["parameters"].get(name), now["parameters"].get(name)) for name in parameters]
-    for words, was, found in pairs:
-        if was != found:
+    description = before.description
+    pairs = [(words, description.get(name), now[name]) for name, words in WORDS.items()]
+    parameters = dict.fromkeys((*description.get("parameters", {}), *now["parameters"]))
+    pairs += [(name, description["parameters"].get(name), now["parameters"].get(name)) for name in parameters]
+    for words, was, value in pairs:
+        if was != value:
             raise UsageError(
-                f"the releases of {named!r} have the {words} {_shown(was)}, this request {_shown(found)}: groups"
+                f"the releases of {named!r} have the {words} {_shown(was)}, this request {_shown(value)}: groups"
                 " that were published stay as they are. Ask as before, or begin another ledger, whose releases"
                 " intersect with those of this one"
             )
@@ -86,8 +86,8 @@ def _shown(value: Any) -> str:
 
 def refuse_new_quasi(before: Contents, now: Mapping[str, Any], allowed: bool) -> list[str]:
     """Return the quasi columns that no release had before; raise UsageError for them unless they are allowed."""
-    known = {name.lower() for name in before.description["ever_quasi"]}
-    new = [name for name in now["quasi"] if name.lower() not in known]
+    ever_quasi = {name.lower() for name in before.description["ever_quasi"]}
+    new = [name for name in now["quasi"] if name.lower() not in ever_quasi]
     if new and not allowed:
         raise UsageError(
             f"no release of this ledger had the quasi column{'s' if len(new) > 1 else ''} {', '.join(map(repr, new))}:"

@@ -141,10 +141,10 @@ def refuse_broken_tables(named: str, contents: Contents, engine: Engine, key: Ke
     _refuse(named, _broken_tables(contents, engine, key))
 
 
-def _refuse(named: str, parts: Iterator[tuple[str, str]]) -> None:
+def _refuse(ledger_name: str, parts: Iterator[tuple[str, str]]) -> None:
     reasons = [reason for _, reason in parts]
     if reasons:
-        raise SourceError(f"{named!r} is not as it was written: {'; '.join(reasons)}{REMEDY}")
+        raise SourceError(f"{ledger_name!r} is not as it was written: {'; '.join(reasons)}{REMEDY}")
 
 
 def _derived(key: Key, purpose: str) -> Key:
@@ -156,8 +156,8 @@ def _mac(key: Key, *parts: Any) -> str:
     return hmac.new(bytes.fromhex(key.text), _canonical(parts), hashlib.sha256).hexdigest()
 
 
-def _equal(found: Any, wanted: str) -> bool:
-    return isinstance(found, str) and hmac.compare_digest(found.encode("utf-8", "replace"), wanted.encode())
+def _equal(value: Any, seal: str) -> bool:
+    return isinstance(value, str) and hmac.compare_digest(value.encode("utf-8", "replace"), seal.encode())
 
 
 def _canonical(value: Any) -> bytes:

@@ -94,7 +94,7 @@ def split_name(named: str) -> tuple[str, str]:
 
 def _relations(schema: str, table: str) -> dict[str, Sql]:
     names = {DESCRIPTION: table, **{name: f"{table}_{name}" for name in COLUMNS}}
-    return {name: Sql(f"{ident(schema)}.{ident(one)}") for name, one in names.items()}
+    return {name: Sql(f"{ident(schema)}.{ident(table_name)}") for name, table_name in names.items()}
 
 
 def read_tables(engine: Engine, named: str) -> Contents | None:

@@ -16,8 +16,8 @@ from sqlanon.wording import option
 def open_store(named: str, engine: Engine, place: Destination) -> Store:
     """Hold the ledger of a release that goes to `place`; raise UsageError where the two do not go together."""
     if place.named is None:
-        asked = f"a directory, {option('out', 'DIR')}, or a schema, {option('into', 'SCHEMA')}"
-        raise UsageError(f"a ledger is written in step with a release that lasts: {asked}")
+        places = f"a directory, {option('out', 'DIR')}, or a schema, {option('into', 'SCHEMA')}"
+        raise UsageError(f"a ledger is written in step with a release that lasts: {places}")
     if engine.dialect == "postgres":
         schema, _ = split_name(named)
         if schema == place.into or "manifest" in (engine.tables(schema) or ()):
@@ -33,7 +33,7 @@ def open_store(named: str, engine: Engine, place: Destination) -> Store:
     return ParquetDirectory(engine, path) if engine.dialect == "spark" else DatabaseFile(engine, path)
 
 
-def _published(named: str) -> UsageError:
+def _published(ledger_name: str) -> UsageError:
     return UsageError(
-        f"{named!r} lies in a release, which is handed on; a ledger is as secret as the source: keep it elsewhere"
+        f"{ledger_name!r} lies in a release, which is handed on; a ledger is as secret as the source: keep it elsewhere"
     )

@@ -79,8 +79,8 @@ def read_ledger(named: str | Path, engine: Engine | None = None) -> Ledger:
     engine: the session that reads it, DuckDB if None. Raises SourceError where there is none, or it is something else.
     """
     engine = engine or open_duckdb()
-    with _opened(str(named), engine) as found:
-        return _told(engine, str(named), found)
+    with _opened(str(named), engine) as contents:
+        return _told(engine, str(named), contents)
 
 
 def check_ledger(
@@ -95,24 +95,24 @@ def check_ledger(
     # what is known beside the ledger is looked at first: a run that ends meanwhile makes the ledger newer, not older
     beside = {} if releases is None else _releases_of(Path(releases))
     beside |= releases_in_schemas(engine) if "schema" in engine.places else {}
-    kept = engine.dialect != "postgres"
+    in_files = engine.dialect != "postgres"
     evidence = Evidence(
-        str(note_path(Path(text))) if kept else None, read_note(Path(text).absolute()) if kept else None, beside
+        str(note_path(Path(text))) if in_files else None, read_note(Path(text).absolute()) if in_files else None, beside
     )
-    with _opened(text, engine) as found:
-        refuse_other_key(text, found, key)
-        if found.description["format"] == UNSEALED:
+    with _opened(text, engine) as contents:
+        refuse_other_key(text, contents, key)
+        if contents.description["format"] == UNSEALED:
             words = "an earlier version made it; its next release is sealed"
             return Report((Check("history", seals.PARTS["history"], words, None, promised=True),))
         broken: dict[str, list[str]] = {}
-        for part, reason in seals.broken_parts(found, engine, key):
+        for part, reason in seals.broken_parts(contents, engine, key):
             broken.setdefault(part, []).append(reason)
         checks = [
             Check(part, required, "; ".join(broken.get(part, ["as sealed"])), part not in broken)
             for part, required in seals.PARTS.items()
         ]
         # of an entry that was changed nothing is compared
-        return Report((*checks, *(() if broken else _compare_beside(text, found, evidence))))
+        return Report((*checks, *(() if broken else _compare_beside(text, contents, evidence))))
 
 
 def _releases_of(place: Path) -> dict[str, Any]:
@@ -121,22 +121,26 @@ def _releases_of(place: Path) -> dict[str, Any]:
     return releases_within(place)
 
 
-def _compare_beside(named: str, found: Contents, evidence: Evidence) -> tuple[Check, Check]:
+def _compare_beside(ledger_name: str, contents: Contents, evidence: Evidence) -> tuple[Check, Check]:
     """Compare a ledger whose seals hold with what is known beside it."""
-    reasons = list(reasons_against(named, found, evidence))
-    entries = {release["fingerprint"]: release for release in found.releases}
-    own = {name: (entries.get(fingerprint(one)), one) for name, one in evidence.releases.items()}
+    reasons = list(reasons_against(ledger_name, contents, evidence))
+    entries = {release["fingerprint"]: release for release in contents.releases}
+    pairs = {name: (entries.get(fingerprint(manifest)), manifest) for name, manifest in evidence.releases.items()}
     compared = {
-        name: entry.get("manifest") == seals.digest(one)
-        for name, (entry, one) in own.items()
+        name: entry.get("manifest") == seals.digest(manifest)
+        for name, (entry, manifest) in pairs.items()
         if entry and seals.is_sealed(entry)
     }
     changed = [name for name, equal in compared.items() if not equal]
-    seen = f"release {found.last['number']}; noted beside it: {evidence.note is not None}; releases: {len(compared)}"
+    evidence_text = (
+        f"release {contents.last['number']}; noted beside it: {evidence.note is not None}; releases: {len(compared)}"
+    )
     newest = bool(evidence.note is not None or compared) and not reasons
     required = "no release is known beside it that it lacks"
     return (
-        Check("newest", required, "; ".join(reasons) or seen, False if reasons else newest or None, promised=True),
+        Check(
+            "newest", required, "; ".join(reasons) or evidence_text, False if reasons else newest or None, promised=True
+        ),
         Check(
             "manifests",
             "releases that lie there have the manifest that they were published with",
@@ -147,28 +151,28 @@ def _compare_beside(named: str, found: Contents, evidence: Evidence) -> tuple[Ch
 
 
 @contextmanager
-def _opened(named: str, engine: Engine) -> Iterator[Contents]:
+def _opened(ledger_name: str, engine: Engine) -> Iterator[Contents]:
     """Hold a ledger open for the block, whatever keeps it."""
     if engine.dialect == "postgres":
-        tables = read_tables(engine, named)
+        tables = read_tables(engine, ledger_name)
         if tables is None:
-            raise _missing(named)
+            raise _missing(ledger_name)
         yield tables
         return
-    place = Path(named).absolute()
+    place = Path(ledger_name).absolute()
     mend(place)
     if not is_there(place, place.is_dir()):
-        raise _missing(named)
+        raise _missing(ledger_name)
     with (opened if place.is_dir() else attached)(engine, place) as contents:
         yield contents
 
 
-def _missing(named: str | Path) -> SourceError:
-    return SourceError(f"no ledger {str(named)!r}; a release that is published with it makes one")
+def _missing(ledger_name: str | Path) -> SourceError:
+    return SourceError(f"no ledger {str(ledger_name)!r}; a release that is published with it makes one")
 
 
-def _told(engine: Engine, named: str, found: Contents) -> Ledger:
-    sql = render_query("ledgers/summary/standings", {}, {"person": found.relations["person"]})
+def _told(engine: Engine, ledger_name: str, contents: Contents) -> Ledger:
+    sql = render_query("ledgers/summary/standings", {}, {"person": contents.relations["person"]})
     (standing,) = engine.rows(sql)
     history = tuple(
         {
@@ -176,9 +180,17 @@ def _told(engine: Engine, named: str, found: Contents) -> Ledger:
             "created": release["created"],
             **{name: release["figures"].get(name, 0) for name in HISTORY},
         }
-        for release in found.releases
+        for release in contents.releases
     )
     last = {name: history[-1][name] for name in ("waiting", "put_off")}
-    standing = {**standing, **last, "moved": sum(one["moved"] for one in history)}
-    told = found.description
-    return Ledger(told["method"], told["parameters"], tuple(told["quasi"]), standing, history, named, engine)
+    standing = {**standing, **last, "moved": sum(entry["moved"] for entry in history)}
+    description = contents.description
+    return Ledger(
+        description["method"],
+        description["parameters"],
+        tuple(description["quasi"]),
+        standing,
+        history,
+        ledger_name,
+        engine,
+    )
