@@ -57,12 +57,12 @@ def label(value: object, longest: int = LONGEST) -> str:
 
 def labels(values: list[object], longest: int = LONGEST) -> list[str]:
     """Write values as labels of one chart; two that would read alike are numbered."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     written = []
     for text in (label(value, longest) for value in values):
         # two values that read alike would share a line of the chart
-        found[text] = found.get(text, 0) + 1
-        written.append(text if found[text] == 1 else f"{text} ({found[text]})")
+        counts[text] = counts.get(text, 0) + 1
+        written.append(text if counts[text] == 1 else f"{text} ({counts[text]})")
     return written
 
 

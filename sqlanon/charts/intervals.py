@@ -21,15 +21,15 @@ def draw_intervals(
     import altair as alt
 
     title = label(title)
-    named = labels([line["name"] for line in lines])
-    drawn = [{**line, "name": name, "told": ESTIMATED, "true": TRUE} for line, name in zip(lines, named, strict=True)]
+    names = labels([line["name"] for line in lines])
+    drawn = [{**line, "name": name, "told": ESTIMATED, "true": TRUE} for line, name in zip(lines, names, strict=True)]
     has_truth = any(line.get("truth") is not None for line in lines)
     kinds = [ESTIMATED, TRUE] if has_truth else [ESTIMATED]
     scale = alt.Scale(domain=kinds, range=[RELEASE, SOURCE][: len(kinds)])
     shape = alt.Scale(domain=kinds, range=["circle", "diamond"][: len(kinds)])
     above = 3.5 if has_truth else 0  # pixels by which neither hides the other
     legend = alt.Legend() if has_truth else None
-    row = alt.Y("name:N", sort=named, title=None)
+    row = alt.Y("name:N", sort=names, title=None)
     base = alt.Chart(data_of(drawn)).encode(y=row).properties(width=width, height=heights(len(drawn)))
     interval = base.mark_rule(strokeWidth=2, color=RELEASE, yOffset=-above).encode(
         x=alt.X("low:Q", title=title), x2="high:Q"

@@ -48,12 +48,12 @@ def write_bars(bars: Sequence[Bar], legend: tuple[str, str] | None = None) -> st
         if bar.limit is not None:
             marks += _LIMIT.format(place=_place(bar.limit, largest))
         tracks.append(_write_track(marks, 15))
-    shown = ""
+    legend_text = ""
     if legend is not None:
         small = {"place": "100%"}
         signs = [_BAR.format(colour=RELEASE, **small), _BAR.format(colour=SOURCE, **small), _LIMIT.format(place="50%")]
-        shown = _write_legend(zip(signs, (*legend, "promised"), strict=True))
-    return shown + _write_grid([bar.name for bar in bars], tracks, [bar.figure for bar in bars])
+        legend_text = _write_legend(zip(signs, (*legend, "promised"), strict=True))
+    return legend_text + _write_grid([bar.name for bar in bars], tracks, [bar.figure for bar in bars])
 
 
 def write_intervals(lines: Sequence[dict[str, Any]], told: str, true: str) -> str:
@@ -78,8 +78,8 @@ def write_intervals(lines: Sequence[dict[str, Any]], told: str, true: str) -> st
     figures = ["" if line["value"] is None else f"{line['value']:,.0f}" for line in lines]
     middle = {"place": "50%", "height": 7}
     signs = [(_DOT.format(colour=RELEASE, **middle), told), (_DIAMOND.format(colour=SOURCE, **middle), true)]
-    shown = _write_legend(signs) if has_truth else ""
-    return shown + _write_grid([line["name"] for line in lines], tracks, figures)
+    legend_text = _write_legend(signs) if has_truth else ""
+    return legend_text + _write_grid([line["name"] for line in lines], tracks, figures)
 
 
 def _place(number: float, largest: float) -> str:
@@ -94,12 +94,12 @@ def _write_track(marks: str, height: int) -> str:
 
 
 def _write_legend(signs: Iterable[tuple[str, str]]) -> str:
-    shown = "".join(
+    items = "".join(
         f'<span><svg aria-hidden="true" width="14" height="14" style="vertical-align:middle">{sign}</svg>'
         f" {write_text(words)}</span>"
         for sign, words in signs
     )
-    return f'<div style="{_LEGEND}">{shown}</div>'
+    return f'<div style="{_LEGEND}">{items}</div>'
 
 
 def _write_grid(names: list[object], tracks: Sequence[str], figures: Sequence[str]) -> str:

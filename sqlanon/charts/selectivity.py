@@ -23,7 +23,7 @@ def draw_errors(lines: Sequence[Mapping[str, Any]], bands: Sequence[str], chosen
     kinds = [chosen, "other candidates"] if chosen else ["other candidates"]
     colours = alt.Scale(domain=kinds, range=[RELEASE, FAINT] if chosen else [RELEASE])
     widths = alt.Scale(domain=kinds, range=[3, 1] if chosen else [1.5])
-    shown = alt.Legend() if chosen else None
+    legend = alt.Legend() if chosen else None
     chart: alt.Chart = (
         alt.Chart(data_of(drawn))
         .mark_line(point=True)
@@ -31,7 +31,7 @@ def draw_errors(lines: Sequence[Mapping[str, Any]], bands: Sequence[str], chosen
             x=alt.X("band:O", sort=list(bands), title="rows that meet the query", axis=alt.Axis(labelAngle=-35)),
             y=alt.Y("error:Q", title="median relative error", scale=alt.Scale(type="log"), axis=alt.Axis(format="~%")),
             detail="candidate:N",
-            color=alt.Color("told:N", scale=colours, legend=shown, title=None),
+            color=alt.Color("told:N", scale=colours, legend=legend, title=None),
             strokeWidth=alt.StrokeWidth("told:N", scale=widths, legend=None),
         )
         .properties(width=WIDTH, height=200)

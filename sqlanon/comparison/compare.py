@@ -47,9 +47,11 @@ def compare(question: CompareQuestion, engine: Engine) -> Comparison:
         rows = render_query("shared/source", {"relation": source.relation, "selected": selected}, {})
         relation = workspace.keep("microdata", rows)
         name = f"{workspace.prefix}microdata"
-        data = Microdata(workspace, relation, name, roles.quasi, roles.sensitive, {one: types[one] for one in names})
-        found = _compare(question, roles, data)
-        return replace(found, notes=(*found.notes, *source.note_lacking(roles.all)))
+        data = Microdata(
+            workspace, relation, name, roles.quasi, roles.sensitive, {column: types[column] for column in names}
+        )
+        comparison = _compare(question, roles, data)
+        return replace(comparison, notes=(*comparison.notes, *source.note_lacking(roles.all)))
     finally:
         with suppress(SqlanonError):
             workspace.close()
@@ -57,33 +59,33 @@ def compare(question: CompareQuestion, engine: Engine) -> Comparison:
 
 def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Comparison:
     engine = data.workspace.engine
-    (counted,) = engine.rows(f"select count(*) as row_count from {data.relation}")
-    if not counted["row_count"]:
+    (row,) = engine.rows(f"select count(*) as row_count from {data.relation}")
+    if not row["row_count"]:
         raise DataError("the source has no rows to compare methods on")
     log.info("asking the source")
     notes: list[str] = []
     if isinstance(question.queries, Path):
-        asked, notes = read_queries(data, question.queries)
+        queries, notes = read_queries(data, question.queries)
     else:
-        asked = draw_queries(data, question.queries, question.seed)
-    found: list[Found] = []
+        queries = draw_queries(data, question.queries, question.seed)
+    outcomes: list[Found] = []
     refused: list[SqlanonError] = []
     for candidate in question.candidates(_known_column(data)):
         log.info("publishing and asking %s, %s", candidate.method, candidate.parameter)
         begin = time.perf_counter()
         try:
-            answers, confidence, failures = _answers(question, roles, candidate, asked, engine)
+            answers, confidence, failures = _answers(question, roles, candidate, queries, engine)
         # what this data does not allow must not hide what the others cost
         except (DataError, UsageError) as error:
             refused.append(error)
             notes.append(f"{candidate.method}, {candidate.parameter} is left out: {error}")
         else:
-            found.append(Found(candidate, time.perf_counter() - begin, confidence, answers))
+            outcomes.append(Found(candidate, time.perf_counter() - begin, confidence, answers))
             notes += failures
-    found += _ask_rivals(question, data, asked, notes)
-    if not found:
+    outcomes += _ask_rivals(question, data, queries, notes)
+    if not outcomes:
         raise refused[0]
-    return summarize(question, roles, found, counted["row_count"], notes)
+    return summarize(question, roles, outcomes, row["row_count"], notes)
 
 
 def _known_column(data: Microdata) -> str:
@@ -91,11 +93,11 @@ def _known_column(data: Microdata) -> str:
     terms = ", ".join(f"count(distinct {ident(name)})" for name in data.quasi)
     (row,) = data.workspace.engine.rows(f"select {terms} from {data.relation}")
     # a column of one value tells nobody anything
-    return min(zip(row.values(), data.quasi, strict=True), key=lambda one: one[0] if one[0] > 1 else float("inf"))[1]
+    return min(zip(row.values(), data.quasi, strict=True), key=lambda pair: pair[0] if pair[0] > 1 else float("inf"))[1]
 
 
 def _answers(
-    question: CompareQuestion, roles: Roles, candidate: Candidate, asked: Sequence[AskedQuery], engine: Engine
+    question: CompareQuestion, roles: Roles, candidate: Candidate, queries: Sequence[AskedQuery], engine: Engine
 ) -> tuple[list[dict[str, Any]], float, list[str]]:
     """Publish a candidate and ask it everything.
 
@@ -106,7 +108,7 @@ def _answers(
     )
     release = publish(request, engine, **candidate.arguments)
     try:
-        lines, failures = _ask(release, candidate, asked)
+        lines, failures = _ask(release, candidate, queries)
         return lines, candidate.confidence(release.manifest["verified"]), failures
     finally:
         # releases of the same people tell more together than any of them: none may stay
@@ -115,38 +117,40 @@ def _answers(
             engine.drop([str(table) for table in release.tables.values()])
 
 
-def _ask(release: Release, candidate: Candidate, asked: Sequence[AskedQuery]) -> tuple[list[dict[str, Any]], list[str]]:
+def _ask(
+    release: Release, candidate: Candidate, queries: Sequence[AskedQuery]
+) -> tuple[list[dict[str, Any]], list[str]]:
     lines: list[dict[str, Any]] = []
     failures = []
-    answers = release.estimate_each(one.text for one in asked)
-    for number, (one, answer) in enumerate(zip(asked, answers, strict=True), start=1):
+    answers = release.estimate_each(query.text for query in queries)
+    for number, (query, answer) in enumerate(zip(queries, answers, strict=True), start=1):
         if isinstance(answer, SqlanonError):
-            failures.append(f"line {one.line}: {candidate.method}, {candidate.parameter} has no answer: {answer}")
+            failures.append(f"line {query.line}: {candidate.method}, {candidate.parameter} has no answer: {answer}")
             continue
-        lines += write_lines(number, one, answer)
+        lines += write_lines(number, query, answer)
     return lines, failures
 
 
 def _ask_rivals(
-    question: CompareQuestion, data: Microdata, asked: Sequence[AskedQuery], notes: list[str]
+    question: CompareQuestion, data: Microdata, queries: Sequence[AskedQuery], notes: list[str]
 ) -> list[Found]:
     """Ask every rival the counts of all queries; add to the notes what is left out."""
     rivals = question.rivals()
     if rivals and len(data.sensitive) > 1:
         raise UsageError(f"{rivals[0].method} takes one sensitive column; {len(data.sensitive)} are given")
-    counts = [(number, one.counting()) for number, one in enumerate(asked, start=1) if one.shape.counts]
-    if rivals and any(set(one.shape.figures) - one.shape.counts for one in asked):
+    counts = [(number, query.counting()) for number, query in enumerate(queries, start=1) if query.shape.counts]
+    if rivals and any(set(query.shape.figures) - query.shape.counts for query in queries):
         notes.append("sums and averages are not asked of rivals: they answer counts alone")
     # who has no answer at all names the most frequent value
     prior = largest_share(data) if rivals else 0.0
-    found = []
+    outcomes = []
     for rival in rivals:
         log.info("asking %s", " ".join(filter(None, (rival.method, rival.parameter))))
         begin = time.perf_counter()
         lines: list[dict[str, Any]] = []
-        answers = rival.answer(data, [one for _, one in counts], question.seed)
-        for (number, one), answer in zip(counts, answers, strict=True):
-            lines += write_lines(number, one, answer)
+        answers = rival.answer(data, [query for _, query in counts], question.seed)
+        for (number, query), answer in zip(counts, answers, strict=True):
+            lines += write_lines(number, query, answer)
         spent = time.perf_counter() - begin
-        found.append(Found(rival, spent, rival.confidence(prior, len(counts)), lines))
-    return found
+        outcomes.append(Found(rival, spent, rival.confidence(prior, len(counts)), lines))
+    return outcomes

@@ -72,17 +72,17 @@ class Comparison:
 
     def _drawn(self, workload: str) -> tuple[list[dict[str, Any]], list[str]]:
         """Return what a chart shows of one workload, and its bands in their order."""
-        own = [line for line in self.lines if line["workload"] == workload]
+        lines = [line for line in self.lines if line["workload"] == workload]
         drawn = [
             {
                 "candidate": ", ".join(filter(None, (line["method"], line["parameter"]))),
                 "band": line["selectivity"],
                 "error": line["median_relative_error"],
             }
-            for line in own
+            for line in lines
         ]
-        met = {line["selectivity"] for line in own}
-        return drawn, [band for band in ORDER if band in met]
+        bands = {line["selectivity"] for line in lines}
+        return drawn, [band for band in ORDER if band in bands]
 
     def as_plain(self) -> list[dict[str, Any]]:
         """Return the lines as JSON has them."""
@@ -106,6 +106,6 @@ class Comparison:
     def _repr_html_(self) -> str:
         """Show it in a notebook; names and values are escaped."""
         heads, lines = self.shown()
-        named = ((partial(self._draw, workload), describe_errors(workload)) for workload in self._workloads())
-        figures = "".join(write_figure(draw_image(draw, name), name) for draw, name in named)
+        charts = ((partial(self._draw, workload), describe_errors(workload)) for workload in self._workloads())
+        figures = "".join(write_figure(draw_image(draw, name), name) for draw, name in charts)
         return write_paragraphs([self.summary]) + figures + write_table(heads, lines) + write_paragraphs(self.notes)

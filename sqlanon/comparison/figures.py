@@ -46,16 +46,16 @@ def summarize(
     """
     import pandas as pd
 
-    answers = pd.concat([_frame(one, rows) for one in found], ignore_index=True)
+    answers = pd.concat([_frame(outcome, rows) for outcome in found], ignore_index=True)
     empty = answers["truth"].isna() | (answers["truth"] == 0)
     judged = answers[~empty]
     if judged.empty:
         raise DataError("every true answer is 0 or NULL; there is no relative error to compare")
     left_out = answers.loc[empty, ["query", "figure"]].drop_duplicates()
-    told = [*notes]
+    remarks = [*notes]
     if len(left_out):
-        told.append(f"{len(left_out)} figures whose truth is 0 or NULL are left out")
-    overall = [_overall(one.candidate, judged) for one in found]
+        remarks.append(f"{len(left_out)} figures whose truth is 0 or NULL are left out")
+    overall = [_overall(outcome.candidate, judged) for outcome in found]
     overall = [line for line in overall if line["figures"]]
     published = [line for line in overall if isinstance(line["candidate"], Candidate)]
     reached = [line for line in published if line["median"] <= (question.target_error or math.inf)]
@@ -64,24 +64,24 @@ def summarize(
         if reached:
             command = _command(question, roles, max(reached, key=_strength)["candidate"])
         else:
-            told.append(_nearest(published, question.target_error))
+            remarks.append(_nearest(published, question.target_error))
     return Comparison(
         answers=answers,
-        lines=tuple(line for one in found for line in _lines(one, judged)),
+        lines=tuple(line for outcome in found for line in _lines(outcome, judged)),
         overall=tuple({**line, "candidate": line["candidate"].method, "parameter": line["candidate"].parameter}
                       for line in overall),
         summary=_summary(overall),
-        notes=tuple(dict.fromkeys(told)),
+        notes=tuple(dict.fromkeys(remarks)),
         target_error=question.target_error,
         command=command,
         strongest=_strongest(published),
     )  # fmt: skip
 
 
-def _frame(found: Found, rows: int) -> "pd.DataFrame":
+def _frame(outcome: Found, rows: int) -> "pd.DataFrame":
     import pandas as pd
 
-    candidate, lines = found.candidate, found.lines
+    candidate, lines = outcome.candidate, outcome.lines
     heads = ["query", "workload", "figure", "truth", "estimate", "low", "high", "is_count", "text"]
     frame = pd.DataFrame(lines, columns=heads)
     frame.insert(0, "parameter", candidate.parameter)
@@ -89,7 +89,7 @@ def _frame(found: Found, rows: int) -> "pd.DataFrame":
     frame["error"] = (frame["estimate"] - frame["truth"]).abs() / frame["truth"].abs()
     inside = (frame["low"] - 1e-9 <= frame["truth"]) & (frame["truth"] <= frame["high"] + 1e-9)
     frame["inside"] = inside.astype(float).where(frame["low"].notna() & frame["high"].notna())
-    frame["selectivity"] = [_band(*one, rows) for one in zip(frame["truth"], frame["is_count"], strict=True)]
+    frame["selectivity"] = [_band(*pair, rows) for pair in zip(frame["truth"], frame["is_count"], strict=True)]
     return frame
 
 
@@ -103,18 +103,18 @@ def _of(candidate: Candidate | Rival, judged: "pd.DataFrame") -> "pd.DataFrame":
     return judged[(judged["method"] == candidate.method) & (judged["parameter"] == candidate.parameter)]
 
 
-def _lines(found: Found, judged: "pd.DataFrame") -> list[dict[str, Any]]:
+def _lines(outcome: Found, judged: "pd.DataFrame") -> list[dict[str, Any]]:
     """Return a line per workload and band of one candidate."""
-    candidate, seconds = found.candidate, found.seconds
-    own = _of(candidate, judged)
+    candidate, seconds = outcome.candidate, outcome.seconds
+    answers = _of(candidate, judged)
     lines = []
-    for workload in own["workload"].unique():
+    for workload in answers["workload"].unique():
         for band in ORDER:
-            part = own[(own["workload"] == workload) & (own["selectivity"] == band)]
+            part = answers[(answers["workload"] == workload) & (answers["selectivity"] == band)]
             if len(part):
                 lines.append({
                     "method": candidate.method, "parameter": candidate.parameter, "promise": candidate.promise,
-                    "confidence": found.confidence, "estimator": candidate.estimator,
+                    "confidence": outcome.confidence, "estimator": candidate.estimator,
                     "workload": workload, "selectivity": band,
                     "queries": int(part["query"].nunique()),
                     "median_relative_error": float(part["error"].median()),
@@ -126,14 +126,14 @@ def _lines(found: Found, judged: "pd.DataFrame") -> list[dict[str, Any]]:
 
 def _overall(candidate: Candidate | Rival, judged: "pd.DataFrame") -> dict[str, Any]:
     """Return a candidate's figures over all but small counts, which are meant to be far off, where there are others."""
-    own = _of(candidate, judged)
-    if (own["selectivity"] != SMALL_COUNTS).any():
-        own = own[own["selectivity"] != SMALL_COUNTS]
+    answers = _of(candidate, judged)
+    if (answers["selectivity"] != SMALL_COUNTS).any():
+        answers = answers[answers["selectivity"] != SMALL_COUNTS]
     return {
         "candidate": candidate,
-        "figures": len(own),
-        "median": float(own["error"].median()),
-        "coverage": float(own["inside"].mean()),
+        "figures": len(answers),
+        "median": float(answers["error"].median()),
+        "coverage": float(answers["inside"].mean()),
     }
 
 

@@ -32,7 +32,7 @@ def check_folder(path: str | os.PathLike[str], overwrite: bool, read: Iterable[o
     if not target.parent.is_dir():
         raise TargetError(f"no folder {str(target.parent)!r} to write {target.name!r} in")
     if os.path.lexists(target):
-        ours = target.is_dir() and not target.is_symlink() and {one.name for one in target.iterdir()} <= set(FILES)
+        ours = target.is_dir() and not target.is_symlink() and {entry.name for entry in target.iterdir()} <= set(FILES)
         if not (overwrite and ours):
             raise TargetError(
                 f"{str(target)!r} exists; choose another {option('out')} or say {option('overwrite', True)}, which"

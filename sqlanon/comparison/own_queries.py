@@ -36,16 +36,16 @@ def read_queries(data: Microdata, path: Path) -> tuple[list[AskedQuery], list[st
         except QueryError as error:
             refused.append((line, f"line {line}: {error}"))
     together = _count_own(data, [query for _, query, _ in shapes])
-    asked = []
+    queries = []
     for place, (line, query, shape) in enumerate(shapes):
         try:
-            asked.append(AskedQuery(query, OWN, line, shape, _true_answer(data, shape, together.get(place))))
+            queries.append(AskedQuery(query, OWN, line, shape, _true_answer(data, shape, together.get(place))))
         except (QueryError, DataError) as error:
             refused.append((line, f"line {line}: {error}"))
-    told = [text for _, text in sorted(refused)]
-    if not asked:
-        raise QueryError(f"no query of {str(path)!r} can be compared: {told[0] if told else 'it holds none'}")
-    return asked, told
+    reasons = [text for _, text in sorted(refused)]
+    if not queries:
+        raise QueryError(f"no query of {str(path)!r} can be compared: {reasons[0] if reasons else 'it holds none'}")
+    return queries, reasons
 
 
 def answer_over(data: Microdata, queries: Sequence[str]) -> "Iterator[pd.DataFrame]":
@@ -61,7 +61,9 @@ def _count_own(data: Microdata, queries: Sequence[str]) -> dict[int, int]:
     if len(data.sensitive) > 1:
         return {}
     plain = dict(read_plain_counts(queries, lambda text: parse_query(text, data.quasi, data.sensitive[0])))
-    conditions = [(*one.quasi, *(("sensitive", condition) for condition in one.sensitive)) for one in plain.values()]
+    conditions = [
+        (*query.quasi, *(("sensitive", condition) for condition in query.sensitive)) for query in plain.values()
+    ]
     try:
         return dict(zip(plain, count_truths(data.renamed(), conditions), strict=True))
     except DataError:

@@ -71,9 +71,9 @@ class Candidate:
     @property
     def arguments(self) -> dict[str, Any]:
         """Return the method's own parameters."""
-        own: dict[str, Any] = {COMPARED[self.method]: self.value}
-        own |= {"k": self.rows} if self.method == "mondrian" else {}
-        return own | ({"background_from": ((self.background,),)} if self.background else {})
+        parameters: dict[str, Any] = {COMPARED[self.method]: self.value}
+        parameters |= {"k": self.rows} if self.method == "mondrian" else {}
+        return parameters | ({"background_from": ((self.background,),)} if self.background else {})
 
     @property
     def words(self) -> list[str]:
@@ -106,11 +106,11 @@ class CompareQuestion:
 
     def __post_init__(self) -> None:
         """Refuse what no data could meet."""
-        known = {**COMPARED, **RIVALS}
-        unknown = [name for name in self.methods if name not in known]
+        methods = {**COMPARED, **RIVALS}
+        unknown = [name for name in self.methods if name not in methods]
         if unknown or not self.methods:
-            told = repr(unknown[0]) if unknown else "none"
-            raise UsageError(f"compared are {', '.join(known)}; {option('methods')} names {told}")
+            method = repr(unknown[0]) if unknown else "none"
+            raise UsageError(f"compared are {', '.join(methods)}; {option('methods')} names {method}")
         _check_noise(self.noise)
         for name, values in self.strengths.items():
             if not values or any(value < 2 for value in values):
@@ -141,8 +141,8 @@ class CompareQuestion:
 
     def rivals(self) -> list[Rival]:
         """Return the rivals that are compared with them."""
-        asked = [method for method in dict.fromkeys(self.methods) if method in RIVALS]
-        return [rival for method in asked for rival in read_rivals(method, self.noise.get(RIVALS[method], ()))]
+        methods = [method for method in dict.fromkeys(self.methods) if method in RIVALS]
+        return [rival for method in methods for rival in read_rivals(method, self.noise.get(RIVALS[method], ()))]
 
 
 def _check_noise(noise: Mapping[str, tuple[float, ...]]) -> None:

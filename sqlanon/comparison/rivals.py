@@ -67,36 +67,36 @@ class Rival:
             yield from self._add_noise(asked, seed)
             return
         name = "redrawn" if self.method == "dbr" else "sampled"
-        own: dict[str, Any] = {} if self.method == "dbr" else {"share": self.value}
+        settings: dict[str, Any] = {} if self.method == "dbr" else {"share": self.value}
         text = data.workspace.render(
             f"comparison/rivals/{name}", {"microdata": data.renamed().relation}, quasi=list(data.quasi),
-            sensitive=data.sensitive[0], seed=str(seed), **own
+            sensitive=data.sensitive[0], seed=str(seed), **settings
         )  # fmt: skip
         relation = data.workspace.keep(name, text)
         other = replace(data, relation=relation, name=str(relation)[1:-1])
-        for one, found in zip(asked, answer_over(other, [query.text for query in asked]), strict=True):
-            yield self._scale(one, found)
+        for query, counts in zip(asked, answer_over(other, [query.text for query in asked]), strict=True):
+            yield self._scale(query, counts)
         data.workspace.forget([str(relation)])
 
-    def _scale(self, asked: AskedQuery, found: "pd.DataFrame") -> "pd.DataFrame":
+    def _scale(self, query: AskedQuery, counts: "pd.DataFrame") -> "pd.DataFrame":
         """Turn counts of a published table into answers; a sample's interval is the binomial's."""
-        answer = found[list(asked.shape.keys)].copy()
-        for name in asked.shape.counts:
-            answer[name] = found[name] / (self.value or 1.0)
+        answer = counts[list(query.shape.keys)].copy()
+        for name in query.shape.counts:
+            answer[name] = counts[name] / (self.value or 1.0)
             if self.value:
-                half = NORMAL_QUANTILE * (found[name] * (1 - self.value)) ** 0.5 / self.value
+                half = NORMAL_QUANTILE * (counts[name] * (1 - self.value)) ** 0.5 / self.value
                 answer[f"{name}_low"], answer[f"{name}_high"] = answer[name] - half, answer[name] + half
         return answer
 
-    def _add_noise(self, asked: Sequence[AskedQuery], seed: int) -> Iterator["pd.DataFrame"]:
+    def _add_noise(self, queries: Sequence[AskedQuery], seed: int) -> Iterator["pd.DataFrame"]:
         import numpy as np
 
         random = np.random.default_rng([seed, int(1e6 * self.value)])
         half = math.log(20) / self.value  # P(|noise| > t) = e^(-εt)
-        for one in asked:
-            answer = one.truth[list(one.shape.keys)].copy()
-            for name in sorted(one.shape.counts):
-                answer[name] = one.truth[name] + random.laplace(0.0, 1 / self.value, len(answer))
+        for query in queries:
+            answer = query.truth[list(query.shape.keys)].copy()
+            for name in sorted(query.shape.counts):
+                answer[name] = query.truth[name] + random.laplace(0.0, 1 / self.value, len(answer))
                 answer[f"{name}_low"], answer[f"{name}_high"] = answer[name] - half, answer[name] + half
             yield answer
 

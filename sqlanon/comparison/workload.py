@@ -78,43 +78,45 @@ def draw_queries(data: Microdata, wanted: int, seed: int) -> list[AskedQuery]:
     if not drawn:
         raise DataError("no row has values in a quasi column and in the sensitive one; there is nothing to ask")
     truths = count_truths(data, [conditions for _, conditions in drawn])
-    return [_name_count(*one, truth) for one, truth in zip(drawn, truths, strict=True)]
+    return [_name_count(*pair, truth) for pair, truth in zip(drawn, truths, strict=True)]
 
 
-def _draw_sets(data: Microdata, wanted: int, random: "np.random.Generator") -> list[Conditions]:
+def _draw_sets(data: Microdata, count: int, random: "np.random.Generator") -> list[Conditions]:
     """Draw predicates of Anatomy's paper: qd quasi columns, a sensitive one, ceil(|A| s^(1/(qd+1))) values of each."""
     names = (*data.quasi, *data.sensitive)
-    read = {name: data.frame("domain", column=name, most=MOST_VALUES + 1)["value_text"].tolist() for name in names}
-    domains = {name: values for name, values in read.items() if 0 < len(values) <= MOST_VALUES}
+    value_texts = {
+        name: data.frame("domain", column=name, most=MOST_VALUES + 1)["value_text"].tolist() for name in names
+    }
+    domains = {name: values for name, values in value_texts.items() if 0 < len(values) <= MOST_VALUES}
     quasi = [name for name in data.quasi if name in domains]
     sensitive = [name for name in data.sensitive if name in domains]
     if not quasi or not sensitive:
         return []
-    most, found = min(MOST_QUASI, len(quasi)), []
-    for number in range(wanted):
+    most, sets = min(MOST_QUASI, len(quasi)), []
+    for number in range(count):
         qd, selectivity = 1 + number % most, SELECTIVITIES[number // most % len(SELECTIVITIES)]
         drawn = [*random.choice(quasi, qd, replace=False), random.choice(sensitive)]
         terms = []
         for name in map(str, drawn):
             size = math.ceil(len(domains[name]) * selectivity ** (1 / (qd + 1)))
-            chosen = random.choice(len(domains[name]), size, replace=False)
-            values = ", ".join(_constant(data, name, domains[name][place]) for place in chosen)
+            places = random.choice(len(domains[name]), size, replace=False)
+            values = ", ".join(_constant(data, name, domains[name][place]) for place in places)
             terms.append((name, Sql(f"{ident(name)} in ({values})")))
-        found.append(tuple(terms))
-    return found
+        sets.append(tuple(terms))
+    return sets
 
 
-def _draw_conjunctions(data: Microdata, wanted: int, seed: int, random: "np.random.Generator") -> list[Conditions]:
+def _draw_conjunctions(data: Microdata, count: int, seed: int, random: "np.random.Generator") -> list[Conditions]:
     """Draw predicates of SPLU's paper, A1 = v1 ∧ … ∧ SA = s, as rows would: every query has an answer."""
     most = min(MOST_QUASI, len(data.quasi))
-    turns = min(MOST_DRAWS, wanted)
+    turns = min(MOST_DRAWS, count)
     different: dict[Conditions, None] = {}
     for turn in range(turns):
         drawn = [*random.choice(data.quasi, 1 + turn % most, replace=False), random.choice(data.sensitive)]
         names = [str(name) for name in drawn]
-        share = (wanted - len(different)) // (turns - turn)
-        found = data.frame("conjunction", columns=names, seed=f"{seed}/{turn}", most=share)
-        for row in found[names].itertuples(index=False):
+        share = (count - len(different)) // (turns - turn)
+        frame = data.frame("conjunction", columns=names, seed=f"{seed}/{turn}", most=share)
+        for row in frame[names].itertuples(index=False):
             pairs = zip(names, row, strict=True)
             terms = ((name, Sql(f"{ident(name)} = {_constant(data, name, text)}")) for name, text in pairs)
             different[tuple(terms)] = None
@@ -139,7 +141,7 @@ def count_truths(data: Microdata, queries: Sequence[Conditions]) -> list[int]:
     try:
         rows.load()
         for masks in make_ahead(map(rows.mask, cut(queries, WORD))):
-            hits = [own.sum(axis=0) for _, own in rows.count_hits(masks)] or [np.zeros(masks.queries)]
+            hits = [part_hits.sum(axis=0) for _, part_hits in rows.count_hits(masks)] or [np.zeros(masks.queries)]
             counts += (int(count) for count in np.sum(hits, axis=0))
     finally:
         rows.close()
