@@ -20,8 +20,8 @@ class _Methods(Mapping[str, "Method[Any]"]):
     """Load a method when it is first asked for: whoever has a release needs the one that made it."""
 
     def __getitem__(self, name: str) -> "Method[Any]":
-        found: Method[Any] = getattr(import_module(MODULES[name]), name.upper())
-        return found
+        method: Method[Any] = getattr(import_module(MODULES[name]), name.upper())
+        return method
 
     def __iter__(self) -> Iterator[str]:
         return iter(MODULES)

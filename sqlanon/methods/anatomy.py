@@ -79,8 +79,8 @@ class OneColumn(Grouped):
     @property
     def recorded(self) -> Mapping[str, Mapping[str, object]]:
         """Return nothing for the share of rows that might be left out; how many values more than l groups have."""
-        known = self.request.following
-        reserve = {"reserve": known.reserve} if known is not None and known.reserve else {}
+        release = self.request.following
+        reserve = {"reserve": release.reserve} if release is not None and release.reserve else {}
         return {"max_suppressed": reserve}
 
 

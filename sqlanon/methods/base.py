@@ -184,7 +184,7 @@ class Method(Generic[D]):
         """Return the method's own parameters, by name."""
         # the sensitive column is declared by each method: one takes a name, another several
         shared = {*RequestOptions.__annotations__, "sensitive"}
-        return {name: known for name, known in self._declared.items() if name not in shared}
+        return {name: parameter for name, parameter in self._declared.items() if name not in shared}
 
     @property
     def arguments(self) -> dict[str, Parameter]:
@@ -200,11 +200,11 @@ class Method(Generic[D]):
     @property
     def parameters_schema(self) -> Schema:
         """Return the JSON schema of the manifest's `parameters`; early releases say less than those of today."""
-        own = {name: parameter.schema for name, parameter in self.parameters.items() if parameter.kind.recorded}
+        schemas = {name: parameter.schema for name, parameter in self.parameters.items() if parameter.kind.recorded}
         shared = {name: self._declared[name].schema for name in SHARED if name in self._declared}
         shared["rows_per_person"] = json_schema.word(*PERSONS)
         ledger = {"release": json_schema.whole(1), "chain": json_schema.text("[0-9a-f]{16}")} if self.followed else {}
-        every = {**own, **self.recorded, **ledger, **shared, "adopted": json_schema.word(True)}
+        every = {**schemas, **self.recorded, **ledger, **shared, "adopted": json_schema.word(True)}
         return json_schema.record({}, {name: schema for name, schema in every.items() if schema is not None})
 
     def refuse_dialect(self, dialect: str) -> None:
@@ -233,8 +233,8 @@ class Method(Generic[D]):
         """
         self.refuse_many(request.roles.quasi)
         values = {name: given.get(name, parameter.default) for name, parameter in self.parameters.items()}
-        for name, known in self.parameters.items():
-            known.check(values[name])
+        for name, parameter in self.parameters.items():
+            parameter.check(values[name])
         # files to keep are the publisher's affair, and decide nothing of the plan
         decided = {name: value for name, value in values.items() if name != self.saved}
         design = replace(self.design(request, **decided), prefix=prefix)
@@ -259,15 +259,15 @@ class Method(Generic[D]):
 
     def _built(self, design: D, secret: Sql, values: Mapping[str, Any]) -> tuple[Any, Publication]:
         """Render the steps of both phases; a template of the second may read what the first made."""
-        known = design.request.following
-        steps, outputs = (self.steps, self.outputs) if known is None else (self.followed, self.followed_outputs)
+        release = design.request.following
+        steps, outputs = (self.steps, self.outputs) if release is None else (self.followed, self.followed_outputs)
         first = [step for function in steps for step in function(design)]
         second = [step for function in outputs for step in function(design)]
         # both phases are rendered together, so that a value that no step reads is found wherever it stands
-        given = {"key": secret, **(known.relations if known is not None else {})}
-        given |= {name: relation_name(design.prefix, name) for name in design.figures}
-        linked = self.linked(design) if known is None else ()
-        built = build((*first, *second, *linked), design.values, design.prefix, given)
+        relations = {"key": secret, **(release.relations if release is not None else {})}
+        relations |= {name: relation_name(design.prefix, name) for name in design.figures}
+        linked = self.linked(design) if release is None else ()
+        built = build((*first, *second, *linked), design.values, design.prefix, relations)
         published, compared = built[len(first) : len(first) + len(second)], built[len(first) + len(second) :]
         publication = Publication(
             outputs=cast(tuple[Statement, ...], published),
@@ -275,7 +275,7 @@ class Method(Generic[D]):
             columns=design.columns,
             guarantee=design.guarantee,
             learned=design.learned,
-            linked=_link(cast(tuple[Statement, ...], compared), design.prefix, given.get(LAYOUT)),
+            linked=_link(cast(tuple[Statement, ...], compared), design.prefix, relations.get(LAYOUT)),
         )
         return built[: len(first)], publication
 

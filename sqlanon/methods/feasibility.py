@@ -86,8 +86,8 @@ def refuse_infeasible(asked: Size) -> Callable[[Row], None]:
         refuse_missing(row, asked.column, asked.refuse_nulls)
         count, largest = row["row_count"], row["largest_count"]
         if asked.size > count:
-            told = TOO_FEW_ROWS.format(parameter=asked.parameter, size=asked.size, row_count=count)
-            raise DataError(told, about=[asked.parameter])
+            message = TOO_FEW_ROWS.format(parameter=asked.parameter, size=asked.size, row_count=count)
+            raise DataError(message, about=[asked.parameter])
         # Anatomy, section 5: an l-diverse partition exists exactly where no value fills more than 1/l of the rows
         if largest > count // asked.size:
             raise DataError(_infeasible(asked, row), about=[asked.parameter])
@@ -108,38 +108,38 @@ def infeasible_guards(asked: Size) -> tuple[Guard, ...]:
     )
 
 
-def _infeasible(asked: Size, row: Row) -> str:
+def _infeasible(size: Size, row: Row) -> str:
     count, largest = row["row_count"], row["largest_count"]
     # the largest size that the most frequent value leaves room for
     feasible = count // largest
     reason = NOT_POSSIBLE + (POSSIBLE_UP_TO if feasible >= 2 else NEVER_POSSIBLE)
-    return "; ".join([reason, *_ways_out(asked, row, feasible)]).format(
-        parameter=asked.parameter,
-        size=asked.size,
-        column=repr(asked.column),
+    return "; ".join([reason, *_ways_out(size, row, feasible)]).format(
+        parameter=size.parameter,
+        size=size.size,
+        column=repr(size.column),
         # a value of the data is named only where the publisher said so: messages end in logs
-        value=f" ({row['largest_value']!r})" if asked.show_values else "",
+        value=f" ({row['largest_value']!r})" if size.show_values else "",
         largest_count=largest,
         row_count=count,
         share=f"{largest / count:.1%}",
-        allowed=count // asked.size,
+        allowed=count // size.size,
         feasible=feasible,
         without=_without_largest(row),
         left_over=f"{_least_left_over(row):.1%}",
     )
 
 
-def _ways_out(asked: Size, row: Row, feasible: int) -> list[str]:
+def _ways_out(size: Size, row: Row, feasible: int) -> list[str]:
     """Return what this data allows instead, each computed from its counts: nothing that does not help is advised."""
     ways = []
     if _without_largest(row) > max(1, feasible):
         ways.append(WITHOUT_MISSING if row["largest_missing"] else WITHOUT)
     # a group needs that many different values, however many rows are left over
-    if asked.only and row["value_count"] >= asked.size and _least_left_over(row) <= MOST_ADVISED:
+    if size.only and row["value_count"] >= size.size and _least_left_over(row) <= MOST_ADVISED:
         ways.append(LEAVES_OVER)
     if feasible < 2 and row["value_count"] > 1:
         ways.append(INSTEAD)
-    return [*ways, NO_HELP if asked.parameter == "l" else "merging values makes none rarer"]
+    return [*ways, NO_HELP if size.parameter == "l" else "merging values makes none rarer"]
 
 
 def _without_largest(row: Row) -> int:

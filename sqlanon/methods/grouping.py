@@ -83,12 +83,12 @@ def select_rows(design: Design) -> Steps:
     """Return the steps that end in `population`: the rows to publish, under names of our own."""
     request = design.request
     roles, source = request.roles, request.source
-    named = (
+    columns = (
         *zip(roles.quasi, quasi_names(request), strict=True),
         *zip(roles.identifier, identifier_names(request), strict=True),
         *zip(roles.sensitive, sensitive_names(request), strict=True),
     )
-    selected = [(source.expression(column), name) for column, name in named]
+    selected = [(source.expression(column), name) for column, name in columns]
     if identity_names(request) == ("row_number",):
         # with a key of our own any unique numbering tells rows apart, and costs no hash of the whole row
         selected.append((source.numbering, "row_number"))
@@ -103,9 +103,9 @@ def leave_out_nulls(request: Request, sensitive: tuple[str, ...], rows: str = "s
     reads = {"source": rows}
     if request.nulls != "drop":
         return (Step("methods/grouping/everyone", "view", yields="population", reads=reads),)
-    known = {"sensitive_columns": sensitive}
+    values = {"sensitive_columns": sensitive}
     return (
-        Step("methods/grouping/known", "view", yields="population", values=known, reads=reads),
+        Step("methods/grouping/known", "view", yields="population", values=values, reads=reads),
         Step("methods/grouping/dropped", "query", reads=reads, dropped="dropped_rows", note=_describe_dropped),
     )
 
@@ -179,10 +179,10 @@ def draw_from(design: Grouping, value: str, population: str = "", kind: Kind = "
     # a draw is made here, so it is not carried from before
     extra = [name for name in attribute.carried if name not in attribute.draws]
     values: dict[str, object] = {"drawn_columns": (*extra, value)}
-    template, rows, told = draws.which_draws(request, attribute.draws, bool(counts))
+    template, rows, draw_values = draws.which_draws(request, attribute.draws, bool(counts))
     if request.draws != "random":  # the engine's own generator needs no key
         values["row_purpose"] = f"{attribute.purpose}/row/"
-    values |= told
+    values |= draw_values
     # numbers are read where nothing else has to be
     reads = {rows: population or rows, "numbered": "population", "counts": counts}
     return (Step(template, kind, "drawn", values=values, suffix=attribute.suffix, reads=reads),)
@@ -220,8 +220,8 @@ def code_rows_of(design: Grouping, rows: str, columns: tuple[str, ...]) -> tuple
     """Return the step that gives the rows in the relation `rows` the code of their value, beside these columns."""
     request = design.request
     # the values that a ledger knows may be none though today's are not: only without one is NULL no value
-    known = {"nulls_are_values": request.nulls == "value" or request.following is not None}
-    coded = {"coded_columns": tuple(dict.fromkeys(columns)), **known}
+    nulls = {"nulls_are_values": request.nulls == "value" or request.following is not None}
+    coded = {"coded_columns": tuple(dict.fromkeys(columns)), **nulls}
     return (Step("methods/grouping/coded", "view", suffix=design.attribute.suffix, reads={"rows": rows}, values=coded),)
 
 
@@ -250,18 +250,18 @@ def seat_coded(design: Grouping) -> Steps:
 
 def _seat(design: Grouping, rows: str) -> Steps:
     attribute = design.attribute
-    suffix, read = attribute.suffix, {"drawn": rows}
+    suffix, reads = attribute.suffix, {"drawn": rows}
     placed: dict[str, object] = {"carried": attribute.carried}
     seated = {**placed, "ties": tie_names(design.request)}
     positioned: Steps = (
         # a window over a whole value would not spill: shards of its draws bound what is held at once
-        Step("methods/grouping/shard", suffix=suffix, reads=read),
-        Step("methods/grouping/positioned", suffix=suffix, reads=read, values=seated),
+        Step("methods/grouping/shard", suffix=suffix, reads=reads),
+        Step("methods/grouping/positioned", suffix=suffix, reads=reads, values=seated),
     )
     if design.sorts_rows:
         by_number = "methods/grouping/positioned_by_number"
         positioned = (
-            Step("methods/grouping/ordered", suffix=suffix, reads=read, values=seated),
+            Step("methods/grouping/ordered", suffix=suffix, reads=reads, values=seated),
             Step("methods/grouping/first_row", suffix=suffix),
             Step(by_number, "view", "positioned", suffix=suffix, values=placed),
         )

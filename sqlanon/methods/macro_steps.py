@@ -106,9 +106,9 @@ def column_refusals(names: str, role: str) -> list[Refusal]:
     """Refuse columns that the table does not have, NULL where a choice belongs, and a column in two roles."""
     lowered = f"list_transform(cast({names} as varchar[]), lambda name: lower(name))"
     # a macro knows the table's columns only when it runs: names are compared inside the query
-    asked = f"list_append(cast({names} as varchar[]), {SENSITIVE})"
+    all_names = f"list_append(cast({names} as varchar[]), {SENSITIVE})"
     missing = (
-        f"list_filter({asked}, lambda name: name is null or"
+        f"list_filter({all_names}, lambda name: name is null or"
         " not list_contains(list_transform(names, lambda other: lower(other)), lower(name)))"
     )
     listed = {"missing": _listed(missing), "columns": _listed("names")}
@@ -171,9 +171,9 @@ def null_refusals(fields: dict[str, str]) -> list[Refusal]:
 
 def key_refusal(draws: bool) -> list[Refusal]:
     """Refuse a key that is missing or is none; draws: whether there is a way without."""
-    held = "coalesce(regexp_full_match(cast(getvariable('sqlanon_key') as varchar), '[0-9a-fA-F]{64}'), false)"
+    condition = "coalesce(regexp_full_match(cast(getvariable('sqlanon_key') as varchar), '[0-9a-fA-F]{64}'), false)"
     keyed, advice = ("draws = 'keyed' and ", "; or say draws := 'random'") if draws else ("", "")
-    return [(Sql(f"{keyed}not {held}"), write_message(NO_KEY + advice, {}))]
+    return [(Sql(f"{keyed}not {condition}"), write_message(NO_KEY + advice, {}))]
 
 
 def no_block() -> Refusal:

@@ -26,8 +26,8 @@ class WholePerColumn(Kind):
         for text in given:
             # a column's name may hold commas and equals signs: split only where that is unambiguous
             for part in [text] if text.count("=") == 1 else text.split(","):
-                name, found, number = part.rpartition("=")
-                if not found or not name.strip() or not is_whole(number):
+                name, equals, number = part.rpartition("=")
+                if not equals or not name.strip() or not is_whole(number):
                     raise UsageError(f"{option} {part!r} is neither a whole number nor COLUMN=NUMBER")
                 _refuse_repeated(option, name.strip(), numbers)
                 numbers[name.strip()] = int(number)
@@ -44,7 +44,7 @@ class WholePerColumn(Kind):
         nodes = reader.by_column(node, name)
         if nodes is None:
             return reader.typed(node, name, ("int",))
-        return {column: reader.typed(one, f"{name} of {column}", ("int",)) for column, one in nodes.items()}
+        return {column: reader.typed(item, f"{name} of {column}", ("int",)) for column, item in nodes.items()}
 
     def schema(self, limits: Schema) -> Schema:
         """Return the schema of a number for each sensitive column: a manifest says it of all."""
@@ -101,7 +101,7 @@ class ColumnSets(Kind):
 
     def load(self, reader: JobReader, node: Any, name: str) -> tuple[tuple[str, ...], ...]:
         """Read one set, or a list of them."""
-        return tuple(reader.columns(one, name) for one in reader.several(node))
+        return tuple(reader.columns(item, name) for item in reader.several(node))
 
 
 class Tables(Kind):
@@ -120,7 +120,7 @@ class Tables(Kind):
 
     def load(self, reader: JobReader, node: Any, name: str) -> tuple[Beside, ...]:
         """Read one table or a list of them: a name, or a file beside the job."""
-        return tuple(Beside(reader.place(one, name)) for one in reader.several(node))
+        return tuple(Beside(reader.place(item, name)) for item in reader.several(node))
 
 
 class TableByColumn(Kind):
@@ -152,7 +152,7 @@ class TableByColumn(Kind):
         if nodes is None:
             reader.refuse(node, f"{name} is a mapping of columns")
         return {
-            column: parameter_table(reader.file(one, f"{name} of {column}")) for column, one in (nodes or {}).items()
+            column: parameter_table(reader.file(item, f"{name} of {column}")) for column, item in (nodes or {}).items()
         }
 
 
@@ -216,5 +216,5 @@ def _path(path: Any) -> Path:
 
 def _refuse_repeated(option: str, name: str, before: Mapping[str, object]) -> None:
     """Refuse a name that was given before, in whatever case."""
-    if name.lower() in (known.lower() for known in before):
+    if name.lower() in (previous_name.lower() for previous_name in before):
         raise UsageError(f"{option} is given twice for {name!r}")

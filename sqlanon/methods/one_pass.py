@@ -38,14 +38,14 @@ def order_blocks(design: Grouping, first_cell: Sql, frequency: str = "frequency"
 
     frequency: the relation that says where a value's rows go.
     """
-    asked = {
+    values = {
         "first_cell": first_cell,
         "own_draws": draws.are_of_one_engine(design.request),
         "block_purpose": f"{design.attribute.purpose}/block/",
         # what `publish_st` reads; other engines join every row with the block, which they keep small
         "told_columns": ("row_count", "first_number") if _by_runs(design.request) else (),
     }
-    return (Step(f"{FOLDER}/block", values=asked, reads={"frequency": frequency}),)
+    return (Step(f"{FOLDER}/block", values=values, reads={"frequency": frequency}),)
 
 
 def form_groups(design: Grouping) -> Steps:

@@ -41,21 +41,21 @@ def measure(request: Request) -> tuple[Statement, Row] | None:
 
 def layout_of(request: Request) -> Layout | None:
     """Return how the quasi values lie in one number; None where nothing is known of them, or they do not fit."""
-    found, places = request.measured, range(1, len(request.roles.quasi) + 1)
-    if not found:
+    figures, places = request.measured, range(1, len(request.roles.quasi) + 1)
+    if not figures:
         return None
-    ranges = [(int(found[f"least_{place}"] or 0), int(found[f"most_{place}"] or 0)) for place in places]
+    ranges = [(int(figures[f"least_{place}"] or 0), int(figures[f"most_{place}"] or 0)) for place in places]
     bits = [(most - least + 1).bit_length() for least, most in ranges]
     # there are fewer groups than rows
-    group_bits = int(found["row_count"]).bit_length()
+    group_bits = int(figures["row_count"]).bit_length()
     # where the ends of a range are as large, their difference may be none of the numbers
     if sum(bits) + group_bits > MOST_BITS or any(max(abs(least), abs(most)) >= 2**MOST_BITS for least, most in ranges):
         return None
     layout = {"groups": 2**group_bits}
     for place, (least, _), width in zip(places, ranges, bits, strict=True):
         behind = sum(bits[place:]) + group_bits
-        named = {"least": least, "missing": 2**width - 1, "span": 2**width, "unit": 2**behind}
-        layout |= {f"{name}_{place}": number for name, number in named.items()}
+        numbers = {"least": least, "missing": 2**width - 1, "span": 2**width, "unit": 2**behind}
+        layout |= {f"{name}_{place}": number for name, number in numbers.items()}
     return layout
 
 

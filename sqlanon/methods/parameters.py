@@ -100,10 +100,10 @@ class Parameter:
 
     def check(self, value: Any) -> None:
         """Raise UsageError where no data could meet the value, or one of several values."""
-        for one in value.values() if isinstance(value, Mapping) else (value,):
-            fault = self._fault(one)
+        for item in value.values() if isinstance(value, Mapping) else (value,):
+            fault = self._fault(item)
             if fault:
-                raise UsageError(fault.format(value=one, option=self.mark), about=[self.name])
+                raise UsageError(fault.format(value=item, option=self.mark), about=[self.name])
 
     def _fault(self, value: Any) -> str:
         outside = self.within.fault(value) if self.within is not None and value is not None else ""
@@ -123,14 +123,14 @@ def types_of(options: type) -> dict[str, Any]:
 
 
 def _annotated(options: type) -> dict[str, tuple[Any, Parameter]]:
-    found = {}
+    parameters = {}
     for name, hint in get_type_hints(options, include_extras=True).items():
         # Required[…] says that it has to be given, which the default says as well
         inner = get_args(hint)[0] if get_origin(hint) is Required else hint
         assert get_origin(inner) is Annotated, f"{options.__name__}.{name} declares no Parameter"
         kind, parameter = get_args(inner)
-        found[name] = (kind, parameter)
-    return found
+        parameters[name] = (kind, parameter)
+    return parameters
 
 
 def checked(parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -144,7 +144,7 @@ def checked(parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> di
     missing = [name for name, parameter in parameters.items() if parameter.required and name not in given]
     if missing:
         raise TypeError(f"missing keyword arguments: {', '.join(missing)}")
-    return read_given(parameters, given, lambda known, value: known.kind.check(known.name, value))
+    return read_given(parameters, given, lambda parameter, value: parameter.kind.check(parameter.name, value))
 
 
 def read_given(

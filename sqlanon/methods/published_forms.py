@@ -36,8 +36,8 @@ def one_column(
 
     Which other columns there are stands beside the roles: rows may be left out for want of their values.
     """
-    named = sensitive_tables(manifest)
-    first, others = next(iter(named.values())), [name for name in named if name != column]
-    own = {name: relation for name, relation in tables.items() if name not in named.values()}
+    table_names = sensitive_tables(manifest)
+    first, others = next(iter(table_names.values())), [name for name in table_names if name != column]
+    shared_tables = {name: relation for name, relation in tables.items() if name not in table_names.values()}
     columns = {**manifest["columns"], "sensitive": [column], "beside": others}
-    return {**own, first: tables[named[column]]}, {**manifest, "columns": columns}
+    return {**shared_tables, first: tables[table_names[column]]}, {**manifest, "columns": columns}

@@ -69,9 +69,9 @@ NOBODY = "nobody of the source can be shown: {waiting} of {row_count} rows wait 
 
 def following(design: Design) -> Following:
     """Return what the plan takes from the ledger."""
-    known = design.request.following
-    assert known is not None, "these steps belong to a release under a ledger"
-    return known
+    release = design.request.following
+    assert release is not None, "these steps belong to a release under a ledger"
+    return release
 
 
 def carried_attribute(attribute: Attribute, release: Following) -> Attribute:
@@ -119,20 +119,20 @@ def match_persons(design: Grouping) -> Steps:
 
 def match_members(design: Grouping, signature: tuple[str, ...]) -> Steps:
     """Return `match_persons` for groups whose members have the values of these quasi columns in common."""
-    named: dict[str, object] = {"quasi_names": quasi_names(design.request)}
+    names: dict[str, object] = {"quasi_names": quasi_names(design.request)}
     release, takes = following(design), {"takes_nulls": design.request.nulls != "drop"}
-    arrived = Step("methods/republication/arrived", "view", values={**named, **takes})
+    arrived = Step("methods/republication/arrived", "view", values={**names, **takes})
     return (
         *identify_rows(design),
-        Step("methods/republication/met", "view", values={**named, "class_names": signature, "person_purpose": PERSON}),
-        Step("methods/republication/matched", values={**named, "mover_columns": release.mover_columns}),
+        Step("methods/republication/met", "view", values={**names, "class_names": signature, "person_purpose": PERSON}),
+        Step("methods/republication/matched", values={**names, "mover_columns": release.mover_columns}),
         Step(
             "methods/republication/turnover",
             "query",
             refuse=_refuse_turnover(design),
             note=None if release.is_first else _describe_turnover(design),
         ),
-        *(moves.meet_movers(design, named, takes, signature) if release.mover_columns else (arrived,)),
+        *(moves.meet_movers(design, names, takes, signature) if release.mover_columns else (arrived,)),
     )
 
 
@@ -142,9 +142,9 @@ def _refuse_turnover(design: Grouping) -> Callable[[Row], None]:
 
     def refuse(row: Row) -> None:
         refuse_missing(row, column, refuses)
-        before, left = row["published_before"], row["left_source"]
-        if not losses and left and left >= MOST_LOST * before:
-            raise DataError(LOST.format(**row, share=left / before), about=["expect_departures"])
+        before, departures = row["published_before"], row["left_source"]
+        if not losses and departures and departures >= MOST_LOST * before:
+            raise DataError(LOST.format(**row, share=departures / before), about=["expect_departures"])
 
     return refuse
 
@@ -194,9 +194,9 @@ def group_arrivals(design: Grouping) -> Steps:
         },
     )
     # the first release finds a group for everybody, or says what would; later ones let rows wait
-    counted = (tally, feasible) if release.is_first else (moves.tally_movers(rows) if release.mover_columns else tally,)
+    counts = (tally, feasible) if release.is_first else (moves.tally_movers(rows) if release.mover_columns else tally,)
     drawn = draw_from(design, "sensitive", rows)
-    return (*gathered, *counted, *drawn, frequency, *seat_rows(design), *form_groups(design))
+    return (*gathered, *counts, *drawn, frequency, *seat_rows(design), *form_groups(design))
 
 
 def call_arrivals(design: Grouping) -> tuple[Steps, str]:
@@ -244,14 +244,14 @@ def _describe_gathering(row: Row) -> str:
 
 def settle_rows(design: Grouping) -> Steps:
     """Return the steps that end in `settled`, who is shown with which group, and `next_person`, the ledger after."""
-    named: dict[str, object] = {"quasi_names": quasi_names(design.request)}
+    names: dict[str, object] = {"quasi_names": quasi_names(design.request)}
     release = following(design)
     keeps = {"keeps_changed": release.changed == "keep"}
     return (
         *(moves.keep_apart(design) if release.mover_columns else ()),
         Step("methods/republication/next_value"),
-        Step("methods/republication/entered", values={**named, "mover_columns": release.mover_columns}),
-        Step("methods/republication/settled", values={**named, **keeps}),
+        Step("methods/republication/entered", values={**names, "mover_columns": release.mover_columns}),
+        Step("methods/republication/settled", values={**names, **keeps}),
         *close_ledger(design),
         *(moves.account(design) if release.mover_columns else ()),
         Step("methods/republication/line"),

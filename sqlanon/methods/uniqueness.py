@@ -42,12 +42,12 @@ def _may_be_unique(request: Request, column: str) -> bool:
 
     Where its range was measured, whole numbers in it are no more than it has room for.
     """
-    found = request.measured
-    if not found or request.nulls == "drop":  # what was measured are all rows
+    figures = request.measured
+    if not figures or request.nulls == "drop":  # what was measured are all rows
         return True
     place = request.roles.quasi.index(column) + 1
-    room = int(found[f"most_{place}"] or 0) - int(found[f"least_{place}"] or 0) + 1
-    return room >= NEARLY * int(found[f"known_{place}"])
+    room = int(figures[f"most_{place}"] or 0) - int(figures[f"least_{place}"] or 0) + 1
+    return room >= NEARLY * int(figures[f"known_{place}"])
 
 
 def refuse_identifiers(numbers: Mapping[str, int]) -> Callable[[Row], None]:
@@ -55,17 +55,17 @@ def refuse_identifiers(numbers: Mapping[str, int]) -> Callable[[Row], None]:
 
     def refuse(row: Row) -> None:
         for column, number in numbers.items():
-            known, distinct = row[f"known_{number}"], row[f"distinct_{number}"]
+            count, distinct = row[f"known_{number}"], row[f"distinct_{number}"]
             # a value here and there, as of a remark, identifies few: of an identifier most rows have one
-            if FEW <= known == distinct and 2 * known > row["row_count"]:
-                raise DataError(AN_IDENTIFIER.format(column=repr(column), known=f"{known:,}"), about=[column])
+            if FEW <= count == distinct and 2 * count > row["row_count"]:
+                raise DataError(AN_IDENTIFIER.format(column=repr(column), known=f"{count:,}"), about=[column])
 
     return refuse
 
 
 def _guard(column: str, number: int) -> Guard:
-    known = f"known_{number}"
-    condition = f"{known} >= {FEW} and {known} = distinct_{number} and 2 * {known} > row_count"
+    count = f"known_{number}"
+    condition = f"{count} >= {FEW} and {count} = distinct_{number} and 2 * {count} > row_count"
     return Guard(condition, f"the quasi column {column!r} has a value of its own in each row: it identifies people")
 
 

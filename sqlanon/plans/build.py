@@ -43,9 +43,9 @@ class _Builder:
         """Render one step; what it yields stands from now on."""
         head = template_header(step.template)
         inputs = {name: step.reads.get(name, name) for name in head.inputs}
-        known = {**self.values, **step.values}
+        values = {**self.values, **step.values}
         missing = [name for name in inputs.values() if name not in self.relations]
-        missing += [name for name in head.parameters if name not in known]
+        missing += [name for name in head.parameters if name not in values]
         if missing:
             raise TemplateError(f"step {step.name}: nothing yields {missing}")
         # by identity: two steps may take equal values, and each has to be read
@@ -53,7 +53,7 @@ class _Builder:
         sql = render(
             step.template,
             **{name: self.relations[source] for name, source in inputs.items()},
-            **{name: known[name] for name in head.parameters},
+            **{name: values[name] for name in head.parameters},
         )
         relation = Sql("") if step.kind == "query" else relation_name(self.prefix, step.name)
         if relation:
@@ -68,19 +68,21 @@ class _Builder:
         kinds = [step.kind for step in repeat.body]
         if repeat.state not in self.relations or "query" in kinds or kinds[-1] != "table":
             raise TemplateError(f"loop {repeat.name}: its state stands before it, and its body ends in a table")
-        left, before = self.step(repeat.left), dict(self.relations)
+        rest, before = self.step(repeat.left), dict(self.relations)
         body = tuple(self.step(step) for step in repeat.body)
         # what a turn made is forgotten, as the runner drops it
         self.relations = before
         statements = tuple(step for step in body if isinstance(step, Statement))
-        assert isinstance(left, Report), "what is left is a query"
-        return Loop(repeat.name, str(self.relations[repeat.state]), statements, left, repeat.limit)
+        assert isinstance(rest, Report), "what is left is a query"
+        return Loop(repeat.name, str(self.relations[repeat.state]), statements, rest, repeat.limit)
 
     def finish(self, steps: Sequence[Step | Repeat]) -> None:
         """Refuse values that no step has read."""
         singles = [
             single for step in steps for single in ((*step.body, step.left) if isinstance(step, Repeat) else (step,))
         ]
-        given = {(id(known), name) for known in (self.values, *(step.values for step in singles)) for name in known}
-        if given - self.read:
-            raise TemplateError(f"no step reads {sorted(name for _, name in given - self.read)}")
+        entries = {
+            (id(values), name) for values in (self.values, *(step.values for step in singles)) for name in values
+        }
+        if entries - self.read:
+            raise TemplateError(f"no step reads {sorted(name for _, name in entries - self.read)}")

@@ -68,7 +68,7 @@ def faults(schema: Schema, value: Any, names: Mapping[str, Collection[str]], pat
     names: the published columns by role.
     """
     if "anyOf" in schema:
-        if not any(next(faults(one, value, names), None) is None for one in schema["anyOf"]):
+        if not any(next(faults(choice, value, names), None) is None for choice in schema["anyOf"]):
             yield path
     elif not _is_plain(schema, value) or ("columnOf" in schema and value not in names.get(schema["columnOf"], ())):
         yield path
@@ -86,11 +86,11 @@ def _member_faults(
     yield from ((*path, name) for name in schema.get("required", ()) if name not in value)
     for name, member in value.items():
         wrong_name = next(faults(schema.get("propertyNames", {}), name, names), None) is not None
-        known = properties.get(name, other)
-        if wrong_name or known is False:
+        member_schema = properties.get(name, other)
+        if wrong_name or member_schema is False:
             yield (*path, name)
-        elif known is not True:
-            yield from faults(known, member, names, (*path, name))
+        elif member_schema is not True:
+            yield from faults(member_schema, member, names, (*path, name))
 
 
 def _is_plain(schema: Schema, value: Any) -> bool:
@@ -99,7 +99,7 @@ def _is_plain(schema: Schema, value: Any) -> bool:
     if kinds and not any(_KINDS[kind](value) for kind in ([kinds] if isinstance(kinds, str) else kinds)):
         return False
     # 1 equals 1.0 and True in Python
-    if "enum" in schema and not any(type(one) is type(value) and one == value for one in schema["enum"]):
+    if "enum" in schema and not any(type(choice) is type(value) and choice == value for choice in schema["enum"]):
         return False
     if isinstance(value, str):
         fits = "pattern" not in schema or _pattern(schema["pattern"]).fullmatch(value)

@@ -38,18 +38,18 @@ class Source:
 
     def expression(self, column: str) -> Sql:
         """Return the SQL that reads one column."""
-        read = f"cast({ident(column)} as {self.casts[column]})" if column in self.casts else ident(column)
-        return Sql(f'{read} collate "C"' if column in self.texts else read)
+        sql = f"cast({ident(column)} as {self.casts[column]})" if column in self.casts else ident(column)
+        return Sql(f'{sql} collate "C"' if column in self.texts else sql)
 
     def note_lacking(self, columns: Iterable[str]) -> list[str]:
         """Say which of the columns are NULL in the rows of files that lack them."""
         names = {name.lower() for name in columns}
-        told = [
+        parts = [
             f"{name!r} ({lacking:,} of {files:,} files)"
             for name, (lacking, files) in self.lacking.items()
             if name.lower() in names
         ]
-        return [f"NULL stands in the rows of files that lack a column: {', '.join(told)}"] if told else []
+        return [f"NULL stands in the rows of files that lack a column: {', '.join(parts)}"] if parts else []
 
 
 @dataclass(frozen=True)
@@ -302,8 +302,8 @@ class Plan:
     def notes(self, reports: Mapping[str, Row]) -> list[str]:
         """Return what the reports have to tell the publisher."""
         telling = [step for step in self.steps if isinstance(step, Report)]
-        told = [step.note(reports[step.statement.name]) for step in telling if step.note is not None]
-        return [note for note in told if note]
+        notes = [step.note(reports[step.statement.name]) for step in telling if step.note is not None]
+        return [note for note in notes if note]
 
     @property
     def outputs(self) -> tuple[Statement, ...]:
@@ -318,7 +318,7 @@ class Plan:
     @property
     def statements(self) -> tuple[Statement, ...]:
         """Return every statement in the order in which it runs, checks included, a loop's once."""
-        return tuple(one for step in self.steps for one in statements_of(step)) + self.publication.outputs
+        return tuple(statement for step in self.steps for statement in statements_of(step)) + self.publication.outputs
 
 
 def statements_of(step: Statement | Report | Loop) -> tuple[Statement, ...]:

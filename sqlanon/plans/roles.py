@@ -28,10 +28,10 @@ class Roles:
 
 def split_columns(texts: Iterable[str], columns: Sequence[str] | None = None) -> tuple[str, ...]:
     """Turn option texts into column names: a text that is a column is that column, else commas split it."""
-    known = {column.lower() for column in columns or ()}
+    lower_names = {column.lower() for column in columns or ()}
     names: list[str] = []
     for text in texts:
-        if text.lower() in known:
+        if text.lower() in lower_names:
             names.append(text)
         else:
             names.extend(part.strip() for part in text.split(","))
@@ -63,8 +63,8 @@ def resolve_names(columns: Sequence[str], names: Iterable[str]) -> tuple[str, ..
         words = next((name.split() for name in missing if len(name.split()) > 1), [])
         if words and all(word.lower() in spelled for word in words):
             raise UsageError(f"{' '.join(words)!r} is several columns: write {','.join(words)}", about=missing)
-        told = NO_COLUMN.format(missing=_listed(missing), columns=_listed(columns))
-        raise UsageError(told + _nearest(missing, spelled), about=missing)
+        message = NO_COLUMN.format(missing=_listed(missing), columns=_listed(columns))
+        raise UsageError(message + _nearest(missing, spelled), about=missing)
     return tuple(spelled[name.lower()] for name in names)
 
 
@@ -75,10 +75,10 @@ def checked_roles(quasi: tuple[str, ...], sensitive: tuple[str, ...], identifier
     if not sensitive:
         raise UsageError(f"name the sensitive column with {option('sensitive')}")
     by_role = {option("quasi"): quasi, option("sensitive"): sensitive, option("id"): identifier}
-    seen: dict[str, str] = {}
+    roles: dict[str, str] = {}
     for role, names in by_role.items():
         for name in names:
-            before = seen.setdefault(name.lower(), role)
+            before = roles.setdefault(name.lower(), role)
             if before == role and sum(n.lower() == name.lower() for n in names) > 1:
                 raise UsageError(f"column {name!r} is named twice in {role}", about=[name])
             if before != role:

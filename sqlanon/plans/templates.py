@@ -134,9 +134,9 @@ def template_names() -> list[str]:
 
 def _check_values(template: str, values: Iterable[str], declared: Sequence[str]) -> None:
     # a value that is given and not used is a template that forgot a condition
-    given = set(values)
-    if given != set(declared):
-        missing, unused = set(declared) - given, given - set(declared)
+    names = set(values)
+    if names != set(declared):
+        missing, unused = set(declared) - names, names - set(declared)
         raise TemplateError(f"template {template}: missing {sorted(missing)}, unused {sorted(unused)}")
 
 

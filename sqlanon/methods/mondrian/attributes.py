@@ -92,17 +92,17 @@ def read_attributes(request: Request, hierarchies: Mapping[str, Beside]) -> tupl
 
 def name_columns(request: Request, attributes: Iterable[Attribute], unknown: frozenset[str]) -> tuple[Attribute, ...]:
     """Return the attributes with the names of their published columns, no two alike; unknown: which hold NULLs."""
-    taken = [*request.roles.quasi, *request.roles.sensitive]
-    named = []
+    used_names = [*request.roles.quasi, *request.roles.sensitive]
+    answer = []
     for attribute in attributes:
         names: dict[str, str] = {attribute.shape: attribute.name}
         if attribute.shape == "bounds":
             names = {}
             for part in ("low", "high", *(["unknown"] if attribute.name in unknown else [])):
-                names[part] = free_name(f"{attribute.name}_{part}", taken)
-                taken.append(names[part])
-        named.append(replace(attribute, names=names, has_unknown=attribute.name in unknown))
-    return tuple(named)
+                names[part] = free_name(f"{attribute.name}_{part}", used_names)
+                used_names.append(names[part])
+        answer.append(replace(attribute, names=names, has_unknown=attribute.name in unknown))
+    return tuple(answer)
 
 
 def numbered(attributes: Iterable[Attribute]) -> Steps:
@@ -163,21 +163,26 @@ def coded(
 
     rows: the relation of the rows. carried: what else of them is kept.
     """
-    named = zip(attributes, quasi_names(request), strict=True)
+    pairs = zip(attributes, quasi_names(request), strict=True)
     values = {
-        "dictionaries": [(one.number, column, one.dictionary(prefix)) for one, column in named],
-        "sensitive_values": [(one.internal, one.code, one.dictionary(prefix)) for one in sensitive],
+        "dictionaries": [(attribute.number, column, attribute.dictionary(prefix)) for attribute, column in pairs],
+        "sensitive_values": [
+            (sensitive_column.internal, sensitive_column.code, sensitive_column.dictionary(prefix))
+            for sensitive_column in sensitive
+        ],
         "carried": list(carried),
     }
     return (
-        *(_sensitive_value(one) for one in reversed(sensitive)),
+        *(_sensitive_value(sensitive_column) for sensitive_column in reversed(sensitive)),
         Step("methods/mondrian/attributes/coded", yields="splitting", values=values, reads={"population": rows}),
     )
 
 
-def _sensitive_value(one: SensitiveColumn) -> Step:
+def _sensitive_value(sensitive_column: SensitiveColumn) -> Step:
     return Step(
-        "methods/mondrian/attributes/sensitive_value", suffix=one.suffix, values={"sensitive_column": one.internal}
+        "methods/mondrian/attributes/sensitive_value",
+        suffix=sensitive_column.suffix,
+        values={"sensitive_column": sensitive_column.internal},
     )
 
 

@@ -11,7 +11,7 @@ from sqlanon.plans.plan import Step, relation_name
 
 def made(attributes: Sequence[Attribute], prefix: str, rows: str) -> Steps:
     """Return the steps that end in `box`: what is published of each partition; rows: the relation of the rows."""
-    read = {"splitting": rows}
+    reads = {"splitting": rows}
     sets = [attribute for attribute in attributes if attribute.shape == "set"]
     values = {
         "numbers": [
@@ -22,32 +22,36 @@ def made(attributes: Sequence[Attribute], prefix: str, rows: str) -> Steps:
             for attribute in attributes
             if attribute.hierarchy is not None
         ],
-        "sets": [(one.number, relation_name(prefix, f"value_set{one.suffix}")) for one in sets],
+        "sets": [(attribute.number, relation_name(prefix, f"value_set{attribute.suffix}")) for attribute in sets],
         "unknown_code": UNKNOWN_CODE,
     }
     listed = (
         Step(
             "methods/mondrian/boxes/value_set",
-            suffix=one.suffix,
-            values={"column": one.code, "dictionary": one.dictionary(prefix)},
-            reads=read,
+            suffix=attribute.suffix,
+            values={"column": attribute.code, "dictionary": attribute.dictionary(prefix)},
+            reads=reads,
         )
-        for one in sets
+        for attribute in sets
     )
-    return (*listed, Step("methods/mondrian/boxes/box", values=values, reads=read))
+    return (*listed, Step("methods/mondrian/boxes/box", values=values, reads=reads))
 
 
 def published(attributes: Sequence[Attribute], sensitive: Sequence[SensitiveColumn], rows: str) -> Steps:
     """Return the steps of the published tables: the boxes with each sensitive column by itself."""
-    shown = [pair for attribute in attributes for pair in attribute.shown]
+    shown_columns = [pair for attribute in attributes for pair in attribute.shown]
     return tuple(
         Step(
             "methods/mondrian/boxes/data",
-            suffix=one.suffix,
-            values={"shown": shown, "sensitive": one.name, "sensitive_code": one.code},
-            reads={"splitting": rows, "sensitive_value": f"sensitive_value{one.suffix}"},
+            suffix=sensitive_column.suffix,
+            values={
+                "shown": shown_columns,
+                "sensitive": sensitive_column.name,
+                "sensitive_code": sensitive_column.code,
+            },
+            reads={"splitting": rows, "sensitive_value": f"sensitive_value{sensitive_column.suffix}"},
         )
-        for one in sensitive
+        for sensitive_column in sensitive
     )
 
 
@@ -58,11 +62,11 @@ def linked(attributes: Sequence[Attribute], sensitive: Sequence[SensitiveColumn]
         Step(
             "methods/mondrian/boxes/linked",
             "view",
-            suffix=one.suffix,
-            values={"dictionaries": dictionaries, "sensitive_code": one.code},
-            reads={"splitting": rows, "sensitive_value": f"sensitive_value{one.suffix}"},
+            suffix=sensitive_column.suffix,
+            values={"dictionaries": dictionaries, "sensitive_code": sensitive_column.code},
+            reads={"splitting": rows, "sensitive_value": f"sensitive_value{sensitive_column.suffix}"},
         )
-        for one in sensitive
+        for sensitive_column in sensitive
     )
     *_, box = made(attributes, prefix, rows)
     assert isinstance(box, Step)

@@ -137,10 +137,10 @@ def check_size(design: Mondrian) -> Steps:
 def _refuse(k: int, l: int, columns: Sequence[str], refuse_nulls: bool) -> Callable[[Row], None]:
     def refuse(row: Row) -> None:
         count = row["row_count"]
-        for number, one in enumerate(columns, start=1):
-            refuse_missing({"null_count": row[f"null_count_{number}"], "row_count": count}, one, refuse_nulls)
+        for number, name in enumerate(columns, start=1):
+            refuse_missing({"null_count": row[f"null_count_{number}"], "row_count": count}, name, refuse_nulls)
         # the column with the fewest values is the one that stands in the way
-        values, column = min((row[f"value_count_{number}"], one) for number, one in enumerate(columns, start=1))
+        values, column = min((row[f"value_count_{number}"], name) for number, name in enumerate(columns, start=1))
         if not count:
             raise DataError(NO_ROWS)
         if count == 1:

@@ -80,8 +80,8 @@ def code_rows(design: Mondrian) -> Steps:
 
 def split_partitions(design: Mondrian) -> Steps:
     """Return the loop that cuts partitions as long as the parts are large and diverse enough."""
-    asked = Asked(design.attributes, design.sensitive, design.prefix, design.k, design.l, design.carried)
-    return (splitting.split(asked), *(splitting.halve(asked) if design.partition == "relaxed" else ()))
+    terms = Asked(design.attributes, design.sensitive, design.prefix, design.k, design.l, design.carried)
+    return (splitting.split(terms), *(splitting.halve(terms) if design.partition == "relaxed" else ()))
 
 
 def make_boxes(design: Mondrian) -> Steps:

@@ -31,8 +31,8 @@ def described(manifest: Manifest, where: str = "the release") -> tuple[Attribute
     try:
         return _read(manifest)
     except (KeyError, TypeError, ValueError, AttributeError, UsageError) as error:
-        told = str(error) if isinstance(error, UsageError | ValueError) else f"{type(error).__name__} {error}"
-        raise ReleaseError(f"the manifest of {where} does not describe generalized rows: {told}") from None
+        reason = str(error) if isinstance(error, UsageError | ValueError) else f"{type(error).__name__} {error}"
+        raise ReleaseError(f"the manifest of {where} does not describe generalized rows: {reason}") from None
 
 
 def _read(manifest: Manifest) -> tuple[Attribute, ...]:
@@ -45,24 +45,24 @@ def _read(manifest: Manifest) -> tuple[Attribute, ...]:
     published, trees = parameters["published"], parameters["hierarchies"]
     if set(published) != set(columns["quasi"]) or not set(trees) <= set(published):
         raise ValueError("it does not say how each quasi column is published")
-    found = tuple(
+    attributes = tuple(
         _attribute(name, number, published[name], trees) for number, name in enumerate(columns["quasi"], start=1)
     )
-    names = [*(name for one in found for name in one.names.values()), *columns["sensitive"]]
+    names = [*(name for attribute in attributes for name in attribute.names.values()), *columns["sensitive"]]
     if len({name.lower() for name in names}) < len(names):
         raise ValueError("two published columns have one name")
-    return found
+    return attributes
 
 
-def _attribute(name: str, number: int, said: Mapping[str, Any], trees: Mapping[str, Any]) -> Attribute:
-    names = {part: one for part, one in said.items() if part not in ("type", "nulls")}
-    if not all(isinstance(one, str) and one and "\0" not in one for one in names.values()):
+def _attribute(name: str, number: int, entry: Mapping[str, Any], trees: Mapping[str, Any]) -> Attribute:
+    names = {part: column for part, column in entry.items() if part not in ("type", "nulls")}
+    if not all(isinstance(column, str) and column and "\0" not in column for column in names.values()):
         raise ValueError(f"the columns of {name!r} have no names")
-    if not is_published_type(said["type"]):
+    if not is_published_type(entry["type"]):
         raise ValueError(f"the type of {name!r} is none that is published")
-    if said["nulls"] not in (True, False):
+    if entry["nulls"] not in (True, False):
         raise ValueError(f"it does not say whether {name!r} has NULLs")
-    attribute = Attribute(name, number, said["type"], names, has_unknown=said["nulls"])
+    attribute = Attribute(name, number, entry["type"], names, has_unknown=entry["nulls"])
     if name in trees:
         attribute = replace(attribute, hierarchy=read_pairs(name, trees[name]))
     bounds = ["low", "high", *(["unknown"] if attribute.has_unknown else [])]

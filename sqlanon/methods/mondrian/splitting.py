@@ -39,7 +39,7 @@ class Asked:
     @property
     def sensitive_codes(self) -> list[str]:
         """Return the columns of the sensitive values' codes."""
-        return [one.code for one in self.sensitive]
+        return [sensitive_column.code for sensitive_column in self.sensitive]
 
     @property
     def diversity(self) -> list[int]:
@@ -49,10 +49,10 @@ class Asked:
     @property
     def choice(self) -> dict[str, object]:
         """Return the parameters by which the attribute of a cut is chosen."""
-        read = [
+        attributes = [
             (attribute.number, attribute.dictionary(self.prefix), _shares(attribute)) for attribute in self.attributes
         ]
-        return {"least_rows": self.k, "attributes": read}
+        return {"least_rows": self.k, "attributes": attributes}
 
 
 def split(asked: Asked) -> Repeat:
@@ -64,33 +64,35 @@ def split(asked: Asked) -> Repeat:
         **least,
         "hierarchies": [(tree.number, tree.dictionary(asked.prefix), tree.levels) for tree in trees],
         "diversity": asked.diversity,
-        "diverse_places": [relation_name(asked.prefix, f"diverse_place{one.suffix}") for one in further],
+        "diverse_places": [
+            relation_name(asked.prefix, f"diverse_place{sensitive_column.suffix}") for sensitive_column in further
+        ],
     }
     placed = {**least, "attribute_codes": asked.codes, "passed": [*asked.carried, *asked.sensitive_codes]}
     body = (
         Step("methods/mondrian/splitting/choice", values=asked.choice),
-        *(step for one in further for step in _diverse_place(asked, one)),
+        *(step for sensitive_column in further for step in _diverse_place(asked, sensitive_column)),
         _cell(asked, asked.sensitive[0]),
         Step("methods/mondrian/splitting/cut", values=cut),
         Step("methods/mondrian/splitting/placed", values=placed),
     )
-    left = Step("methods/mondrian/splitting/unsettled", "query")
-    return Repeat("splitting", "splitting", body, left, MOST_TURNS)
+    rest = Step("methods/mondrian/splitting/unsettled", "query")
+    return Repeat("splitting", "splitting", body, rest, MOST_TURNS)
 
 
-def _cell(asked: Asked, one: SensitiveColumn) -> Step:
+def _cell(terms: Asked, sensitive_column: SensitiveColumn) -> Step:
     """Return the step that counts rows by the value of the attribute of the cut, and the values of one column."""
-    values: dict[str, object] = {"attribute_codes": asked.codes}
-    if not asked.diversity:
+    values: dict[str, object] = {"attribute_codes": terms.codes}
+    if not terms.diversity:
         return Step("methods/mondrian/splitting/cell", values=values)
-    values["sensitive_code"] = one.code
-    return Step("methods/mondrian/splitting/cell_diverse", yields="cell", suffix=one.suffix, values=values)
+    values["sensitive_code"] = sensitive_column.code
+    return Step("methods/mondrian/splitting/cell_diverse", yields="cell", suffix=sensitive_column.suffix, values=values)
 
 
-def _diverse_place(asked: Asked, one: SensitiveColumn) -> Sequence[Step]:
+def _diverse_place(terms: Asked, sensitive_column: SensitiveColumn) -> Sequence[Step]:
     """Return the steps that tell where a further column does not stand in the way of a cut."""
-    place = Step("methods/mondrian/splitting/diverse_place", suffix=one.suffix, values={"l": asked.l})
-    return _cell(asked, one), replace(place, reads={"cell": f"cell{one.suffix}"})
+    place = Step("methods/mondrian/splitting/diverse_place", suffix=sensitive_column.suffix, values={"l": terms.l})
+    return _cell(terms, sensitive_column), replace(place, reads={"cell": f"cell{sensitive_column.suffix}"})
 
 
 def halve(asked: Asked) -> tuple[Step, Repeat]:
@@ -109,8 +111,8 @@ def halve(asked: Asked) -> tuple[Step, Repeat]:
         Step("methods/mondrian/splitting/placed_half", yields="placed", values=placed),
     )
     reopened = Step("methods/mondrian/splitting/reopened", values=rows)
-    left = Step("methods/mondrian/splitting/unsettled", "query", suffix="_halves", reads={"splitting": "reopened"})
-    return reopened, Repeat("halving", "reopened", tuple(_reading_reopened(body)), left, MOST_TURNS)
+    rest = Step("methods/mondrian/splitting/unsettled", "query", suffix="_halves", reads={"splitting": "reopened"})
+    return reopened, Repeat("halving", "reopened", tuple(_reading_reopened(body)), rest, MOST_TURNS)
 
 
 def _reading_reopened(body: Sequence[Step]) -> Iterator[Step]:

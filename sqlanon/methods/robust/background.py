@@ -61,11 +61,11 @@ def learned(attributes: Iterable[str], published: Columns) -> Background:
 
     Raises UsageError where no attribute is named, one is named twice or is no quasi column.
     """
-    asked = tuple(attributes)
-    where = f"the background learned from {', '.join(map(repr, asked))}"
-    if not asked:
+    attribute_names = tuple(attributes)
+    where = f"the background learned from {', '.join(map(repr, attribute_names))}"
+    if not attribute_names:
         raise UsageError("a background has at least one quasi column")
-    names = resolve_names(list(published.quasi), asked)
+    names = resolve_names(list(published.quasi), attribute_names)
     if len(set(names)) < len(names):
         raise UsageError(f"{where} names a column twice")
     attributes = _in_order(names, published)
@@ -82,15 +82,15 @@ def declared(named: object, source: Source, types: Mapping[str, str], published:
     sensitive, sensitive_type = published.sensitive
     spelled = {name.lower(): name for name in types}
     probability = _probability(spelled, published)
-    needed = {sensitive.lower(): "sensitive", probability.lower(): "probability"}
-    for name, role in needed.items():
+    roles = {sensitive.lower(): "sensitive", probability.lower(): "probability"}
+    for name, role in roles.items():
         if name not in spelled:
-            wanted = sensitive if role == "sensitive" else probability
-            raise UsageError(f"{where} has no column {wanted!r}; it has {_listed(types)}")
-    known = {name.lower(): name for name in published.quasi}
+            column = sensitive if role == "sensitive" else probability
+            raise UsageError(f"{where} has no column {column!r}; it has {_listed(types)}")
+    quasi = {name.lower(): name for name in published.quasi}
     if len(spelled) < len(types):
         raise UsageError(f"{where} has columns that only differ in case: {_listed(types)}")
-    foreign = [name for name in types if name.lower() not in {*known, *needed}]
+    foreign = [name for name in types if name.lower() not in {*quasi, *roles}]
     if foreign:
         raise UsageError(
             f"{where} has a column {foreign[0]!r}, which is no quasi column; they are {_listed(published.quasi)}"
@@ -100,7 +100,7 @@ def declared(named: object, source: Source, types: Mapping[str, str], published:
         raise UsageError(f"{where}: the column {nested[0]!r} holds nested values")
     if types[spelled[probability.lower()]].partition("(")[0].upper() not in NUMBERS:
         raise UsageError(f"{where}: the column {probability!r} holds {types[spelled[probability.lower()]]}, no numbers")
-    attributes = _in_order([known[name] for name in spelled if name in known and name not in needed], published)
+    attributes = _in_order([quasi[name] for name in spelled if name in quasi and name not in roles], published)
     if not attributes:
         raise UsageError(f"{where} has no quasi column: without one it tells nobody from another")
     kinds = [published.quasi[name][1] for name in attributes]
@@ -120,24 +120,27 @@ def steps(background: Background, suffix: str = "", show_values: bool = False) -
     `tally` (sensitive, row_count), and yield `background`, `signature` and `remainder`, each with `suffix`.
     Those of a table check it, too: UsageError where it is no distribution, DataError where it does not fit the data.
     """
-    asked = {"attributes": background.columns}
+    values = {"attributes": background.columns}
     completed = (
-        Step("methods/robust/background/signature", values=asked, suffix=suffix),
-        Step("methods/robust/background/remainder", values=asked, suffix=suffix),
+        Step("methods/robust/background/signature", values=values, suffix=suffix),
+        Step("methods/robust/background/remainder", values=values, suffix=suffix),
     )
     if background.relation is None:  # what is counted is a distribution, and fits
-        return (Step("methods/robust/background/learned", yields="background", values=asked, suffix=suffix), *completed)
-    read = {"relation": background.relation, "selected": background.selected}
+        return (
+            Step("methods/robust/background/learned", yields="background", values=values, suffix=suffix),
+            *completed,
+        )
+    table = {"relation": background.relation, "selected": background.selected}
     return (
-        Step("shared/source", yields="background", values=read, suffix=suffix),
-        Step("methods/robust/background/faults", "query", refuse=_faultless(background), values=asked, suffix=suffix),
+        Step("shared/source", yields="background", values=table, suffix=suffix),
+        Step("methods/robust/background/faults", "query", refuse=_faultless(background), values=values, suffix=suffix),
         *completed,
         Step(
             "methods/robust/background/gaps",
             "query",
             refuse=_fitting(background, show_values),
             note=_unknown_values,
-            values=asked,
+            values=values,
             suffix=suffix,
         ),
     )
@@ -156,9 +159,9 @@ def prior(background: Background, suffix: str = "") -> Step:
 
 def _faultless(background: Background) -> Callable[[Row], None]:
     def refuse(row: Row) -> None:
-        for figure, said in (("wrong_probabilities", WRONG), ("repeated_entries", REPEATED), ("large_sums", LARGE)):
+        for figure, text in (("wrong_probabilities", WRONG), ("repeated_entries", REPEATED), ("large_sums", LARGE)):
             if row[figure]:
-                raise UsageError(said.format(where=background.where, **row))
+                raise UsageError(text.format(where=background.where, **row))
 
     return refuse
 
@@ -169,8 +172,10 @@ def _fitting(background: Background, show_values: bool) -> Callable[[Row], None]
             raise DataError(MISSING.format(where=background.where, attributes=", ".join(background.attributes), **row))
         if row["impossible_values"]:
             value = f" ({row['impossible_value']!r})" if show_values else ""
-            said = IMPOSSIBLE.format(where=background.where, sensitive=repr(background.sensitive), value=value, **row)
-            raise DataError(said)
+            message = IMPOSSIBLE.format(
+                where=background.where, sensitive=repr(background.sensitive), value=value, **row
+            )
+            raise DataError(message)
 
     return refuse
 
@@ -186,13 +191,13 @@ def _probability(names: Iterable[str], published: Columns) -> str:
     """Return what the column of probabilities is called: the next free name where another column is `probability`."""
     names = set(names)
     free = [name for name in names if free_name("probability", names - {name}) == name]
-    taken = {name.lower() for name in (*published.quasi, published.sensitive[0])}
-    return next((name for name in sorted(free) if name not in taken), max(free, default="probability"))
+    other_names = {name.lower() for name in (*published.quasi, published.sensitive[0])}
+    return next((name for name in sorted(free) if name not in other_names), max(free, default="probability"))
 
 
 def _in_order(names: Iterable[str], published: Columns) -> tuple[str, ...]:
-    named = set(names)
-    return tuple(name for name in published.quasi if name in named)
+    selection = set(names)
+    return tuple(name for name in published.quasi if name in selection)
 
 
 def _columns(attributes: Iterable[str], published: Columns) -> tuple[str, ...]:
@@ -201,12 +206,12 @@ def _columns(attributes: Iterable[str], published: Columns) -> tuple[str, ...]:
 
 def _read(source: Source, types: Mapping[str, str], column: str, kind: str) -> Sql:
     """Return the SQL that reads a column as `kind`: values are compared as the published ones are."""
-    read = source.expression(column)
+    expression = source.expression(column)
     if _fractional(types[column]) and kind in WHOLE:
         raise UsageError(
             f"the background's column {column!r} holds {types[column]}, where the data has {kind}: give whole numbers"
         )
-    return read if types[column] == kind else Sql(f"cast({read} as {kind})")
+    return expression if types[column] == kind else Sql(f"cast({expression} as {kind})")
 
 
 def _fractional(kind: str) -> bool:

@@ -60,7 +60,7 @@ class ClassGrouping(Grouped):
     @property
     def merges(self) -> bool:
         """Return whether a class may have several signatures: those of which a table says the same."""
-        return any(one.relation is not None for one in self.backgrounds)
+        return any(knowledge.relation is not None for knowledge in self.backgrounds)
 
     @property
     def size(self) -> dict[str, object]:
@@ -83,7 +83,7 @@ class ClassGrouping(Grouped):
             self.early,
             self.refuse_nulls,
             self.merges,
-            any(one.relation is None and len(one.columns) > 1 for one in self.backgrounds),
+            any(knowledge.relation is None and len(knowledge.columns) > 1 for knowledge in self.backgrounds),
         )
 
     @property
@@ -94,28 +94,36 @@ class ClassGrouping(Grouped):
 
 def signature(request: Request, backgrounds: Sequence[Background]) -> tuple[str, ...]:
     """Return our names of the quasi columns that any background reads, in the order of the quasi columns."""
-    read = {column for one in backgrounds for column in one.columns}
-    return tuple(name for name in quasi_names(request) if name in read)
+    columns = {column for knowledge in backgrounds for column in knowledge.columns}
+    return tuple(name for name in quasi_names(request) if name in columns)
 
 
 def check_backgrounds(design: ClassGrouping) -> Steps:
     """Return the steps that check the backgrounds that are tables; what is learned from the data fits it."""
-    tables = [(number, one) for number, one in enumerate(design.backgrounds, start=1) if one.relation is not None]
+    tables = [
+        (number, knowledge)
+        for number, knowledge in enumerate(design.backgrounds, start=1)
+        if knowledge.relation is not None
+    ]
     if not tables:
         return ()
     return (
         Step("methods/grouping/tally", values={"sensitive_column": "sensitive"}),
-        *(step for number, one in tables for step in background.steps(one, f"_{number}", design.request.show_values)),
+        *(
+            step
+            for number, knowledge in tables
+            for step in background.steps(knowledge, f"_{number}", design.request.show_values)
+        ),
     )
 
 
 def number_classes(design: ClassGrouping) -> Steps:
     """Return the steps that count each signature's values, and make every signature a class."""
-    named = {**design.signed, "class_purpose": f"{design.attribute.purpose}/class/"}
+    values = {**design.signed, "class_purpose": f"{design.attribute.purpose}/class/"}
     suffix = "_first" if design.merges else ""
     return (
         Step(f"{FOLDER}/signature_tally", values={**design.signed, "sensitive_column": "sensitive"}),
-        Step(f"{FOLDER}/class", suffix=suffix, values=named),
+        Step(f"{FOLDER}/class", suffix=suffix, values=values),
     )
 
 

@@ -30,7 +30,7 @@ def merge_classes(design: ClassGrouping) -> Steps:
         return ()
     signed, size = design.signed, design.size
     nulls = {"nulls_are_values": design.request.nulls == "value"}
-    taught = {column for one in design.backgrounds if one.relation is None for column in one.columns}
+    taught = {column for knowledge in design.backgrounds if knowledge.relation is None for column in knowledge.columns}
     return (
         *_compare_classes(design),
         Step(f"{FOLDER}/kind", values={"apart": tuple(name for name in design.signature if name in taught)}),
@@ -68,9 +68,13 @@ def code_merged_rows(design: ClassGrouping) -> Steps:
 def _compare_classes(design: ClassGrouping) -> list[Step]:
     """Return the steps that end in `dimension`: what every table says of every class."""
     steps: list[Step] = []
-    tables = [(number, one) for number, one in enumerate(design.backgrounds, start=1) if one.relation is not None]
-    for number, one in tables:
-        steps += _compare_by(one, number, design.promised)
+    tables = [
+        (number, knowledge)
+        for number, knowledge in enumerate(design.backgrounds, start=1)
+        if knowledge.relation is not None
+    ]
+    for number, knowledge in tables:
+        steps += _compare_by(knowledge, number, design.promised)
     earlier = f"dimension_{tables[0][0]}"
     for number, _ in tables[1:]:
         reads = {"earlier": earlier, "dimension": f"dimension_{number}"}
@@ -79,23 +83,23 @@ def _compare_classes(design: ClassGrouping) -> list[Step]:
     return steps
 
 
-def _compare_by(one: Background, number: int, promised: str) -> list[Step]:
-    suffix, asked = f"_{number}", {"attributes": one.columns}
-    steps = [background.prior(one, suffix)]
+def _compare_by(knowledge: Background, number: int, promised: str) -> list[Step]:
+    suffix, values = f"_{number}", {"attributes": knowledge.columns}
+    steps = [background.prior(knowledge, suffix)]
     prior = f"prior{suffix}"
     # the paper's condition is about the priors themselves; posteriors depend on no factor of a row's priors
     if promised == "exact":
-        steps.append(Step(f"{FOLDER}/normal_prior", suffix=suffix, values=asked, reads={"prior": prior}))
+        steps.append(Step(f"{FOLDER}/normal_prior", suffix=suffix, values=values, reads={"prior": prior}))
         prior = f"normal_prior{suffix}"
     reads = {"prior": prior, "background": f"background{suffix}"}
-    return [*steps, Step(f"{FOLDER}/dimension", suffix=suffix, values={**asked, "number": number}, reads=reads)]
+    return [*steps, Step(f"{FOLDER}/dimension", suffix=suffix, values={**values, "number": number}, reads=reads)]
 
 
 def _cut() -> Sequence[Step | Repeat]:
     """Return the steps that cut the tree of classes, until the distributions of each node are equal."""
     cut = (Step(f"{FOLDER}/widest"), Step(f"{FOLDER}/branched"))
-    left = Step(f"{FOLDER}/unsettled", "query")
-    return Step(f"{FOLDER}/branch"), Repeat("cutting", "branch", cut, left, MOST_CUTS)
+    rest = Step(f"{FOLDER}/unsettled", "query")
+    return Step(f"{FOLDER}/branch"), Repeat("cutting", "branch", cut, rest, MOST_CUTS)
 
 
 def _judge(design: ClassGrouping) -> Sequence[Step]:
@@ -116,5 +120,5 @@ def _join(design: ClassGrouping) -> Sequence[Step | Repeat]:
     parts = Step(f"{FOLDER}/parted")
     if design.turns:
         return (parts,)
-    left = Step(f"{FOLDER}/unclimbed", "query")
-    return parts, Repeat("joining", "parted", (Step(f"{FOLDER}/climbed"),), left, MOST_CUTS + 1)
+    rest = Step(f"{FOLDER}/unclimbed", "query")
+    return parts, Repeat("joining", "parted", (Step(f"{FOLDER}/climbed"),), rest, MOST_CUTS + 1)

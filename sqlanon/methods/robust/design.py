@@ -64,9 +64,9 @@ class Robustness(ClassGrouping):
     def recorded(self) -> Mapping[str, Mapping[str, object]]:
         """Return the size of the groups, the sets of columns that the adversary knows distributions on, the classes."""
         sets = [list(background.attributes) for background in self.backgrounds]
-        known: dict[str, object] = {"l": self.attribute.size, "backgrounds": sets}
+        record: dict[str, object] = {"l": self.attribute.size, "backgrounds": sets}
         # a class is a signature where nothing else is said
-        return {"background": known | ({"classes": CLASSES[1]} if self.merges else {})}
+        return {"background": record | ({"classes": CLASSES[1]} if self.merges else {})}
 
     @property
     def tables_read(self) -> tuple[Beside, ...]:
@@ -107,10 +107,10 @@ class SeveralRobustness(SeveralClasses, Robustness):
         return tuple(
             _kept(
                 number,
-                replace(one, sensitive=column.column),
-                _with_sensitive(population, one.columns, column.internal),
+                replace(background, sensitive=column.column),
+                _with_sensitive(population, background.columns, column.internal),
             )
-            for number, (one, column) in enumerate(pairs, start=1)
+            for number, (background, column) in enumerate(pairs, start=1)
         )
 
 
@@ -197,13 +197,13 @@ def _backgrounds(
     return tuple(backgrounds)
 
 
-def _kept(number: int, one: Background, population: Sql) -> Statement:
-    counted = render("methods/robust/background/learned", population=population, attributes=one.columns)
+def _kept(number: int, background: Background, population: Sql) -> Statement:
+    query = render("methods/robust/background/learned", population=population, attributes=background.columns)
     sql = render(
         "methods/robust/kept",
-        background=Sql(f"(\n{counted}\n)"),
-        attributes=one.attributes,
-        sensitive=one.sensitive,
-        probability=free_name("probability", (*one.attributes, one.sensitive)),
+        background=Sql(f"(\n{query}\n)"),
+        attributes=background.attributes,
+        sensitive=background.sensitive,
+        probability=free_name("probability", (*background.attributes, background.sensitive)),
     )
     return Statement(f"background_{number}", sql, "query")

@@ -43,9 +43,9 @@ def _values(refusals: list[macro_steps.Refusal]) -> dict[str, object]:
     """Return the parameters of the steps; refusals: the macro's own, of columns."""
     grouping = macro_steps.grouping_values(NAME, "r", False, [])
     purpose = macro_steps.purpose_of(NAME)
-    kept = {name: grouping[name] for name in grouping if name not in ("coded_columns", "group_size")}
-    kept["selected"] = [*_listed(grouping["selected"]), (Sql("signature_text"), "quasi_2")]
-    return kept | {
+    values = {name: grouping[name] for name in grouping if name not in ("coded_columns", "group_size")}
+    values["selected"] = [*_listed(grouping["selected"]), (Sql("signature_text"), "quasi_2")]
+    return values | {
         "further_texts": [("signature_text", Sql(f"cast({KNOWN} as varchar[])"))],
         "carried_texts": ["quasi_2"],
         "signature": ("quasi_2",),
@@ -66,14 +66,14 @@ def _listed(value: object) -> list[object]:
 
 
 def _refusals() -> list[macro_steps.Refusal]:
-    shown = {"value": "coalesce(cast(r as varchar), 'NULL')"}
+    size = {"value": "coalesce(cast(r as varchar), 'NULL')"}
     share = {"value": "coalesce(cast(max_suppressed as varchar), 'NULL')"}
     fields = macro_steps.column_fields()
     return [
         *macro_steps.column_refusals("id", "--id"),
         (Sql(f"len(cast({KNOWN} as varchar[])) = 0"), write_message(NO_BACKGROUND, {})),
         *macro_steps.column_refusals(KNOWN, "--background-from"),
-        (Sql("coalesce(r <= 1, true)"), write_message(TOO_SMALL, shown)),
+        (Sql("coalesce(r <= 1, true)"), write_message(TOO_SMALL, size)),
         (
             Sql("coalesce(cast(max_suppressed as double) < 0 or cast(max_suppressed as double) >= 1, true)"),
             write_message(NO_SHARE, share),
@@ -102,12 +102,12 @@ def _left_over(fields: dict[str, str]) -> list[macro_steps.Refusal]:
     too_many = "surplus_rows * 1000000 > row_count * round(1000000 * cast(max_suppressed as double))"
     none, some = "surplus_rows = row_count", f"({too_many})"
     ends = ((" and feasible_size >= 2", suppression.POSSIBLE_UP_TO), ("", suppression.NEVER_POSSIBLE))
-    found = []
+    refusals = []
     for condition, end in ends:
-        found.append((Sql(none + condition), write_message(suppression.NO_GROUP + end, fields)))
+        refusals.append((Sql(none + condition), write_message(suppression.NO_GROUP + end, fields)))
         text = spoken(f"{suppression.NOT_POSSIBLE}{end}; {suppression.LEAVE_OUT}", "macro")
-        found.append((Sql(f"{some} and not {none}{condition}"), write_message(text, fields)))
-    return found
+        refusals.append((Sql(f"{some} and not {none}{condition}"), write_message(text, fields)))
+    return refusals
 
 
 _OPTIONS = (macro_steps.IDENTIFIER, macro_steps.NULLS, macro_steps.BLOCK, MOST)

@@ -22,20 +22,20 @@ def repair_groups(design: ClassGrouping) -> Steps:
     request, r, guarantee, turns = design.request, design.r, design.promised, design.turns
     carried = {"carried": quasi_names(request)}
     # each background counts by itself: an offer has to be good under every one
-    priors, made = _priors(design)
-    asked: dict[str, object] = {"priors": priors}
+    priors, prior_steps = _priors(design)
+    values: dict[str, object] = {"priors": priors}
     return (
         Step("methods/robust/repair/waiting", values={**carried, "ties": tie_names(request)}),
-        *made,
-        Step("methods/robust/repair/neighbour", values=asked),
+        *prior_steps,
+        Step("methods/robust/repair/neighbour", values=values),
         Step("methods/robust/repair/host"),
         Repeat(
             "repair",
             "waiting",
             (
                 Step("methods/robust/repair/offered"),
-                Step("methods/robust/repair/merged", values=asked),
-                Step(f"methods/robust/repair/accepted_{guarantee}", yields="accepted", values={**asked, "r": r}),
+                Step("methods/robust/repair/merged", values=values),
+                Step(f"methods/robust/repair/accepted_{guarantee}", yields="accepted", values={**values, "r": r}),
                 Step("methods/robust/repair/placed", values=carried),
             ),
             Step("methods/robust/repair/left_over", "query"),
@@ -58,28 +58,28 @@ def _priors(design: ClassGrouping) -> tuple[list[str], list[Step]]:
     one_each = {"class": "merged_sample"} if tables else {}
     steps += [Step("methods/robust/repair/class_value", values={"signature": signature}, reads=one_each)]
     names: list[str] = []
-    for number, one in enumerate(backgrounds, start=1):
+    for number, knowledge in enumerate(backgrounds, start=1):
         suffix = f"_{number}"
-        if one.relation is None:  # tables were read before, to compare the classes
-            steps += (*background.steps(one, suffix), background.prior(one, suffix))
-        steps.append(_beside(signature, one, suffix, names))
-        if one.relation is not None:
-            kept = f"{suffix}_kept"
+        if knowledge.relation is None:  # tables were read before, to compare the classes
+            steps += (*background.steps(knowledge, suffix), background.prior(knowledge, suffix))
+        steps.append(_beside(signature, knowledge, suffix, names))
+        if knowledge.relation is not None:
+            kept_suffix = f"{suffix}_kept"
             reads = {"background": f"background{suffix}", "signature": f"signature{suffix}", "tally": "kept_tally"}
-            asked = {"attributes": one.columns}
-            steps.append(Step("methods/robust/background/remainder", suffix=kept, values=asked, reads=reads))
-            reads |= {"remainder": f"remainder{kept}"}
-            steps.append(Step("methods/robust/background/prior", suffix=kept, values=asked, reads=reads))
-            steps.append(_beside(signature, one, kept, names))
+            values = {"attributes": knowledge.columns}
+            steps.append(Step("methods/robust/background/remainder", suffix=kept_suffix, values=values, reads=reads))
+            reads |= {"remainder": f"remainder{kept_suffix}"}
+            steps.append(Step("methods/robust/background/prior", suffix=kept_suffix, values=values, reads=reads))
+            steps.append(_beside(signature, knowledge, kept_suffix, names))
     return names, steps
 
 
-def _beside(signature: Sequence[str], one: Background, suffix: str, names: list[str]) -> Step:
+def _beside(signature: Sequence[str], knowledge: Background, suffix: str, names: list[str]) -> Step:
     """Return the step that adds one prior to those of `names`, and its name to them."""
     values = {
         "signature": signature,
         "earlier_priors": tuple(names),
-        "attributes": one.columns,
+        "attributes": knowledge.columns,
         "prior_name": f"prior{suffix}",
     }
     before = {"class_value": f"class_prior{names[-1].removeprefix('prior')}"} if names else {}

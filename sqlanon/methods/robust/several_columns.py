@@ -58,14 +58,14 @@ def codes_of(request: Request) -> tuple[str, ...]:
 
 def check_missing(design: SeveralClasses) -> Steps:
     """Return the step that refuses rows without a value in any of the columns."""
-    asked = design.several_suppression
+    suppression = design.several_suppression
     values = {"sensitive_columns": sensitive_names(design.request), "nulls_are_values": not design.refuse_nulls}
     return (
         Step(
             "methods/several_columns/limits",
             "query",
-            refuse=refuse_missing_values(asked),
-            guards=missing_value_guards(asked),
+            refuse=refuse_missing_values(suppression),
+            guards=missing_value_guards(suppression),
             values=values,
         ),
     )
@@ -81,20 +81,20 @@ def number_classes(design: SeveralClasses) -> Steps:
         )
         for attribute in reversed(design.attributes)
     )
-    named = {**design.signed, "class_purpose": f"{design.attribute.purpose}/class/"}
-    return (*tallies, Step(f"{CLASSES}/class", values=named))
+    values = {**design.signed, "class_purpose": f"{design.attribute.purpose}/class/"}
+    return (*tallies, Step(f"{CLASSES}/class", values=values))
 
 
 def count_classes(design: SeveralClasses) -> Steps:
     """Return the steps that count the values of every column in each class, and the groups that it gives."""
-    counted = (step for attribute in reversed(design.attributes) for step in _count_column(design, attribute))
+    column_steps = (step for attribute in reversed(design.attributes) for step in _count_column(design, attribute))
     least = Step(f"{FOLDER}/kept_least", yields="kept", suffix="_least")
-    return (*counted, replace(least, values={"further_kept": design.relations("kept")[1:]}))
+    return (*column_steps, replace(least, values={"further_kept": design.relations("kept")[1:]}))
 
 
-def _count_column(design: SeveralClasses, one: Attribute) -> Steps:
-    suffix, nulls = one.suffix, {"nulls_are_values": design.request.nulls == "value"}
-    valued = {**design.signed, **nulls, "value_purpose": f"{one.purpose}/value/"}
+def _count_column(design: SeveralClasses, attribute: Attribute) -> Steps:
+    suffix, nulls = attribute.suffix, {"nulls_are_values": design.request.nulls == "value"}
+    valued = {**design.signed, **nulls, "value_purpose": f"{attribute.purpose}/value/"}
     reads = {"signature_tally": f"signature_tally{suffix}"}
     return (
         Step(f"{CLASSES}/ranked", suffix=suffix, values=valued, reads=reads),
@@ -105,13 +105,13 @@ def _count_column(design: SeveralClasses, one: Attribute) -> Steps:
 
 def check_surplus(design: SeveralClasses) -> Steps:
     """Return the step that refuses what leaves too many rows over, before any row is drawn for."""
-    asked = design.several_suppression
+    suppression = design.several_suppression
     return (
         Step(
             f"{FOLDER}/feasibility",
             "query",
-            refuse=refuse_left_over(asked),
-            guards=surplus_guards(asked, "surplus_rows"),
+            refuse=refuse_left_over(suppression),
+            guards=surplus_guards(suppression, "surplus_rows"),
             values={**design.size, "kept_by_column": design.relations("kept")},
         ),
     )
@@ -138,24 +138,24 @@ def draw_coded(design: SeveralClasses) -> Steps:
     ties = tie_names(design.request)
     carried = (*quasi_names(design.request), *design.codes)
     drawn = replace(design, attribute=replace(design.attribute, carried=carried))
-    kept: dict[str, object] = {"kept_columns": (*carried, "draw", *ties)}
+    columns: dict[str, object] = {"kept_columns": (*carried, "draw", *ties)}
     per_block = {"signature": (), **design.size, "groups_per_block": design.attribute.groups_per_block}
     coded = {"coded_columns": (*carried, "draw", *ties), "seated_by": design.codes[0]}
     return (
         *grouping.draw_from(drawn, "class", "classed"),
-        *_leave_over(design, kept),
-        Step(f"{FOLDER}/rejoined", "view", yields="thinned", suffix="_rejoined", values=kept),
+        *_leave_over(design, columns),
+        Step(f"{FOLDER}/rejoined", "view", yields="thinned", suffix="_rejoined", values=columns),
         *_make_room(design, "_last"),
         Step(f"{CLASSES}/frequency", values=per_block, reads={"ranked": "held_last_1", "capacity": "room_last"}),
         Step(f"{FOLDER}/coded", "view", yields="drawn", suffix="_coded", values=coded),
     )
 
 
-def _leave_over(design: SeveralClasses, kept: dict[str, object]) -> Steps:
+def _leave_over(design: SeveralClasses, columns: dict[str, object]) -> Steps:
     """Return the steps that leave rows over in the classes of a value that is too frequent for them."""
     thinned = {
         **design.size,
-        **kept,
+        **columns,
         "column_count": len(design.attributes),
         "sensitive_columns": design.codes,
         "ties": tie_names(design.request),
@@ -176,14 +176,14 @@ def _make_room(design: SeveralClasses, moment: str) -> tuple[Step, ...]:
     steps: list[Step] = []
     for attribute, code in zip(design.attributes, design.codes, strict=True):
         suffix = f"{moment}{attribute.suffix}"
-        held = {"sensitive_column": code, "value_purpose": f"{attribute.purpose}/kept/"}
+        values = {"sensitive_column": code, "value_purpose": f"{attribute.purpose}/kept/"}
         steps += [
-            Step(f"{FOLDER}/held", suffix=suffix, values=held),
+            Step(f"{FOLDER}/held", suffix=suffix, values=values),
             Step(f"{CLASSES}/capacity", suffix=suffix, values=design.size, reads={"ranked": f"held{suffix}"}),
         ]
     capacities = {"further_capacities": design.relations(f"capacity{moment}")[1:]}
-    read = {"capacity": f"capacity{moment}_1"}
-    return (*steps, Step(f"{FOLDER}/room", suffix=moment, values=capacities, reads=read))
+    reads = {"capacity": f"capacity{moment}_1"}
+    return (*steps, Step(f"{FOLDER}/room", suffix=moment, values=capacities, reads=reads))
 
 
 def form_class_groups(design: SeveralClasses) -> Steps:
@@ -198,7 +198,7 @@ def form_class_groups(design: SeveralClasses) -> Steps:
 
 def check_suppressed(design: SeveralClasses) -> Steps:
     """Return the step that counts the rows that no group holds, and refuses too many of them."""
-    (told,) = class_grouping.check_suppressed(design)
-    asked = design.several_suppression
-    assert isinstance(told, Step), "a check is a step"
-    return (replace(told, refuse=refuse_suppressed(asked), guards=surplus_guards(asked, "dropped_rows")),)
+    (check,) = class_grouping.check_suppressed(design)
+    suppression = design.several_suppression
+    assert isinstance(check, Step), "a check is a step"
+    return (replace(check, refuse=refuse_suppressed(suppression), guards=surplus_guards(suppression, "dropped_rows")),)

@@ -97,21 +97,21 @@ def surplus_guards(asked: SeveralSuppression, figure: str) -> tuple[Guard, ...]:
     )
 
 
-def _refuse(asked: SeveralSuppression, row: Row, left_over: int, ways: str, least: str) -> None:
+def _refuse(suppression: SeveralSuppression, row: Row, left_over: int, ways: str, least: str) -> None:
     """Refuse more rows left over than may be; in whole numbers, so that what was allowed is not refused."""
-    if left_over * MILLION <= row["row_count"] * round(asked.most * MILLION) and left_over < row["row_count"]:
+    if left_over * MILLION <= row["row_count"] * round(suppression.most * MILLION) and left_over < row["row_count"]:
         return
-    told = (NOT_POSSIBLE + ways).format(
+    message = (NOT_POSSIBLE + ways).format(
         **row,
-        r=asked.r,
-        size=asked.size,
-        columns=asked.listed,
+        r=suppression.r,
+        size=suppression.size,
+        columns=suppression.listed,
         least=least,
         left_over=left_over,
         share=f"{left_over / row['row_count']:.2%}",
-        most=100 * asked.most,
+        most=100 * suppression.most,
         worst=name_worst(row),
         # in steps of a millionth, upwards: a share that is advised has to be enough
         enough=-(-left_over * MILLION // row["row_count"]) / MILLION,
     )
-    raise DataError(told, about=["r"])
+    raise DataError(message, about=["r"])

@@ -81,23 +81,23 @@ def surplus_guards(asked: Suppression) -> tuple[Guard, ...]:
     )
 
 
-def _refuse(asked: Suppression, row: Row) -> None:
+def _refuse(suppression: Suppression, row: Row) -> None:
     """Refuse more rows left over than may be; the message names the signatures that leave most."""
-    most = row["row_count"] * round(asked.most * MILLION)
+    most = row["row_count"] * round(suppression.most * MILLION)
     # in whole numbers: a share in floating point could refuse exactly what was allowed
     if row["surplus_rows"] * MILLION <= most and row["surplus_rows"] < row["row_count"]:
         return
     nobody = row["surplus_rows"] == row["row_count"]
-    text = (NO_GROUP if nobody else NOT_POSSIBLE) + "; ".join(_ways_out(asked, row))
+    text = (NO_GROUP if nobody else NOT_POSSIBLE) + "; ".join(_ways_out(suppression, row))
     raise DataError(
         text.format(
             **{**row, "share": f"{row['surplus_rows'] / row['row_count']:.2%}"},
-            r=asked.r,
-            size=asked.size,
-            column=repr(asked.column),
-            most=100 * asked.most,
+            r=suppression.r,
+            size=suppression.size,
+            column=repr(suppression.column),
+            most=100 * suppression.most,
             worst=name_worst(row),
-            whole="whole " if asked.merges else "",
+            whole="whole " if suppression.merges else "",
             # in steps of a millionth, upwards: a share that is advised has to be enough
             enough=-(-row["surplus_rows"] * MILLION // row["row_count"]) / MILLION,
             largest_share=f"{row['largest_count'] / row['row_count']:.1%}",
@@ -106,27 +106,29 @@ def _refuse(asked: Suppression, row: Row) -> None:
     )
 
 
-def _ways_out(asked: Suppression, row: Row) -> list[str]:
+def _ways_out(suppression: Suppression, row: Row) -> list[str]:
     """Return what this data allows instead: nothing that was not computed, or does not hold of any data."""
     if row["feasible_size"] >= 2:
-        ways = [POSSIBLE_UP_TO if asked.early else f"without {option('repair')} {POSSIBLE_UP_TO}"]
-    elif asked.early:
-        ways = [NO_WHOLE if asked.merges else NEVER_POSSIBLE]
+        ways = [POSSIBLE_UP_TO if suppression.early else f"without {option('repair')} {POSSIBLE_UP_TO}"]
+    elif suppression.early:
+        ways = [NO_WHOLE if suppression.merges else NEVER_POSSIBLE]
     else:
         ways = [MAYBE_SMALLER]
-    if asked.early and row["surplus_rows"] < row["row_count"]:
+    if suppression.early and row["surplus_rows"] < row["row_count"]:
         ways.append(LEAVE_OUT)
-    if row["largest_count"] * asked.size > row["row_count"]:
+    if row["largest_count"] * suppression.size > row["row_count"]:
         half = 2 * row["largest_count"] > row["row_count"]
         return [*ways, FREQUENT, *([INSTEAD] if half else [])]
     # with fewer columns classes hold whole classes of before: what these kept can be kept
-    return [*ways, FEWER_COLUMNS] if asked.taught else ways
+    return [*ways, FEWER_COLUMNS] if suppression.taught else ways
 
 
 def name_worst(row: Row) -> str:
     """Name the signatures that leave most rows over, as the end of a clause; nothing where none does."""
     # at most three signatures: a message is one line, and signatures are quasi values, which are published anyway
-    named = [f"({row[f'worst_{n}']}) with {row[f'surplus_{n}']}" for n in (1, 2, 3) if row.get(f"surplus_{n}")]
-    if not named:
+    signatures = [f"({row[f'worst_{n}']}) with {row[f'surplus_{n}']}" for n in (1, 2, 3) if row.get(f"surplus_{n}")]
+    if not signatures:
         return ""
-    return f"; most of them have the signature {', '.join(named)} ({row['class_count']} signatures leave rows over)"
+    return (
+        f"; most of them have the signature {', '.join(signatures)} ({row['class_count']} signatures leave rows over)"
+    )

@@ -57,16 +57,16 @@ def refuse_limits(asked: Limits) -> Callable[[Row], None]:
     return refuse
 
 
-def _infeasible(asked: Limits, row: Row) -> str:
+def _infeasible(limits: Limits, row: Row) -> str:
     feasible = row["row_count"] // row["largest_count"]
     return NOT_POSSIBLE.format(
         **row,
-        size=asked.size,
-        column=repr(asked.columns[row["place"]]),
+        size=limits.size,
+        column=repr(limits.columns[row["place"]]),
         # a value of the data is named only where the publisher said so: messages end in logs
-        value=f" ({row['largest_value']!r})" if asked.show_values else "",
+        value=f" ({row['largest_value']!r})" if limits.show_values else "",
         share=f"{row['largest_count'] / row['row_count']:.1%}",
-        allowed=row["row_count"] // asked.size,
+        allowed=row["row_count"] // limits.size,
         possible=POSSIBLE_UP_TO.format(feasible=feasible) if feasible >= 2 else NEVER_POSSIBLE,
     )
 
@@ -95,7 +95,7 @@ def refuse_suppressed(asked: Limits) -> Callable[[Row], None]:
         if dropped * MILLION <= rows * round(asked.most * MILLION) and dropped < rows:
             return
         text = NO_GROUP if dropped == rows else TOO_MANY
-        told = text.format(
+        message = text.format(
             **row,
             size=asked.size,
             columns=" and ".join(map(repr, asked.columns)),
@@ -104,7 +104,7 @@ def refuse_suppressed(asked: Limits) -> Callable[[Row], None]:
             # in steps of a millionth, upwards: a share that is advised has to be enough
             enough=-(-dropped * MILLION // rows) / MILLION,
         )
-        raise DataError(told, about=["l"])
+        raise DataError(message, about=["l"])
 
     return refuse
 

@@ -24,13 +24,13 @@ def seats(design: SharedGroups) -> dict[str, object]:
 def change_places(design: SharedGroups) -> Steps:
     """Return the steps from `seated` to `grouped`: clashing rows change places, and who still clashes leaves."""
     codes, further = {"codes": design.codes}, {"further_codes": design.codes[1:]}
-    left = Step(f"{FOLDER}/waiting", "query")
+    rest = Step(f"{FOLDER}/waiting", "query")
     rotated = Step(f"{FOLDER}/rotated", values={**codes, **further, "first_code": design.codes[0]})
     return (
         Step(f"{FOLDER}/blocks"),
         Step(f"{FOLDER}/standing", values={**codes, **further}),
-        Repeat("rotation", "standing", (rotated,), left, ROTATIONS),
-        Repeat("exchange_places", "standing", _exchange(design), left, TURNS),
+        Repeat("rotation", "standing", (rotated,), rest, ROTATIONS),
+        Repeat("exchange_places", "standing", _exchange(design), rest, TURNS),
         Step(f"{FOLDER}/resettled", values={"group_size": design.attribute.size}),
         Step(f"{FOLDER}/renamed"),
         Step(f"{FOLDER}/grouped", "view", values={**codes, "carried": quasi_names(design.request)}),
@@ -41,12 +41,12 @@ def change_places(design: SharedGroups) -> Steps:
 def _exchange(design: SharedGroups) -> tuple[Step, ...]:
     """Return a turn in which rows that stand change places with any others."""
     codes = {"codes": design.codes}
-    named = [(code, f"partner_{code}") for code in design.codes]
+    pairs = [(code, f"partner_{code}") for code in design.codes]
     most = tuple(range(OFFERS * TURNS))
     return (
         Step(f"{FOLDER}/offered", values={"first_turn": ROTATIONS, "offers": most, "more_offers": OFFERS}),
         Step(f"{FOLDER}/near", values=codes),
-        Step(f"{FOLDER}/proposed", values={"codes": named}),
+        Step(f"{FOLDER}/proposed", values={"codes": pairs}),
         Step(f"{FOLDER}/exchange"),
         Step(f"{FOLDER}/reseated", values=codes),
     )

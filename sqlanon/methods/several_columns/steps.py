@@ -25,9 +25,9 @@ def check_values(design: Grouped) -> Steps:
         "sensitive_columns": sensitive_names(design.request),
         "nulls_are_values": design.request.nulls == "value",
     }
-    asked = design.limits
-    counted = Step(f"{FOLDER}/limits", "query", refuse=refuse_limits(asked), guards=limit_guards(asked), values=values)
-    return (counted, *count_values(design))
+    limits = design.limits
+    check = Step(f"{FOLDER}/limits", "query", refuse=refuse_limits(limits), guards=limit_guards(limits), values=values)
+    return (check, *count_values(design))
 
 
 def order_values(design: Grouped) -> Steps:
@@ -58,15 +58,15 @@ def check_suppressed(design: Design) -> Steps:
     """Return the step that refuses more rows left out than may be, where there are several columns."""
     if not isinstance(design, SeveralColumns):
         return ()
-    asked = design.limits
-    told = Step(
+    limits = design.limits
+    check = Step(
         f"{FOLDER}/suppressed",
         "query",
-        refuse=refuse_suppressed(asked),
-        guards=suppressed_guards(asked),
+        refuse=refuse_suppressed(limits),
+        guards=suppressed_guards(limits),
         dropped="dropped_rows",
     )
-    return (told,)
+    return (check,)
 
 
 def publish_st(design: Grouped) -> Steps:

@@ -37,8 +37,8 @@ def off(count: int, gamma: int, epsilon: float, at_least: bool = False, larger: 
         return float(_outside([count], gamma, epsilon, at_least)[0])
     low, high = _close(count, epsilon, at_least)
     smaller = probabilities((count - larger) * gamma, gamma, high)
-    found = np.convolve(smaller, probabilities(larger * (gamma + 1), gamma + 1, high))
-    return float(np.clip(1 - found[low : high + 1].sum(), 0, 1))
+    chances = np.convolve(smaller, probabilities(larger * (gamma + 1), gamma + 1, high))
+    return float(np.clip(1 - chances[low : high + 1].sum(), 0, 1))
 
 
 def small_sums(alpha: int, gamma: int, epsilon: float, larger: int = 0) -> float:
@@ -191,5 +191,5 @@ def probabilities(trials: int, gamma: int, most: int) -> "NDArray[np.float64]":
 
     x = np.arange(most + 1, dtype=float)
     ways = gammaln(trials + 1) - gammaln(x + 1) - gammaln(np.maximum(trials - x, 0) + 1)
-    found = np.exp(ways - x * math.log(gamma) + (trials - x) * math.log1p(-1 / gamma))
-    return np.where(x <= trials, found, 0.0)
+    chances = np.exp(ways - x * math.log(gamma) + (trials - x) * math.log1p(-1 / gamma))
+    return np.where(x <= trials, chances, 0.0)

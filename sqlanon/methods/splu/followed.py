@@ -45,12 +45,12 @@ WAITING = "{count} rows wait for others to draw decoys among, and try again next
 
 def design(request: Request, **given: Any) -> Randomization:
     """Decide on the decoy groups; under a ledger, on those of the persons who come new."""
-    made, release = randomization.design(request, **given), request.following
+    answer, release = randomization.design(request, **given), request.following
     if release is None:
-        return made
-    _refuse_unfollowed(request, release, made.drops)
-    attribute = _followed_attribute(made.attribute, release)
-    return replace(made, attribute=attribute, attributes=(attribute,))
+        return answer
+    _refuse_unfollowed(request, release, answer.drops)
+    attribute = _followed_attribute(answer.attribute, release)
+    return replace(answer, attribute=attribute, attributes=(attribute,))
 
 
 def _refuse_unfollowed(request: Request, release: Following, drops: bool) -> None:
@@ -87,7 +87,7 @@ def randomize_arrivals(design: Randomization) -> Steps:
 def _fit(design: Randomization) -> Steps:
     """Return the steps that leave as many rows of each value as there can be groups of gamma values."""
     attribute = design.attribute
-    counted = Step(
+    tally = Step(
         "methods/grouping/tally",
         suffix="_drawn",
         reads={"population": "drawn"},
@@ -106,7 +106,7 @@ def _fit(design: Randomization) -> Steps:
         },
     )
     drift = Step("methods/splu/drift", "query", note=_describe_drift)
-    return (counted, drift, fitting, Step("methods/splu/fitted", values={"kept_rows_columns": kept_columns(design)}))
+    return (tally, drift, fitting, Step("methods/splu/fitted", values={"kept_rows_columns": kept_columns(design)}))
 
 
 def _describe_drift(row: Row) -> str:
@@ -130,11 +130,11 @@ def publish_settled(design: Randomization) -> Steps:
 
 def settle_rows(design: Randomization) -> Steps:
     """Return the steps that end in `settled`, who is shown with which value, and `next_person`, the ledger after."""
-    named: dict[str, object] = {"quasi_names": quasi_names(design.request)}
+    names: dict[str, object] = {"quasi_names": quasi_names(design.request)}
     keeps = {"keeps_changed": republication.following(design).changed == "keep"}
     return (
         Step("methods/republication/next_value"),
-        Step("methods/splu/entered", values=named),
-        Step("methods/splu/settled", values={**named, **keeps}),
+        Step("methods/splu/entered", values=names),
+        Step("methods/splu/settled", values={**names, **keeps}),
         *republication.close_ledger(design, RESIDUE if republication.following(design).is_first else WAITING),
     )

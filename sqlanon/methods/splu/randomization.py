@@ -57,15 +57,15 @@ class Randomization(Grouping):
         """Return gamma by column, and what became of the residue."""
         gammas = {attribute.column: attribute.size for attribute in self.attributes}
         residue: dict[str, object] = {"residue": "drop" if self.drops else "keep"}
-        known = self.request.following
-        if known is not None and not known.is_first:
+        release = self.request.following
+        if release is not None and not release.is_first:
             residue["departed"] = self.departed
         return {"gamma": {"gamma": gammas}, "residue": residue}
 
     def fitted(self, reports: Mapping[str, Row]) -> Self:
         """Return the design with what a release that follows others counted."""
-        known = self.request.following
-        return self if known is None else replace(self, departed=int(reports["outcome"]["departed"]))
+        release = self.request.following
+        return self if release is None else replace(self, departed=int(reports["outcome"]["departed"]))
 
     def of(self, number: int) -> "Randomization":
         """Return the same design with another attribute as the one that is grouped."""
@@ -103,9 +103,9 @@ def check_one(one: Randomization) -> Steps:
 
         return warning(attribute.column, attribute.size, row["row_count"], row["largest_count"]) or ""
 
-    *counted, check = check_values(one)
+    *counts, check = check_values(one)
     assert isinstance(check, Step)
-    return (*counted, replace(check, note=warn))
+    return (*counts, replace(check, note=warn))
 
 
 def randomize(design: Randomization) -> Steps:
@@ -120,8 +120,8 @@ def publish_data(design: Randomization) -> Steps:
     if design.layout is not None:
         packed = packing.published_quasi(design.request)
         return (Step("methods/packing/data", values={**packed, "shown": sensitive}),)
-    shown = [*zip(quasi_names(design.request), roles.quasi, strict=True), *sensitive]
-    return (Step("methods/splu/data", values={"shown": shown}),)
+    columns = [*zip(quasi_names(design.request), roles.quasi, strict=True), *sensitive]
+    return (Step("methods/splu/data", values={"shown": columns}),)
 
 
 def link_rows(design: Randomization) -> Steps:
@@ -161,14 +161,14 @@ def _gamma_by_column(columns: tuple[str, ...], gamma: Mapping[str, int]) -> dict
             f"gamma is given for {foreign[0]!r}, which is not sensitive; {option('sensitive')} names"
             f" {', '.join(map(repr, columns))}"
         )
-    named = dict(zip(resolve_names(columns, gamma), gamma.values(), strict=True))
-    missing = [column for column in columns if column not in named]
+    gammas = dict(zip(resolve_names(columns, gamma), gamma.values(), strict=True))
+    missing = [column for column in columns if column not in gammas]
     if missing:
         advice = option("gamma", f"{missing[0]}=10")
         raise UsageError(f"no gamma is given for {missing[0]!r}; say {advice}, or one for all")
-    if len(named) < len(gamma):
+    if len(gammas) < len(gamma):
         raise UsageError("gamma is given twice for one attribute")
-    return {column: named[column] for column in columns}
+    return {column: gammas[column] for column in columns}
 
 
 def _drops_residue(gammas: Mapping[str, int], residue: str | None) -> bool:
@@ -216,24 +216,24 @@ def _published(number: int) -> str:
 
 def _randomize_one(design: Randomization, number: int) -> Steps:
     """Return the steps that randomize one attribute; the next one's value takes the name `sensitive`."""
-    one, attributes = design.of(number), design.attributes
-    suffix, carried = one.attribute.suffix, one.attribute.carried
+    column_design, attributes = design.of(number), design.attributes
+    suffix, carried = column_design.attribute.suffix, column_design.attribute.carried
     after = {attributes[number + 1].internal: "sensitive"} if number + 1 < len(attributes) else {}
     # a residue is left out once: with one gamma for all, N mod gamma is the same for every attribute
     drops = design.drops and number == 0
     rows = "kept" if drops else "drawn"
     # the slot's draw has done its work; whoever saw it could tell the slot that was drawn
-    kept = [(name, after.get(name, name)) for name in carried if name != "slot_draw"]
+    columns = [(name, after.get(name, name)) for name in carried if name != "slot_draw"]
     return (
-        *draw(one, f"tally{suffix}"),
-        *(_drop_residue(one) if drops else ()),
-        *form_decoys(one, rows),
+        *draw(column_design, f"tally{suffix}"),
+        *(_drop_residue(column_design) if drops else ()),
+        *form_decoys(column_design, rows),
         Step(
             "methods/splu/randomized",
             # what the next attribute reads is read more than once, and so it is by workers that share a sort
-            "view" if one.sorts_rows and not after else "table",
+            "view" if column_design.sorts_rows and not after else "table",
             suffix=suffix,
-            values={"kept_columns": kept, "published_column": _published(number)},
+            values={"kept_columns": columns, "published_column": _published(number)},
         ),
         *(_hand_on(design, number) if after else ()),
     )
@@ -242,16 +242,16 @@ def _randomize_one(design: Randomization, number: int) -> Steps:
 def form_decoys(one: Randomization, rows: str) -> Steps:
     """Return the steps from drawn rows in the relation `rows` to `decoy_group`: every row with its group and slot."""
     suffix, passing = one.attribute.suffix, {"carried": one.attribute.carried}
-    counted = f"{suffix}_randomized"
+    tally_suffix = f"{suffix}_randomized"
     tally = Step(
         "methods/grouping/tally",
-        suffix=counted,
+        suffix=tally_suffix,
         reads={"population": rows},
         values={"sensitive_column": "sensitive"},
     )
     return (
         tally,
-        *order_values_of(one, f"tally{counted}"),
+        *order_values_of(one, f"tally{tally_suffix}"),
         *(_seat_sorted(one, rows) if one.sorts_rows else seat_rows_of(one, rows)),
         Step(
             f"methods/splu/decoy_group{'_by_number' * one.sorts_rows}",
@@ -262,13 +262,16 @@ def form_decoys(one: Randomization, rows: str) -> Steps:
     )
 
 
-def _seat_sorted(one: Randomization, rows: str) -> Steps:
+def _seat_sorted(column_design: Randomization, rows: str) -> Steps:
     """Return the steps that sort the rows, and order the values of each block by their counts alone."""
-    attribute, suffix = one.attribute, one.attribute.suffix
-    columns = (*attribute.carried, "draw", *tie_names(one.request))
-    (coded,) = code_rows_of(one, rows, columns)
-    ordered = {"carried": attribute.carried, "ties": tie_names(one.request)}
-    blocks = {"block_purpose": f"{attribute.purpose}/block/", "own_draws": draws.are_of_one_engine(one.request)}
+    attribute, suffix = column_design.attribute, column_design.attribute.suffix
+    columns = (*attribute.carried, "draw", *tie_names(column_design.request))
+    (coded,) = code_rows_of(column_design, rows, columns)
+    ordered = {"carried": attribute.carried, "ties": tie_names(column_design.request)}
+    blocks = {
+        "block_purpose": f"{attribute.purpose}/block/",
+        "own_draws": draws.are_of_one_engine(column_design.request),
+    }
     return (
         coded,
         Step("methods/grouping/ordered", suffix=suffix, reads={"drawn": coded.stem}, values=ordered),
@@ -276,10 +279,10 @@ def _seat_sorted(one: Randomization, rows: str) -> Steps:
     )
 
 
-def _drop_residue(one: Randomization) -> Steps:
+def _drop_residue(column_design: Randomization) -> Steps:
     """Return `drop_residue` with a report of how many rows are left out."""
-    lot, residue, kept = drop_residue(one, "drawn")
-    return (lot, residue, Step("methods/splu/left_out", "query", dropped="dropped_rows"), kept)
+    lot, residue, kept_rows = drop_residue(column_design, "drawn")
+    return (lot, residue, Step("methods/splu/left_out", "query", dropped="dropped_rows"), kept_rows)
 
 
 def drop_residue(one: Randomization, rows: str) -> Steps:

@@ -105,7 +105,7 @@ def braces(reading: Reading, texts: Sequence[str]) -> Step:
 def refuse_tuples(reading: Reading) -> Callable[[Row], None]:
     """Return what raises DataError where alternative rows are not tied, too many, or not of one person."""
     request = reading.request
-    named = [*map(repr, request.roles.identifier), *([repr(reading.label)] if reading.label is not None else [])]
+    names = [*map(repr, request.roles.identifier), *([repr(reading.label)] if reading.label is not None else [])]
 
     def refuse(row: Row) -> None:
         if row["untied_rows"]:
@@ -117,7 +117,7 @@ def refuse_tuples(reading: Reading) -> Callable[[Row], None]:
                 f"{row['crowded_tuples']} tuples have more than {reading.most} alternative rows; raise"
                 f" {option('max_alternatives')}, or leave them out"
             )
-        for number, name in enumerate(named, start=1):
+        for number, name in enumerate(names, start=1):
             if row[f"differing_{number}"]:
                 raise DataError(
                     f"{row[f'differing_{number}']} tuples have alternative rows that differ in {name}: a label or an"
@@ -131,20 +131,20 @@ def no_stars(reading: Reading) -> Step:
     """Return the query that refuses stars among the values, where a star stands for what is suppressed."""
     texts = [column for column in reading.quasi if column.type == "VARCHAR" or column.hierarchy is not None]
     certain = [column for column in texts if column.hierarchy is None]
-    counted = [column for column in texts if column.hierarchy is not None]
+    tree_columns = [column for column in texts if column.hierarchy is not None]
     values: dict[str, object] = {
         "certain_columns": [column.internal for column in certain],
-        "counted_columns": [(column.internal, f"alternatives_{column.number}") for column in counted],
+        "counted_columns": [(column.internal, f"alternatives_{column.number}") for column in tree_columns],
     }
-    found = [(f"stars_{number}", column.name) for number, column in enumerate(certain, start=1)]
-    found += [(f"counted_{number}", column.name) for number, column in enumerate(counted, start=1)]
+    figures = [(f"stars_{number}", column.name) for number, column in enumerate(certain, start=1)]
+    figures += [(f"counted_{number}", column.name) for number, column in enumerate(tree_columns, start=1)]
 
     def refuse(row: Row) -> None:
-        for name, column in found:
+        for name, column in figures:
             if row[name]:
                 raise DataError(_STARS.format(count=row[name], column=repr(column)))
 
-    guards = [Guard(f"{name} > 0", _STARS.format(count="some", column=repr(column))) for name, column in found]
+    guards = [Guard(f"{name} > 0", _STARS.format(count="some", column=repr(column))) for name, column in figures]
     return Step("methods/uncertain/cell_faults/stars", "query", "", refuse, tuple(guards), values)
 
 
@@ -152,13 +152,13 @@ def refuse_outside(column: Column) -> Callable[[Row], None]:
     """Return what raises UsageError where values are not leaves of their hierarchy, naming them."""
 
     def refuse(row: Row) -> None:
-        for count, named, words in (
+        for count, examples, words in (
             (row["outside_count"], row["outside"], "are not in its hierarchy"),
             (row["inner_count"], row["inner_nodes"], "are inner nodes of its hierarchy, and cells hold leaves"),
         ):
             if count:
-                more = f" and {count - len(named)} more" if count > len(named) else ""
-                listed = f"{', '.join(map(repr, named))}{more}"
+                more = f" and {count - len(examples)} more" if count > len(examples) else ""
+                listed = f"{', '.join(map(repr, examples))}{more}"
                 raise UsageError(f"{count} values of {column.name!r} {words}: {listed}")
 
     return refuse

@@ -23,19 +23,23 @@ def steps(
     relation of the rows in clusters.
     """
     numbered = list(enumerate(dimensions, start=1))
-    heights = [(number, one.height) for number, one in numbered]
+    heights = [(number, dimension.height) for number, dimension in numbered]
     levels = [(n, f"importance_{n}", depth, height) for n, height in heights for depth in range(height)]
     relations = [(n, relation_name(prefix, f"common_node_{n}")) for n, _ in numbered]
     trees = [
-        (n, relation_name(prefix, one.relation), [(depth, f"level_{depth}") for depth in range(1, one.height)])
-        for n, one in numbered
+        (
+            n,
+            relation_name(prefix, dimension.relation),
+            [(depth, f"level_{depth}") for depth in range(1, dimension.height)],
+        )
+        for n, dimension in numbered
     ]
     numbers = [number for number, _ in numbered]
     turns = len(levels)
-    left = Step(f"{FOLDER}/still_failing", "query", values={"turns": 2 * turns})
-    found: tuple[Step | Repeat, ...] = (
+    rest = Step(f"{FOLDER}/still_failing", "query", values={"turns": 2 * turns})
+    answer: tuple[Step | Repeat, ...] = (
         Step(f"{FOLDER}/climb_limit", values={"levels": levels, "heights": heights}),
-        *(_common_node(number, one, rows) for number, one in numbered),
+        *(_common_node(number, dimension, rows) for number, dimension in numbered),
         Step(f"{FOLDER}/begun", values={"nodes": relations}),
         *_judged(limits, "begun", "climbing", numbers),
         Repeat(
@@ -45,11 +49,11 @@ def steps(
                 Step(f"{FOLDER}/climbed", values={"nodes": trees, "turns": turns}),
                 *_judged(limits, "climbed", "climbing_again", numbers),
             ),
-            left,
+            rest,
             2 * turns,
         ),
     )
-    return found, Step(f"{FOLDER}/rehoused", yields="clustered", reads={"clustering": rows})
+    return answer, Step(f"{FOLDER}/rehoused", yields="clustered", reads={"clustering": rows})
 
 
 def _common_node(number: int, dimension: Dimension, rows: str) -> Step:

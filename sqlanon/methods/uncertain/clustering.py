@@ -88,48 +88,50 @@ def steps(asked: Clustering, prefix: str = "") -> tuple[Step | Repeat, ...]:
     )
 
 
-def _refined(asked: Clustering) -> tuple[Step | Repeat, ...]:
-    return refinement.steps(asked.dimensions, asked.carried, asked.refine, asked.k, asked.sorts_rows)
+def _refined(clustering: Clustering) -> tuple[Step | Repeat, ...]:
+    return refinement.steps(
+        clustering.dimensions, clustering.carried, clustering.refine, clustering.k, clustering.sorts_rows
+    )
 
 
-def _measured(asked: Clustering) -> tuple[Step, ...]:
+def _measured(clustering: Clustering) -> tuple[Step, ...]:
     """Return the steps that number the sensitive values, weigh the attributes and refuse what cannot be."""
-    places = range(1, len(asked.dimensions) + 1)
+    places = range(1, len(clustering.dimensions) + 1)
     valued = {
         "influence_columns": [f"influence_{place}" for place in places],
-        "threshold": float(asked.threshold),
+        "threshold": float(clustering.threshold),
     }
     weighted = [(f"influence_{place}", f"importance_{place}", f"share_{place}") for place in places]
     numbers = [
-        (place, (one.reading, f"lowest_{place}", f"span_{place}"))
-        for place, one in attributes.numbers(asked.dimensions)
+        (place, (dimension.reading, f"lowest_{place}", f"span_{place}"))
+        for place, dimension in attributes.numbers(clustering.dimensions)
     ]
-    whole = [place for place, _ in numbers] if asked.layout is not None else []
+    whole = [place for place, _ in numbers] if clustering.layout is not None else []
     ranges = {
-        "numbers": [named for place, named in numbers if place not in whole],
-        "whole_numbers": [named for place, named in numbers if place in whole],
+        "numbers": [columns for place, columns in numbers if place not in whole],
+        "whole_numbers": [columns for place, columns in numbers if place in whole],
     }
     return (
         Step("methods/uncertain/clustering/value", values=valued),
         Step("methods/uncertain/clustering/importance", values={"weighted": weighted}),
         Step("methods/uncertain/clustering/measured", values=ranges),
-        *diversity.measured(asked.diversity),
+        *diversity.measured(clustering.diversity),
     )
 
 
-def _placed(asked: Clustering, prefix: str) -> tuple[Step, ...]:
+def _placed(clustering: Clustering, prefix: str) -> tuple[Step, ...]:
     """Return the steps that give every row its codes and branches, and arrange these; all but the small are views."""
-    found: list[Step] = []
+    category_steps: list[Step] = []
     rows, extent = "determined", "importance"
-    for place, dimension in attributes.categories(asked.dimensions):
+    for place, dimension in attributes.categories(clustering.dimensions):
         dictionary, suffix = _dictionary(place, dimension), f"_{place}"
         codes, branches = attributes.codes(place, dimension), attributes.branches(place, dimension)
-        named = [(f"code_{height}", name) for height, name in enumerate(codes)]
-        named += [(f"branch_{height}", name) for height, name in enumerate(branches)]
-        counted = [(f"branch_{height}", name) for height, name in enumerate(attributes.breadths(place, dimension))]
-        coded = {"column": dimension.column, "codes": named}
+        columns = [(f"code_{height}", name) for height, name in enumerate(codes)]
+        columns += [(f"branch_{height}", name) for height, name in enumerate(branches)]
+        breadths = [(f"branch_{height}", name) for height, name in enumerate(attributes.breadths(place, dimension))]
+        coded = {"column": dimension.column, "codes": columns}
         reads = {"dictionary": dictionary.name}
-        found += [
+        category_steps += [
             dictionary,
             Step(
                 "methods/uncertain/clustering/coded",
@@ -144,22 +146,27 @@ def _placed(asked: Clustering, prefix: str) -> tuple[Step, ...]:
                 "",
                 None,
                 (),
-                {"branches": counted},
+                {"branches": breadths},
                 suffix,
                 {**reads, "extent": extent},
             ),
         ]
         rows, extent = f"coded{suffix}", f"extent{suffix}"
-    if asked.layout is None:
-        return (*found, _point(asked, rows), _arranged(asked))
-    passed = list(dict.fromkeys((*CARRIED, *asked.ties)))
-    steps = scales.steps(asked.dimensions, asked.scaled, _scale_weights(asked), passed, prefix)
-    return (scales.begun(asked.dimensions, passed), _arranged(asked), *steps, _point(asked, steps[-1].name))
+    if clustering.layout is None:
+        return (*category_steps, _point(clustering, rows), _arranged(clustering))
+    passed = list(dict.fromkeys((*CARRIED, *clustering.ties)))
+    steps = scales.steps(clustering.dimensions, clustering.scaled, _scale_weights(clustering), passed, prefix)
+    return (
+        scales.begun(clustering.dimensions, passed),
+        _arranged(clustering),
+        *steps,
+        _point(clustering, steps[-1].name),
+    )
 
 
-def _scale_weights(asked: Clustering) -> scales.Weights:
+def _scale_weights(clustering: Clustering) -> scales.Weights:
     """Return the weights of the bins of scaled numbers in each word."""
-    numbered = {level.column: number for number, level in _levels(asked)}
+    numbered = {level.column: number for number, level in _levels(clustering)}
     return [
         (
             f"word_{word}",
@@ -169,10 +176,10 @@ def _scale_weights(asked: Clustering) -> scales.Weights:
                     f"weight_{word}_{numbered[f'fine_{place}']}",
                     f"weight_{word}_{numbered[f'exact_{place}']}",
                 )
-                for place in asked.scaled
+                for place in clustering.scaled
             ],
         )
-        for word in _words(asked)
+        for word in _words(clustering)
     ]
 
 
@@ -200,34 +207,34 @@ def _dictionary(place: int, dimension: Dimension) -> Step:
     )
 
 
-def _point(asked: Clustering, rows: str) -> Step:
-    categories = attributes.categories(asked.dimensions)
-    coded = [name for place, one in categories for name in attributes.codes(place, one)]
-    branched = [name for place, one in categories for name in attributes.branches(place, one)]
+def _point(clustering: Clustering, rows: str) -> Step:
+    categories = attributes.categories(clustering.dimensions)
+    coded = [name for place, dimension in categories for name in attributes.codes(place, dimension)]
+    branched = [name for place, dimension in categories for name in attributes.branches(place, dimension)]
     parts = ("share", "read", "number", "lowest", "span", "bin", "coarse", "fine", "exact")
-    looked_up = [f"number_{place}" for place in asked.scaled]
-    if asked.layout is not None:
-        looked_up += [scales.weighed(f"word_{word}") for word in _words(asked)]
+    looked_up = [f"number_{place}" for place in clustering.scaled]
+    if clustering.layout is not None:
+        looked_up += [scales.weighed(f"word_{word}") for word in _words(clustering)]
     values = {
-        "carried": [*dict.fromkeys((*asked.carried, *asked.ties)), *coded, *branched, *looked_up],
+        "carried": [*dict.fromkeys((*clustering.carried, *clustering.ties)), *coded, *branched, *looked_up],
         "numbers": [
-            (one.reading, *(f"{part}_{place}" for part in parts))
-            for place, one in attributes.numbers(asked.dimensions)
-            if place not in asked.scaled
+            (dimension.reading, *(f"{part}_{place}" for part in parts))
+            for place, dimension in attributes.numbers(clustering.dimensions)
+            if place not in clustering.scaled
         ],
         **attributes.bin_widths(),
     }
     return Step("methods/uncertain/clustering/point", "view", reads={"coded": rows}, values=values)
 
 
-def _words(asked: Clustering) -> range:
+def _words(clustering: Clustering) -> range:
     """Return the numbers of the words: a row seldom shares 18 digits with others, and a second word costs time."""
-    return range(1, max(1, attributes.digits(asked.dimensions) // WORD_DIGITS) + 1)
+    return range(1, max(1, attributes.digits(clustering.dimensions) // WORD_DIGITS) + 1)
 
 
-def _arranged(asked: Clustering) -> Step:
-    numbered = _levels(asked)
-    last = len(attributes.levels(asked.dimensions))
+def _arranged(clustering: Clustering) -> Step:
+    numbered = _levels(clustering)
+    last = len(attributes.levels(clustering.dimensions))
     values = {
         "levels": [
             (number, int(number > last), f"importance_{level.place}", level.steps, level.height, level.breadth)
@@ -243,25 +250,25 @@ def _arranged(asked: Clustering) -> Step:
                 f"filled_{word - 1}",
                 [(number, f"weight_{word}_{number}") for number, _ in numbered],
             )
-            for word in _words(asked)
+            for word in _words(clustering)
         ],
     }
-    categories = attributes.categories(asked.dimensions)
+    categories = attributes.categories(clustering.dimensions)
     extent = f"extent_{categories[-1][0]}" if categories else "importance"
     return Step("methods/uncertain/clustering/arrangement", values=values, reads={"extent": extent})
 
 
-def _levels(asked: Clustering) -> list[tuple[int, Level]]:
+def _levels(clustering: Clustering) -> list[tuple[int, Level]]:
     """Return the levels with their numbers from 1, the last ones after all others."""
-    levels = [*attributes.levels(asked.dimensions), *attributes.last_levels(asked.dimensions)]
+    levels = [*attributes.levels(clustering.dimensions), *attributes.last_levels(clustering.dimensions)]
     return list(enumerate(levels, start=1))
 
 
-def _sorted(asked: Clustering) -> tuple[Step, ...]:
-    carried = [*asked.carried, *(attributes.coordinates(asked.dimensions) if asked.refine else [])]
+def _sorted(clustering: Clustering) -> tuple[Step, ...]:
+    carried = [*clustering.carried, *(attributes.coordinates(clustering.dimensions) if clustering.refine else [])]
     values = {
         "carried": carried,
-        "passed": list(dict.fromkeys((*carried, *asked.ties))),
+        "passed": list(dict.fromkeys((*carried, *clustering.ties))),
         "words": [
             (
                 f"word_{word}",
@@ -269,27 +276,27 @@ def _sorted(asked: Clustering) -> tuple[Step, ...]:
                 [f"word_{before}" for before in range(1, word)],
                 [
                     (level.column, f"weight_{word}_{number}")
-                    for number, level in _levels(asked)
-                    if level.place not in asked.scaled
+                    for number, level in _levels(clustering)
+                    if level.place not in clustering.scaled
                 ],
-                [] if asked.layout is None else [scales.weighed(f"word_{word}")],
+                [] if clustering.layout is None else [scales.weighed(f"word_{word}")],
             )
-            for word in _words(asked)
+            for word in _words(clustering)
         ],
         "folds": [(f"fold_{number}", f"fold_{number - 1}", 2 ** (number - 1)) for number in range(1, FOLDS + 1)],
-        "ties": list(asked.ties),
+        "ties": list(clustering.ties),
     }
-    if not asked.sorts_rows:
-        return (Step("methods/uncertain/clustering/clustering", values={**values, "k": asked.k}),)
-    numbered = {"carried": carried, "k": asked.k}
+    if not clustering.sorts_rows:
+        return (Step("methods/uncertain/clustering/clustering", values={**values, "k": clustering.k}),)
+    numbered = {"carried": carried, "k": clustering.k}
     return (
         Step("methods/uncertain/clustering/ordered", values=values),
         Step("methods/uncertain/clustering/numbered", "view", "clustering", values=numbered),
     )
 
 
-def _quality(asked: Clustering) -> Step:
-    values = {**attributes.distance(asked.dimensions), "most_rows": MOST_ROWS, "most_pairs": MOST_PAIRS}
+def _quality(clustering: Clustering) -> Step:
+    values = {**attributes.distance(clustering.dimensions), "most_rows": MOST_ROWS, "most_pairs": MOST_PAIRS}
     return Step("methods/uncertain/clustering/quality", "query", values=values, note=_quality_note)
 
 

@@ -132,10 +132,10 @@ def read_source(
         kind = listed.get(name, request.types.get(name, "VARCHAR"))
         return Column(name, internal, number, kind, name in listed or tie is not None, trees.get(name))
 
-    named = zip(request.roles.quasi, quasi_names(request), strict=True)
+    pairs = zip(request.roles.quasi, quasi_names(request), strict=True)
     return Reading(
         request,
-        tuple(column(name, internal, number) for number, (name, internal) in enumerate(named, start=1)),
+        tuple(column(name, internal, number) for number, (name, internal) in enumerate(pairs, start=1)),
         column(request.roles.sensitive[0], "sensitive", 0),
         label,
         tie,
@@ -154,10 +154,10 @@ def _beside_roles(request: Request, parameter: str, name: str | None) -> str | N
     if request.types.get(name) == "NESTED":
         raise UsageError(f"column {name!r} holds nested values; {option(parameter)} takes a column of single values")
     roles = request.roles
-    taken = {"quasi": roles.quasi, "sensitive": roles.sensitive}
+    by_role = {"quasi": roles.quasi, "sensitive": roles.sensitive}
     if parameter == "label":
-        taken["id"] = roles.identifier
-    for role, columns in taken.items():
+        by_role["id"] = roles.identifier
+    for role, columns in by_role.items():
         if name.lower() in (column.lower() for column in columns):
             raise UsageError(
                 f"column {name!r} stands in {option(role)} and in {option(parameter)}; a column has one role"
@@ -168,21 +168,21 @@ def _beside_roles(request: Request, parameter: str, name: str | None) -> str | N
 def find_hierarchies(request: Request, hierarchies: Mapping[str, Beside]) -> dict[str, Hierarchy]:
     """Return the trees by the quasi columns that they are for; raise UsageError where one is none, or for no column."""
     quasi = request.roles.quasi
-    named = _resolved(quasi, hierarchies)
-    return {name: read_hierarchy(name, beside.rows) for name, beside in named.items()}
+    by_column = _resolved(quasi, hierarchies)
+    return {name: read_hierarchy(name, beside.rows) for name, beside in by_column.items()}
 
 
 def _resolved(quasi: tuple[str, ...], hierarchies: Mapping[str, Beside]) -> dict[str, Beside]:
     """Return hierarchies by the columns' own spelling; refuse what is for no quasi column, or given twice."""
     spelled = {name.lower(): name for name in quasi}
-    found: dict[str, Beside] = {}
+    by_column: dict[str, Beside] = {}
     for name, beside in hierarchies.items():
         if name.lower() not in spelled:
             raise UsageError(f"a hierarchy is given for {name!r}, which {option('quasi')} does not name")
-        if spelled[name.lower()] in found:
+        if spelled[name.lower()] in by_column:
             raise UsageError(f"a hierarchy is given twice for {spelled[name.lower()]!r}")
-        found[spelled[name.lower()]] = beside
-    return found
+        by_column[spelled[name.lower()]] = beside
+    return by_column
 
 
 def _braced(request: Request, alternatives: Written, hierarchies: Mapping[str, Any]) -> list[str]:
@@ -201,13 +201,13 @@ def _text_types(request: Request, alternatives: Written, trees: Mapping[str, Hie
     """Return the type of the alternatives of every text column whose cells may stand in braces."""
     if alternatives != "braces":
         return {}
-    found = {name: "VARCHAR" for name in (*request.roles.quasi, *request.roles.sensitive) if _is_text(request, name)}
+    types = {name: "VARCHAR" for name in (*request.roles.quasi, *request.roles.sensitive) if _is_text(request, name)}
     for number, name in enumerate(_braced(request, alternatives, trees), start=1):
-        said = {
+        tallies = {
             kind: request.probed.get(f"{kind}_{number}", 0) for kind in ("braced", "parts", "whole", "numbers", "dates")
         }
         kinds = (("whole", "BIGINT"), ("numbers", "DOUBLE"), ("dates", "DATE"))
-        found[name] = next(
-            (kind for counted, kind in kinds if said["braced"] and said[counted] == said["parts"]), "VARCHAR"
+        types[name] = next(
+            (kind for figure, kind in kinds if tallies["braced"] and tallies[figure] == tallies["parts"]), "VARCHAR"
         )
-    return found
+    return types

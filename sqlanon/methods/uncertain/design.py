@@ -137,7 +137,7 @@ def design(
     _refuse_high_threshold(threshold, influence)
     reading = read_source(request, alternatives, alternative_of, max_alternatives, label, order_alternatives, hierarchy)
     # a learned matrix is made of the source itself: there is no table to read
-    given = () if isinstance(influence, Learn) else (influence,)
+    matrix_tables = () if isinstance(influence, Learn) else (influence,)
     if undiverse == "generalize":
         _refuse_bare_columns(reading)
     layout = packing.layout_of(request) if _is_packable(reading, undiverse) else None
@@ -151,7 +151,7 @@ def design(
             layout, request.traits.numbers_rows,
         ),
         influence=influence,
-        tables=(*hierarchy.values(), *given),
+        tables=(*hierarchy.values(), *matrix_tables),
         width=len(reading.places),
         layout=layout,
     )  # fmt: skip

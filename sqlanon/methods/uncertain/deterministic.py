@@ -42,10 +42,10 @@ def opening(reading: Reading) -> tuple[Step | Repeat, ...]:
 def _source(reading: Reading) -> Step:
     request = reading.request
     roles, source = request.roles, request.source
-    named = [(column.name, column.internal) for column in reading.columns]
-    named += zip(roles.identifier, identifier_names(request), strict=True)
-    named += [(name, ours) for name, ours in ((reading.label, "label"), (reading.tie, "tie")) if name is not None]
-    selected = [(source.expression(name), ours) for name, ours in named]
+    columns = [(column.name, column.internal) for column in reading.columns]
+    columns += zip(roles.identifier, identifier_names(request), strict=True)
+    columns += [(name, ours) for name, ours in ((reading.label, "label"), (reading.tie, "tie")) if name is not None]
+    selected = [(source.expression(name), ours) for name, ours in columns]
     selected.append((source.numbering or Sql("row_number() over ()"), "row_number"))
     return Step("shared/source", "view", values={"relation": source.relation, "selected": selected})
 
@@ -57,10 +57,10 @@ def _folded(reading: Reading, rows: str) -> list[Step]:
     singles = {"single_columns": reading.singles}
     checked: dict[str, object] = {**singles, "max_alternatives": reading.most}
     columns: dict[str, object] = {**singles, "scalar_columns": scalars, "list_columns": lists}
-    read = {"source": rows}
+    reads = {"source": rows}
     return [
-        Step("methods/uncertain/deterministic/tuples", "query", "", refuse_tuples(reading), (), checked, reads=read),
-        Step("shared/folded", values=columns, reads=read),
+        Step("methods/uncertain/deterministic/tuples", "query", "", refuse_tuples(reading), (), checked, reads=reads),
+        Step("shared/folded", values=columns, reads=reads),
     ]
 
 
@@ -106,10 +106,10 @@ def _generalized(column: Column, hierarchy: Hierarchy, rows: str) -> list[Step]:
     """Return the steps that find the common ancestor of every different cell of one attribute."""
     suffix, levels = f"_{column.number}", hierarchy.level_names
     common: dict[str, object] = {"level_columns": levels, "deepest_first": levels[::-1], "root": hierarchy.root}
-    named = refuse_outside(column)
+    refuse_values = refuse_outside(column)
 
     def refuse(row: Row) -> None:
-        named({**row, **{name: json.loads(row[name] or "[]") for name in ("outside", "inner_nodes")}})
+        refuse_values({**row, **{name: json.loads(row[name] or "[]") for name in ("outside", "inner_nodes")}})
 
     outside = Guard(
         "outside_count > 0 or inner_count > 0", f"{column.name!r} has values that are not leaves of its hierarchy"

@@ -82,18 +82,18 @@ def coordinates(dimensions: Sequence[Dimension]) -> list[str]:
 
 def levels(dimensions: Sequence[Dimension]) -> list[Level]:
     """Return the levels that are ordered by cost, an attribute's highest first; where costs are equal, so they stay."""
-    found = []
+    answer = []
     for place, dimension in categories(dimensions):
-        named = list(zip(branches(place, dimension), breadths(place, dimension), strict=True))
-        for below, (branch, breadth) in reversed(list(enumerate(named))):
+        pairs = list(zip(branches(place, dimension), breadths(place, dimension), strict=True))
+        for below, (branch, breadth) in reversed(list(enumerate(pairs))):
             above = dimension.height - 1 - below
-            found.append(Level(branch, place, below + 1, dimension.height, ident(breadth), above, below))
+            answer.append(Level(branch, place, below + 1, dimension.height, ident(breadth), above, below))
     for place, _ in numbers(dimensions):
-        found += [
+        answer += [
             Level(f"coarse_{place}", place, 1, COARSE_SHARE, Sql(str(COARSE_BINS + 1)), 0, 1),
             Level(f"fine_{place}", place, 1, FINE_SHARE, Sql(str(FINE_BINS // COARSE_BINS)), 1, 0),
         ]
-    return found
+    return answer
 
 
 def last_levels(dimensions: Sequence[Dimension]) -> list[Level]:
@@ -121,6 +121,8 @@ def bin_widths() -> dict[str, int]:
 def distance(dimensions: Sequence[Dimension]) -> dict[str, object]:
     """Return what the macro of distances takes: categories and numbers with their shares."""
     return {
-        "categories": [(f"share_{place}", one.height, codes(place, one)) for place, one in categories(dimensions)],
+        "categories": [
+            (f"share_{place}", dimension.height, codes(place, dimension)) for place, dimension in categories(dimensions)
+        ],
         "numbers": [(f"share_{place}", f"number_{place}") for place, _ in numbers(dimensions)],
     }

@@ -100,8 +100,8 @@ def measured(asked: Diversity) -> tuple[Step, ...]:
     )
 
 
-def _limits_of(asked: Diversity) -> dict[str, int]:
-    return {"k": asked.k, "l": asked.l, "most_rows": asked.most_rows}
+def _limits_of(diversity: Diversity) -> dict[str, int]:
+    return {"k": diversity.k, "l": diversity.l, "most_rows": diversity.most_rows}
 
 
 def steps(
@@ -112,137 +112,144 @@ def steps(
     rows: the relation of rows in clusters. dimensions, prefix: the attributes that clusters climb, and what begins the
     names of their relations.
     """
-    read = {"clustering": rows}
+    clusters = {"clustering": rows}
     if asked.in_regions:
         return _mended(asked, rows)
     judged = (
         Step(
             f"methods/uncertain/diversity/{'certain_value' if asked.certain else 'cluster_value'}",
             yields="cluster_value",
-            reads=read,
+            reads=clusters,
         ),
         Step("methods/uncertain/diversity/judged", values={"l": asked.l}),
     )
     if asked.undiverse == "suppress":
-        return (*judged, Step("methods/uncertain/diversity/clustered", reads=read))
+        return (*judged, Step("methods/uncertain/diversity/clustered", reads=clusters))
     regions: tuple[Step | Repeat, ...] = (_merges(asked),)
-    kept = {"passed": asked.passed}
-    dealt, state = Step("methods/uncertain/diversity/dealt", yields="clustered", reads=read, values=kept), "judged"
+    values = {"passed": asked.passed}
+    dealt, state = (
+        Step("methods/uncertain/diversity/dealt", yields="clustered", reads=clusters, values=values),
+        "judged",
+    )
     if asked.undiverse == "generalize":
         (regions, dealt), state = climbing.steps(_limits_of(asked), dimensions, rows, prefix), "climbing"
-    return (*judged, _counted(asked, read), *regions, *_seated(asked, read, state), dealt)
+    return (*judged, _counted(asked, clusters), *regions, *_seated(asked, clusters, state), dealt)
 
 
-def _seated(asked: Diversity, read: Mapping[str, str], state: str = "judged") -> tuple[Step, ...]:
+def _seated(diversity: Diversity, clusters: Mapping[str, str], state: str = "judged") -> tuple[Step, ...]:
     """Return the steps that deal out the rows of merged regions."""
-    wanted, ties, of = {"k": asked.k, "l": asked.l}, {"ties": asked.ties}, {"judged": state}
+    limits, ties, of = {"k": diversity.k, "l": diversity.l}, {"ties": diversity.ties}, {"judged": state}
     return (
-        _unmet(asked, of),
-        Step("methods/uncertain/diversity/portion", values=wanted, reads=of),
-        Step("methods/uncertain/diversity/seat", values=ties, reads={**read, **of}),
-        Step("methods/uncertain/diversity/spared", values={**wanted, **ties}),
+        _unmet(diversity, of),
+        Step("methods/uncertain/diversity/portion", values=limits, reads=of),
+        Step("methods/uncertain/diversity/seat", values=ties, reads={**clusters, **of}),
+        Step("methods/uncertain/diversity/spared", values={**limits, **ties}),
     )
 
 
-def _mended(asked: Diversity, rows: str) -> tuple[Step | Repeat, ...]:
+def _mended(diversity: Diversity, rows: str) -> tuple[Step | Repeat, ...]:
     """Return the steps of clusters that are merged, where values are looked at only in those that fail."""
-    read = {"clustering": rows}
+    clusters = {"clustering": rows}
 
     def counted(yields: str, region: str, chosen: str) -> Step:
-        reads, values = {**read, "region": region}, {"chosen": Sql(chosen)}
+        reads, values = {**clusters, "region": region}, {"chosen": Sql(chosen)}
         return Step("methods/uncertain/diversity/certain_region", yields=yields, reads=reads, values=values)
 
     changed = counted("region_value", "merged", "changed = 1")
     return (
-        Step("methods/uncertain/diversity/proven", yields="judged", reads=read, values={"l": asked.l}),
-        _merges(asked, changed),
+        Step("methods/uncertain/diversity/proven", yields="judged", reads=clusters, values={"l": diversity.l}),
+        _merges(diversity, changed),
         counted("cluster_count", "judged", "width > 1 or standing = 0"),
-        *_seated(asked, read),
-        Step("methods/uncertain/diversity/dealt", yields="clustered", reads=read, values={"passed": asked.passed}),
+        *_seated(diversity, clusters),
+        Step(
+            "methods/uncertain/diversity/dealt", yields="clustered", reads=clusters, values={"passed": diversity.passed}
+        ),
     )
 
 
-def _counted(asked: Diversity, rows: Mapping[str, str]) -> Step:
+def _counted(diversity: Diversity, rows: Mapping[str, str]) -> Step:
     """Return the step that counts the rows that each value stands for: all that hold it, where cells are certain."""
-    if asked.certain:
+    if diversity.certain:
         return Step("methods/uncertain/diversity/certain_count", "view", yields="cluster_count")
     return Step("methods/uncertain/diversity/cluster_count", reads=rows)
 
 
-def _merges(asked: Diversity, counted: Step | None = None) -> Repeat:
-    """Return the turns of merges; counted: the values of the clusters that a turn changes, None where all are known."""
-    sizes = {"near_rows": asked.near_rows, "most_rows": asked.most_rows, "patient_width": PATIENT_WIDTH}
-    limits = {"k": asked.k, "l": asked.l, **sizes}
-    known = () if counted is None else (counted,)
-    reads = {} if counted is None else {"cluster_value": counted.name, "cluster_count": counted.name}
+def _merges(diversity: Diversity, recount: Step | None = None) -> Repeat:
+    """Return the turns of merges; recount: the values of the clusters that a turn changes, None where all are known."""
+    sizes = {"near_rows": diversity.near_rows, "most_rows": diversity.most_rows, "patient_width": PATIENT_WIDTH}
+    limits = {"k": diversity.k, "l": diversity.l, **sizes}
+    recounts = () if recount is None else (recount,)
+    reads = {} if recount is None else {"cluster_value": recount.name, "cluster_count": recount.name}
     body = (
         Step("methods/uncertain/diversity/merged"),
-        *known,
+        *recounts,
         Step("methods/uncertain/diversity/judged_again", values=limits, reads=reads),
     )
-    left = Step("methods/uncertain/diversity/failing", "query", values={"patient_width": PATIENT_WIDTH})
-    return Repeat("merges", "judged", body, left, MOST_TURNS)
+    rest = Step("methods/uncertain/diversity/failing", "query", values={"patient_width": PATIENT_WIDTH})
+    return Repeat("merges", "judged", body, rest, MOST_TURNS)
 
 
-def _unmet(asked: Diversity, of: Mapping[str, str]) -> Step:
-    words = _ENDED if asked.undiverse == "generalize" else UNMET
+def _unmet(diversity: Diversity, of: Mapping[str, str]) -> Step:
+    words = _ENDED if diversity.undiverse == "generalize" else UNMET
 
     def refuse(row: Row) -> None:
         if row["failing_rows"]:
-            raise DataError(words.format(failing_rows=row["failing_rows"], most_rows=asked.most_rows, l=asked.l))
+            raise DataError(
+                words.format(failing_rows=row["failing_rows"], most_rows=diversity.most_rows, l=diversity.l)
+            )
 
-    message = words.format(failing_rows="some", most_rows=asked.most_rows, l=asked.l)
+    message = words.format(failing_rows="some", most_rows=diversity.most_rows, l=diversity.l)
     guard = Guard("failing_rows > 0", message)
     return Step("methods/uncertain/diversity/unmet", "query", refuse=refuse, guards=(guard,), reads=of)
 
 
-def _feasible(asked: Diversity) -> Callable[[Row], None]:
+def _feasible(diversity: Diversity) -> Callable[[Row], None]:
     def refuse(row: Row) -> None:
         if not row["row_count"]:
             raise DataError(NO_ROWS)
-        if row["row_count"] < asked.k:
-            raise DataError(TOO_FEW_ROWS.format(parameter="K", size=asked.k, row_count=row["row_count"]))
+        if row["row_count"] < diversity.k:
+            raise DataError(TOO_FEW_ROWS.format(parameter="K", size=diversity.k, row_count=row["row_count"]))
         count = row["value_count"]
-        if count < asked.l:
+        if count < diversity.l:
             advice = f"the largest L that works is {count}" if count > 1 else "one value cannot be diverse"
-            raise DataError(TOO_MANY_WEIGHTS.format(l=asked.l, value_count=count, advice=advice))
-        if asked.undiverse == "suppress" or not row["grave_count"]:
+            raise DataError(TOO_MANY_WEIGHTS.format(l=diversity.l, value_count=count, advice=advice))
+        if diversity.undiverse == "suppress" or not row["grave_count"]:
             return
         if row["least_alternatives"] == count:
             raise DataError(ALIKE.format(value_count=count))
         # a cell of several alternatives brings several weights: of these the clusters themselves decide
-        if row["most_alternatives"] == 1 and not _fits(row, asked):
-            raise DataError(_too_large(row, asked))
+        if row["most_alternatives"] == 1 and not _fits(row, diversity):
+            raise DataError(_too_large(row, diversity))
 
     return refuse
 
 
-def _fits(row: Row, asked: Diversity) -> bool:
-    return row["least_size"] is not None and bool(row["least_size"] <= asked.most_rows)
+def _fits(row: Row, diversity: Diversity) -> bool:
+    return row["least_size"] is not None and bool(row["least_size"] <= diversity.most_rows)
 
 
-def _too_large(row: Row, asked: Diversity) -> str:
+def _too_large(row: Row, diversity: Diversity) -> str:
     """Say what is possible instead: a smaller L, larger groups."""
     size, largest = row["largest_size"], row["largest_l"]
-    found = "which cannot be made of these rows" if size is None else f"some of which would have {row['least_size']}"
+    obstacle = "which cannot be made of these rows" if size is None else f"some of which would have {row['least_size']}"
     ways = [f"the largest L that works is {largest}"] if largest is not None else []
     ways += [f"say {option('max_group', size)}"] if size is not None else []
     return TOO_LARGE.format(
-        l=asked.l,
-        most_rows=asked.most_rows,
+        l=diversity.l,
+        most_rows=diversity.most_rows,
         grave_rows=row["grave_rows"],
         row_count=row["row_count"],
-        found=found,
+        found=obstacle,
         advice="; or ".join([*ways, "give harmless values weights below the threshold", _SUPPRESS]),
     )
 
 
-def _limits(asked: Diversity) -> tuple[Guard, ...]:
+def _limits(diversity: Diversity) -> tuple[Guard, ...]:
     """Say what `_feasible` says, without figures, for a script that runs without Python."""
-    k, l, most = asked.k, asked.l, asked.most_rows
+    k, l, most = diversity.k, diversity.l, diversity.most_rows
     fewer = Guard(f"value_count < {l}", f"L = {l} asks for {l} different weights, and the sensitive values have fewer")
     guards = (Guard("row_count = 0", NO_ROWS), Guard(f"row_count < {k}", f"K = {k} needs at least {k} rows"), fewer)
-    if asked.undiverse == "suppress":
+    if diversity.undiverse == "suppress":
         return guards
     too_large = f"grave_count > 0 and most_alternatives = 1 and (least_size is null or least_size > {most})"
     return (

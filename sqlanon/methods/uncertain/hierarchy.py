@@ -33,14 +33,14 @@ class Hierarchy:
     @cached_property
     def paths(self) -> dict[str, tuple[str, ...]]:
         """Return every node's ancestors or self from below the root down: () for the root."""
-        found: dict[str, tuple[str, ...]] = {self.root: ()}
+        answer: dict[str, tuple[str, ...]] = {self.root: ()}
         for start in self.parents:
             way = [start]
-            while way[-1] not in found:
+            while way[-1] not in answer:
                 way.append(self.parents[way[-1]])
             for above, below in itertools.pairwise(reversed(way)):
-                found[below] = (*found[above], below)
-        return found
+                answer[below] = (*answer[above], below)
+        return answer
 
     @cached_property
     def height(self) -> int:
@@ -50,11 +50,11 @@ class Hierarchy:
     @property
     def heights(self) -> dict[str, int]:
         """Return every node's number of steps down to its deepest leaf."""
-        found: dict[str, int] = {}
+        answer: dict[str, int] = {}
         for path in self.paths.values():
             for above, node in enumerate((self.root, *path)):
-                found[node] = max(found.get(node, 0), len(path) - above)
-        return found
+                answer[node] = max(answer.get(node, 0), len(path) - above)
+        return answer
 
     @property
     def leaves(self) -> frozenset[str]:
@@ -124,9 +124,9 @@ def _tree(column: str, where: str, edges: Iterable[tuple[str, ...]], doubled: se
     _refuse_cycle(where, parents)
     roots = sorted(set(parents.values()) - set(parents))
     if len(roots) != 1:
-        found = ", ".join(map(repr, roots[:SHOWN])) if roots else "none"
+        names = ", ".join(map(repr, roots[:SHOWN])) if roots else "none"
         raise UsageError(
-            f"{where} has {len(roots)} roots ({found}); every value leads to one root (the first line names columns)"
+            f"{where} has {len(roots)} roots ({names}); every value leads to one root (the first line names columns)"
         )
     return Hierarchy(column, parents, roots[0], frozenset(doubled - set(roots)))
 

@@ -57,8 +57,8 @@ class Matrix:
 
 def heads(roles: Roles) -> tuple[str, ...]:
     """Return the names of a matrix file's columns: the sensitive column, the quasi columns, the weight."""
-    named = (*roles.sensitive, *roles.quasi)
-    return (*named, free_name("weight", named))
+    column_names = (*roles.sensitive, *roles.quasi)
+    return (*column_names, free_name("weight", column_names))
 
 
 def read_matrix(roles: Roles, rows: Sequence[Row]) -> Matrix:
@@ -66,15 +66,15 @@ def read_matrix(roles: Roles, rows: Sequence[Row]) -> Matrix:
 
     Columns are found by name (case does not count); others may stand beside them.
     """
-    wanted = heads(roles)
-    found = {name.lower(): name for name in rows[0]} if rows else {}
-    missing = [name for name in wanted if name.lower() not in found]
+    column_names = heads(roles)
+    spellings = {name.lower(): name for name in rows[0]} if rows else {}
+    missing = [name for name in column_names if name.lower() not in spellings]
     if missing:
         raise UsageError(
             f"the influence file has no column {', '.join(map(repr, missing))}; its columns are the sensitive column,"
-            f" every quasi column and the weight: {', '.join(map(repr, wanted))}"
+            f" every quasi column and the weight: {', '.join(map(repr, column_names))}"
         )
-    columns = [found[name.lower()] for name in wanted]
+    columns = [spellings[name.lower()] for name in column_names]
     faults = [fault for number, row in enumerate(rows, start=1) for fault in _faults(number, row, columns)]
     faults += _doubles([row[columns[0]] for row in rows], "value")
     if not faults:
@@ -102,11 +102,11 @@ def _in_range(text: Any) -> bool:
 
 
 def _doubles(values: Sequence[object], what: str) -> list[str]:
-    seen: dict[object, int] = {}
+    first_rows: dict[object, int] = {}
     faults = []
     for number, value in enumerate(values, start=1):
-        if seen.setdefault(value, number) != number:
-            faults.append(f"rows {seen[value]} and {number} have the same {what}")
+        if first_rows.setdefault(value, number) != number:
+            faults.append(f"rows {first_rows[value]} and {number} have the same {what}")
     return faults
 
 
@@ -149,9 +149,9 @@ def _refuse_weightless(show_values: bool) -> Callable[[Row], None]:
         missing = json.loads(row["missing"] or "[]")
         if missing:
             listed = f": {', '.join(map(repr, missing))}" if show_values else ""
-            named = "" if show_values else f" ({option('show_values', True)} names them)"
+            advice = "" if show_values else f" ({option('show_values', True)} names them)"
             raise UsageError(
-                f"{len(missing)} sensitive values have no weight in the influence file{named};"
+                f"{len(missing)} sensitive values have no weight in the influence file{advice};"
                 f" add a line for each{listed}"
             )
 
@@ -165,22 +165,22 @@ def learned(numbers: Sequence[Sql], prefix: str, threshold: float, few: Sequence
     every weight that is learned lies above it. few: the places of numbers of few values, from 1.
     """
     steps = [Step("methods/uncertain/influence/occurrence")]
-    for number, read in enumerate(numbers, start=1):
+    for number, expression in enumerate(numbers, start=1):
         suffix = f"_{number}"
-        if read:
+        if expression:
             steps.append(
                 Step(
                     "methods/uncertain/influence/met_number",
                     yields="met",
                     suffix=suffix,
-                    values={"number_read": read, "few": [number] if number in few else []},
+                    values={"number_read": expression, "few": [number] if number in few else []},
                 )
             )
         else:
             steps.append(Step("methods/uncertain/influence/met", suffix=suffix, values={"number": number}))
         steps.append(Step("methods/uncertain/influence/association", suffix=suffix))
-    found = [(number, relation_name(prefix, f"association_{number}")) for number in range(1, len(numbers) + 1)]
-    values = {"associations": found, "threshold": threshold}
+    associations = [(number, relation_name(prefix, f"association_{number}")) for number in range(1, len(numbers) + 1)]
+    values = {"associations": associations, "threshold": threshold}
     return (*steps, Step("methods/uncertain/influence/learned", yields="influence", values=values))
 
 

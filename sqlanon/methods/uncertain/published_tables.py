@@ -30,14 +30,14 @@ def published_names(reading: Reading, width: int) -> Names:
     One column keeps the sensitive column's name; several are numbered, as the paper's `disease1`, `disease2`.
     """
     sensitive = reading.sensitive.name
-    taken = [*reading.request.roles.quasi, sensitive, *([reading.label] if reading.label is not None else [])]
+    used_names = [*reading.request.roles.quasi, sensitive, *([reading.label] if reading.label is not None else [])]
     values = [sensitive] if width == 1 else []
     for number in range(1, width + 1 if width > 1 else 1):
-        values.append(free_name(f"{sensitive}{number}", [*taken, *values]))
-    taken += values
+        values.append(free_name(f"{sensitive}{number}", [*used_names, *values]))
+    used_names += values
     added: list[str] = []
-    for wanted in ("qiid", "alternatives", "group_id", "count"):
-        added.append(free_name(wanted, [*taken, *added]))
+    for name in ("qiid", "alternatives", "group_id", "count"):
+        added.append(free_name(name, [*used_names, *added]))
     return Names(reading.label, tuple(values), *added)
 
 
@@ -63,9 +63,9 @@ def shown(reading: Reading, undiverse: Undiverse, prefix: str, packed: bool) -> 
     if packed:
         return [Step("methods/uncertain/published_tables/packed_numbered", yields="numbered")]
     quasi = quasi_names(reading.request)
-    counted = _counted(reading, undiverse)
-    counts = [f"alternatives_{column.number}" for column in counted]
-    fields = [(f"alternatives_{c.number}", str(c.number + 1), c.name) for c in counted]
+    columns = _counted(reading, undiverse)
+    counts = [f"alternatives_{column.number}" for column in columns]
+    fields = [(f"alternatives_{c.number}", str(c.number + 1), c.name) for c in columns]
     label = ["label"] if reading.label is not None else []
     passed = [*reading.row_columns, "set_code", "cell_code"]
     starred = {"passed_columns": passed, "quasi_columns": quasi, "count_columns": counts}

@@ -66,8 +66,8 @@ class Described:
     @property
     def plain(self) -> list[int]:
         """Return the places of the columns that neither have an order nor a hierarchy: they are certain."""
-        known = {*self.trees, *(place for place, _ in self.ordered)}
-        return [place for place in range(1, len(self.quasi) + 1) if place not in known]
+        other_places = {*self.trees, *(place for place, _ in self.ordered)}
+        return [place for place in range(1, len(self.quasi) + 1) if place not in other_places]
 
     @property
     def nodes(self) -> list[tuple[int, str, str | None, int, int]]:
@@ -98,8 +98,8 @@ def described(manifest: Manifest, where: str = "the release") -> Described:
     try:
         return _read(manifest)
     except (KeyError, TypeError, ValueError, AttributeError, UsageError) as error:
-        told = str(error) if isinstance(error, UsageError | ValueError) else f"{type(error).__name__} {error}"
-        raise ReleaseError(f"the manifest of {where} does not describe a release of uncertain data: {told}") from None
+        reason = str(error) if isinstance(error, UsageError | ValueError) else f"{type(error).__name__} {error}"
+        raise ReleaseError(f"the manifest of {where} does not describe a release of uncertain data: {reason}") from None
 
 
 def _read(manifest: Manifest) -> Described:

@@ -16,13 +16,13 @@ PLACES_PER_K = 4  # a pair of clusters has less than 3 K rows
 
 def _halved(cut: dict[str, int], columns: dict[str, object], state: str, sorts_rows: bool) -> tuple[Step, ...]:
     """Return the steps that cut every pair of clusters anew; cut: the shift, and K."""
-    suffix, read = f"_{cut['shift']}", {"refining": state}
+    suffix, reads = f"_{cut['shift']}", {"refining": state}
     if not sorts_rows:
-        return (Step("methods/uncertain/refinement/halved", values={**cut, **columns}, suffix=suffix, reads=read),)
+        return (Step("methods/uncertain/refinement/halved", values={**cut, **columns}, suffix=suffix, reads=reads),)
     lined, numbered = {**columns, "shift": cut["shift"]}, {**cut, "coordinates": columns["coordinates"]}
     by_number = "methods/uncertain/refinement/halved_by_number"
     return (
-        Step("methods/uncertain/refinement/lined", values=lined, suffix=suffix, reads=read),
+        Step("methods/uncertain/refinement/lined", values=lined, suffix=suffix, reads=reads),
         Step(by_number, "view", "halved", values=numbered, suffix=suffix),
     )
 
