@@ -47,13 +47,15 @@ def match_backgrounds(
     columns = published.manifest["columns"]
     (sensitive,) = columns["sensitive"]
     qit, st = published.columns("qit"), published.columns("st")
-    wanted = background.Columns({name: (name, qit[name]) for name in columns["quasi"]}, (sensitive, st[sensitive]))
+    release_columns = background.Columns(
+        {name: (name, qit[name]) for name in columns["quasi"]}, (sensitive, st[sensitive])
+    )
     return [
         MatchedBackground(
-            named if isinstance(named, str) else f"background {number}",
-            background.declared(named, source, types, wanted),
+            table if isinstance(table, str) else f"background {number}",
+            background.declared(table, source, types, release_columns),
         )
-        for number, (named, source, types) in enumerate(tables, start=1)
+        for number, (table, source, types) in enumerate(tables, start=1)
     ]
 
 
@@ -64,9 +66,9 @@ def posterior_queries(published: PublishedTables, tables: Sequence[object]) -> l
     prefix, portions = fresh_prefix(), _portions(published, published.manifest["rows"])
     steps = _steps(published, backgrounds, prefix)
     statements = [step.statement if isinstance(step, Report) else step for step in steps]
-    for number, known in enumerate(backgrounds, start=1):
-        texts = _priors_queries(published, prefix, number, known)
-        texts |= _held_queries(published, prefix, number, known, portions, 0)
+    for number, match in enumerate(backgrounds, start=1):
+        texts = _priors_queries(published, prefix, number, match)
+        texts |= _held_queries(published, prefix, number, match, portions, 0)
         statements += [Statement(f"{name}_{number}", sql, "query") for name, sql in texts.items()]
     return statements
 
@@ -92,9 +94,9 @@ def examine_backgrounds(
                 relations.append(step.relation)
                 engine.create(step)
         return [
-            {"background": known.name, "attributes": list(known.background.attributes), "unknown_values": count}
-            | _measure_exposure(published, prefix, number, known, r, rows).figures()
-            for number, (known, count) in enumerate(zip(backgrounds, unknown, strict=True), start=1)
+            {"background": match.name, "attributes": list(match.background.attributes), "unknown_values": count}
+            | _measure_exposure(published, prefix, number, match, r, rows).figures()
+            for number, (match, count) in enumerate(zip(backgrounds, unknown, strict=True), start=1)
         ]
     finally:  # the tables hold the adversary's knowledge, not the release's
         engine.drop(relations)
@@ -105,58 +107,58 @@ def _steps(
 ) -> list[Statement | Report]:
     """Return the release's values, then each background's rows, checks, signatures and what it leaves over."""
     (sensitive,) = published.manifest["columns"]["sensitive"]
-    counted = {"sensitive": sensitive, "count_column": published.manifest["columns"]["count"]}
+    names = {"sensitive": sensitive, "count_column": published.manifest["columns"]["count"]}
     # every background's values are numbered alike, by the release's own
-    steps = [Step("adversary/background_knowledge/value", yields="tally", values=counted)]
-    for number, known in enumerate(backgrounds, start=1):
-        steps += background.steps(known.background, f"_{number}")
+    steps = [Step("adversary/background_knowledge/value", yields="tally", values=names)]
+    for number, match in enumerate(backgrounds, start=1):
+        steps += background.steps(match.background, f"_{number}")
     # the steps are a publisher's, who checks a background against the microdata: here QIT stands for its rows
-    given = {**published.tables, "population": published.tables["qit"]}
-    return [step for step in build(steps, {}, prefix, given) if not isinstance(step, Loop)]
+    relations = {**published.tables, "population": published.tables["qit"]}
+    return [step for step in build(steps, {}, prefix, relations) if not isinstance(step, Loop)]
 
 
 def _measure_exposure(
-    published: PublishedTables, prefix: str, number: int, known: MatchedBackground, r: float, rows: int
+    published: PublishedTables, prefix: str, number: int, match: MatchedBackground, r: float, rows: int
 ) -> "Exposure":
     """Let one background meet the groups, a portion of them at a time."""
     from sqlanon.adversary.exposure import Exposure, Holding  # numpy and scipy are slow to import
     from sqlanon.adversary.priors import Priors
 
     engine, portions = published.engine, _portions(published, rows)
-    texts = _priors_queries(published, prefix, number, known)
+    texts = _priors_queries(published, prefix, number, match)
     priors = Priors.from_frames(*(engine.frame(sql) for sql in texts.values()))
     exposure = Exposure(r)
     for portion in range(portions):
         log.info("posteriors of background %d, portion %d of %d", number, portion + 1, portions)
-        texts = _held_queries(published, prefix, number, known, portions, portion)
+        texts = _held_queries(published, prefix, number, match, portions, portion)
         signatures, values = (Holding.from_frame(engine.frame(sql)) for sql in texts.values())
         exposure.add(signatures, values, priors)
     return exposure
 
 
-def _priors_queries(published: PublishedTables, prefix: str, number: int, known: MatchedBackground) -> dict[str, str]:
-    given = _relations(prefix, number)
+def _priors_queries(published: PublishedTables, prefix: str, number: int, match: MatchedBackground) -> dict[str, str]:
+    relations = _relations(prefix, number)
     return {
         "listed_prior": published.query(
-            "adversary/background_knowledge/listed_prior", given, attributes=known.background.columns
+            "adversary/background_knowledge/listed_prior", relations, attributes=match.background.columns
         ),
-        "share": published.query("adversary/background_knowledge/share", given),
-        "tally": published.query("adversary/background_knowledge/tally", given),
+        "share": published.query("adversary/background_knowledge/share", relations),
+        "tally": published.query("adversary/background_knowledge/tally", relations),
     }
 
 
 def _held_queries(
-    published: PublishedTables, prefix: str, number: int, known: MatchedBackground, portions: int, portion: int
+    published: PublishedTables, prefix: str, number: int, match: MatchedBackground, portions: int, portion: int
 ) -> dict[str, str]:
-    columns, given = published.manifest["columns"], _relations(prefix, number)
+    columns, relations = published.manifest["columns"], _relations(prefix, number)
     (sensitive,) = columns["sensitive"]
     grouped = {"group_column": columns["group"], "portions": portions, "portion": portion}
-    counted = {"sensitive": sensitive, "count_column": columns["count"]}
+    names = {"sensitive": sensitive, "count_column": columns["count"]}
     return {
         "held_signature": published.query(
-            "adversary/background_knowledge/held_signature", given, attributes=known.background.columns, **grouped
+            "adversary/background_knowledge/held_signature", relations, attributes=match.background.columns, **grouped
         ),
-        "held_value": published.query("adversary/background_knowledge/held_value", given, **counted, **grouped),
+        "held_value": published.query("adversary/background_knowledge/held_value", relations, **names, **grouped),
     }
 
 

@@ -63,8 +63,12 @@ def _is_open(check: Check) -> bool:
 
 def _covers(parameters: Mapping[str, Any], exposures: Sequence[Mapping[str, Any]], limit: float) -> bool:
     """Tell whether posteriors of at most 1/limit under these backgrounds are what the release promises."""
-    met = {frozenset(figures["attributes"]) for figures in exposures}
-    return "r" in parameters and limit >= parameters["r"] and met >= set(map(frozenset, parameters["backgrounds"]))
+    attribute_sets = {frozenset(figures["attributes"]) for figures in exposures}
+    return (
+        "r" in parameters
+        and limit >= parameters["r"]
+        and attribute_sets >= set(map(frozenset, parameters["backgrounds"]))
+    )
 
 
 def _add_check(report: Report, r: float | None, largest: object) -> Report:

@@ -51,9 +51,9 @@ class Exposure:
     def add(self, signatures: Holding, values: Holding, priors: Priors) -> None:
         """Add groups; both holdings hold the same groups, each with as many rows as values."""
         # groups that look alike have the same posteriors: they are computed once and counted `often` times
-        for held, given in _group_by_shape(signatures.sorted(), values.sorted()):
-            group, often = _count_alike(np.concatenate((*held, *given), axis=1))
-            wide, many = held[0].shape[1], given[0].shape[1]
+        for signature_lines, value_lines in _group_by_shape(signatures.sorted(), values.sorted()):
+            group, often = _count_alike(np.concatenate((*signature_lines, *value_lines), axis=1))
+            wide, many = signature_lines[0].shape[1], value_lines[0].shape[1]
             most = max(1, _AT_ONCE // (wide * many))
             for start in range(0, len(group), most):
                 parts = np.split(group[start : start + most], np.cumsum((wide, wide, many)), axis=1)
@@ -111,15 +111,18 @@ def _group_by_shape(signatures: Holding, values: Holding) -> Iterator[tuple[tupl
     shape = np.stack((wide, many))
     for width, number in np.unique(shape, axis=1).T:
         some = np.flatnonzero((wide == width) & (many == number))
-        one = first[some][:, None] + np.arange(width)
-        other = second[some][:, None] + np.arange(number)
-        yield (signatures.item[one], signatures.count[one]), (values.item[other], values.count[other])
+        signature_places = first[some][:, None] + np.arange(width)
+        value_places = second[some][:, None] + np.arange(number)
+        yield (
+            (signatures.item[signature_places], signatures.count[signature_places]),
+            (values.item[value_places], values.count[value_places]),
+        )
 
 
-def _starts(held: Holding) -> tuple[Whole, Whole]:
+def _starts(holding: Holding) -> tuple[Whole, Whole]:
     # the lines lie group by group
-    start = np.flatnonzero(np.diff(held.group, prepend=held.group[:1] - 1))
-    return start, np.diff(start, append=len(held.group))
+    start = np.flatnonzero(np.diff(holding.group, prepend=holding.group[:1] - 1))
+    return start, np.diff(start, append=len(holding.group))
 
 
 def _count_alike(lines: Whole) -> tuple[Whole, Whole]:
@@ -140,9 +143,9 @@ def _largest_posteriors(priors: Array, rows: Whole, counts: Whole) -> tuple[Arra
         return counts.max(axis=1, keepdims=True) / rows, contradicted, np.zeros(len(rows), dtype=np.int64)
     method = np.full(len(rows), POSTERIOR_METHODS.index("exact"))
     for some in _of_one_shape(np.concatenate((rows, counts), axis=1)):
-        held, given = rows[some[0]].tolist(), counts[some[0]].tolist()
-        if is_exact(held, given, len(some)):
-            exact = posteriors(priors[some], given, held)
+        row_counts, value_counts = rows[some[0]].tolist(), counts[some[0]].tolist()
+        if is_exact(row_counts, value_counts, len(some)):
+            exact = posteriors(priors[some], value_counts, row_counts)
             largest[some], contradicted[some] = exact.probability.max(axis=2), exact.contradicted
         else:
             method[some] = POSTERIOR_METHODS.index("bound")

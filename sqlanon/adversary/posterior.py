@@ -132,8 +132,8 @@ def _transitions(rows: tuple[int, ...]) -> list[list[tuple[Whole, Whole]]]:
     # states are numbered like the cells of an array of this shape: one more row of a signature is one stride further
     strides = [math.prod(shape[place + 1 :]) for place in range(len(shape))]
     levels = []
-    for given in range(sum(rows)):
-        here = np.flatnonzero(level == given)
+    for number in range(sum(rows)):
+        here = np.flatnonzero(level == number)
         waiting = [here[done[place, here] < count] for place, count in enumerate(rows)]
         levels.append([(before, before + stride) for before, stride in zip(waiting, strides, strict=True)])
     return levels

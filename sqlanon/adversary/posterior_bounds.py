@@ -28,18 +28,18 @@ def bounds(priors: Array, counts: ArrayLike | None = None, rows: ArrayLike | Non
     """
     size, signatures, values = priors.shape
     count = np.broadcast_to(np.asarray(1 if counts is None else counts, dtype=np.int64), (size, values))
-    held = np.broadcast_to(np.asarray(1 if rows is None else rows, dtype=np.int64), (size, signatures))
-    known, unlikely = equalize_impossible(priors)
+    row_count = np.broadcast_to(np.asarray(1 if rows is None else rows, dtype=np.int64), (size, signatures))
+    sound_priors, unlikely = equalize_impossible(priors)
     bound = np.empty(priors.shape)
     sharp = signatures * signatures * values <= MOST_PAIRS
     most = max(1, _AT_ONCE // (signatures * values * (signatures if sharp else 1)))
     for start in range(0, size, most):
         some = slice(start, start + most)
-        bound[some] = _ranges(known[some], count[some], held[some])
+        bound[some] = _ranges(sound_priors[some], count[some], row_count[some])
         if sharp:
-            bound[some] = np.minimum(bound[some], _exchanges(known[some], count[some], held[some]))
-    bound[known == 0] = 0
-    impossible = _impossible(known, count, held)
+            bound[some] = np.minimum(bound[some], _exchanges(sound_priors[some], count[some], row_count[some]))
+    bound[sound_priors == 0] = 0
+    impossible = _impossible(sound_priors, count, row_count)
     bound[impossible] = 1  # as `posteriors` has it
     return Posteriors(bound, impossible | unlikely)
 
@@ -98,8 +98,8 @@ def _least(change: Array, partners: Whole, due: Whole) -> Array:
     sorted_ = np.take_along_axis(change, order, axis=2)
     many = np.take_along_axis(np.broadcast_to(partners[:, :, :, None], change.shape), order, axis=2)
     before = np.cumsum(many, axis=2) - many
-    taken = np.clip(due[:, :, None, :] - before, 0, many)
-    total: Array = np.multiply(taken, sorted_, out=np.zeros_like(sorted_), where=taken > 0).sum(axis=2)
+    summed_rows = np.clip(due[:, :, None, :] - before, 0, many)
+    total: Array = np.multiply(summed_rows, sorted_, out=np.zeros_like(sorted_), where=summed_rows > 0).sum(axis=2)
     return total
 
 
@@ -136,16 +136,18 @@ def _impossible(priors: Array, counts: Whole, rows: Whole) -> Mask:
     width = signatures + values
     group, signature, value = np.nonzero(priors[doubtful] > 0)
     places = 2 + np.arange(len(doubtful) * width).reshape(-1, width)
-    held, count = rows[doubtful], counts[doubtful]
+    row_count, count = rows[doubtful], counts[doubtful]
     lines, columns = places[:, :signatures], places[:, signatures:]
     tails = np.concatenate((np.zeros(lines.size, dtype=np.int64), lines[group, signature], columns.ravel()))
     heads = np.concatenate((lines.ravel(), columns[group, value], np.ones(columns.size, dtype=np.int64)))
-    room = np.concatenate((held.ravel(), np.minimum(held[group, signature], count[group, value]), count.ravel()))
+    room = np.concatenate(
+        (row_count.ravel(), np.minimum(row_count[group, signature], count[group, value]), count.ravel())
+    )
     # one network for all groups: node 0 is the source, node 1 the sink, then each group's signatures and values
     network = sparse.csr_array((room.astype(np.int32), (tails, heads)), shape=(places.max() + 1,) * 2)
     flow = maximum_flow(network, 0, 1).flow
     passed = np.asarray(flow[[0], :].todense()).ravel()[lines].sum(axis=1)
-    impossible[doubtful] = passed < held.sum(axis=1)
+    impossible[doubtful] = passed < row_count.sum(axis=1)
     return impossible
 
 
@@ -171,7 +173,7 @@ def meets_delta(priors: Array, r: float, counts: ArrayLike | None = None, rows: 
     """Tell which of G groups meet the paper's condition: Δ_max <= Δ_ceil for every value, each occurring once."""
     size, signatures, values = priors.shape
     count = np.broadcast_to(np.asarray(1 if counts is None else counts), (size, values))
-    held = np.broadcast_to(np.asarray(1 if rows is None else rows), (size, signatures))
-    limit = ceiling(priors.max(axis=1), held.sum(axis=1)[:, None], r)
-    met: Mask = ((deviation(priors) <= limit) & (count == 1)).all(axis=1)
-    return met
+    row_count = np.broadcast_to(np.asarray(1 if rows is None else rows), (size, signatures))
+    limit = ceiling(priors.max(axis=1), row_count.sum(axis=1)[:, None], r)
+    verdicts: Mask = ((deviation(priors) <= limit) & (count == 1)).all(axis=1)
+    return verdicts

@@ -13,9 +13,9 @@ def posterior_table(exposure: Mapping[str, Any], promise: str) -> tuple[str, lis
     promised or asked.
     """
     # where the largest posterior is a bound, the truth may be lower: the sentence says "at most"
-    known, bound = ", ".join(exposure["attributes"]), exposure["largest_by"] == "bound"
+    attributes, bound = ", ".join(exposure["attributes"]), exposure["largest_by"] == "bound"
     title = (
-        f"{promise}, an adversary who knows {exposure['background']}'s distribution (by {known}) reaches"
+        f"{promise}, an adversary who knows {exposure['background']}'s distribution (by {attributes}) reaches"
         f" {'at most ' if bound else ''}{_percent(exposure['largest_posterior'])}"
     )
     heads = ["group size", "groups", "rows", "largest posterior", f"rows above {_percent(exposure['limit'])}", "method"]

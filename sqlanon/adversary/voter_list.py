@@ -31,19 +31,20 @@ def find_voters(
     """
     source, types = published.engine.find_source(voters, as_text=True)
     for name, (column, kind) in zip(resolve_names(list(types), list(kinds)), kinds.items(), strict=True):
-        own = types[name]
-        if (own == "BOOLEAN" != kind) or (kind == "BOOLEAN" and own not in ("BOOLEAN", "VARCHAR")):
+        voter_type = types[name]
+        if (voter_type == "BOOLEAN" != kind) or (kind == "BOOLEAN" and voter_type not in ("BOOLEAN", "VARCHAR")):
             raise UsageError(
-                f"the voters' column {name!r} is of type {own}, and {column!r} of the release is of {kind}: nobody"
-                f" would be found; hand over a CSV file, whose values are read as {kind}, or a column of that type"
+                f"the voters' column {name!r} is of type {voter_type}, and {column!r} of the release is of {kind}:"
+                f" nobody would be found; hand over a CSV file, whose values are read as {kind}, or a column of"
+                " that type"
             )
     return source, types
 
 
 def presence_query(published: PublishedTables, voters: object) -> tuple[str, str]:
     """Return the name and text of the query that counts a voter list together with a release."""
-    columns, shown = published.manifest["columns"], published.columns("qit")
-    kinds = {column: shown[column] for column in columns["quasi"]}
+    columns, published_types = published.manifest["columns"], published.columns("qit")
+    kinds = {column: published_types[column] for column in columns["quasi"]}
     source, types = find_voters(published, voters, kinds)
     names = resolve_names(list(types), columns["quasi"])
     quasi = [Sql(f"cast({ident(name)} as {kind})") for name, kind in zip(names, kinds.values(), strict=True)]
@@ -75,21 +76,23 @@ def box_presence_query(published: PublishedTables, voters: object) -> tuple[str,
     source, types = find_voters(published, voters, {attribute.name: attribute.type for attribute in attributes})
     names = resolve_names(list(types), [attribute.name for attribute in attributes])
     boxed = [name for attribute in attributes for name in attribute.names.values()]
-    shown = {name: f"shown_{number}" for number, name in enumerate(boxed, start=1)}
+    aliases = {name: f"shown_{number}" for number, name in enumerate(boxed, start=1)}
     bounds: list[tuple[str, str, Sql, Sql]] = []
     lists: list[tuple[str, Sql, Sql]] = []
-    for one in attributes:
-        ends = [shown[published_name] for published_name in one.names.values()]
-        if one.shape == "bounds":
+    for attribute in attributes:
+        ends = [aliases[published_name] for published_name in attribute.names.values()]
+        if attribute.shape == "bounds":
             # without a column of its own no box has room for a NULL
-            unknown = f"box.{ident(ends[2])}" if one.has_unknown else "false"
-            bounds.append((ends[0], ends[1], Sql(unknown), Sql(f"voter.quasi_{one.number}")))
+            unknown = f"box.{ident(ends[2])}" if attribute.has_unknown else "false"
+            bounds.append((ends[0], ends[1], Sql(unknown), Sql(f"voter.quasi_{attribute.number}")))
         else:
-            covered = generalized.covered_values(published, one)
-            lists.append((ends[0], covered, Sql(f"cast(voter.quasi_{one.number} as varchar)")))
+            covered = generalized.covered_values(published, attribute)
+            lists.append((ends[0], covered, Sql(f"cast(voter.quasi_{attribute.number} as varchar)")))
     (sensitive,) = published.manifest["columns"]["sensitive"]
     box = Sql(f"(\n{boxes_query(published, boxed, sensitive)}\n)")
-    reading = [Sql(f"cast({ident(name)} as {one.type})") for one, name in zip(attributes, names, strict=True)]
+    reading = [
+        Sql(f"cast({ident(name)} as {attribute.type})") for attribute, name in zip(attributes, names, strict=True)
+    ]
     voter = published.subquery("adversary/voter_list/voter", {"voters": source.relation}, voter_quasi=reading)
     sql = published.query(
         "adversary/voter_list/box_presence",

@@ -72,8 +72,10 @@ def _note_unseen(layout: StatementLayout, engine: Engine) -> list[str]:
     graph, names = layout.graph, layout.graph.column_names
     if not graph.shown:
         return []
-    conditions, shown = ([one.over(names) for one in many] for many in (graph.conditions, graph.shown))
-    (row,) = engine.rows(layout.render("unseen", conditions=conditions, shown=shown))
+    conditions, shown_conditions = (
+        [condition.over(names) for condition in many] for many in (graph.conditions, graph.shown)
+    )
+    (row,) = engine.rows(layout.render("unseen", conditions=conditions, shown=shown_conditions))
     partly, wholly = int(row["partly"]), int(row["wholly"])
     if not partly:
         return []
@@ -97,8 +99,8 @@ def _render_repetition(layout: StatementLayout, number: int, view: View) -> str:
     columns = [layout.source.expression(column) for column in view.columns]
     relation = Sql(layout.source.relation)
     if view.conditions:
-        own = join_conditions(view.conditions, {name: name for part in view.conditions for name in part.columns})
-        relation = Sql(f"(select * from {relation} where {own}) as selected")
+        selection = join_conditions(view.conditions, {name: name for part in view.conditions for name in part.columns})
+        relation = Sql(f"(select * from {relation} where {selection}) as selected")
     return layout.render("repetition", relation=relation, columns=columns)
 
 
@@ -125,17 +127,19 @@ def analyse(question: BreachQuestion, engine: Engine) -> Breach:
     """
     views, layout = prepare(question, engine)
     sampling = read_sampling(question.samples, question.seed, question.model)
-    kept: list[str] = []
+    kept_relations: list[str] = []
     try:
         create_new(layout, engine)
         notes = _answer(layout, engine, sampling)
         notes += note_deviations(layout, views, engine)
-        kept = [str(layout.relations[name]) for name in RESULT if name in layout.relations]
-        return Breach(engine, layout.relations["breach"], kept, notes)
+        kept_relations = [str(layout.relations[name]) for name in RESULT if name in layout.relations]
+        return Breach(engine, layout.relations["breach"], kept_relations, notes)
     finally:
         # All but the result goes, after a failure too; an engine that failed may refuse that as well.
         with suppress(SqlanonError):
-            engine.drop([str(relation) for relation in layout.relations.values() if str(relation) not in kept])
+            engine.drop(
+                [str(relation) for relation in layout.relations.values() if str(relation) not in kept_relations]
+            )
 
 
 def _answer(layout: StatementLayout, engine: Engine, sampling: Sampling | None) -> list[str]:
@@ -166,9 +170,9 @@ def _answer_pieces(layout: StatementLayout, engine: Engine, sampling: Sampling |
         sample_worlds(layout, engine, sampling)
     lay_out_pieced_answer(layout, "bounded" if sampling is None else "narrowed")
     create_new(layout, engine)
-    counted = engine.rows(f"select note, count(*) as found from {layout.relations['breach']} group by note")
+    rows = engine.rows(f"select note, count(*) as found from {layout.relations['breach']} group by note")
     exact, bounded, sampled = (
-        sum(int(row["found"]) for row in counted if row["note"] == note) for note in (None, "bounds", "sampled")
+        sum(int(row["found"]) for row in rows if row["note"] == note) for note in (None, "bounds", "sampled")
     )
     return note_bounds(exact, bounded + sampled) + ([] if sampling is None else note_samples(sampled, sampling))
 

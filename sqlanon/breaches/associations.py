@@ -58,9 +58,9 @@ class Breach:
 
     def histogram(self) -> list[int]:
         """Count the associations by tenths of probability; the eleventh bin holds the certain ones."""
-        counted = self.engine.rows(render("breaches/histogram", breach=self.relation_name))
+        rows = self.engine.rows(render("breaches/histogram", breach=self.relation_name))
         bins = [0] * (BINS + 1)
-        for row in counted:
+        for row in rows:
             bins[min(int(row["tenth"]), BINS)] += int(row["association_count"])
         return bins
 

@@ -27,17 +27,17 @@ def find_selections(views: Sequence[View], kept: Sequence[int], secret: Secret) 
     for number, view in enumerate(views, start=1):
         for condition in view.conditions:
             _check_condition(number, condition, common)
-    found = tuple(dict.fromkeys(condition for place in kept for condition in views[place].conditions))
+    conditions = tuple(dict.fromkeys(condition for place in kept for condition in views[place].conditions))
     together = any({secret.identifier, secret.property} <= set(views[place].columns) for place in kept)
     two_sides = len(kept) == 2 and not together
     for number, view in enumerate(views):
-        needed = number not in kept or not two_sides
-        if needed and not set(found) <= set(view.conditions):
+        must_agree = number not in kept or not two_sides
+        if must_agree and not set(conditions) <= set(view.conditions):
             raise QueryError(
                 f"view {number + 1} shows rows that another view's WHERE leaves out, and tells of associations there;"
                 " give every view the same WHERE"
             )
-    return found
+    return conditions
 
 
 def _check_condition(number: int, condition: Condition, common: set[str]) -> None:
@@ -114,28 +114,28 @@ class Graph:
         names |= {column: f"attribute_{number}" for number, column in enumerate(self.attributes, 1)}
         names |= {self.secret.identifier: "identifier", self.secret.property: "property"}
         reading = (*self.conditions, *self.shown)
-        read = sorted(set().union(*(condition.columns for condition in reading)) - set(names))
-        return names | {column: f"other_{number}" for number, column in enumerate(read, 1)}
+        other_columns = sorted(set().union(*(condition.columns for condition in reading)) - set(names))
+        return names | {column: f"other_{number}" for number, column in enumerate(other_columns, 1)}
 
 
 def connect_views(views: Sequence[View], secret: Secret) -> Graph:
     """Build the graph of `views` for `secret`; raise QueryError where the views show too little of it."""
-    shown = [set(view.columns) for view in views]
-    published = set().union(*shown)
+    shown_columns = [set(view.columns) for view in views]
+    published = set().union(*shown_columns)
     for role, column in (("id", secret.identifier), ("property", secret.property)):
         if column not in published:
             raise QueryError(
                 f"no view shows the {role} {column!r}: nothing is published about these associations; add a view"
                 " with it, or ask for another secret"
             )
-    selecting, readable = _sort_conditions(secret, shown)
-    read = set().union(*(condition.columns for condition in readable))
-    association = {secret.identifier, secret.property, *read}
-    counting = _find_counting_columns(views, shown, association)
-    kept = _drop_implied(counting)
+    selecting, readable = _sort_conditions(secret, shown_columns)
+    read_columns = set().union(*(condition.columns for condition in readable))
+    association = {secret.identifier, secret.property, *read_columns}
+    counting = _find_counting_columns(views, shown_columns, association)
+    kept_places = _drop_implied(counting)
     # Every view that shows a condition's columns tells the same nodes apart; one of them is enough.
-    holders = {condition: _find_holder(condition, shown, kept) for condition in readable}
-    join, chained = _find_join([counting[number] for number in kept])
+    holders = {condition: _find_holder(condition, shown_columns, kept_places) for condition in readable}
+    join, chained = _find_join([counting[number] for number in kept_places])
     keys = {secret.identifier, secret.property, *join}
     parts = tuple(
         Part(
@@ -146,9 +146,9 @@ def connect_views(views: Sequence[View], secret: Secret) -> Graph:
             attributes=tuple(column for column in counting[number] if column not in keys),
             conditions=tuple(condition for condition in readable if holders[condition] == number),
         )
-        for number in kept
+        for number in kept_places
     )
-    return Graph(secret, _order_parts(parts), join, selecting, chained, find_selections(views, kept, secret))
+    return Graph(secret, _order_parts(parts), join, selecting, chained, find_selections(views, kept_places, secret))
 
 
 def _order_parts(parts: Sequence[Part]) -> tuple[Part, ...]:
@@ -158,13 +158,15 @@ def _order_parts(parts: Sequence[Part]) -> tuple[Part, ...]:
     return (first, *rest)
 
 
-def _sort_conditions(secret: Secret, shown: Sequence[set[str]]) -> tuple[tuple[Condition, ...], tuple[Condition, ...]]:
+def _sort_conditions(
+    secret: Secret, shown_columns: Sequence[set[str]]
+) -> tuple[tuple[Condition, ...], tuple[Condition, ...]]:
     """Tell parts of WHERE that no view shows from those that one view shows; refuse what is neither."""
-    published = set().union(*shown)
+    published = set().union(*shown_columns)
     selecting = tuple(condition for condition in secret.conditions if not condition.columns & published)
     readable = tuple(condition for condition in secret.conditions if condition.columns & published)
     for condition in readable:
-        if not any(condition.columns <= columns for columns in shown):
+        if not any(condition.columns <= columns for columns in shown_columns):
             raise QueryError(
                 f"a part of the secret's WHERE reads {_list_names(condition.columns)}, which no single view shows;"
                 " join parts that each read one view with AND"
@@ -173,36 +175,36 @@ def _sort_conditions(secret: Secret, shown: Sequence[set[str]]) -> tuple[tuple[C
 
 
 def _find_counting_columns(
-    views: Sequence[View], shown: Sequence[set[str]], association: set[str]
+    views: Sequence[View], shown_columns: Sequence[set[str]], association: set[str]
 ) -> list[tuple[str, ...]]:
     """Return U_V of every view, in the order in which the view names its columns."""
     counting = []
     for number, view in enumerate(views):
-        others = set().union(*(columns for other, columns in enumerate(shown) if other != number))
+        others = set().union(*(columns for other, columns in enumerate(shown_columns) if other != number))
         counting.append(tuple(column for column in view.columns if column in association or column in others))
     return counting
 
 
 def _drop_implied(counting: Sequence[tuple[str, ...]]) -> list[int]:
     """Leave out views that another one implies: where U_V lies in U_W, covering W's nodes covers V's."""
-    kept: list[int] = []
+    kept_places: list[int] = []
     for number, columns in enumerate(counting):
         others = [set(other) for place, other in enumerate(counting) if place != number]
         larger = any(set(columns) < other for other in others)
-        repeated = any(set(columns) == set(counting[earlier]) for earlier in kept)
+        repeated = any(set(columns) == set(counting[earlier]) for earlier in kept_places)
         if not larger and not repeated:
-            kept.append(number)
-    return kept
+            kept_places.append(number)
+    return kept_places
 
 
-def _find_holder(condition: Condition, shown: Sequence[set[str]], kept: Sequence[int]) -> int:
+def _find_holder(condition: Condition, shown_columns: Sequence[set[str]], kept_places: Sequence[int]) -> int:
     """Return the view whose nodes a condition tells apart: the first that shows its columns."""
-    return next(number for number in kept if condition.columns <= shown[number])
+    return next(number for number in kept_places if condition.columns <= shown_columns[number])
 
 
 def _find_join(counting: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], bool]:
     """Return the columns that the views share, and whether different pairs share different ones."""
-    shared = [set(one) & set(two) for place, one in enumerate(counting) for two in counting[place + 1 :]]
+    shared = [set(first) & set(second) for place, first in enumerate(counting) for second in counting[place + 1 :]]
     common = set.intersection(*shared) if shared else set()
     return tuple(column for column in counting[0] if column in common), any(pair != common for pair in shared)
 

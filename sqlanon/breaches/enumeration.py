@@ -81,10 +81,10 @@ def join_candidates(rows: Sequence[Row], parts: Sequence[tuple[str, ...]]) -> li
 
 def _order_joins(parts: Sequence[tuple[str, ...]]) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Yield the parts with their numbers, each behind those that it shares most columns with."""
-    waiting, known = dict(enumerate(parts, start=1)), set(parts[0])
+    waiting, columns = dict(enumerate(parts, start=1)), set(parts[0])
     while waiting:
-        number = max(waiting, key=lambda part: (len(known & set(waiting[part])), -part))
-        known |= set(waiting[number])
+        number = max(waiting, key=lambda part: (len(columns & set(waiting[part])), -part))
+        columns |= set(waiting[number])
         yield number, waiting.pop(number)
 
 
@@ -120,14 +120,14 @@ def count_covers(tuples: Iterable[Candidate], nodes: Iterable[Node]) -> int:
     """Count the sets of `tuples` that cover all `nodes`; raise DataError where they are too many to follow."""
     bits = {node: 1 << place for place, node in enumerate(dict.fromkeys(nodes))}
     # By the set of nodes covered so far, how many sets of tuples cover just these: each tuple is taken or not.
-    counted: dict[int, int] = {0: 1}
+    counts: dict[int, int] = {0: 1}
     for candidate in tuples:
         mask = sum(bits[node] for node in set(candidate.nodes))
-        for covered, count in list(counted.items()):
-            counted[covered | mask] = counted.get(covered | mask, 0) + count
-        if len(counted) > LARGEST_COUNT:
+        for covered, count in list(counts.items()):
+            counts[covered | mask] = counts.get(covered | mask, 0) + count
+        if len(counts) > LARGEST_COUNT:
             raise too_large()
-    return counted.get((1 << len(bits)) - 1, 0)
+    return counts.get((1 << len(bits)) - 1, 0)
 
 
 class Enumeration:
@@ -155,7 +155,7 @@ class Enumeration:
 
     def _measure_restricted(self, identifier: Hashable, property_: Hashable, cover: set[Hashable]) -> Fraction | None:
         """Return the share of worlds that show the association among those that give the id one property."""
-        own = [pair for pair in self.pieces if any(c.identifier == identifier for c in pair[0])]
+        pieces = [pair for pair in self.pieces if any(c.identifier == identifier for c in pair[0])]
 
         def count_worlds(other: Hashable, shown: bool = True) -> int:
             """Count the worlds in which the id has the property `other` only; not `shown`: and that show nothing."""
@@ -164,7 +164,7 @@ class Enumeration:
                     [c for c in piece if c.allows(identifier, other) and (shown or not c.shows(identifier, other))],
                     nodes,
                 )
-                for piece, nodes in own
+                for piece, nodes in pieces
             )
 
         total = sum(count_worlds(other) for other in cover)

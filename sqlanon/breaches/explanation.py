@@ -98,13 +98,13 @@ def _count_worlds(tuples: Sequence[Candidate], identifier: str, property_: str) 
         return [c for c in tuples if c.allows(identifier, wanted)]
 
     worlds = count_covers(tuples, nodes)
-    own = keep_single(property_)
+    single_tuples = keep_single(property_)
     properties = {c.property for c in tuples}
     return {
         "worlds": worlds,
         "interesting": worlds - count_hidden(tuples),
-        "restricted_worlds": sum(count_covers(keep_single(wanted), nodes) for wanted in properties),
-        "restricted_interesting": count_covers(own, nodes) - count_hidden(own),
+        "restricted_worlds": sum(count_covers(keep_single(other), nodes) for other in properties),
+        "restricted_interesting": count_covers(single_tuples, nodes) - count_hidden(single_tuples),
         "listed": _list_worlds(tuples, nodes) if len(tuples) <= MOST_EDGES else None,
     }
 
@@ -112,8 +112,8 @@ def _count_worlds(tuples: Sequence[Candidate], identifier: str, property_: str) 
 def _list_worlds(tuples: Sequence[Candidate], nodes: Sequence[Node]) -> list[list[str]]:
     """Write down every world of a small component as its edges."""
     listed = []
-    for kept in product((True, False), repeat=len(tuples)):
-        world = [candidate for candidate, keep in zip(tuples, kept, strict=True) if keep]
+    for choices in product((True, False), repeat=len(tuples)):
+        world = [candidate for candidate, keep in zip(tuples, choices, strict=True) if keep]
         if {node for candidate in world for node in candidate.nodes} == set(nodes):
             listed.append([f"{c.identifier}–{c.property}" for c in world])
     return sorted(listed, key=lambda world: (len(world), world))

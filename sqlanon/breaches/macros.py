@@ -37,10 +37,10 @@ _GRAPH = Graph(
 
 def _refusals() -> list[tuple[Sql, Sql]]:
     """Refuse columns that the table does not have, and one that is named twice: known only when the macro runs."""
-    asked = "list_concat([id_name, property_name], cast(join_names as varchar[]))"
-    lowered = f"list_transform({asked}, lambda name: lower(name))"
+    column_names = "list_concat([id_name, property_name], cast(join_names as varchar[]))"
+    lowered = f"list_transform({column_names}, lambda name: lower(name))"
     missing = (
-        f"list_filter({asked}, lambda name: name is null or"
+        f"list_filter({column_names}, lambda name: name is null or"
         " not list_contains(list_transform(names, lambda other: lower(other)), lower(name)))"
     )
     listed = {
@@ -55,9 +55,9 @@ def _refusals() -> list[tuple[Sql, Sql]]:
 
 def _write_statements(model: Model) -> tuple[Statement, ...]:
     layout = StatementLayout(_GRAPH, Source(Sql('"sqlanon_named"')), "sqlanon_", model)
-    table, identifier, joining, held = map(Sql, PARAMETERS)
+    table, identifier, joining, property_ = map(Sql, PARAMETERS)
     layout.add_foreign("methods/macro_steps/names", "names", table_name=table)
-    layout.add("macros/named", yields="named", table=table, identifier=identifier, joining=joining, held=held)
+    layout.add("macros/named", yields="named", table=table, identifier=identifier, joining=joining, held=property_)
     layout.add("macros/figures", yields="figures")
     layout.add_foreign("methods/macro_steps/refusal", "refusal", refusals=_refusals())
     lay_out_rows(layout)
@@ -70,9 +70,9 @@ def _write_statements(model: Model) -> tuple[Statement, ...]:
     return tuple(layout.statements)
 
 
-def _make_macro(name: str, model: Model, told: str) -> Macro:
+def _make_macro(name: str, model: Model, addition: str) -> Macro:
     example = f"from {name}('patients', 'ssn', ['age', 'zipcode'], 'disease')"
-    return Macro(name, PARAMETERS, f"{SENTENCE}{told}", example, _write_statements(model), {})
+    return Macro(name, PARAMETERS, f"{SENTENCE}{addition}", example, _write_statements(model), {})
 
 
 MACROS = (

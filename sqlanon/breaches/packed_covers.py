@@ -18,11 +18,11 @@ def lay_out_packed_covers(layout: StatementLayout) -> None:
         lay_out_covers(layout)
         return
     nodes = {"identifier_node": layout.node(1), "property_node": layout.node(2)}
-    own, others = {"identifier_node": layout.node(1)}, {"property_node": layout.node(2)}
+    identifier, others = {"identifier_node": layout.node(1)}, {"property_node": layout.node(2)}
     layout.add(f"{FOLDER}/place", yields="place", masks=MASKS, bits=BITS, page_bits=len(MASKS) * BITS, **others)
     layout.add(f"{FOLDER}/page", yields="page", masks=MASKS, **others)
     needs_common = layout.is_restricted and layout.graph.is_simple
-    layout.add(f"{FOLDER}/held", yields="held", masks=MASKS, common=needs_common, **own)
+    layout.add(f"{FOLDER}/held", yields="held", masks=MASKS, common=needs_common, **identifier)
     layout.add(f"{FOLDER}/cover", yields="cover")
     if needs_common:
         layout.add("span", **nodes)

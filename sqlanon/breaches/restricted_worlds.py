@@ -26,9 +26,13 @@ class RestrictedComponent:
 
     def split_classes(self) -> tuple[tuple[int, ...], ...]:
         """Return, for every part, how many nodes match, are the id's or the property's but do not, and others."""
-        (first, second, *rest), (one, two, *others) = self.sizes, self.matches
+        (first, second, *rest), (id_match, property_match, *others) = self.sizes, self.matches
         pairs = ((match, size - match) for size, match in zip(rest, others, strict=True))
-        return ((one, self.own - one, first - self.own), (two, self.held - two, second - self.held), *pairs)
+        return (
+            (id_match, self.own - id_match, first - self.own),
+            (property_match, self.held - property_match, second - self.held),
+            *pairs,
+        )
 
 
 def weigh_worlds(sizes: Sequence[int], own: int, held: int) -> tuple[int, float]:
@@ -62,7 +66,7 @@ def _count_worlds(component: RestrictedComponent) -> tuple[int, int]:
         for part, row in enumerate(classes)
     ]
     for row, tuples in zip(classes, free, strict=True):
-        if any(count and not left for count, left in zip(row, tuples, strict=True)):
+        if any(count and not tuple_count for count, tuple_count in zip(row, tuples, strict=True)):
             return 0, 0  # a node that no tuple can cover; else all tuples together cover every node
     leading = free[largest]
     # Worlds = (leading term) · total, total = 1 - … in fixed point: where it cancels to less than half of its bits,
@@ -86,12 +90,12 @@ def _sum_series(component: RestrictedComponent, largest: int, leading: Sequence[
     for level in range(1, sum(groups) + 1):
         level_sum = 0
         for removed in split_removals(level, groups):
-            kept = iter([count - gone for count, gone in zip(groups, removed, strict=True)])
-            parts = [tuple(next(kept) for _ in part) for part in small]
+            counts = iter([count - removal for count, removal in zip(groups, removed, strict=True)])
+            parts = [tuple(next(counts) for _ in part) for part in small]
             parts.insert(largest, classes[largest])
-            left = [_count_tuples(parts, largest, place, component) for place in range(len(leading))]
-            ways = prod(comb(count, gone) for count, gone in zip(groups, removed, strict=True))
-            level_sum += ways * _raise_ratios(left, leading, classes[largest], bits)
+            tuple_counts = [_count_tuples(parts, largest, place, component) for place in range(len(leading))]
+            ways = prod(comb(count, removal) for count, removal in zip(groups, removed, strict=True))
+            level_sum += ways * _raise_ratios(tuple_counts, leading, classes[largest], bits)
         total += (-1) ** level * level_sum
         # Levels fall fast: what is left out lies far below the half of the bits that has to be right.
         if level_sum < 1 << 16:
@@ -101,21 +105,21 @@ def _sum_series(component: RestrictedComponent, largest: int, leading: Sequence[
 
 def _count_tuples(parts: Sequence[Sequence[int]], largest: int, place: int, component: RestrictedComponent) -> int:
     """Count the tuples that may hold one node of class `place` of the largest part."""
-    kept = [list(part) for part in parts]
-    kept[largest] = [int(number == place) for number in range(len(kept[largest]))]
-    first, second, *rest = kept
+    counts = [list(part) for part in parts]
+    counts[largest] = [int(number == place) for number in range(len(counts[largest]))]
+    first, second, *rest = counts
     others = prod(sum(part) for part in rest)
     everything = sum(first) * sum(second) * others
     # The id's nodes (matching or not) may not stand with another property's.
     foreign = (first[0] + first[1]) * second[2] * others
-    matching = prod(part[0] for part in kept) if all(component.matches) else 0
+    matching = prod(part[0] for part in counts) if all(component.matches) else 0
     return everything - foreign - matching
 
 
-def _raise_ratios(left: Sequence[int], leading: Sequence[int], counts: Sequence[int], bits: int) -> int:
-    """Return the product of ((2^left - 1)/(2^leading - 1))^count in fixed point."""
+def _raise_ratios(tuple_counts: Sequence[int], leading: Sequence[int], counts: Sequence[int], bits: int) -> int:
+    """Return the product of ((2^tuples - 1)/(2^full - 1))^count in fixed point."""
     result = 1 << bits
-    for tuples, full, count in zip(left, leading, counts, strict=True):
+    for tuples, full, count in zip(tuple_counts, leading, counts, strict=True):
         if not count:
             continue
         if not tuples or full - tuples > bits:

@@ -42,7 +42,7 @@ def lay_out_chances(layout: StatementLayout) -> None:
 
 def _lay_out_removals(layout: StatementLayout) -> None:
     step = constant_table("removal", {"removed": ("bigint", range(LEVELS + 1))}, {})
-    (made,) = build((step,), {}, layout.prefix, {})
-    assert isinstance(made, Statement)
-    layout.relations["removal"] = Sql(made.relation)
-    layout.statements.append(made)
+    (statement,) = build((step,), {}, layout.prefix, {})
+    assert isinstance(statement, Statement)
+    layout.relations["removal"] = Sql(statement.relation)
+    layout.statements.append(statement)

@@ -53,8 +53,8 @@ class StatementLayout:
         return self._render(f"breaches/{template}", values)
 
     def _render(self, path: str, values: Mapping[str, object]) -> str:
-        given = {name: self.relations[name] for name in template_header(path).inputs if name not in values}
-        return render(path, **given, **values)
+        inputs = {name: self.relations[name] for name in template_header(path).inputs if name not in values}
+        return render(path, **inputs, **values)
 
     def take_new_statements(self) -> list[Statement]:
         """Return the statements written since the last call."""

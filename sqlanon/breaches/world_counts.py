@@ -40,8 +40,8 @@ def count_worlds_without(sizes: Sequence[int], matches: Sequence[int]) -> int:
     # Σ (-1)^(nodes uncovered) Π C(a, u) C(m - a, v) times the ways to cover the largest part: each of its nodes takes a
     # non-empty set of the Π (u + v) tuples of what stays, a matching node one without the Π u matching tuples.
     kept_of_each = [range(count + 1) for m, a in small for count in (a, m - a)]
-    for kept in product(*kept_of_each):
-        matching, other = kept[::2], kept[1::2]
+    for remaining in product(*kept_of_each):
+        matching, other = remaining[::2], remaining[1::2]
         sign = (-1) ** sum(m - u - v for (m, _), u, v in zip(small, matching, other, strict=True))
         ways = prod(comb(a, u) * comb(m - a, v) for (m, a), u, v in zip(small, matching, other, strict=True))
         tuples = prod(u + v for u, v in zip(matching, other, strict=True))
@@ -100,11 +100,11 @@ def _series(sizes: Floats, matches: Floats) -> tuple[Floats, Floats]:
 
     def exponent_without(kept: Floats) -> Floats:
         matching, other = kept[: len(small)], kept[len(small) :]
-        left, taken = (matching + other).prod(axis=0), matching.prod(axis=0)
+        remaining_tuples, remaining_hidden = (matching + other).prod(axis=0), matching.prod(axis=0)
         free = largest - last
         with np.errstate(invalid="ignore"):
-            rest = np.where(free > 0, free * _log_ratio(left, tuples), 0.0)
-        exponent: Floats = rest + last * _log_ratio(left - taken, tuples - hidden)
+            rest = np.where(free > 0, free * _log_ratio(remaining_tuples, tuples), 0.0)
+        exponent: Floats = rest + last * _log_ratio(remaining_tuples - remaining_hidden, tuples - hidden)
         return exponent
 
     covered, covered_error = _inclusion_exclusion(small, exponent_all, np.ones_like(factor))

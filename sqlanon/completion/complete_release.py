@@ -43,26 +43,26 @@ def complete_release(
     if sensitive is not None:
         tables, manifest = _of_column(tables, manifest, sensitive)
     _check(engine, manifest, count, seed)
-    own = secrets.randbelow(LARGEST_SEED) if seed is None else seed
-    chain = _open(engine, tables, manifest, own)
-    made: list[Sql] = []
+    chain_seed = secrets.randbelow(LARGEST_SEED) if seed is None else seed
+    chain = _open(engine, tables, manifest, chain_seed)
+    relations: list[Sql] = []
     alike: list[float] = []
     before: Dealt = []
     try:
         for dealt in chain.complete(count):
-            made.append(_keep(chain.space, len(made) + 1, dealt))
+            relations.append(_keep(chain.space, len(relations) + 1, dealt))
             alike += [_count_alike(chain.space, *pair) for pair in zip(before, dealt, strict=False)]
             chain.space.forget([str(rows) for _, rows, _ in before])
             before = dealt
     except BaseException:
         with suppress(SqlanonError):
-            engine.drop([str(one) for one in made])
+            engine.drop([str(relation) for relation in relations])
         raise
     finally:
         with suppress(SqlanonError):
             chain.close()
     columns = [*manifest["columns"]["quasi"], *manifest["columns"]["sensitive"]]
-    return Completed(engine, made, columns, own, directory, sum(alike) / len(alike) if alike else None)
+    return Completed(engine, relations, columns, chain_seed, directory, sum(alike) / len(alike) if alike else None)
 
 
 def _open(engine: Engine, tables: Mapping[str, Sql], manifest: Manifest, seed: int) -> Dealing | Recovering:
@@ -94,18 +94,18 @@ def _keep(space: ModelRows, number: int, dealt: Dealt) -> Sql:
 
 def _count_alike(space: ModelRows, earlier: tuple[str, Sql, Sql], later: tuple[str, Sql, Sql]) -> float:
     """Return the share of rows that hold the same value in two completed tables."""
-    (found,) = space.engine.rows(space.render_own("alike_rows", {"earlier": earlier[1], "later": later[1]}))
-    return float(found["alike_rows"]) / max(int(found["row_count"]), 1)
+    (row,) = space.engine.rows(space.render_own("alike_rows", {"earlier": earlier[1], "later": later[1]}))
+    return float(row["alike_rows"]) / max(int(row["row_count"]), 1)
 
 
 def _of_column(tables: Mapping[str, Sql], manifest: Manifest, column: str) -> tuple[Mapping[str, Sql], Manifest]:
     """Return what a release is for whoever looks at one of its sensitive columns."""
     columns = manifest["columns"]["sensitive"]
-    named = next((one for one in columns if one.lower() == column.lower()), None)
-    if named is None:
+    name = next((candidate for candidate in columns if candidate.lower() == column.lower()), None)
+    if name is None:
         raise UsageError(f"{column!r} is no sensitive column of the release; it has {', '.join(map(repr, columns))}")
     if has_several(manifest):
-        return one_column(tables, manifest, named)
+        return one_column(tables, manifest, name)
     if len(columns) > 1:
         raise UsageError(f"randomized values are completed in all columns: leave {option('sensitive')} away")
     return tables, manifest

@@ -82,7 +82,7 @@ class Completed:
         exchange = DirectoryExchange(target)
         names = [f"completed_{number:02}.parquet" for number in range(1, len(self) + 1)]
         try:
-            old = frozenset(one.name for one in target.iterdir()) if target.is_dir() else frozenset()
+            old = frozenset(path.name for path in target.iterdir()) if target.is_dir() else frozenset()
             for number, name in enumerate(names, start=1):
                 self.engine.write_parquet(self._select(number), exchange.new / name)
             (exchange.new / README).write_text(self._describe(names[0]), encoding="utf-8", newline="\n")

@@ -35,13 +35,13 @@ class Dealing:
         columns = manifest["columns"]
         self.seed, self.sensitive = seed, columns["sensitive"][0]
         self.space = ModelRows(engine, tables["qit"], columns["quasi"], {columns["group"]: "group_id"})
-        own = {"sensitive": self.sensitive}
-        self.value = self.space.make("value", "value", {"published": tables["st"]}, **own)
-        given = {"stored_st": tables["st"], "value": self.value}
+        column = {"sensitive": self.sensitive}
+        self.value = self.space.make("value", "value", {"published": tables["st"]}, **column)
+        inputs = {"stored_st": tables["st"], "value": self.value}
         places = {"group_column": columns["group"], "count_column": columns["count"]}
-        self.holding = self.space.make("holding", "holding", given, **own, **places)
-        counted = f"select value_number, sum(held) as row_count from {self.holding} group by all"
-        sql = f"{counted} order by value_number asc nulls last"
+        self.holding = self.space.make("holding", "holding", inputs, **column, **places)
+        query = f"select value_number, sum(held) as row_count from {self.holding} group by all"
+        sql = f"{query} order by value_number asc nulls last"
         self.rows_of_values: Array = engine.frame(sql)["row_count"].to_numpy(dtype=float)
         self.coded = self.space.code(len(self.rows_of_values))
         self.signature = read_signature(manifest)  # of the groups' classes: no column where there is one
@@ -52,15 +52,15 @@ class Dealing:
         refuse_many_values(len(self.rows_of_values))
         targets = self.learn(tables)
         slots = self.space.make("slots", "slots", {"holding": self.holding})
-        given = {"coded_row": self.coded, "slots": slots}
-        self.seat = self.space.make("seat", "seat", given, cells=self.space.cells)
+        inputs = {"coded_row": self.coded, "slots": slots}
+        self.seat = self.space.make("seat", "seat", inputs, cells=self.space.cells)
         dealt = self.space.make("dealt_evenly", "dealt_evenly", {"seat": self.seat}, salt=salt_of(self.seed, "start"))
         log.info("learning what all tables share")
         start, effects = self.run_chain(dealt, targets.mean(axis=0), np.zeros(targets.shape[1:]), 0, FIRST_UPDATES)
         for number, target in enumerate(targets, start=1):
             log.info("dealing table %d of %d", number, tables)
-            made, _ = self.run_chain(start, target, effects, number, UPDATES)
-            yield [(self.sensitive, made, self.value)]
+            relation, _ = self.run_chain(start, target, effects, number, UPDATES)
+            yield [(self.sensitive, relation, self.value)]
 
     def close(self) -> None:
         """Drop what was made."""
@@ -68,8 +68,8 @@ class Dealing:
 
     def learn(self, tables: int) -> Array:
         """Return how many rows by cell and value each table is to have, tables x T x V."""
-        given = {"numbered": self.space.numbered}
-        classes = self.space.make("group_class", "group_class", given, signature=self.signature)
+        inputs = {"numbered": self.space.numbered}
+        classes = self.space.make("group_class", "group_class", inputs, signature=self.signature)
         relations = {"coded_row": self.coded, "holding": self.holding, "group_class": classes}
         draws = {f"weight_{number}": salt_of(self.seed, "weight", number) for number in range(1, tables + 1)}
         weights = self.space.make("group_weight", "group_weight", {"holding": self.holding}, draws=list(draws.items()))
@@ -83,11 +83,11 @@ class Dealing:
         """
         space, cells = self.space, self.space.cells
         for update in range(updates + 1):
-            made = self._sweep(dealt, effects)
-            given = {"seat": self.seat, "scored": made}
+            scored = self._sweep(dealt, effects)
+            inputs = {"seat": self.seat, "scored": scored}
             before = dealt if update else None
-            dealt = space.replace(f"dealt_{chain}_{update}", before, "dealt", given, cells=cells)
-            space.forget([str(made)])
+            dealt = space.replace(f"dealt_{chain}_{update}", before, "dealt", inputs, cells=cells)
+            space.forget([str(scored)])
             if update < updates:
                 step = find_step(target, count_dealt(space, dealt, target.shape), update)
                 effects = effects + step - step.mean(axis=1, keepdims=True)
@@ -96,11 +96,11 @@ class Dealing:
     def _sweep(self, dealt: Sql, effects: Array) -> Sql:
         """Return the rows with scores after some turns of swaps."""
         listed = keep_effects(self.space, effects)
-        given = {"seat": self.seat, "dealt": dealt, "effects": listed}
-        made = self.space.make("scored", "scored", given, cells=self.space.cells)
+        inputs = {"seat": self.seat, "dealt": dealt, "effects": listed}
+        scored = self.space.make("scored", "scored", inputs, cells=self.space.cells)
         for _ in range(SWEEPS):
             self.turn += 1
             name, values = f"scored_{self.turn}", {"salt": salt_of(self.seed, "swap", self.turn), "turn": self.turn}
-            made = self.space.replace(name, made, "swapped", {"scored": made}, **values)
+            scored = self.space.replace(name, scored, "swapped", {"scored": scored}, **values)
         self.space.forget([str(listed)])
-        return made
+        return scored

@@ -30,9 +30,9 @@ def count_dealt(space: ModelRows, dealt: Sql, shape: tuple[int, ...], each_row: 
     frame = space.engine.frame(
         space.render_own("cell_count", {"dealt": dealt}, cells=space.cells, each_row=Sql(each_row))
     )
-    found = np.zeros(shape)
-    found[frame["cell"].to_numpy(dtype=int), frame["value_number"].to_numpy(dtype=int) - 1] = frame["row_count"]
-    return found
+    counts = np.zeros(shape)
+    counts[frame["cell"].to_numpy(dtype=int), frame["value_number"].to_numpy(dtype=int) - 1] = frame["row_count"]
+    return counts
 
 
 def find_step(target: Array, dealt: Array, update: int) -> Array:

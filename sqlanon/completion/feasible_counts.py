@@ -25,14 +25,14 @@ def make_feasible(estimates: Array, cells: Array, values: Array, least: float = 
     cells: row sums, T. values: column sums, V. least: a factor of the least counts; with 0 they may be 0.
     """
     spread = np.maximum(np.outer(cells, values) / max(values.sum(), 1), 1e-12)
-    found, row_rest, column_rest = estimates, np.zeros_like(estimates), np.zeros_like(estimates)
+    counts, row_rest, column_rest = estimates, np.zeros_like(estimates), np.zeros_like(estimates)
     for _ in range(ROUNDS):
-        in_rows = _project(found + row_rest, spread, cells)
-        row_rest = found + row_rest - in_rows
-        found = _project((in_rows + column_rest).T, spread.T, values).T
-        column_rest = in_rows + column_rest - found
+        in_rows = _project(counts + row_rest, spread, cells)
+        row_rest = counts + row_rest - in_rows
+        counts = _project((in_rows + column_rest).T, spread.T, values).T
+        column_rest = in_rows + column_rest - counts
     smallest = least * np.minimum(LEAST_SHARE * spread, LEAST_ERROR * np.sqrt(spread))
-    return _scale(np.maximum(found, smallest), cells, values)
+    return _scale(np.maximum(counts, smallest), cells, values)
 
 
 def _project(table: Array, spread: Array, sums: Array) -> Array:

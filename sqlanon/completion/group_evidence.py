@@ -50,9 +50,9 @@ def estimate_cell_counts(normal: Array, shared: Array, totals: ClassTotals) -> A
     sized_share = value_share * totals.sized_values.sum(axis=1, keepdims=True)
     centred = normal - totals.sized_values.T @ value_share - value_share.T @ totals.sized_values
     centred += sized_share.T @ value_share
-    told = shared.T - totals.sized_values.T @ cell_share - value_share.T @ totals.sized_cells
-    told += sized_share.T @ cell_share
-    deviations = np.linalg.pinv(centred, rcond=CUTOFF, hermitian=True) @ told
+    evidence = shared.T - totals.sized_values.T @ cell_share - value_share.T @ totals.sized_cells
+    evidence += sized_share.T @ cell_share
+    deviations = np.linalg.pinv(centred, rcond=CUTOFF, hermitian=True) @ evidence
     added = totals.values.sum(axis=0)[:, None] * deviations - totals.values.T @ value_share @ deviations
     return np.asarray((totals.values.T @ cell_share + added).T)
 
@@ -70,20 +70,20 @@ class GroupEvidence:
         values, normal, shared = len(self.values), self._read_products(), self._read_shared()
         rows, sized_values = self._read_classes("class_value", "value_number", values)
         cell_rows, sized_cells = self._read_classes("class_cell", "cell", len(cells))
-        found = []
+        targets = []
         for draw in range(len(self.draws)):
             totals = ClassTotals(rows, cell_rows, sized_values[draw], sized_cells[draw])
-            one = estimate_cell_counts(normal[draw], shared[draw], totals)
-            found.append(np.concatenate([make_feasible(one[part], cells[part], self.values) for part in parts]))
-        return np.stack(found)
+            estimates = estimate_cell_counts(normal[draw], shared[draw], totals)
+            targets.append(np.concatenate([make_feasible(estimates[part], cells[part], self.values) for part in parts]))
+        return np.stack(targets)
 
     def _read_products(self) -> Array:
         """Return S, draws x V x V."""
         normal = np.zeros((len(self.draws), len(self.values), len(self.values)))
         frame = self._frame("value_product")
-        one, other = (frame[name].to_numpy(dtype=int) - 1 for name in ("value_number", "other_number"))
+        value, other = (frame[name].to_numpy(dtype=int) - 1 for name in ("value_number", "other_number"))
         # S is symmetric; the query sums each pair of values once
-        normal[:, one, other] = normal[:, other, one] = frame[self.draws].to_numpy(dtype=float).T
+        normal[:, value, other] = normal[:, other, value] = frame[self.draws].to_numpy(dtype=float).T
         return normal
 
     def _read_shared(self) -> Array:

@@ -43,10 +43,10 @@ class ModelRows(Workspace):
         self, name: str, before: Sql | None, template: str, given: Mapping[str, Sql], /, **values: object
     ) -> Sql:
         """Make a relation anew; the one before, which the new one may read, is dropped."""
-        made = self.make(name, template, given, **values)
+        relation = self.make(name, template, given, **values)
         if before is not None:
             self.forget([str(before)])
-        return made
+        return relation
 
     def code(self, value_count: int) -> Sql:
         """Code the rows for a model of so many sensitive values; return them with their cells.
@@ -56,19 +56,17 @@ class ModelRows(Workspace):
         types = self.engine.columns(f"select * from {self.numbered}")
         codes, counts = [], []
         for name in self.quasi.values():
-            given, ordered = {"numbered": self.numbered}, is_ordered(types[name])
+            inputs, ordered = {"numbered": self.numbered}, is_ordered(types[name])
             least = {"least": ROWS_PER_VALUE * value_count, "most": MOST_CODES, "bins": BINS, "is_ordered": ordered}
-            codes.append(self.make(f"codes_of_{name}", "code", given, name=name, **least))
-            counted = f"select code, cast(sum(row_count) as bigint) as row_count from {codes[-1]} group by code"
-            counts.append(
-                self.engine.frame(f"{counted} order by code asc nulls last")["row_count"].to_numpy(dtype=float)
-            )
+            codes.append(self.make(f"codes_of_{name}", "code", inputs, name=name, **least))
+            query = f"select code, cast(sum(row_count) as bigint) as row_count from {codes[-1]} group by code"
+            counts.append(self.engine.frame(f"{query} order by code asc nulls last")["row_count"].to_numpy(dtype=float))
         firsts = list(accumulate((len(count) for count in counts), initial=0))
         self.rows_of_cells: Array = np.concatenate(counts)
         self.parts = [slice(first, last) for first, last in pairwise(firsts)]
         coded = list(zip(codes, self.quasi.values(), self.cells, firsts, strict=False))
-        kept = list(self.kept.values())
-        return self.make("coded_row", "coded_row", {"numbered": self.numbered}, kept=kept, codes=coded)
+        kept_columns = list(self.kept.values())
+        return self.make("coded_row", "coded_row", {"numbered": self.numbered}, kept=kept_columns, codes=coded)
 
 
 def refuse_many_values(count: int) -> None:

@@ -28,33 +28,33 @@ def pool_estimates(estimates: Any, std_errors: Any, complete_df: float | None = 
     number per table. complete_df: degrees of freedom of complete data. Columns: estimate, std_error, low and high
     (95 %), df, missing_information: (1 + 1/m) b / t. Raises UsageError for fewer than two tables, and for other shapes.
     """
-    found, errors = _read(estimates, "estimates"), _read(std_errors, "std_errors")
-    named = {"estimates are": found, "std_errors": errors}
-    if found.shape != errors.shape:
-        shapes = " and ".join(f"{name} {len(one)} x {one.shape[1]}" for name, one in named.items())
+    figures, errors = _read(estimates, "estimates"), _read(std_errors, "std_errors")
+    frames = {"estimates are": figures, "std_errors": errors}
+    if figures.shape != errors.shape:
+        shapes = " and ".join(f"{name} {len(frame)} x {frame.shape[1]}" for name, frame in frames.items())
         raise UsageError(f"{shapes}: pool takes one of each per table and parameter")
-    tables = len(found)
+    tables = len(figures)
     if tables < 2:
         raise UsageError(f"pool takes what at least 2 completed tables say; there is {tables}")
     if (errors.to_numpy() < 0).any():
         raise UsageError("a standard error is negative")
     within = (errors.to_numpy() ** 2).mean(axis=0)
-    between = (1 + 1 / tables) * found.to_numpy().var(axis=0, ddof=1)
+    between = (1 + 1 / tables) * figures.to_numpy().var(axis=0, ddof=1)
     total = within + between
     with np.errstate(divide="ignore", invalid="ignore"):
         freedom = (tables - 1) * (total / between) ** 2  # 1 + 1/r = t / ((1 + 1/m) b)
         missing = np.where(total > 0, between / total, 0.0)
         freedom = _adjust(np.where(between > 0, freedom, np.inf), missing, complete_df)
-    centre, error = found.to_numpy().mean(axis=0), np.sqrt(total)
+    centre, error = figures.to_numpy().mean(axis=0), np.sqrt(total)
     half = stats.t.ppf((1 + LEVEL) / 2, freedom) * error
     columns = {"estimate": centre, "std_error": error, "low": centre - half, "high": centre + half}
-    return pd.DataFrame(columns | {"df": freedom, "missing_information": missing}, index=found.columns)
+    return pd.DataFrame(columns | {"df": freedom, "missing_information": missing}, index=figures.columns)
 
 
-def _read(given: Any, name: str) -> pd.DataFrame:
+def _read(values: Any, name: str) -> pd.DataFrame:
     try:
-        rows = list(given.iterrows()) if isinstance(given, pd.DataFrame) else list(given)
-        frame = given if isinstance(given, pd.DataFrame) else pd.DataFrame(rows)
+        rows = list(values.iterrows()) if isinstance(values, pd.DataFrame) else list(values)
+        frame = values if isinstance(values, pd.DataFrame) else pd.DataFrame(rows)
         return frame.astype(float)
     except (TypeError, ValueError):
         raise UsageError(f"{name}: one row of numbers per completed table") from None

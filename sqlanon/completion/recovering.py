@@ -35,9 +35,9 @@ class Recovering:
         """Number the release's rows; raise ReleaseError where the manifest does not say γ."""
         self.seed, self.loaded = seed, Randomized(engine, tables, manifest)
         self.sensitive = self.loaded.sensitive
-        kept = {name: f"shown_{number}" for number, name in enumerate(self.sensitive, start=1)}
+        shown_columns = {name: f"shown_{number}" for number, name in enumerate(self.sensitive, start=1)}
         self.published = tables["data"]
-        self.space = ModelRows(engine, self.published, self.loaded.quasi, kept)
+        self.space = ModelRows(engine, self.published, self.loaded.quasi, shown_columns)
 
     def complete(self, tables: int) -> Iterator[Recovered]:
         """Yield for each completed table its sensitive columns, each with the relation of its true values' numbers."""
@@ -68,10 +68,10 @@ class ShownColumn:
 
     def number_shown(self, coded: Sql, shown: str, kept: Sequence[str] = ()) -> Sql:
         """Return the coded rows with the number of the value that they show in the column `shown`, and what is kept."""
-        given = {"coded_row": coded, "value": self.value}
+        inputs = {"coded_row": coded, "value": self.value}
         columns = {"cells": self.space.cells, "kept": list(kept)}
         name = f"shown_row_{self.place}"
-        self.shown = self.space.make(name, "shown_row", given, shown=shown, first=self.first, **columns)
+        self.shown = self.space.make(name, "shown_row", inputs, shown=shown, first=self.first, **columns)
         return self.shown
 
     @property
@@ -81,31 +81,31 @@ class ShownColumn:
 
     def find_targets(self, weights: Sql, draws: Sequence[str], values: int) -> Array:
         """Return how many rows by cell and value the closed form finds in each draw of weights, draws x T x V."""
-        given = {"shown_row": self.shown, "row_weight": weights}
-        shown = np.zeros((len(draws), self.first, values))
+        inputs = {"shown_row": self.shown, "row_weight": weights}
+        shown_counts = np.zeros((len(draws), self.first, values))
         for cell in self.space.cells:
-            sql = self.space.render_own("shown_product", given, cell=cell, draws=draws)
+            sql = self.space.render_own("shown_product", inputs, cell=cell, draws=draws)
             frame = self.space.engine.frame(sql)
             place = (frame["cell"].to_numpy(dtype=int), frame["value_number"].to_numpy(dtype=int) - 1)
-            shown[:, *place] = frame[list(draws)].to_numpy(dtype=float).T
+            shown_counts[:, *place] = frame[list(draws)].to_numpy(dtype=float).T
         self.channel = self._write_channel()
-        return np.stack([self._solve(one) for one in shown])
+        return np.stack([self._solve(counts) for counts in shown_counts])
 
     def _write_channel(self) -> Array:
         """Return ln T_xy as effects of the cell that a row shows: V (y) x V (x)."""
         self.loaded.load([self.place])
         self.form: ClosedForm = self.loaded.closed_form(self.place)
-        kept = self.form.expected(np.eye(len(self.form.counts)))  # row y: what is shown as y, by true value
-        return np.asarray(np.log(np.maximum(kept, 1e-12)))
+        shares = self.form.expected(np.eye(len(self.form.counts)))  # row y: what is shown as y, by true value
+        return np.asarray(np.log(np.maximum(shares, 1e-12)))
 
-    def _solve(self, shown: Array) -> Array:
+    def _solve(self, counts: Array) -> Array:
         """Return feasible counts of true values, T x V, of weighed rows by cell and shown value."""
         cells, parts = self.space.rows_of_cells, self.space.parts
-        rows, whole = cells[parts[0]].sum(), shown[parts[0]].sum(axis=0)
+        rows, whole = cells[parts[0]].sum(), counts[parts[0]].sum(axis=0)
         # every draw has published counts, and by these a channel, of its own: with another's, totals would be far off
         values = np.minimum(whole * self.form.rows / whole.sum(), np.floor(self.form.rows / self.form.gamma))
         drawn = replace(self.form, counts=values)
-        solved = drawn.solved(shown * (cells / np.maximum(shown.sum(axis=1), 1e-12))[:, None])
+        solved = drawn.solved(counts * (cells / np.maximum(counts.sum(axis=1), 1e-12))[:, None])
         values = values * rows / values.sum()
         return np.concatenate([make_feasible(solved[part], cells[part], values) for part in parts])
 
@@ -133,8 +133,8 @@ class _Column(ShownColumn):
     def _learn(self, tables: int, values: int) -> Array:
         """Return how many rows by cell and value each table is to have, tables x T x V."""
         draws = {f"weight_{n}": salt_of(self.release.seed, "weight", self.place, n) for n in range(1, tables + 1)}
-        given = {"numbered": self.space.numbered}
-        weights = self.space.make(f"row_weight_{self.place}", "row_weight", given, draws=list(draws.items()))
+        inputs = {"numbered": self.space.numbered}
+        weights = self.space.make(f"row_weight_{self.place}", "row_weight", inputs, draws=list(draws.items()))
         targets = self.find_targets(weights, list(draws), values)
         self.space.forget([str(weights)])
         return targets
@@ -149,10 +149,10 @@ class _Column(ShownColumn):
         before: Sql | None = None
         for update in range(updates + 1):
             listed = keep_effects(self.space, np.concatenate([effects, self.channel]))
-            name, given = f"recovered_{self.place}_{table}_{update}", {"shown_row": self.shown, "effects": listed}
+            name, inputs = f"recovered_{self.place}_{table}_{update}", {"shown_row": self.shown, "effects": listed}
             salt = salt_of(self.release.seed, "recover", self.place, table, update)
             values = {"cells": self.space.cells, "salt": salt, "values": target.shape[1]}
-            before = self.space.replace(name, before, "recovered", given, **values)
+            before = self.space.replace(name, before, "recovered", inputs, **values)
             self.space.forget([str(listed)])
             if update < updates:
                 dealt = count_dealt(self.space, before, target.shape)

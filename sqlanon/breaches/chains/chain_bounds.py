@@ -83,13 +83,15 @@ def _lay_out_degrees(layout: StatementLayout, tree: JoinTree) -> None:
     # what a part hands to one neighbour needs what the others have handed to it: from the leaves on, and back
     reached = [(part, before) for part, before, _ in tree.walk(1)]
     for part, to in [*reversed(reached), *((before, part) for part, before in reached)]:
-        shared = next(own for end, own in tree.neighbours(part) if end == to)
-        given = [(end, layout.relations[f"ways_{end}_{part}"], own) for end, own in tree.neighbours(part, but=to)]
-        values = {"node": layout.node(part), "columns": shared, "neighbours": given}
+        shared = next(columns for end, columns in tree.neighbours(part) if end == to)
+        neighbours = [
+            (end, layout.relations[f"ways_{end}_{part}"], columns) for end, columns in tree.neighbours(part, but=to)
+        ]
+        values = {"node": layout.node(part), "columns": shared, "neighbours": neighbours}
         layout.add(f"{FOLDER}/ways", yields=f"ways_{part}_{to}", **values)
     for part in layout.numbers:
-        given = [(end, layout.relations[f"ways_{end}_{part}"], own) for end, own in tree.neighbours(part)]
-        values = {"node": layout.node(part), "columns": tree.parts[part - 1], "neighbours": given}
+        neighbours = [(end, layout.relations[f"ways_{end}_{part}"], columns) for end, columns in tree.neighbours(part)]
+        values = {"node": layout.node(part), "columns": tree.parts[part - 1], "neighbours": neighbours}
         layout.add(f"{FOLDER}/degree", yields=f"degree_{part}", **values)
 
 

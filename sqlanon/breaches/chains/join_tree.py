@@ -38,7 +38,7 @@ class JoinTree:
         while waiting:
             part, before, shared = waiting.pop(0)
             yield part, before, shared
-            waiting += [(end, part, own) for end, own in self.neighbours(part, but=before)]
+            waiting += [(end, part, columns) for end, columns in self.neighbours(part, but=before)]
 
     def find_path(self, start: int, end: int) -> list[tuple[int, tuple[str, ...]]]:
         """Return the parts behind `start` on the way to `end`, each with what it shares with the one before."""
@@ -54,17 +54,17 @@ class JoinTree:
 def grow_tree(parts: Sequence[tuple[str, ...]]) -> JoinTree:
     """Join the parts by as many shared columns as possible; raise DataError where they close a ring."""
     pairs = [
-        (len(set(one) & set(other)), -number, -place, tuple(name for name in one if name in other))
-        for number, one in enumerate(parts, start=1)
+        (len(set(columns) & set(other)), -number, -place, tuple(name for name in columns if name in other))
+        for number, columns in enumerate(parts, start=1)
         for place, other in enumerate(parts, start=1)
         if place > number
     ]
     tree_of, edges = {number: number for number in range(1, len(parts) + 1)}, []
     for _, number, place, shared in sorted(pairs, reverse=True):
-        one, other = tree_of[-number], tree_of[-place]
-        if one != other:
+        first_tree, other = tree_of[-number], tree_of[-place]
+        if first_tree != other:
             edges.append(Edge(-number, -place, shared))
-            tree_of = {part: one if tree == other else tree for part, tree in tree_of.items()}
+            tree_of = {part: first_tree if tree == other else tree for part, tree in tree_of.items()}
     # A tree of the most shared columns joins the parts of every column, if any tree does.
     for column in {name for part in parts for name in part}:
         holding = sum(column in part for part in parts)

@@ -64,7 +64,7 @@ class Patch:
         for number, nodes in enumerate(self.tuples.tolist()):
             for node in nodes:
                 through.setdefault(node, []).append(number)
-        return {node: known for node, known in through.items() if self.degrees[node] - len(known) < SURE}
+        return {node: numbers for node, numbers in through.items() if self.degrees[node] - len(numbers) < SURE}
 
     def find_others(self, own: Collection[int]) -> list[Others]:
         """Return for each node of the tuples `own` the other ones that are known, and whether there are no more."""
@@ -174,8 +174,8 @@ def sample_worlds(layout: StatementLayout, engine: Engine, sampling: Sampling) -
     keys = ["turn", "reached", *(f"node_{part}" for part in layout.numbers)]
     order = ", ".join(f"{key} asc nulls last" for key in keys)
     patch = engine.frame(f"select * from {layout.relations[f'patch_{TURNS}']} order by {order}")
-    own = engine.frame(f"select * from {layout.relations['own']} order by number asc nulls last")
-    engine.keep_frame(layout.name_relation("drawn"), bound_associations(patch, own, sampling))
+    association_tuples = engine.frame(f"select * from {layout.relations['own']} order by number asc nulls last")
+    engine.keep_frame(layout.name_relation("drawn"), bound_associations(patch, association_tuples, sampling))
     layout.add(f"{FOLDER}/narrowed", yields="narrowed", reason=REASON)
 
 
@@ -190,9 +190,9 @@ def bound_associations(patch: pd.DataFrame, own: pd.DataFrame, sampling: Samplin
     drawn: list[tuple[int, float, float]] = []
     if len(own):
         own = own.assign(place=[place.get(nodes, -1) for nodes in map(tuple, _number_nodes(own)[0].tolist())])
-        for number, held in own.groupby("number")["place"]:
-            if held.min() >= 0:
-                drawn.append((int(str(number)), *worlds.bound_probability({*held.tolist()})))
+        for number, places in own.groupby("number")["place"]:
+            if places.min() >= 0:
+                drawn.append((int(str(number)), *worlds.bound_probability({*places.tolist()})))
     return pd.DataFrame(drawn, columns=["number", "low", "high"]).astype(
         {"number": "int64", "low": "float64", "high": "float64"}
     )

@@ -40,10 +40,12 @@ def lay_out_pieces(layout: StatementLayout, tree: JoinTree) -> None:
         links = [(number, layout.relations[f"link_{number}"], edge.shared)
                  for number, edge in edges if part in (edge.one, edge.other)]  # fmt: skip
         degree = layout.relations[f"degree_{part}"]
-        made = layout.add(f"{FOLDER}/hanging", yields=f"hanging_{part}", degree=degree, links=links, edges=len(edges))
-        hanging.append((part, Sql(made.relation)))
+        hanging_statement = layout.add(
+            f"{FOLDER}/hanging", yields=f"hanging_{part}", degree=degree, links=links, edges=len(edges)
+        )
+        hanging.append((part, Sql(hanging_statement.relation)))
         # a value that one node has alone is tied to itself
-        pairs += [(Sql(made.relation), 1, place) for place in range(1, len(links) + 1)]
+        pairs += [(Sql(hanging_statement.relation), 1, place) for place in range(1, len(links) + 1)]
     layout.add(f"{FOLDER}/bond", yields="bond", pairs=pairs)
     label = Sql(layout.add(f"{FOLDER}/label", yields="label_0").relation)
     for turn in range(1, TURNS + 1):
@@ -78,13 +80,13 @@ def measure_cases(cases: pd.DataFrame) -> pd.DataFrame:
     A share is rounded once. Cases are left out from where their work is more than MOST_WORK.
     """
     solved: list[tuple[str, str, float]] = []
-    left = MOST_WORK
+    work_left = MOST_WORK
     for shape, group in cases.groupby("shape", sort=False):
         piece = Piece(str(shape))
-        left -= piece.work * (1 + len(group))
-        if left < 0:
+        work_left -= piece.work * (1 + len(group))
+        if work_left < 0:
             break
-        solved += [(str(shape), own, piece.measure_absence(own)) for own in group["own"]]
+        solved += [(str(shape), tuples, piece.measure_absence(tuples)) for tuples in group["own"]]
     return pd.DataFrame(solved, columns=["shape", "own", "absence"]).astype(
         {"shape": "str", "own": "str", "absence": "float64"}
     )
@@ -131,7 +133,7 @@ class Piece:
 
 def _read_masks(text: str) -> list[int]:
     """Return tuples as sets of nodes, a bit for each."""
-    return [sum(1 << int(place) for place in one.split(".")) for one in text.split(",")]
+    return [sum(1 << int(place) for place in places.split(".")) for places in text.split(",")]
 
 
 def _count_free(tuples: list[int], uncovered: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -144,5 +146,5 @@ def _count_free(tuples: list[int], uncovered: NDArray[np.int64]) -> NDArray[np.i
 
 def _sum_powers(exponents: NDArray[np.int64], signs: NDArray[np.int64]) -> int:
     """Return Σ sign * 2^exponent, exactly."""
-    counted = np.bincount(exponents, weights=signs)
-    return sum(int(count) << place for place, count in enumerate(counted) if count)
+    counts = np.bincount(exponents, weights=signs)
+    return sum(int(count) << place for place, count in enumerate(counts) if count)
