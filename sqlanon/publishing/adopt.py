@@ -62,8 +62,8 @@ class Adoption:
 
 def adoption(**given: Any) -> Adoption:
     """Return what Python was given; raise UsageError for what is no field, or of another kind."""
-    known = {field.name for field in fields(Adoption)}
-    unknown = sorted(set(given) - known)
+    names = {field.name for field in fields(Adoption)}
+    unknown = sorted(set(given) - names)
     if unknown:
         raise UsageError(
             f"no parameter {unknown[0]!r}; there are {', '.join(field.name for field in fields(Adoption))}"
@@ -105,9 +105,9 @@ def adopt(
     return open_release(out) if out is not None else Release(engine, tables, manifest, Place(schema=into))
 
 
-def _refuse_several_rows(engine: Engine, found: Found, identifier: Sequence[str]) -> None:
+def _refuse_several_rows(engine: Engine, origin: Found, identifier: Sequence[str]) -> None:
     """Refuse tables of a source in which a person has several rows: what they promise is per row."""
-    source, types = found
+    source, types = origin
     columns = resolve_names(list(types), split_columns(identifier, list(types)))
     persons = {"identifier_columns": columns}
     (row,) = engine.rows(render_query("shared/persons", persons, {"population": source.relation}))
@@ -129,7 +129,7 @@ def statements(asked: Adoption, engine: Engine) -> tuple[list[Statement], Manife
         raise UsageError(f"{option('rows_per_person', asked.rows_per_person)} is not known; say many, or nothing")
     if asked.dropped_rows < 0:
         raise UsageError(f"{option('dropped_rows', asked.dropped_rows)} is no number of rows")
-    groups = [one for one in (asked.qit, asked.st) if one is not None]
+    groups = [table for table in (asked.qit, asked.st) if table is not None]
     if len(groups) != (0 if asked.data is not None else 2):
         raise UsageError(f"give {option('qit')} and {option('st')}, or {option('data')} alone")
     return _randomized(asked, engine) if asked.data is not None else _grouped(asked, engine)
@@ -141,11 +141,11 @@ def _grouped(asked: Adoption, engine: Engine) -> tuple[list[Statement], Manifest
     qit, st = engine.find_source(asked.qit), engine.find_source(asked.st)
     (group,) = resolve_names(list(qit[1]), [asked.group])
     group_in_st, count = resolve_names(list(st[1]), [asked.group, asked.count])
-    named = split_columns(asked.sensitive, list(st[1])) or [n for n in st[1] if n not in (group_in_st, count)]
-    if len(named) != 1:
-        found = ", ".join(map(repr, named)) or "none"
-        raise UsageError(f"ST has one sensitive column beside {group!r} and {count!r}; found {found}")
-    (sensitive,) = resolve_names(list(st[1]), named)
+    candidates = split_columns(asked.sensitive, list(st[1])) or [n for n in st[1] if n not in (group_in_st, count)]
+    if len(candidates) != 1:
+        listing = ", ".join(map(repr, candidates)) or "none"
+        raise UsageError(f"ST has one sensitive column beside {group!r} and {count!r}; found {listing}")
+    (sensitive,) = resolve_names(list(st[1]), candidates)
     quasi = _quasi(asked, qit[1], {group})
     if sensitive.lower() in {name.lower() for name in quasi}:
         raise UsageError(
@@ -187,18 +187,20 @@ def _manifest(
     method: str, parameters: Mapping[str, object], columns: Mapping[str, Any], engine: Engine, asked: Adoption
 ) -> Manifest:
     # the column names of both tables are the manifest's: `adopted` tells that no plan of ours made them
-    said = Publication((), {**parameters, "rows_per_person": asked.known_of_persons, "adopted": True}, columns, {})
-    manifest = new_manifest(method, said, engine.name, {}, asked.dropped_rows)
+    publication = Publication(
+        (), {**parameters, "rows_per_person": asked.known_of_persons, "adopted": True}, columns, {}
+    )
+    manifest = new_manifest(method, publication, engine.name, {}, asked.dropped_rows)
     form_of(manifest).verification.check_manifest(manifest, "the adopted tables")
     return manifest
 
 
-def _copy(table: str, found: Found, columns: Sequence[str], manifest: Manifest) -> Statement:
+def _copy(table: str, origin: Found, columns: Sequence[str], manifest: Manifest) -> Statement:
     """Return the SELECT of one published table, its columns under the names that the manifest says."""
-    source, types = found
+    source, types = origin
     nested = [name for name in columns if types[name] == "NESTED"]
     if nested:
         raise UsageError(f"column {nested[0]!r} holds nested values; a release has columns of single values")
     published = form_of(manifest).verification.published_columns(manifest)[table]
-    pairs = [(source.expression(name), shown) for name, shown in zip(columns, published, strict=True)]
+    pairs = [(source.expression(name), alias) for name, alias in zip(columns, published, strict=True)]
     return Statement(table, render_query("publishing/adopt/table", {"columns": pairs}, {"source": source.relation}))

@@ -16,7 +16,7 @@ from sqlanon.publishing.yaml_nodes import MappingNode, Node, NodeReader, ScalarN
 from sqlanon.sql.sources.source_select import SourceSelect, read_source_select
 
 ROLES = ("quasi", "sensitive", "id")
-SHARED = {name: known for name, known in declared(RequestOptions).items() if known.job and name not in ROLES}
+SHARED = {name: argument for name, argument in declared(RequestOptions).items() if argument.job and name not in ROLES}
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 
 
@@ -133,14 +133,14 @@ class _Reader(NodeReader):
         for key, value in self.pairs(node, "source"):
             if key.value == "engine":
                 engine = self.choice(value, "engine", tuple(_SOURCES))
-        needed, others = _SOURCES[engine]
-        named = {key.value for key, _ in self.pairs(node, "source")}
+        names_required, others = _SOURCES[engine]
+        names = {key.value for key, _ in self.pairs(node, "source")}
         # with spark a table of the catalog may stand for the path of a file
-        if engine == "spark" and "table" in named:
-            needed = ("table",)
-        if "query" in named:
-            needed, others = ("query",), ("database",) if engine == "duckdb" else others
-        keys = self.mapping(node, "source", needed, ("engine", *others))
+        if engine == "spark" and "table" in names:
+            names_required = ("table",)
+        if "query" in names:
+            names_required, others = ("query",), ("database",) if engine == "duckdb" else others
+        keys = self.mapping(node, "source", names_required, ("engine", *others))
         text = {name: self.expanded(value, name) for name, value in keys.items() if name not in ("engine", "query")}
         database = self.beside(text["database"]) if "database" in text else None
         source: str | SourceSelect
@@ -186,15 +186,15 @@ class _Reader(NodeReader):
     def parameters(self, node: Node, method: str) -> tuple[dict[str, Any], dict[str, str]]:
         """Read the method's own parameters, and the options that every method has."""
         # what a job cannot say (files to keep, keys) is unknown in it, and told so with the line
-        own = {name: parameter for name, parameter in METHODS[method].parameters.items() if parameter.job}
-        needed = tuple(name for name, known in own.items() if known.required)
-        allowed = tuple(name for name in (*own, *SHARED) if name not in needed)
-        given = self.mapping(node, "parameters", needed, allowed)
-        self.lines |= {name: value.start_mark.line + 1 for name, value in given.items()}
-        values = {name: (own | SHARED)[name].kind.load(self, value, name) for name, value in given.items()}
+        parameters = {name: parameter for name, parameter in METHODS[method].parameters.items() if parameter.job}
+        names_required = tuple(name for name, parameter in parameters.items() if parameter.required)
+        allowed = tuple(name for name in (*parameters, *SHARED) if name not in names_required)
+        nodes = self.mapping(node, "parameters", names_required, allowed)
+        self.lines |= {name: value.start_mark.line + 1 for name, value in nodes.items()}
+        values = {name: (parameters | SHARED)[name].kind.load(self, value, name) for name, value in nodes.items()}
         return (
-            {name: value for name, value in values.items() if name in own},
-            {name: value for name, value in values.items() if name not in own},
+            {name: value for name, value in values.items() if name in parameters},
+            {name: value for name, value in values.items() if name not in parameters},
         )
 
     # -- what kinds of parameters read ---------------------------------------------------------
@@ -233,16 +233,16 @@ class _Reader(NodeReader):
 
     def thresholds(self, node: Node) -> tuple[Threshold, ...]:
         """Read the thresholds."""
-        found = []
+        thresholds = []
         for key, value in self.pairs(node, "require"):
             if isinstance(value, ScalarNode) and value.tag.rpartition(":")[2] in ("int", "float"):
                 self.refuse(value, f"a threshold has a relation: write {key.value}: '>= {value.value}'")
             text = self.text(value, key.value)
             try:
-                found.append(threshold(key.value, text))
+                thresholds.append(threshold(key.value, text))
             except UsageError as error:
                 self.refuse(key, str(error))
-        return tuple(found)
+        return tuple(thresholds)
 
     def columns(self, node: Node, role: str) -> tuple[str, ...]:
         """Return the one column of a role, or a list of them."""
@@ -262,11 +262,11 @@ class _Reader(NodeReader):
         """Put environment variables in the place of `${NAME}`; remember what no message may show."""
 
         def value(match: re.Match[str]) -> str:
-            found = self.environment.get(match[1])
-            if not found:
+            setting = self.environment.get(match[1])
+            if not setting:
                 self.refuse(node, f"the environment variable {match[1]} is not set")
-            self.secrets |= {found: match[0], os.path.normpath(found): match[0]}
-            return found
+            self.secrets |= {setting: match[0], os.path.normpath(setting): match[0]}
+            return setting
 
         return _VARIABLE.sub(value, self.text(node, name))
 

@@ -37,9 +37,9 @@ class Kept:
 
     def write_report(self, name: str, row: Row) -> None:
         """Write the file of a report as soon as its row is there, whatever comes of the release."""
-        for kept, path in self.reports:
-            if kept.report == name:
-                _write_lines(path, [kept.heads, *kept.lines(row)])
+        for file, path in self.reports:
+            if file.report == name:
+                _write_lines(path, [file.heads, *file.lines(row)])
 
     @contextmanager
     def saved_tables(self, engine: Engine) -> Iterator[None]:
@@ -63,8 +63,8 @@ def chosen(asked: ReleaseRequest, plan: Plan, paths: Sequence[Path], overwrite: 
         raise UsageError(f"{len(offered)} tables are learned from the data, and {len(paths)} files are to keep them")
     if plan.kept_files and any(path.suffix.lower() != ".csv" for path in paths):
         raise TargetError(f"a report is saved as CSV; name {str(paths[0])!r} .csv")
-    read = (asked.source, *asked.files, *plan.read)
-    check_paths(paths, method.parameters[method.saved].mark, overwrite, [None if out is None else Path(out)], read)
+    sources = (asked.source, *asked.files, *plan.read)
+    check_paths(paths, method.parameters[method.saved].mark, overwrite, [None if out is None else Path(out)], sources)
     tables = tuple(zip(plan.kept_tables, paths, strict=False))
     return Kept(tables, tuple(zip(plan.kept_files, paths[len(tables) :], strict=True)))
 
@@ -109,12 +109,12 @@ def _write_lines(path: Path, lines: Iterable[Sequence[object]]) -> None:
         raise TargetError(f"{words}: {error.strerror}") from None
 
 
-def _write_table(engine: Engine, kept: Statement, place: Path, how: str) -> None:
+def _write_table(engine: Engine, table: Statement, place: Path, how: str) -> None:
     """Write one table into a file that is its owner's before anything is in it."""
     if isinstance(engine, DuckDBEngine):
-        _copy_table(engine, f"(\n{kept.sql}\n) {_ORDER}", place, how)  # as it is: a frame takes NaN for no value
+        _copy_table(engine, f"(\n{table.sql}\n) {_ORDER}", place, how)  # as it is: a frame takes NaN for no value
     else:
-        _write_frame(engine.frame(kept.sql), place, how, _ORDER)
+        _write_frame(engine.frame(table.sql), place, how, _ORDER)
 
 
 def _write_frame(frame: "pd.DataFrame", place: Path, how: str, order: str = "") -> None:

@@ -39,24 +39,24 @@ def plan_text(plan: Plan, engine: Engine) -> str:
     # the key is bound as a parameter: no text that is shown ever holds it
     key = f"-- key (bound, never shown)\ncreate temporary table {plan.key} (secret varchar);"
     figures = [text for figure in plan.figures for text in _figures_text(figure)]
-    asked = [] if plan.measure is None else _step_text(plan.measure.statement, engine)
-    return "\n\n".join([*asked, key, f"insert into {plan.key} values (?);", *figures, *texts])
+    measurement = [] if plan.measure is None else _step_text(plan.measure.statement, engine)
+    return "\n\n".join([*measurement, key, f"insert into {plan.key} values (?);", *figures, *texts])
 
 
-def _figures_text(known: Figures) -> list[str]:
-    columns = ", ".join(f"{ident(name)} bigint" for name in known.row)
-    head = f"-- {known.name} (bound: from `ranges`; what does not fit into one number stays columns)"
-    made = f"{head}\ncreate temporary table {known.relation} ({columns});"
-    return [made, f"insert into {known.relation} values ({', '.join('?' for _ in known.row)});"]
+def _figures_text(figure: Figures) -> list[str]:
+    columns = ", ".join(f"{ident(name)} bigint" for name in figure.row)
+    head = f"-- {figure.name} (bound: from `ranges`; what does not fit into one number stays columns)"
+    statement = f"{head}\ncreate temporary table {figure.relation} ({columns});"
+    return [statement, f"insert into {figure.relation} values ({', '.join('?' for _ in figure.row)});"]
 
 
 def _step_text(step: Statement | Report | Loop, engine: Engine) -> list[str]:
     if isinstance(step, Loop):
-        (left,) = _step_text(step.left, engine)
+        (rest,) = _step_text(step.left, engine)
         turn = [text for statement in step.body for text in _step_text(statement, engine)]
         after = f"{step.body[-1].relation} takes the place of {step.state}"
         last = f"-- {step.name}: {after}; again from left_over on, while it is above 0, at most {step.limit} turns"
-        return [left, *turn, last]
+        return [rest, *turn, last]
     statement = step.statement if isinstance(step, Report) else step
     return [f"-- {statement.name}\n{engine.text(statement)};"]
 

@@ -34,8 +34,8 @@ def plan_promises(
     lines = []
     for column, row in zip(plan.publication.columns["sensitive"], rows, strict=True):
         refuse_missing(row, column, asked.nulls == "refuse")
-        wanted = gamma.get(column) if isinstance(gamma, dict) else gamma
-        lines += promises(column, row["row_count"], row["largest_count"], wanted, epsilon, alpha, target_error)
+        extra_gamma = gamma.get(column) if isinstance(gamma, dict) else gamma
+        lines += promises(column, row["row_count"], row["largest_count"], extra_gamma, epsilon, alpha, target_error)
     return pd.DataFrame(lines)
 
 

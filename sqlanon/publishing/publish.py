@@ -58,7 +58,7 @@ def standing_release(engine: Engine, out: str | Path | None, into: str | None) -
 
 def describe_succession(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """Say what it means that a release stood at the target."""
-    if all("sha256" in said for said in now["files"].values()) and before["files"] == now["files"]:
+    if all("sha256" in file for file in now["files"].values()) and before["files"] == now["files"]:
         return "the target held this very release already"
     if "release" in now["parameters"]:  # what they tell together is what the ledger is for
         return ""
@@ -94,21 +94,21 @@ def publish(
         if ledger is not None:
             target = in_step(target, ledger, plan)
         before = standing_release(engine, out, into) if overwrite else None
-        kept = kept_files.chosen(asked, plan, kept_paths(asked, parameters), overwrite, out)
+        files = kept_files.chosen(asked, plan, kept_paths(asked, parameters), overwrite, out)
         # one snapshot for the plan and the comparison with the source: a row that comes in between would fail it
         stack.enter_context(engine.snapshot())
         if ledger is not None:
             ledger.check_tables()
         plan = plan.measured(engine.rows)
-        reports = stack.enter_context(run_plan(plan, engine, asked.key or Key.fresh(), kept.write_report))
+        reports = stack.enter_context(run_plan(plan, engine, asked.key or Key.fresh(), files.write_report))
         publication = plan.published(reports)
         if ledger is not None:
             ledger.count(reports)
         manifest = new_manifest(plan.method, publication, engine.name, {}, plan.dropped_rows(reports))
-        with kept.saved_tables(engine), target:
-            outputs, known = publication.outputs, _known(plan, engine)
+        with files.saved_tables(engine), target:
+            outputs, backgrounds = publication.outputs, _known(plan, engine)
             manifest, tables, report = write_verified(
-                engine, target, outputs, manifest, against, accept, known, publication.linked
+                engine, target, outputs, manifest, against, accept, backgrounds, publication.linked
             )
         given_away = _given_away(asked, engine, *against)
     # a directory is opened as its recipient will, from the files
@@ -136,14 +136,14 @@ def _lacking(asked: ReleaseRequest, source: Source, types: Mapping[str, str]) ->
 def _given_away(asked: ReleaseRequest, engine: Engine, source: Source, types: Mapping[str, str]) -> list[str]:
     """Tell which quasi columns give sensitive values away, from the rows that were published."""
     roles = resolve_roles(list(types), asked.quasi, asked.sensitive, asked.identifier)
-    found = note_given_away(engine, source, types, roles.quasi, roles.sensitive, asked.nulls == "drop")
-    return [f"warning: {note}" for note in found]
+    notes = note_given_away(engine, source, types, roles.quasi, roles.sensitive, asked.nulls == "drop")
+    return [f"warning: {note}" for note in notes]
 
 
 def _follows(before: Manifest | None, manifest: Manifest, ledger: LedgerRun | None) -> list[str]:
     """Tell what releases of the same people tell together, and what the ledger counted."""
-    told = None if before is None else describe_succession(before, manifest)
-    return [*([told] if told else []), *([] if ledger is None else ledger.notes)]
+    succession = None if before is None else describe_succession(before, manifest)
+    return [*([succession] if succession else []), *([] if ledger is None else ledger.notes)]
 
 
 def _refuse_own_source(asked: ReleaseRequest, plan: Plan, out: str | Path | None) -> None:
@@ -163,19 +163,21 @@ def kept_paths(asked: ReleaseRequest, parameters: Mapping[str, Any]) -> Sequence
 
 def _exposed(report: Report) -> list[str]:
     """Tell the publisher alone what the backgrounds come to: it is a function of what they hold."""
-    largest = [one["largest_posterior"] for one in report.posterior]
+    largest = [line["largest_posterior"] for line in report.posterior]
     return [f"the largest posterior of who knows these backgrounds is {max(largest):.1%}"] if largest else []
 
 
 def _known(plan: Plan, engine: Engine) -> list[tuple[str, Source, Mapping[str, str]]]:
     """Return the distributions that the finished release is looked at with: name, source, types of the columns."""
-    known: list[tuple[str, Source, Mapping[str, str]]] = []
-    for number, one in enumerate(plan.known, start=1):
-        if isinstance(one, Statement):
-            known.append((f"background {number}", Source(Sql(f"(\n{one.sql}\n)")), engine.columns(one.sql)))
-        elif one.source is not None:
-            known.append((f"background {number}", one.source, one.types))
-    return known
+    backgrounds: list[tuple[str, Source, Mapping[str, str]]] = []
+    for number, background in enumerate(plan.known, start=1):
+        if isinstance(background, Statement):
+            backgrounds.append(
+                (f"background {number}", Source(Sql(f"(\n{background.sql}\n)")), engine.columns(background.sql))
+            )
+        elif background.source is not None:
+            backgrounds.append((f"background {number}", background.source, background.types))
+    return backgrounds
 
 
 def target_of(engine: Engine, out: str | Path | None, into: str | None, overwrite: bool) -> Target:
@@ -200,8 +202,8 @@ def _notes(
     """Say what a publisher has to know about what just happened."""
     columns = manifest["columns"]
     label = [columns["label"]] if "label" in columns else []
-    named = {name.lower() for name in (*columns["quasi"], *columns["sensitive"], *label)}
-    left_out = [column for column in types if column.lower() not in named]
+    published = {name.lower() for name in (*columns["quasi"], *columns["sensitive"], *label)}
+    left_out = [column for column in types if column.lower() not in published]
     notes = []
     if left_out:
         notes.append(f"not published: {', '.join(left_out)}")
@@ -216,6 +218,6 @@ def _notes(
             " with this key on changed data or with another key, gives a second release that intersects with this one"
         )
     if into is not None:
-        held = "the database file, which holds" if engine.in_process else "a login to the server, which also holds"
-        notes.append(f"hand on a copy of the schema {into!r}, never {held} the microdata")
+        access = "the database file, which holds" if engine.in_process else "a login to the server, which also holds"
+        notes.append(f"hand on a copy of the schema {into!r}, never {access} the microdata")
     return notes

@@ -69,14 +69,16 @@ def request_of(
 
 
 def _ledger(arguments: Mapping[str, Any]) -> LedgerRequest | None:
-    given: dict[str, Any] = {
+    options: dict[str, Any] = {
         name: arguments.get(name) for name in ("changed", "waiting", "since", "expect_departures", "new_quasi")
     }
     if arguments.get("ledger") is not None:
-        return LedgerRequest(path=arguments["ledger"], **given)
-    named = [name for name, value in given.items() if value not in (None, False, "leave", "together")]
-    if named:
-        raise UsageError(f"{option(named[0])} is about releases under a ledger; say which with {option('ledger')}")
+        return LedgerRequest(path=arguments["ledger"], **options)
+    option_names = [name for name, value in options.items() if value not in (None, False, "leave", "together")]
+    if option_names:
+        raise UsageError(
+            f"{option(option_names[0])} is about releases under a ledger; say which with {option('ledger')}"
+        )
     return None
 
 
@@ -140,9 +142,9 @@ def _look_up(value: Any, engine: Engine) -> Any:
         rows = tuple(engine.rows(f"select {columns} from {source.relation}")) if value.fetched else ()
         return replace(value, source=source, types=types, rows=rows)
     if isinstance(value, tuple):
-        return tuple(_look_up(one, engine) for one in value)
+        return tuple(_look_up(part, engine) for part in value)
     if isinstance(value, Mapping):
-        return {name: _look_up(one, engine) for name, one in value.items()}
+        return {name: _look_up(part, engine) for name, part in value.items()}
     return value
 
 

@@ -85,8 +85,8 @@ def _may_tell(step: Statement | Report | Loop) -> bool:
 def _request(job: Job) -> ReleaseRequest:
     declared = METHODS[job.method].arguments
     shared = {name: declared[name] for name in (*RequestOptions.__annotations__, "sensitive")}
-    given = {**job.roles, **job.options, "key": _key(job.key_env)}
-    return request_of(read_given(shared, given, lambda known, value: value), job.method, job.source)
+    values = {**job.roles, **job.options, "key": _key(job.key_env)}
+    return request_of(read_given(shared, values, lambda parameter, value: value), job.method, job.source)
 
 
 def _key(variable: str | None) -> Key | None:
@@ -104,7 +104,7 @@ def secrets_hidden(job: Job) -> Iterator[None]:
     try:
         yield
     except SqlanonError as error:
-        lines = [job.lines[name] for name in (one.lower() for one in error.about) if name in job.lines]
+        lines = [job.lines[name] for name in (text.lower() for text in error.about) if name in job.lines]
         place = f"{job.path}, line {lines[0]}: " if lines else ""
         raise type(error)(place + _hidden(str(error), job.secrets)) from None
 

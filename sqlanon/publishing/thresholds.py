@@ -26,8 +26,8 @@ _WRITTEN = re.compile(r"\s*(>=|<=|>|<|=)\s*(\d+(?:\.\d+)?(?:[eE]-?\d+)?)\s*\Z")
 
 def _posterior(manifest: Manifest) -> float | None:
     """Return the largest posterior of a release proved class by class, else what its posteriors were held to."""
-    found = manifest["verified"].get("classes")
-    return found if isinstance(found, int | float) else manifest["guarantee"].get("posterior")
+    posterior = manifest["verified"].get("classes")
+    return posterior if isinstance(posterior, int | float) else manifest["guarantee"].get("posterior")
 
 
 # what a threshold may be about, and where the finished manifest has it
@@ -54,9 +54,9 @@ def _off_at_least(manifest: Manifest, alpha: float) -> float | None:
     if departed(manifest):
         gammas, epsilon = manifest["parameters"]["gamma"].values(), manifest["parameters"]["epsilon"]
         return min(departures.small_sums(int(alpha), gamma, epsilon) for gamma in gammas)
-    rows, asked = manifest["rows"], manifest["parameters"]
-    larger = {gamma: rows % gamma if asked["residue"] == "keep" else 0 for gamma in asked["gamma"].values()}
-    return min(binomial.small_sums(int(alpha), gamma, asked["epsilon"], some) for gamma, some in larger.items())
+    rows, arguments = manifest["rows"], manifest["parameters"]
+    larger = {gamma: rows % gamma if arguments["residue"] == "keep" else 0 for gamma in arguments["gamma"].values()}
+    return min(binomial.small_sums(int(alpha), gamma, arguments["epsilon"], some) for gamma, some in larger.items())
 
 
 def _error_at(manifest: Manifest, share: float) -> float | None:
@@ -92,27 +92,27 @@ class Threshold:
 
     def missed(self, manifest: Manifest) -> str | None:
         """Return what was found where it misses the bound; a figure that the method does not measure misses it."""
-        found = FIGURES[self.figure](manifest) if self.at is None else FIGURES_AT[self.figure][0](manifest, self.at)
-        if found is not None and _OPERATORS[self.relation](found, self.bound):
+        figure = FIGURES[self.figure](manifest) if self.at is None else FIGURES_AT[self.figure][0](manifest, self.at)
+        if figure is not None and _OPERATORS[self.relation](figure, self.bound):
             return None
-        shown = f"{found:.6g}" if isinstance(found, float) else found
-        return f"{self} is required, found {'no such figure' if found is None else shown}"
+        text = f"{figure:.6g}" if isinstance(figure, float) else figure
+        return f"{self} is required, found {'no such figure' if figure is None else text}"
 
 
 def threshold(figure: str, text: str) -> Threshold:
     """Read `>= 1000` as a threshold on `figure`; raise UsageError where it is none."""
-    named = _FIGURE.match(figure)
-    name = named[1] if named else ""
-    if named is None or name not in (*FIGURES, *FIGURES_AT) or (named[2] and name in FIGURES):
-        known = ", ".join((*FIGURES, "off_at_least(COUNT)", "error_at(SHARE)"))
-        raise UsageError(f"no figure {figure!r}; thresholds are on {known}")
+    parts = _FIGURE.match(figure)
+    name = parts[1] if parts else ""
+    if parts is None or name not in (*FIGURES, *FIGURES_AT) or (parts[2] and name in FIGURES):
+        figures = ", ".join((*FIGURES, "off_at_least(COUNT)", "error_at(SHARE)"))
+        raise UsageError(f"no figure {figure!r}; thresholds are on {figures}")
     match = _WRITTEN.match(text)
     if match is None:
         number = text.strip() if re.fullmatch(r"\s*\d+(\.\d+)?\s*", text) else "1000"
         raise UsageError(
             f"{text!r} is no threshold; write one of {' '.join(_OPERATORS)} and a number, as in '>= {number}'"
         )
-    return Threshold(name, match[1], float(match[2]), _argument(name, named[2], bool(named[3])))
+    return Threshold(name, match[1], float(match[2]), _argument(name, parts[2], bool(parts[3])))
 
 
 def _argument(name: str, number: str | None, percent: bool) -> float | None:

@@ -50,28 +50,28 @@ class NodeReader:
         """Return the keys and values of a mapping; refuse what is none, and a key given twice."""
         if not isinstance(node, yaml.MappingNode):
             self.refuse(node, f"{name} is a mapping of keys to values, not {_kind(node)}")
-        seen: set[str] = set()
+        keys: set[str] = set()
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 self.refuse(key, f"a key of {name} is a word, not {_kind(key)}")
-            if key.value in seen:
+            if key.value in keys:
                 self.refuse(key, f"the key {key.value!r} is given twice in {name}")
-            seen.add(key.value)
+            keys.add(key.value)
         return list(node.value)
 
     def mapping(
         self, node: yaml.Node, name: str, needed: tuple[str, ...], allowed: tuple[str, ...]
     ) -> dict[str, yaml.Node]:
         """Return a mapping's values by key; refuse unknown keys and missing ones."""
-        found: dict[str, yaml.Node] = {}
+        values: dict[str, yaml.Node] = {}
         for key, value in self.pairs(node, name):
             if key.value not in (*needed, *allowed):
                 self.refuse(key, f"unknown key {key.value!r} in {name}; there are {', '.join((*needed, *allowed))}")
-            found[key.value] = value
-        missing = [key for key in needed if key not in found]
+            values[key.value] = value
+        missing = [key for key in needed if key not in values]
         if missing:
             self.refuse(node, f"{name} lacks {', '.join(missing)}")
-        return found
+        return values
 
     def typed(self, node: yaml.Node, name: str, kinds: tuple[str, ...]) -> Any:
         """Return a scalar's value where YAML reads it as one of `kinds`."""

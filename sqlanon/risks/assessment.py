@@ -113,41 +113,41 @@ def _determinations(classes: Classes, rows: int, feasible: Sequence[dict[str, An
         if line["values"] < 2 or not _may_be_determined(classes, line["column"], rows):
             continue
         columns: list[tuple[str, ...]] = [(name,) for name in classes.question.quasi]
-        found = {column: share for column in columns if (share := _determined(classes, line, column, rows))}
+        shares = {column: share for column in columns if (share := _determined(classes, line, column, rows))}
         # a pair of which one column suffices tells nothing more
-        alone = {name for known in found for name in known}
+        alone = {name for determinants in shares for name in determinants}
         pairs = itertools.combinations([name for name in classes.question.quasi if name not in alone], 2)
-        found |= {pair: share for pair in pairs if (share := _determined(classes, line, pair, rows))}
-        for known, share in found.items():
-            named, how = " and ".join(known), "determines" if len(known) == 1 else "together determine"
+        shares |= {pair: share for pair in pairs if (share := _determined(classes, line, pair, rows))}
+        for determinants, share in shares.items():
+            names, how = " and ".join(determinants), "determines" if len(determinants) == 1 else "together determine"
             exactly = "" if share == 1 else f" in {share:.1%} of the rows"
-            leave = "leave one of the two out" if len(known) == 1 else "leave one of the three out"
+            leave = "leave one of the two out" if len(determinants) == 1 else "leave one of the three out"
             notes.append(
-                f"{named} {how}{exactly} {line['column']}: whoever knows the rule and {named} knows it, whatever is"
-                f" published beside {named}; {leave}"
+                f"{names} {how}{exactly} {line['column']}: whoever knows the rule and {names} knows it, whatever is"
+                f" published beside {names}; {leave}"
             )
     return notes
 
 
-def _determined(classes: Classes, line: dict[str, Any], known: Sequence[str], rows: int) -> float:
+def _determined(classes: Classes, line: dict[str, Any], columns: Sequence[str], rows: int) -> float:
     """Return of which share of the rows the columns tell the sensitive value, 0 where that is not said."""
-    given = {"class_value": classes.values_of(line["column"])}
-    found: dict[str, Any] = classes.row("determination", given, columns=[classes.names[name] for name in known])
-    shared, told = found["shared_rows"], found["determined_rows"]
-    if shared < SHARED * rows or told < DETERMINED * shared:
+    relations = {"class_value": classes.values_of(line["column"])}
+    row: dict[str, Any] = classes.row("determination", relations, columns=[classes.names[name] for name in columns])
+    shared, determined_rows = row["shared_rows"], row["determined_rows"]
+    if shared < SHARED * rows or determined_rows < DETERMINED * shared:
         return 0.0
     # where one value is that frequent anyway, a column that tells it tells nothing
-    if told <= line["largest_share"] * shared * (1 + (1 - DETERMINED)) and told < shared:
+    if determined_rows <= line["largest_share"] * shared * (1 + (1 - DETERMINED)) and determined_rows < shared:
         return 0.0
-    return float(told / shared)
+    return float(determined_rows / shared)
 
 
 def _may_be_determined(classes: Classes, column: str, rows: int) -> bool:
     """Tell whether all quasi columns together tell as many rows their value as one that determines it would."""
-    given = {"class": classes.of(), "class_distance": classes.distances_of(column)}
+    relations = {"class": classes.of(), "class_distance": classes.distances_of(column)}
     # shares are rounded: a hundredth of a row in a million is left to them
-    found: dict[str, Any] = classes.row("told_rows", given)
-    return bool(found["told_rows"] >= DETERMINED * rows * (1 - 1e-8))
+    row: dict[str, Any] = classes.row("told_rows", relations)
+    return bool(row["told_rows"] >= DETERMINED * rows * (1 - 1e-8))
 
 
 def check(question: CheckQuestion, engine: Engine, failing: Path | None = None) -> Check:
@@ -157,32 +157,34 @@ def check(question: CheckQuestion, engine: Engine, failing: Path | None = None) 
     sample's values.
     """
     source, types = engine.find_source(question.source)
-    asked = question.resolved(list(types))
-    if not asked.quasi:
-        return _describe(asked, engine, source, types)
-    for column in (*asked.quasi, *asked.sensitive, *asked.identifier):
+    resolved_question = question.resolved(list(types))
+    if not resolved_question.quasi:
+        return _describe(resolved_question, engine, source, types)
+    for column in (*resolved_question.quasi, *resolved_question.sensitive, *resolved_question.identifier):
         if types[column] == "NESTED":
             raise UsageError(f"column {column!r} holds nested values; check takes columns of single values")
-    classes = Classes(engine, asked, source, types)
+    classes = Classes(engine, resolved_question, source, types)
     try:
-        found = _assess(classes)
-        lacking = source.note_lacking((*asked.quasi, *asked.sensitive, *asked.identifier))
-        found = replace(found, notes=(*found.notes, *lacking))
-        if failing is not None and not found.holds:
+        answer = _assess(classes)
+        lacking = source.note_lacking(
+            (*resolved_question.quasi, *resolved_question.sensitive, *resolved_question.identifier)
+        )
+        answer = replace(answer, notes=(*answer.notes, *lacking))
+        if failing is not None and not answer.holds:
             write_failing(classes, failing)
-        return found
+        return answer
     finally:
         with suppress(SqlanonError):
             classes.close()
 
 
-def _describe(asked: CheckQuestion, engine: Engine, source: Source, types: Any) -> Check:
+def _describe(question: CheckQuestion, engine: Engine, source: Source, types: Any) -> Check:
     """Without roles: a line per column, a role that it may have, and the command to type or why there is none."""
     columns = profile_columns(engine, source, types)
     rows = columns[0].rows if columns else 0
     _refuse_empty(rows)
     roles = suggest_roles(columns)
-    command, reason = suggest_command(asked.source, columns, roles)
+    command, reason = suggest_command(question.source, columns, roles)
     notes = [f"no command is suggested: {reason}"] if reason else []
     return Check(
         {"rows": rows},
@@ -193,23 +195,23 @@ def _describe(asked: CheckQuestion, engine: Engine, source: Source, types: Any) 
 
 
 def _assess(classes: Classes) -> Check:
-    asked, limits = classes.question, classes.question.limits
+    question, limits = classes.question, classes.question.limits
     log.info("counting classes")
     k = limits.k or USUAL_K
     sizes = classes.row("class_figures", {"class": classes.of()}, k=k)
     _refuse_empty(sizes["row_count"])
     figures, measures = _size_figures(sizes, k), [judge("k", "", sizes["smallest_class"], limits.k)]
-    if asked.identifier:
-        own = [classes.names[name] for name in asked.identifier]
-        figures |= classes.row("persons", {"microdata": classes.microdata}, identifiers=own)
+    if question.identifier:
+        identifiers = [classes.names[name] for name in question.identifier]
+        figures |= classes.row("persons", {"microdata": classes.microdata}, identifiers=identifiers)
     figures |= _population_figures(classes)
     feasible, given_away = [], []
-    for column in asked.sensitive:
+    for column in question.sensitive:
         log.info("measuring %s", column)
         measures += _diversity(classes, column)
         feasible.append(_feasible(classes, column))
-        known = {name: (classes.names[name], classes.types[name]) for name in asked.quasi}
-        given_away += count_given_away(classes.engine, classes.values_of(column), known, column, "sum(row_count)")
+        quasi = {name: (classes.names[name], classes.types[name]) for name in question.quasi}
+        given_away += count_given_away(classes.engine, classes.values_of(column), quasi, column, "sum(row_count)")
     uniqueness = _uniqueness(classes, figures["rows"])
     notes = note_risks(classes, figures, uniqueness, feasible)
     notes += [each.note for each in given_away if each.note]
@@ -240,29 +242,29 @@ def _size_figures(sizes: dict[str, Any], k: int) -> dict[str, Any]:
 
 def _population_figures(classes: Classes) -> dict[str, Any]:
     """Return the journalist's and the marketer's risks, from a population or a sampling fraction."""
-    asked = classes.question
-    if asked.population is not None:
-        source, types = classes.engine.find_source(asked.population)
-        lacking = [name for name in asked.quasi if name not in types]
+    question = classes.question
+    if question.population is not None:
+        source, types = classes.engine.find_source(question.population)
+        lacking = [name for name in question.quasi if name not in types]
         if lacking:
             raise UsageError(f"the population lacks the quasi column {lacking[0]!r}")
-        names = {name: classes.names[name] for name in asked.quasi}
-        given = {"class": classes.of(), "population": select_columns(source, names)}
-        found: dict[str, Any] = classes.row("population_risk", given, quasi=classes.quasi)
+        names = {name: classes.names[name] for name in question.quasi}
+        relations = {"class": classes.of(), "population": select_columns(source, names)}
+        row: dict[str, Any] = classes.row("population_risk", relations, quasi=classes.quasi)
         # the risk of a row that the population lacks would be one over nothing
-        if found["missing_rows"]:
+        if row["missing_rows"]:
             raise DataError(
-                f"{found['missing_rows']:,} rows have quasi values that nobody in the population has; the source is no"
+                f"{row['missing_rows']:,} rows have quasi values that nobody in the population has; the source is no"
                 " part of it, or its columns are written in another way"
             )
         return {
-            "journalist_largest_risk": found["largest_risk"],
-            "marketer_risk": found["mean_risk"],
-            "rows_unique_in_the_population": found["population_unique_rows"],
+            "journalist_largest_risk": row["largest_risk"],
+            "marketer_risk": row["mean_risk"],
+            "rows_unique_in_the_population": row["population_unique_rows"],
         }
-    if asked.sampled is not None:
+    if question.sampled is not None:
         lines = classes.engine.rows(classes.workspace.render("risks/size_count", {"class": classes.of()}))
-        chance = estimate_population_uniqueness({x["class_size"]: x["class_count"] for x in lines}, asked.sampled)
+        chance = estimate_population_uniqueness({x["class_size"]: x["class_count"] for x in lines}, question.sampled)
         return {"unique_rows_that_are_unique_in_the_population": chance}
     return {}
 
@@ -306,15 +308,15 @@ def _uniqueness(classes: Classes, rows: int) -> tuple[dict[str, Any], ...]:
         sets.append(quasi)
     lines = []
     for columns in sets:
-        found: dict[str, Any] = classes.row(
+        row: dict[str, Any] = classes.row(
             "subset_uniqueness", {"class": classes.of()}, columns=[classes.names[name] for name in columns]
         )
         lines.append(
             {
                 "known": " + ".join(columns),
-                "values": found["distinct_values"],
-                "unique_rows": found["unique_rows"],
-                "share": found["unique_rows"] / rows,
+                "values": row["distinct_values"],
+                "unique_rows": row["unique_rows"],
+                "share": row["unique_rows"] / rows,
             }
         )
     return tuple(lines)

@@ -69,12 +69,12 @@ class Check:
 
     def tables(self) -> list[tuple[str, list[str], list[list[Any]]]]:
         """Return what there is to show, in order: title, heads, lines."""
-        shown: list[tuple[str, list[str], list[list[Any]]]] = []
-        shown.append(("", ["", ""], [[key.replace("_", " "), value] for key, value in self.figures.items()]))
+        tables: list[tuple[str, list[str], list[list[Any]]]] = []
+        tables.append(("", ["", ""], [[key.replace("_", " "), value] for key, value in self.figures.items()]))
         if self.measures:
             marks = {True: "yes", False: "NO", None: ""}
             lines = [[*line[:4], marks[line[4]]] for line in self.measure_lines()]
-            shown.append(("Every class of equal quasi values, at its worst",
+            tables.append(("Every class of equal quasi values, at its worst",
                           ["measure", "column", "required", "found", "holds"], lines))  # fmt: skip
         for title, table in (
             ("Rows that nobody else equals, by what an adversary knows", self.uniqueness),
@@ -83,10 +83,10 @@ class Check:
             ("Columns", self.columns),
         ):
             if table:
-                shown.append(
+                tables.append(
                     (title, [key.replace("_", " ") for key in table[0]], [list(line.values()) for line in table])
                 )
-        return shown
+        return tables
 
     def __str__(self) -> str:
         """Write its tables, notes and command, as a terminal shows them."""

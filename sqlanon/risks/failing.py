@@ -30,14 +30,14 @@ def write_failing(classes: Classes, target: Path) -> None:
 
     The file is microdata, readable for its owner alone; it appears whole or not at all.
     """
-    asked = classes.question
-    given = {"class": classes.of()}
-    failing = classes.keep("failing", "failing_class", given, quasi=classes.quasi, conditions=_conditions(classes))
+    question = classes.question
+    relations = {"class": classes.of()}
+    failing = classes.keep("failing", "failing_class", relations, quasi=classes.quasi, conditions=_conditions(classes))
     sql = classes.workspace.render(
         "risks/failing_row",
         {"microdata": classes.microdata, "failing": failing},
-        quasi=[(classes.names[name], name) for name in asked.quasi],
-        identifiers=[(classes.names[name], name) for name in asked.identifier],
+        quasi=[(classes.names[name], name) for name in question.quasi],
+        identifiers=[(classes.names[name], name) for name in question.identifier],
     )
     with write_atomically(target, f"cannot write {str(target)!r}") as place:
         new = place.with_name("rows.parquet")
@@ -56,11 +56,11 @@ def _conditions(classes: Classes) -> list[tuple[Sql, str]]:
     for column in classes.question.sensitive:
         ordered = is_ordered(classes.types[column])
         for name, required in limits.of_values.items():
-            read, comparison, bound = failing_condition(name, required)
+            figure, comparison, bound = failing_condition(name, required)
             if name == "recursive":
                 relation = classes.recursions_of(column, required[1])
             else:
                 relation = (classes.ordered_distances_of if name == "t" and ordered else classes.distances_of)(column)
-            classes_off = f"select class_number from {relation} where {read} {comparison} {literal(float(bound))}"
+            classes_off = f"select class_number from {relation} where {figure} {comparison} {literal(float(bound))}"
             conditions.append((Sql(f"class.class_number in ({classes_off})"), f"{name}({column}) "))
     return conditions

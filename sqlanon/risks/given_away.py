@@ -96,9 +96,11 @@ def note_given_away(
     for column in sensitive:
         if types[column] != "NESTED":
             rows = select_columns(source, {**names, column: "value"})
-            known = {name: (ours, types[name]) for name, ours in names.items()}
-            found = count_given_away(engine, rows, known, column, published="value is not null" if drop else "true")
-            notes += [each.note for each in found if each.note]
+            columns = {name: (ours, types[name]) for name, ours in names.items()}
+            findings = count_given_away(
+                engine, rows, columns, column, published="value is not null" if drop else "true"
+            )
+            notes += [each.note for each in findings if each.note]
     return notes
 
 

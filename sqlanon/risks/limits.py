@@ -63,16 +63,16 @@ class Limits:
 
 def limits_of(required: Mapping[str, Any]) -> Limits:
     """Return limits by name; raise UsageError for a name that is no measure, or a value that is no number."""
-    known = [field.name for field in fields(Limits)]
+    measures = [field.name for field in fields(Limits)]
     for name, value in required.items():
-        if name not in known:
-            raise UsageError(f"no measure {name!r}; what can be required is {', '.join(known)}")
+        if name not in measures:
+            raise UsageError(f"no measure {name!r}; what can be required is {', '.join(measures)}")
         parts = value if name == "recursive" and isinstance(value, tuple | list) else [value]
-        wanted = 2 if name == "recursive" and value is not None else 1
+        length = 2 if name == "recursive" and value is not None else 1
         numbers = all(isinstance(part, int | float) and not isinstance(part, bool) for part in parts)
-        if value is not None and not (numbers and len(parts) == wanted):
+        if value is not None and not (numbers and len(parts) == length):
             raise UsageError(
-                f"{name} takes {'c and l, for example (3, 4)' if wanted == 2 else 'a number'}, not {value!r}"
+                f"{name} takes {'c and l, for example (3, 4)' if length == 2 else 'a number'}, not {value!r}"
             )
     return Limits(**required)
 
@@ -119,11 +119,11 @@ def failing_condition(name: str, required: Any) -> tuple[str, str, float]:
 def read_measures(column: str, figures: Mapping[str, Any], limits: Limits) -> list[Measure]:
     """Return the measures of one sensitive column from what its classes come to."""
     entropy = figures["entropy"]
-    found = {
+    values = {
         "l": figures["distinct_values"],
         "entropy_l": None if entropy is None else exp(entropy),
-        **{name: figures[read] for name, read in AT_MOST.items()},
+        **{name: figures[figure] for name, figure in AT_MOST.items()},
     }
     if limits.recursive:
-        found["recursive"] = figures["recursion"]
-    return [judge(name, column, value, getattr(limits, name)) for name, value in found.items()]
+        values["recursive"] = figures["recursion"]
+    return [judge(name, column, value, getattr(limits, name)) for name, value in values.items()]

@@ -33,12 +33,12 @@ class CheckQuestion:
             option(name): resolve_names(columns, split_columns(getattr(self, role), columns))
             for name, role in (("quasi", "quasi"), ("sensitive", "sensitive"), ("id", "identifier"))
         }
-        seen: dict[str, str] = {}
+        roles_by_name: dict[str, str] = {}
         for role, names in roles.items():
             for name in names:
-                if name in seen:
-                    raise UsageError(TWO_ROLES.format(column=repr(name), one=seen[name], other=role))
-                seen[name] = role
+                if name in roles_by_name:
+                    raise UsageError(TWO_ROLES.format(column=repr(name), one=roles_by_name[name], other=role))
+                roles_by_name[name] = role
         quasi, sensitive, identifier = roles.values()
         self._refuse_without(quasi, sensitive)
         if len(quasi) > MOST_QUASI:

@@ -64,23 +64,23 @@ class Classes:
         """Return the shares of a sensitive column's values in the classes, and in the table."""
         value, values = self.names[column], {"class_value": self.values_of(column)}
         table = self.keep(f"share_of_{value}", "value_share", values)
-        given = values | {"class": self.of(), "value_share": table}
-        return self.keep(f"class_share_of_{value}", "class_share", given, quasi=self.quasi), table
+        relations = values | {"class": self.of(), "value_share": table}
+        return self.keep(f"class_share_of_{value}", "class_share", relations, quasi=self.quasi), table
 
     def distances_of(self, column: str) -> Sql:
         """Return every measure of the classes that takes values as equally distant."""
         shares, table = self.shares_of(column)
-        given = {"class_share": shares, "value_share": table}
-        return self.keep(f"distance_of_{self.names[column]}", "class_distance", given)
+        relations = {"class_share": shares, "value_share": table}
+        return self.keep(f"distance_of_{self.names[column]}", "class_distance", relations)
 
     def ordered_distances_of(self, column: str) -> Sql:
         """Return the classes' earth mover's distances over the order of the values."""
         value = self.names[column]
         shares, table = self.shares_of(column)
-        known = {"value_share": table}
-        steps = self.keep(f"step_of_{value}", "class_step", known | {"class_share": shares})
-        crossings = self.keep(f"crossing_of_{value}", "class_crossing", known | {"class_step": steps})
-        return self.keep(f"ordered_{value}", "class_ordered_distance", known | {"class_crossing": crossings})
+        relations = {"value_share": table}
+        steps = self.keep(f"step_of_{value}", "class_step", relations | {"class_share": shares})
+        crossings = self.keep(f"crossing_of_{value}", "class_crossing", relations | {"class_step": steps})
+        return self.keep(f"ordered_{value}", "class_ordered_distance", relations | {"class_crossing": crossings})
 
     def recursions_of(self, column: str, l: int) -> Sql:
         """Return r_1 / (r_l + … + r_m) of the classes."""
@@ -89,5 +89,5 @@ class Classes:
 
     def row(self, template: str, given: Mapping[str, Sql], **values: object) -> dict[str, object]:
         """Return the one row of figures of a query."""
-        (found,) = self.engine.rows(self.workspace.render(f"risks/{template}", given, **values))
-        return found
+        (row,) = self.engine.rows(self.workspace.render(f"risks/{template}", given, **values))
+        return row

@@ -40,8 +40,8 @@ def compile_check(question: CheckQuestion, source: Source, dialect: str) -> str:
     source: the table, as the other engine reads it. t is over values without an order. Raises UsageError for roles that
     cannot be, or where no quasi column is named.
     """
-    asked = question.resolved([*question.quasi, *question.sensitive])
-    if not asked.quasi:
+    resolved_question = question.resolved([*question.quasi, *question.sensitive])
+    if not resolved_question.quasi:
         raise UsageError(f"classes are made by quasi columns; name them with {option('quasi')}")
     head = [
         f"sqlanon check for {dialect}",
@@ -50,18 +50,20 @@ def compile_check(question: CheckQuestion, source: Source, dialect: str) -> str:
         " equally far apart.",
     ]
     try:
-        return write_statements(_lay_out(asked, source), head, dialect)
+        return write_statements(_lay_out(resolved_question, source), head, dialect)
     except TemplateError as error:
         raise UsageError(f"no script for {dialect}: {error}") from None
 
 
-def _lay_out(asked: CheckQuestion, source: Source) -> list[Statement]:
+def _lay_out(question: CheckQuestion, source: Source) -> list[Statement]:
     """Return the statements in order; the last makes the table of measures."""
-    names = internal_names(asked)
-    values = [names[name] for name in asked.sensitive]
+    names = internal_names(question)
+    values = [names[name] for name in question.sensitive]
     selected = [(source.expression(name), ours) for name, ours in names.items()]
-    read = Step("shared/source", "view", yields="microdata", values={"relation": source.relation, "selected": selected})
-    quasi = {"quasi": [names[name] for name in asked.quasi]}
+    microdata = Step(
+        "shared/source", "view", yields="microdata", values={"relation": source.relation, "selected": selected}
+    )
+    quasi = {"quasi": [names[name] for name in question.quasi]}
     classes = (
         [
             *(Step("risks/class_value", suffix=f"_{value}", values={**quasi, "value": value}) for value in values),
@@ -72,14 +74,14 @@ def _lay_out(asked: CheckQuestion, source: Source) -> list[Statement]:
         if values
         else [Step("risks/class", values=quasi)]
     )
-    figures = [(name, relation_name(PREFIX, f"diversity_figures_{names[name]}")) for name in asked.sensitive]
+    figures = [(name, relation_name(PREFIX, f"diversity_figures_{names[name]}")) for name in question.sensitive]
     answer = {
         "size_measures": [(name, Sql(text)) for name, text in SIZES.items()],
         "value_measures": [(name, Sql(text)) for name, text in VALUES.items()],
         "sensitive_figures": figures,
     }
     steps = (
-        read,
+        microdata,
         *classes,
         Step("risks/class_figures", values={"k": USUAL_K}),
         *(step for value in values for step in _measure(value, quasi)),
@@ -91,10 +93,10 @@ def _lay_out(asked: CheckQuestion, source: Source) -> list[Statement]:
 def _measure(value: str, quasi: dict[str, list[str]]) -> Sequence[Step]:
     """Return the steps that measure the values of one sensitive column."""
     suffix = f"_{value}"
-    counted = {"class_value": f"class_value{suffix}"}
+    values = {"class_value": f"class_value{suffix}"}
     return (
-        Step("risks/value_share", suffix=suffix, reads=counted),
-        Step("risks/class_share", suffix=suffix, reads=counted, values=quasi),
+        Step("risks/value_share", suffix=suffix, reads=values),
+        Step("risks/class_share", suffix=suffix, reads=values, values=quasi),
         Step("risks/class_distance", suffix=suffix),
         Step("risks/diversity_figures", suffix=suffix),
     )

@@ -84,9 +84,9 @@ def read_name(name: str) -> tuple[str, int]:
     """Return the role that a column's name suggests and the line of its word; '' and 0 where it says nothing."""
     words = (name.lower(), *(word.lower() for word in _WORD.findall(name)))
     roles = sorted(_roles_by_word()[word] for word in words if word in _roles_by_word())
-    for wanted in ("identifier", "sensitive", "quasi"):
+    for candidate in ("identifier", "sensitive", "quasi"):
         for role, place in roles:
-            if role == wanted:
+            if role == candidate:
                 return role, place
     return "", 0
 
