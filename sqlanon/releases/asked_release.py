@@ -73,10 +73,10 @@ class AskedRelease(StandingRelease):
         """Yield the answer of each of many queries, or why it has none (a QueryError or a DataError)."""
         from sqlanon.estimation.answer import as_answer
 
-        asked = list(queries)
+        batch = list(queries)
         self._check_options(estimator, options)
-        together = {} if options else self._read_steadily(lambda: self._answer_together(asked, estimator, timeout))
-        for place, sql in enumerate(asked):
+        together = {} if options else self._read_steadily(lambda: self._answer_together(batch, estimator, timeout))
+        for place, sql in enumerate(batch):
             try:
                 alone = place not in together
                 yield as_answer(self.ask(sql, estimator, timeout=timeout, **options) if alone else together.pop(place))

@@ -23,6 +23,6 @@ def check_beside(
     """
     target = Path(out)
     check_new_file(target, endings, mark, overwrite)
-    refuse_read(target, [os.fspath(one) if isinstance(one, os.PathLike) else one for one in read])
+    refuse_read(target, [os.fspath(place) if isinstance(place, os.PathLike) else place for place in read])
     refuse_in_release(target, releases)
     return target

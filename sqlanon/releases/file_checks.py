@@ -71,7 +71,7 @@ def changed_files(directory: Path | None, manifest: Manifest) -> dict[str, str]:
     return changed | {f"{table}.parquet": "not in the manifest" for table in tables if not table_files(files, table)}
 
 
-def _digest(path: Path, told: Any) -> str:
+def _digest(path: Path, claimed_size: Any) -> str:
     """Return a file's digest, or what it is instead. told: how many bytes the manifest says it has."""
     if path.is_symlink():
         return "a link, not a file"
@@ -79,8 +79,8 @@ def _digest(path: Path, told: Any) -> str:
         return "missing"
     size = path.stat().st_size
     # a file that takes no room on the disk would be read for hours
-    if size > MOST_BYTES and isinstance(told, int) and size != told:
-        return f"{size:,} bytes, and not {told:,}"
+    if size > MOST_BYTES and isinstance(claimed_size, int) and size != claimed_size:
+        return f"{size:,} bytes, and not {claimed_size:,}"
     return file_sha256(path)
 
 
@@ -132,8 +132,10 @@ def check_manifest_figures(manifest: Manifest, report: Report) -> Check:
         required["nothing else"], claimed["nothing else"] = "", unknown
     differing = [name for name in required if not equal_figures(required[name], claimed[name])]
     if differing:
-        wanted, said = ({name: values[name] for name in differing} for values in (required, claimed))
-        return Check("manifest", wanted, said, False)
+        differing_required, differing_claimed = (
+            {name: values[name] for name in differing} for values in (required, claimed)
+        )
+        return Check("manifest", differing_required, differing_claimed, False)
     return Check("manifest", "rows, groups and promise as the tables have them", "as the tables have them", True)
 
 
@@ -141,14 +143,14 @@ def _unproved(manifest: Manifest, proved: Collection[str]) -> list[str]:
     """Return the figures that were neither counted in the tables nor can only be had from the source."""
     verified = manifest.get("verified")
     names = verified if isinstance(verified, dict) else ()
-    named = {f"verified {name}" for name in names if name not in OF_THE_SOURCE}
-    return sorted(named - {*proved})
+    figures = {f"verified {name}" for name in names if name not in OF_THE_SOURCE}
+    return sorted(figures - {*proved})
 
 
 def _unheld_weights(manifest: Manifest, figures: Mapping[str, Any]) -> list[str]:
     """Return where a manifest names sensitive values that its tables do not hold: each that they hold has a weight."""
-    named = [line for line in manifest["parameters"].get("weights", ()) if line["value"] is not None]
-    return ["parameters weights"] if len(named) > figures.get("held_values", len(named)) else []
+    weights = [line for line in manifest["parameters"].get("weights", ()) if line["value"] is not None]
+    return ["parameters weights"] if len(weights) > figures.get("held_values", len(weights)) else []
 
 
 def _sum_rows(files: Mapping[str, Any], names: list[str]) -> int | None:

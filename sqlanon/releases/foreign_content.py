@@ -23,20 +23,20 @@ def foreign_files(directory: Path, manifest: Manifest) -> dict[str, Any]:
     files = manifest["files"]
     tables = [table_files(files, table) for table in form_of(manifest).verification.TABLES]
     ours = {name for listed in tables for name in listed}
-    found: dict[str, Any] = {}
+    faults: dict[str, Any] = {}
     for path in sorted(directory.iterdir()):
         if path.name not in (MANIFEST, *files):
-            found[path.name] = "not in the manifest"
+            faults[path.name] = "not in the manifest"
     for name, described in files.items():
         size = (directory / name).stat().st_size
         if described.get("bytes", size) != size:
-            found[name] = f"{size} bytes, not {described['bytes']}"
+            faults[name] = f"{size} bytes, not {described['bytes']}"
         elif set(described) - (_DESCRIBED if name in ours else _DESCRIBED - {"rows"}):
-            found[name] = f"described by {', '.join(sorted(set(described) - _DESCRIBED))}"
+            faults[name] = f"described by {', '.join(sorted(set(described) - _DESCRIBED))}"
     for listed in tables:
-        found |= foreign_parts([directory / name for name in listed]) | _foreign_numbers(listed)
+        faults |= foreign_parts([directory / name for name in listed]) | _foreign_numbers(listed)
     # what the texts beside the tables say is compared when the manifest, which they repeat, is proved
-    return found | {name: "no table of the release" for name in files if name not in (*ours, *COMPANIONS)}
+    return faults | {name: "no table of the release" for name in files if name not in (*ours, *COMPANIONS)}
 
 
 def _foreign_numbers(names: Sequence[str]) -> dict[str, str]:
@@ -46,9 +46,9 @@ def _foreign_numbers(names: Sequence[str]) -> dict[str, str]:
     digits = [name.removesuffix(".parquet").rpartition("-")[2] for name in names]
     usual = [f"{number:0{max(5, len(str(len(names))))}d}" for number in range(len(names))]
     return {
-        name: f"not the part {wanted}"
-        for name, digit, wanted in zip(names, digits, usual, strict=True)
-        if digit != wanted
+        name: f"not the part {part_number}"
+        for name, digit, part_number in zip(names, digits, usual, strict=True)
+        if digit != part_number
     }
 
 
@@ -57,9 +57,9 @@ def foreign_entries(engine: Engine, schema: str, manifest: Manifest) -> dict[str
     tables = (*form_of(manifest).verification.TABLES, "manifest")
     expected = {("table", name) for name in tables}
     entries = set(engine.contents(schema) or ()) - expected
-    named = set(manifest["files"]) - set(tables)
-    found = {f"{kind} {name}": "not in the manifest" for kind, name in sorted(entries)}
-    found |= {f"table {name}": "no table of the release" for name in sorted(named)}
+    names = set(manifest["files"]) - set(tables)
+    faults = {f"{kind} {name}": "not in the manifest" for kind, name in sorted(entries)}
+    faults |= {f"table {name}": "no table of the release" for name in sorted(names)}
     described = {name: set(entry) - {"rows"} for name, entry in manifest["files"].items()}
-    found |= {name: f"described by {', '.join(sorted(keys))}" for name, keys in described.items() if keys}
-    return found | foreign_comments(manifest, engine.comments(schema))
+    faults |= {name: f"described by {', '.join(sorted(keys))}" for name, keys in described.items() if keys}
+    return faults | foreign_comments(manifest, engine.comments(schema))

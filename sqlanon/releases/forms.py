@@ -28,8 +28,8 @@ Opening = Callable[[Engine, Mapping[str, Sql], Manifest], Session]
 
 def write_html(engine: Engine, tables: Mapping[str, Sql], manifest: Manifest) -> str:
     """Return tables of HTML; names and values from a release are escaped, for a stranger may have written them."""
-    told = form_of(manifest).summary(manifest, "these tables").items()
-    lines = [[name, spoken(text)] for name, text in told if name != "files"]
+    summary = form_of(manifest).summary(manifest, "these tables").items()
+    lines = [[name, spoken(text)] for name, text in summary if name != "files"]
     return write_table([], lines) + "".join(_sample(engine, name, relation) for name, relation in tables.items())
 
 

@@ -123,7 +123,7 @@ _FILES = {
 
 def manifest_schema(method: str) -> dict[str, Any]:
     """Return the JSON schema of the manifests of a method's releases; `columnOf` names a role of its columns."""
-    columns, promise, found = _FORMS[METHODS[method].form]
+    columns, promise, figures = _FORMS[METHODS[method].form]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"release.json of {method}, format {FORMAT}",
@@ -137,7 +137,7 @@ def manifest_schema(method: str) -> dict[str, Any]:
                 "groups": either(whole(), word(None)),
                 "dropped_rows": whole(),
                 "guarantee": promise,
-                "verified": record({}, found),
+                "verified": record({}, figures),
                 "files": _FILES,
                 "engine": text(rf"(duckdb|spark|postgres) {_NUMBERED}|by hand"),
                 "sqlanon": text(rf"{_NUMBERED}|none"),
@@ -161,9 +161,9 @@ def parameter_faults(manifest: Manifest) -> Iterator[Path]:
     yield from faults(METHODS[manifest["method"]].parameters_schema, manifest["parameters"], columns, ("parameters",))
 
 
-def _is_time(said: object) -> bool:
+def _is_time(value: object) -> bool:
     try:
-        datetime.datetime.fromisoformat(str(said))
+        datetime.datetime.fromisoformat(str(value))
     except ValueError:
         return False
     return True

@@ -65,8 +65,8 @@ class Release(AskedRelease):
         against = choose_source(against, query, self.engine.dialect)
         evidence = Evidence.of(against, voters, background, r)
         if self.reopen is not None and (evidence.named or isinstance(since, str | Path)):
-            read = [*evidence.named, *([str(since)] if isinstance(since, str | Path) else [])]
-            return self.reopen(read).verify(against, voters, background, r, since)
+            inputs = [*evidence.named, *([str(since)] if isinstance(since, str | Path) else [])]
+            return self.reopen(inputs).verify(against, voters, background, r, since)
         report = self._read_steadily(lambda: self._verify(evidence))
         if since is None or report.holds is False:  # what fails by itself need not be compared
             return report
@@ -115,8 +115,8 @@ class Release(AskedRelease):
         """
         from sqlanon.completion.complete_release import complete_release
 
-        given = (self.engine, self.tables, self.manifest, tables, seed, self.directory, sensitive)
-        return self._read_steadily(lambda: complete_release(*given))
+        request = (self.engine, self.tables, self.manifest, tables, seed, self.directory, sensitive)
+        return self._read_steadily(lambda: complete_release(*request))
 
     def write(self, directory: str | Path, overwrite: bool = False) -> "Release":
         """Write the release to a directory (Parquet and release.json), verified, whole or not at all."""
@@ -174,8 +174,8 @@ def open_release(
             raise ReleaseError(f"no release directory {str(path)!r}; a schema's name needs its {option('database')}")
         engine = engine or open_reader()
         return Release(engine, *find_in_directory(directory, engine))
-    own = engine is None and not directory.is_dir()
-    engine = engine or open_duckdb(database, readable=readable if own else None)
+    opened_here = engine is None and not directory.is_dir()
+    engine = engine or open_duckdb(database, readable=readable if opened_here else None)
     is_schema = engine.tables(str(path)) is not None
     if directory.is_dir() and "directory" in engine.places:
         if is_schema:
@@ -185,10 +185,10 @@ def open_release(
             )
         return Release(engine, *find_in_directory(directory, engine))
     release = Release(engine, *find_in_schema(str(path), engine))
-    if own and not readable:
+    if opened_here and not readable:
         release.reopen = lambda files: open_release(path, database, readable=files)
     return release
 
 
-def _write_statements(named: Iterable[tuple[str, str]]) -> str:
-    return "\n\n".join(f"-- {name}\n{sql};" for name, sql in named) + "\n"
+def _write_statements(statements: Iterable[tuple[str, str]]) -> str:
+    return "\n\n".join(f"-- {name}\n{sql};" for name, sql in statements) + "\n"

@@ -65,16 +65,18 @@ _MISSING = "; who was in the table and is missing here had {value}one of the fre
 def summarize_class_groups(manifest: Manifest, where: str) -> dict[str, str]:
     """Say what a release of groups is that were made class by class."""
     parameters, guarantee = manifest["parameters"], manifest["guarantee"]
-    known = "; ".join(", ".join(columns) for columns in parameters["backgrounds"])
-    shown = {name: value for name, value in parameters.items() if name not in ("l", "backgrounds", "classes")}
+    backgrounds = "; ".join(", ".join(columns) for columns in parameters["backgrounds"])
+    plain_parameters = {
+        name: value for name, value in parameters.items() if name not in ("l", "backgrounds", "classes")
+    }
     column = words(manifest["columns"]["sensitive"])
     # rows without a value were left out for that, whatever is frequent
     missing = _MISSING.format(value=f"no {column}, or " if parameters["nulls"] == "drop" else "")
     lines = summarize_groups({**manifest, "guarantee": {"l": parameters["l"], "confidence": 1}}, where)
     return {
         "published": lines["published"],
-        "method": _method(manifest, shown),
-        "against": f"who knows how {column} is distributed by {known}",
+        "method": _method(manifest, plain_parameters),
+        "against": f"who knows how {column} is distributed by {backgrounds}",
         "dropped rows": _dropped(manifest) + (missing if manifest["dropped_rows"] else ""),
         "promised": (
             f"{_together(manifest)}nobody who knows one of these distributions infers a person's {column} with a"
@@ -109,12 +111,12 @@ def summarize_randomized(manifest: Manifest, where: str) -> dict[str, str]:
 
 def _ever(manifest: Manifest) -> str:
     """Say whom the promised counts are of, where decoy groups have lost members."""
-    left = departed(manifest)
-    if not left:
+    departures = departed(manifest)
+    if not departures:
         return ""
     return (
-        f"; counts are of the {manifest['rows'] + left:,} persons whom releases of the ledger have shown, and small"
-        " ones of those left are as far off; large ones of those left spread up to 1.42 times as much"
+        f"; counts are of the {manifest['rows'] + departures:,} persons whom releases of the ledger have shown, and"
+        " small ones of those left are as far off; large ones of those left spread up to 1.42 times as much"
     )
 
 
@@ -154,8 +156,8 @@ def summarize_uncertain(manifest: Manifest, where: str) -> dict[str, str]:
 def _veiled(verified: Mapping[str, Any]) -> dict[str, str]:
     """Say how many rows do not show their own values, by the way that was taken."""
     if "generalized" in verified:
-        found = verified["generalized"]
-        return {"generalized": f"{found['generalized_rows']:,} rows in {found['generalized_groups']:,} groups"}
+        figures = verified["generalized"]
+        return {"generalized": f"{figures['generalized_rows']:,} rows in {figures['generalized_groups']:,} groups"}
     return {"suppressed": f"{verified['suppressed_rows']:,} rows in {verified['suppressed_groups']:,} groups"}
 
 
@@ -198,8 +200,8 @@ Summary = Callable[[Manifest, str], dict[str, str]]
 
 def _method(manifest: Manifest, parameters: Mapping[str, Any]) -> str:
     # how many rows a person has stands in the promise, which is about rows
-    shown = {name: value for name, value in parameters.items() if name != "rows_per_person"}
-    return f"{manifest['method']}, {words(plain(shown))}"
+    plain_parameters = {name: value for name, value in parameters.items() if name != "rows_per_person"}
+    return f"{manifest['method']}, {words(plain(plain_parameters))}"
 
 
 def _dropped(manifest: Manifest) -> str:
@@ -234,4 +236,4 @@ def _published_groups(manifest: Manifest, where: str) -> str:
 
 def _files(manifest: Manifest) -> str:
     files = manifest["files"].items()
-    return ", ".join(f"{name} ({one['rows']:,} rows)" if "rows" in one else name for name, one in files)
+    return ", ".join(f"{name} ({entry['rows']:,} rows)" if "rows" in entry else name for name, entry in files)

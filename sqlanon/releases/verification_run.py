@@ -68,12 +68,12 @@ def verify_release(published: PublishedTables, form: Form, place: Place, evidenc
     log.info("checking the tables")
     report = form.verification.verify(published)
     # what is known for certain stands first: nothing below makes up for it
-    told = [check for check in report.checks if check.name == ONE_VALUE]
+    certain_checks = [check for check in report.checks if check.name == ONE_VALUE]
     figures_check = file_checks.check_manifest_figures(published.manifest, report)
     if figures_check.holds:
         checks[0] = file_checks.check_texts(published.manifest, place) or checks[0]
-    checks = [*told, *checks, figures_check]
-    checks += [check for check in report.checks if check not in told]
+    checks = [*certain_checks, *checks, figures_check]
+    checks += [check for check in report.checks if check not in certain_checks]
     if evidence.against is not None:
         log.info("comparing with the source")
         checks += _source_checks(published, form, evidence.against)

@@ -40,7 +40,9 @@ def describe_columns(
     manifest: Manifest, types: TableTypes, write_name: Callable[[str], str]
 ) -> Iterator[tuple[str, str, str, str]]:
     """Yield table, column, type and role of every published column; write_name: how a column is named in a role."""
-    roles = {name: told for role, told in _ROLES.items() for name in _listed(manifest["columns"].get(role, []))}
+    roles = {
+        name: description for role, description in _ROLES.items() for name in _listed(manifest["columns"].get(role, []))
+    }
     roles |= _describe_boxes(manifest, write_name)
     form = form_name(manifest)
     if form == "uncertain":

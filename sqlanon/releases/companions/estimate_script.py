@@ -149,8 +149,8 @@ def _weigh_unbiased(manifest: Manifest, view: str, classes: str, table: str, col
     columns, lines, values = manifest["columns"], f"{view}_line", f"{view}_value"
     names = {"sensitive_column": column, "group_column": columns["group"]}
     relations = {"group_class": Sql(classes), "value_line": Sql(lines)}
-    counted = render(f"{_TEMPLATES}/value_line", st=Sql(table), count_column=columns["count"], **names)
-    yield lines, counted
+    query = render(f"{_TEMPLATES}/value_line", st=Sql(table), count_column=columns["count"], **names)
+    yield lines, query
     yield values, render(f"{_TEMPLATES}/class_value", **relations)
     yield (
         view,
@@ -183,17 +183,17 @@ def _weigh(manifest: Manifest, table: str, column: str) -> str:
 
 def _write_first_several(manifest: Manifest) -> str:
     """Return the script with a view for each sensitive column of groups."""
-    named = {f"{VIEW}_{number}": one for number, one in enumerate(sensitive_tables(manifest).items(), start=1)}
-    tables = ["qit", *(table for _, table in named.values())]
+    view_tables = {f"{VIEW}_{number}": pair for number, pair in enumerate(sensitive_tables(manifest).items(), start=1)}
+    tables = ["qit", *(table for _, table in view_tables.values())]
     head = _FIRST_SEVERAL_HEAD.format(
         reading=_FIRST_READING,
         weight=_in_one_line(weight_name(manifest)),
-        view=next(iter(named)),
-        views="\n".join(f"--     {view}: {_in_one_line(column)}" for view, (column, _) in named.items()),
+        view=next(iter(view_tables)),
+        views="\n".join(f"--     {view}: {_in_one_line(column)}" for view, (column, _) in view_tables.items()),
         tables=", ".join(tables),
     )
     views = [_view(table, _first_files(manifest, table)) for table in tables]
-    views += [_view(view, _weigh(manifest, table, column)) for view, (column, table) in named.items()]
+    views += [_view(view, _weigh(manifest, table, column)) for view, (column, table) in view_tables.items()]
     return head + "\n\n".join(f"{view};" for view in views) + "\n"
 
 
@@ -215,8 +215,8 @@ def _write_randomized(manifest: Manifest, reading: str) -> str:
         )
         views.append(f"{_view(name, weighted)};\n")
     listed = "\n".join(f"--     {name}: {_in_one_line(column)}" for name, column in zip(names, sensitive, strict=True))
-    told = _ONE if len(sensitive) == 1 else _SEVERAL.format(listed=listed)
-    head = _RANDOMIZED_HEAD.format(reading=reading, weight=_in_one_line(weight), view=names[0], views=told)
+    views_text = _ONE if len(sensitive) == 1 else _SEVERAL.format(listed=listed)
+    head = _RANDOMIZED_HEAD.format(reading=reading, weight=_in_one_line(weight), view=names[0], views=views_text)
     return head + "\n".join(views)
 
 
@@ -243,5 +243,5 @@ def _first_files(manifest: Manifest, table: str) -> str:
 def weight_name(manifest: Manifest) -> str:
     """Return what the column of weights is called: no published column has its name."""
     columns = manifest["columns"]
-    own = [columns[role] for role in ("group", "count") if role in columns]
-    return free_name("weight", [*columns["quasi"], *columns["sensitive"], *own])
+    group_columns = [columns[role] for role in ("group", "count") if role in columns]
+    return free_name("weight", [*columns["quasi"], *columns["sensitive"], *group_columns])

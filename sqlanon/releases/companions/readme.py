@@ -238,15 +238,15 @@ def _describe_release(manifest: Manifest, word: Callable[[str], str]) -> Iterato
 
 
 def _describe_columns(manifest: Manifest, types: TableTypes) -> Iterator[str]:
-    for table, column, kind, told in describe_columns(manifest, types, _code):
-        yield f"| {table} | {_code(column)} | {kind} | {told} |"
+    for table, column, kind, description in describe_columns(manifest, types, _code):
+        yield f"| {table} | {_code(column)} | {kind} | {description} |"
 
 
 def _describe_asking(manifest: Manifest) -> str:
     sensitive = ident(manifest["columns"]["sensitive"][0])
     query = shlex.quote(f"SELECT {sensitive}, COUNT(*) FROM release GROUP BY {sensitive}")
-    asked = _block(f"sqlanon verify .\nsqlanon estimate . {query}")
-    return f"## Asking\n\nWith sqlanon, a Python package, in this directory:\n\n{asked}\n"
+    commands = _block(f"sqlanon verify .\nsqlanon estimate . {query}")
+    return f"## Asking\n\nWith sqlanon, a Python package, in this directory:\n\n{commands}\n"
 
 
 def _warn(manifest: Manifest) -> str:
@@ -261,9 +261,9 @@ def _warn(manifest: Manifest) -> str:
         f"SELECT {value}, sum({weight}), sqrt(sum({weight} * {weight})) AS std_error\nFROM {view}\nWHERE …\n"
         f"GROUP BY {value}"
     )
-    told = _WEIGHTS.format(weight=weight_name(manifest), view=view, paper=paper_view(view))
+    note = _WEIGHTS.format(weight=weight_name(manifest), view=view, paper=paper_view(view))
     text = _WARNINGS[form].format(wrong=_wrong_join(manifest), reading=_block(_READING), right=_block(right))
-    return f"{text}\n{told}"
+    return f"{text}\n{note}"
 
 
 def _warn_first(manifest: Manifest) -> str:
@@ -304,7 +304,7 @@ def _plain(text: str) -> str:
 
 def _code(name: str) -> str:
     """Write a column's name as code in a table's cell."""
-    shown = " ".join(name.split())
-    fence = "`" * (1 + max((len(run) for run in re.findall("`+", shown)), default=0))
-    pad = " " if shown.startswith("`") or shown.endswith("`") else ""
-    return f"{fence}{pad}{shown}{pad}{fence}".replace("|", "\\|")
+    text = " ".join(name.split())
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{pad}{text}{pad}{fence}".replace("|", "\\|")

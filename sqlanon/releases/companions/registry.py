@@ -34,8 +34,8 @@ def foreign_companions(directory: Path, manifest: Manifest) -> dict[str, str]:
     The files are there, and the tables are sound; what the manifest says may still be a stranger's.
     """
     types = _read_tables(directory, manifest)
-    named = [name for name in COMPANIONS if name in manifest["files"]]
-    return {name: _FOREIGN for name in named if not _is_written(directory / name, manifest, types)}
+    names = [name for name in COMPANIONS if name in manifest["files"]]
+    return {name: _FOREIGN for name in names if not _is_written(directory / name, manifest, types)}
 
 
 def _is_written(path: Path, manifest: Manifest, types: TableTypes) -> bool:

@@ -41,10 +41,12 @@ _WRONG = {
 def write_comments(manifest: Manifest) -> Comments:
     """Return the comments of a release's tables and columns."""
     form, columns = form_of(manifest), manifest["columns"]
-    told = form.summary(manifest, "this schema")
+    summary = form.summary(manifest, "this schema")
     names = {name: ident(columns[name]) for name in ("group", "count") if name in columns}
     lines = ["An anonymized release, made with sqlanon from a table of people, for questions about many of them."]
-    promises = {name: told[name].replace(", as below", "") for name in ("promised", "not promised") if name in told}
+    promises = {
+        name: summary[name].replace(", as below", "") for name in ("promised", "not promised") if name in summary
+    }
     lines += [f"{name.capitalize()}: {text}." for name, text in promises.items()]
     lines.append(_WRONG[METHODS[manifest["method"]].form].format(**names))
     whole = spoken(words(" ".join(lines)), "recipient")

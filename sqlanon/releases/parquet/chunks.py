@@ -136,11 +136,16 @@ class ChunkReading:
         header, kind = page.header, self.leaf.element[1]
         self.pages.append(page)
         if header[1] == DICTIONARY_PAGE and self.entries is None and not self.figures and 5 not in header:
-            told = header[7]
-            wanted = PLAIN_DICTIONARY if self.by_spark else PLAIN
-            if told[2] != wanted or told.get(3) or kind not in _DICTIONARY_TYPES or not 0 < told[1] <= _MOST_VALUES:
+            page_header = header[7]
+            encoding = PLAIN_DICTIONARY if self.by_spark else PLAIN
+            if (
+                page_header[2] != encoding
+                or page_header.get(3)
+                or kind not in _DICTIONARY_TYPES
+                or not 0 < page_header[1] <= _MOST_VALUES
+            ):
                 raise FooterError
-            self.entries = self._plain(data, told[1])
+            self.entries = self._plain(data, page_header[1])
             unique = set(self.entries) if isinstance(self.entries, list) else np.unique(_as_bits(self.entries))
             if len(unique) != len(self.entries):
                 raise PageError("a dictionary that says a value twice")
@@ -163,12 +168,14 @@ class ChunkReading:
             raise PageError("entries of a dictionary that no row has")
 
     def _read_values(self, page: Page, data: bytes) -> None:
-        leaf, told = self.leaf, page.header[5]
-        count = told[1]
-        wanted = BIT_PACKED if self.by_spark and not leaf.repetition else RLE
-        if not 0 < count <= _MOST_VALUES or told[3] != (RLE if leaf.definition or not self.by_spark else BIT_PACKED):
+        leaf, page_header = self.leaf, page.header[5]
+        count = page_header[1]
+        level_encoding = BIT_PACKED if self.by_spark and not leaf.repetition else RLE
+        if not 0 < count <= _MOST_VALUES or page_header[3] != (
+            RLE if leaf.definition or not self.by_spark else BIT_PACKED
+        ):
             raise FooterError
-        if told[4] != wanted:
+        if page_header[4] != level_encoding:
             raise FooterError
         repetition, data = self._levels(data, leaf.repetition, count)
         definition, data = self._levels(data, leaf.definition, count)
@@ -178,10 +185,10 @@ class ChunkReading:
                 digest.update(levels.astype(np.uint8).tobytes())
         present = int((definition == leaf.definition).sum()) if leaf.definition else count
         values: Values
-        if told[2] == PLAIN:
+        if page_header[2] == PLAIN:
             values = self._plain(data, present)
             text_bytes = sum(map(len, values)) if leaf.element[1] == BYTE_ARRAY else 0
-        elif told[2] in (PLAIN_DICTIONARY, RLE_DICTIONARY) and self.entries is not None:
+        elif page_header[2] in (PLAIN_DICTIONARY, RLE_DICTIONARY) and self.entries is not None:
             numbers = self._numbers(data, present)
             text_bytes = int(self._lengths[numbers].sum()) if leaf.element[1] == BYTE_ARRAY else 0
             used = np.flatnonzero(np.bincount(numbers, minlength=len(self.entries)))
@@ -190,7 +197,7 @@ class ChunkReading:
         else:
             raise FooterError
         no_numbers = int(np.isnan(values).sum()) if leaf.element[1] in (FLOAT, DOUBLE) else 0
-        if no_numbers and told[2] != PLAIN:
+        if no_numbers and page_header[2] != PLAIN:
             no_numbers = int(np.isnan(self.entries[numbers]).sum())  # type: ignore[index]
         self.figures.append(
             PageFigures(
@@ -293,9 +300,9 @@ def _wrong_figures(chunk: Fields, reading: ChunkReading) -> Iterator[str]:
     used = {page.header[5][number] for page in data_pages for number in ((2, 3, 4) if reading.by_spark else (2,))}
     starts = [_start(column), *(page.end for page in pages[:-1])]
     headers = sum(page.start - start for page, start in zip(pages, starts, strict=True))
-    counted = [(DICTIONARY_PAGE, pages[0].header[7][2], 1)] if entries is not None else []
+    encodings = [(DICTIONARY_PAGE, pages[0].header[7][2], 1)] if entries is not None else []
     kinds = [page.header[5][2] for page in data_pages]
-    counted += [(DATA_PAGE, kind, kinds.count(kind)) for kind in dict.fromkeys(kinds)]
+    encodings += [(DATA_PAGE, kind, kinds.count(kind)) for kind in dict.fromkeys(kinds)]
     expected: Fields = {
         1: leaf.element[1],
         3: leaf.path,
@@ -308,8 +315,8 @@ def _wrong_figures(chunk: Fields, reading: ChunkReading) -> Iterator[str]:
     }
     wrong = any(expected[number] != column[number] for number in expected if number in column)
     wrong = wrong or (sorted(column[2]) != sorted(used) and not unsaid)
-    told = sorted((each.get(1), each.get(2), each.get(3)) for each in column.get(13, ()))
-    wrong = wrong or (13 in column and told != sorted(counted))
+    claimed_encodings = sorted((each.get(1), each.get(2), each.get(3)) for each in column.get(13, ()))
+    wrong = wrong or (13 in column and claimed_encodings != sorted(encodings))
     wrong = wrong or chunk.get(2, 0) not in (0, starts[0])
     if wrong:
         yield "figures of other pages"
@@ -330,39 +337,41 @@ def _summed(histograms: Sequence[Sequence[int]]) -> list[int]:
     return [sum(each) for each in zip(*histograms, strict=True)]
 
 
-def _are_statistics(told: Fields, element: Fields, pages: Sequence[PageFigures], entries: int | None) -> bool:
+def _are_statistics(statistics: Fields, element: Fields, pages: Sequence[PageFigures], entries: int | None) -> bool:
     key = _order_of(element)
     least = min((page.least for page in pages if page.least is not None), key=key, default=None)
     greatest = max((page.greatest for page in pages if page.greatest is not None), key=key, default=None)
     missing, no_numbers = sum(page.missing for page in pages), sum(page.no_numbers for page in pages)
     return all(
         (
-            all(_is_extreme(told[number], greatest, True, no_numbers) for number in (1, 5) if number in told),
-            all(_is_extreme(told[number], least, False, no_numbers) for number in (2, 6) if number in told),
-            told.get(3, missing) == missing,
-            4 not in told or told[4] == entries,
-            told.get(9, no_numbers) == no_numbers,
+            all(
+                _is_extreme(statistics[number], greatest, True, no_numbers) for number in (1, 5) if number in statistics
+            ),
+            all(_is_extreme(statistics[number], least, False, no_numbers) for number in (2, 6) if number in statistics),
+            statistics.get(3, missing) == missing,
+            4 not in statistics or statistics[4] == entries,
+            statistics.get(9, no_numbers) == no_numbers,
         )
     )
 
 
-def _is_extreme(told: bytes, value: Any, greatest: bool, no_numbers: int = 0) -> bool:
+def _is_extreme(extreme: bytes, value: Any, greatest: bool, no_numbers: int = 0) -> bool:
     """Tell whether statistics give a column's least or greatest value, or the beginning of a long text."""
     if value is None and not no_numbers:
         return False
     if isinstance(value, bytes):
-        if told == value or len(value) <= len(told) or len(told) not in _CUT_TEXTS:
-            return told == value
-        head = value[: len(told)]
-        return told in _next_texts(head) if greatest else told == head
+        if extreme == value or len(value) <= len(extreme) or len(extreme) not in _CUT_TEXTS:
+            return extreme == value
+        head = value[: len(extreme)]
+        return extreme in _next_texts(head) if greatest else extreme == head
     if value is None or np.issubdtype(type(value), np.floating):
-        size = len(told)
+        size = len(extreme)
         if size not in (4, 8) or (value is not None and size != value.itemsize):
             return False
-        (number,) = struct.unpack("<f" if size == 4 else "<d", told)
+        (number,) = struct.unpack("<f" if size == 4 else "<d", extreme)
         # a processor's zero may have a sign, and engines put what is no number behind the numbers or leave it out
-        return bool(number == value) or (no_numbers > 0 and math.isnan(number) and _is_no_number(told))
-    return bool(told == value.tobytes())
+        return bool(number == value) or (no_numbers > 0 and math.isnan(number) and _is_no_number(extreme))
+    return bool(extreme == value.tobytes())
 
 
 def _next_texts(text: bytes) -> set[bytes]:
@@ -374,9 +383,9 @@ def _next_texts(text: bytes) -> set[bytes]:
     return following
 
 
-def _is_no_number(told: bytes) -> bool:
+def _is_no_number(data: bytes) -> bool:
     try:
-        decode_plain(told, FLOAT if len(told) == 4 else DOUBLE, 0, 1)
+        decode_plain(data, FLOAT if len(data) == 4 else DOUBLE, 0, 1)
     except PageError:
         return False
     return True
@@ -412,12 +421,12 @@ def _is_column_index(index: Fields, leaf: Leaf, pages: Sequence[PageFigures]) ->
     empty = [page.least is None and not page.no_numbers for page in pages]
     key = _order_of(leaf.element) or (lambda value: value)
     texts = leaf.element[1] == BYTE_ARRAY  # which are cut before they are compared
-    told = zip(index[2], index[3], strict=True) if texts else ((page.least, page.greatest) for page in pages)
-    known = [
-        tuple(map(key, ends)) for ends, nothing in zip(told, empty, strict=True) if not nothing and None not in ends
+    extremes = zip(index[2], index[3], strict=True) if texts else ((page.least, page.greatest) for page in pages)
+    bounds = [
+        tuple(map(key, ends)) for ends, nothing in zip(extremes, empty, strict=True) if not nothing and None not in ends
     ]
-    rises = all(one[0] <= other[0] and one[1] <= other[1] for one, other in pairwise(known))
-    falls = all(one[0] >= other[0] and one[1] >= other[1] for one, other in pairwise(known))
+    rises = all(bound[0] <= next_bound[0] and bound[1] <= next_bound[1] for bound, next_bound in pairwise(bounds))
+    falls = all(bound[0] >= next_bound[0] and bound[1] >= next_bound[1] for bound, next_bound in pairwise(bounds))
     if index[1] != empty or not len(index[2]) == len(index[3]) == len(pages):
         return False
     if index[4] != (1 if rises else 2 if falls else 0):

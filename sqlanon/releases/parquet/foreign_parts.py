@@ -71,7 +71,7 @@ _INDEXES = ((6, 7), (4, 5))
 
 def foreign_parts(paths: Sequence[Path]) -> dict[str, str]:
     """Return what is wrong with the files of one table, by name: each holds the rows of the same columns alone."""
-    found: dict[str, str] = {}
+    faults: dict[str, str] = {}
     schema: list[Fields] | None = None
     writer = None
     for path in paths:
@@ -90,8 +90,8 @@ def foreign_parts(paths: Sequence[Path]) -> dict[str, str]:
         except (FooterError, OSError, LookupError, TypeError, ValueError, AttributeError, OverflowError):
             words = ["no Parquet file of a table"]
         if words:
-            found[path.name] = "; ".join(words)
-    return found
+            faults[path.name] = "; ".join(words)
+    return faults
 
 
 def _foreign(footer: Fields, end: int) -> Iterator[str]:
@@ -136,13 +136,13 @@ def _are_alike(groups: Sequence[Fields]) -> bool:
     shapes = {(frozenset(chunk) - {6, 7}, frozenset(chunk[3]) - {11, 12, 14, 15}) for chunk in chunks}
     filters = {14 in chunk[3] for chunk in chunks if 11 in chunk[3]}
     statistics = [[chunk[3].get(12, {}) for chunk in column] for column in zip(*(g[1] for g in groups), strict=True)]
-    told = [{frozenset(each) - {4} for each in column if 5 in each} for column in statistics]
+    statistics_shapes = [{frozenset(each) - {4} for each in column if 5 in each} for column in statistics]
     return (
         len(shapes) < 2
         and len(with_indexes) < 2
         and len(filters) < 2
         and len({frozenset(group) for group in groups}) < 2
-        and all(len(shape) < 2 for shape in told)
+        and all(len(shape) < 2 for shape in statistics_shapes)
         and not any((14 in chunk[3]) != (15 in chunk[3]) or (14 in chunk[3] and 11 not in chunk[3]) for chunk in chunks)
     )
 
@@ -161,29 +161,29 @@ def _foreign_values(path: Path, footer: Fields) -> Iterator[str]:
         unpacked = unpack_pages(file, [page for *_, pages in chunks for page in pages])
         structures: dict[tuple[int, bytes], tuple[bytes, bytes]] = {}
         for group, chunk, leaf, pages in chunks:
-            name, own = leaf.path[0].decode(), islice(unpacked, len(pages))
+            name, contents = leaf.path[0].decode(), islice(unpacked, len(pages))
             reading = ChunkReading(leaf, by_spark)
             try:
-                for word in judge_chunk(file, chunk, group[3], own, reading):
+                for word in judge_chunk(file, chunk, group[3], contents, reading):
                     yield f"{word} in the column {name!r}"
                 # a reader takes the lists of one part, and does not look at those of the others
                 if structures.setdefault((id(group), leaf.path[0]), reading.structure) != reading.structure:
                     yield f"other lists in a part of the column {name!r}"
             except PageError as fault:
                 yield f"{fault} in the column {name!r}"
-            for _ in own:  # pages behind a fault
+            for _ in contents:  # pages behind a fault
                 pass
 
 
 def _leaves(schema: list[Fields]) -> list[Leaf]:
     """Return the columns of single values that a schema has; raise FooterError where it is of no table of ours."""
-    left = iter(schema)
-    root = next(left)
+    rest = iter(schema)
+    root = next(rest)
     leaves: list[Leaf] = []
 
     def descend(count: int, path: list[bytes], definition: int, repetition: int) -> None:
         for _ in range(count):
-            element = next(left, None)
+            element = next(rest, None)
             if element is None or len(path) > 4:
                 raise FooterError
             here = [*path, element[4]]
@@ -195,7 +195,7 @@ def _leaves(schema: list[Fields]) -> list[Leaf]:
                 leaves.append(Leaf(here, element, deeper, repeated))
 
     descend(root[5], [], 0, 0)
-    if next(left, None) is not None:
+    if next(rest, None) is not None:
         raise FooterError
     return leaves
 
@@ -302,11 +302,11 @@ def _is_type(kind: Any) -> bool:
 def _all_nullable(kind: Any) -> Any:
     """Return a description of a type that allows NULL everywhere: whether it does depends on how it was made."""
     if isinstance(kind, list):
-        return [_all_nullable(one) for one in kind]
+        return [_all_nullable(part) for part in kind]
     if not isinstance(kind, dict):
         return kind
     may = ("nullable", "containsNull")
-    return {name: (name in may and one in (True, False)) or _all_nullable(one) for name, one in kind.items()}
+    return {name: (name in may and part in (True, False)) or _all_nullable(part) for name, part in kind.items()}
 
 
 def _unclaimed(chunks: Sequence[Fields], end: int) -> int:

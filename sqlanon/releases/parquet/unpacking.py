@@ -96,8 +96,8 @@ def _check_frame(packed: bytes, size: int) -> None:
     if width is None or head & 0x1F or not (alone or packed[5] & 7 == 0):
         raise FooterError
     at = (5 if alone else 6) + width
-    said = int.from_bytes(packed[at - width : at], "little") + (256 if width == 2 else 0)
-    if width and said != size:
+    content_size = int.from_bytes(packed[at - width : at], "little") + (256 if width == 2 else 0)
+    if width and content_size != size:
         raise FooterError
     last = False
     while not last:
