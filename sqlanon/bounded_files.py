@@ -95,9 +95,9 @@ def parse_json(text: str) -> Any:
     return value
 
 
-def _is_deep(value: Any, left: int) -> bool:
+def _is_deep(value: Any, levels: int) -> bool:
     members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return not left or any(_is_deep(member, left - 1) for member in members)
+    return not levels or any(_is_deep(member, levels - 1) for member in members)
 
 
 def _parse_whole(digits: str) -> int:

@@ -47,10 +47,10 @@ interruptible: "WeakSet[Interruptible]" = WeakSet()  # that are open
 def handle_signals() -> None:
     """Let these signals end this process's command from now on."""
     # Python's own handlers run between two of its steps, and a query is one step that may take hours
-    heard, told = os.pipe()
-    os.set_blocking(told, False)
-    signal.set_wakeup_fd(told, warn_on_full_buffer=False)
-    _state.watcher = threading.Thread(target=_interrupt_queries, args=[heard], daemon=True)
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    _state.watcher = threading.Thread(target=_interrupt_queries, args=[reader], daemon=True)
     _state.watcher.start()
     for number in WORDS:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it, and a shell's script in the background

@@ -12,19 +12,19 @@ def find_near(text: str, known: Iterable[str], most: int = 3) -> list[str]:
 
     A text that begins with a known one, or holds it, or stands in it, is like it too ('Female' and 'F').
     """
-    asked = _fold(text)
-    if not asked:
+    folded_text = _fold(text)
+    if not folded_text:
         return []
-    scored = sorted((-_score(asked, _fold(one)), one) for one in known)
-    return [one for score, one in scored[:most] if -score >= LEAST_LIKE]
+    scored = sorted((-_score(folded_text, _fold(candidate)), candidate) for candidate in known)
+    return [candidate for score, candidate in scored[:most] if -score >= LEAST_LIKE]
 
 
-def _score(asked: str, known: str) -> float:
+def _score(text: str, other: str) -> float:
     """Return how like two folded texts are, 0 to 1."""
-    if asked == known:
+    if text == other:
         return 1.0
-    likeness = difflib.SequenceMatcher(None, asked, known).ratio()
-    short, long = sorted((asked, known), key=len)
+    likeness = difflib.SequenceMatcher(None, text, other).ratio()
+    short, long = sorted((text, other), key=len)
     if short and (long.startswith(short) or (len(short) >= LEAST_SHARED and short in long)):
         return max(likeness, LEAST_LIKE)
     return likeness

@@ -34,22 +34,22 @@ def lay_out(
     texts = [[visible(write(value)) for value in row] for row in rows]
     names = [visible(str(head)) for head in heads]
     sizes = [_sizes(number, names[number] if header else "", texts, rows) for number in range(len(names))]
-    shown, left_out = list(range(len(names))), []
+    numbers, left_out = list(range(len(names))), []
     for name in spare:
-        if _least(sizes, shown) <= width or name not in heads:
+        if _least(sizes, numbers) <= width or name not in heads:
             break
-        shown.remove(list(heads).index(name))
+        numbers.remove(list(heads).index(name))
         left_out.append(name)
-    if header and _least(sizes, shown) > width:
+    if header and _least(sizes, numbers) > width:
         return _write_blocks(names, texts)
     table = Table(show_header=header, box=None, pad_edge=False, header_style="bold")
-    for number, letters in zip(shown, _widths([sizes[number] for number in shown], width), strict=True):
+    for number, letters in zip(numbers, _widths([sizes[number] for number in numbers], width), strict=True):
         numeric = bool(rows) and all(isinstance(row[number], int | float | None) for row in rows)
         justify, overflow = "right" if numeric else "left", "ellipsis" if cut and header else "fold"
         table.add_column(Text(names[number]), justify=justify, overflow=overflow, width=letters)  # type: ignore[arg-type]
     for line in texts:
-        table.add_row(*(Text(line[number]) for number in shown))
-    console = Console(highlight=False, markup=False, width=width + _GAP * (len(shown) + 1))
+        table.add_row(*(Text(line[number]) for number in numbers))
+    console = Console(highlight=False, markup=False, width=width + _GAP * (len(numbers) + 1))
     with console.capture() as printed:
         console.print(table)
     closing = f"(no room for: {', '.join(left_out)})\n" if left_out else ""
@@ -66,8 +66,8 @@ def _sizes(number: int, head: str, texts: Sequence[Sequence[str]], rows: Sequenc
     return max(least, *map(cell_len, whole), 1) if whole else max(least, 1), max(best, 1)
 
 
-def _least(sizes: Sequence[tuple[int, int]], shown: Sequence[int]) -> int:
-    return sum(sizes[number][0] for number in shown) + _GAP * (len(shown) - 1)
+def _least(sizes: Sequence[tuple[int, int]], numbers: Sequence[int]) -> int:
+    return sum(sizes[number][0] for number in numbers) + _GAP * (len(numbers) - 1)
 
 
 def _widths(sizes: Sequence[tuple[int, int]], width: int) -> list[int]:

@@ -40,7 +40,9 @@ def speak(speech: Speech) -> None:
 
 def spoken(text: str, speech: Speech | None = None) -> str:
     """Return a message with its marks in words and one of anything in the singular."""
-    return _SINGLE.sub(lambda one: f"1 {one[1]}{_VERBS.get(one[2] or '', one[2] or '')}", word_marks(text, speech))
+    return _SINGLE.sub(
+        lambda match: f"1 {match[1]}{_VERBS.get(match[2] or '', match[2] or '')}", word_marks(text, speech)
+    )
 
 
 def word_marks(text: str, speech: Speech | None = None) -> str:

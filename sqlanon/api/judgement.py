@@ -103,18 +103,18 @@ def compare(
     from sqlanon.comparison.question import read_question
 
     engine = engine_of(con)
-    chosen = choose_source(named_place(source), query, engine.dialect, NO_SOURCE)
+    chosen_source = choose_source(named_place(source), query, engine.dialect, NO_SOURCE)
     question = read_question(
-        chosen, check_names(quasi), check_names(sensitive), check_names(id), methods=methods, l=l,
+        chosen_source, check_names(quasi), check_names(sensitive), check_names(id), methods=methods, l=l,
         gamma=gamma, epsilon=epsilon, share=share, seed=seed,
         queries=queries if isinstance(queries, int) else Path(queries), target_error=target_error, nulls=nulls,
         unique_quasi=unique_quasi,
     )  # fmt: skip
     target = None if out is None else check_folder(out, overwrite, question.read)
-    found = compare_methods(question, engine)
+    comparison = compare_methods(question, engine)
     if target is not None:
-        write_comparison(found, target)
-    return found
+        write_comparison(comparison, target)
+    return comparison
 
 
 def breach(
@@ -142,8 +142,8 @@ def breach(
     from sqlanon.breaches.limits_and_targets import NO_BASE
 
     engine = engine_of(con)
-    chosen = choose_source(named_place(base), query, engine.dialect, NO_BASE, option("base"))
-    return analyse(BreachQuestion(chosen, check_names(views), secret, model, samples, seed), engine)
+    chosen_source = choose_source(named_place(base), query, engine.dialect, NO_BASE, option("base"))
+    return analyse(BreachQuestion(chosen_source, check_names(views), secret, model, samples, seed), engine)
 
 
 def attack(
@@ -196,7 +196,7 @@ def report(
 
     source, beside = choose_source(named_place(against), query, release.engine.dialect), tuple(others)
     if out is not None:
-        directories = [one.directory for one in (release, *beside)]
+        directories = [each.directory for each in (release, *beside)]
         check_beside(out, ENDINGS, option("out"), overwrite, directories, (*read_files(source), attack))
     page = make_page(release, source, check_names(id), beside, comparison, attack)
     if out is not None:

@@ -38,26 +38,26 @@ def _described(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
     def describe(function: Callable[P, R]) -> Callable[P, R]:
         keyword = inspect.Parameter.KEYWORD_ONLY
-        own = [
-            inspect.Parameter(argument, keyword, default=_default(known), annotation=method.types[argument])
-            for argument, known in method.arguments.items()
+        parameters = [
+            inspect.Parameter(argument, keyword, default=_default(parameter), annotation=method.types[argument])
+            for argument, parameter in method.arguments.items()
         ]
         shared = list(inspect.signature(function).parameters.values())[:3]
-        function.__signature__ = inspect.Signature([*shared, *own], return_annotation="Release")  # type: ignore[attr-defined]
-        lines = [f"    {argument}: {_sentence(known)}" for argument, known in method.arguments.items()]
+        function.__signature__ = inspect.Signature([*shared, *parameters], return_annotation="Release")  # type: ignore[attr-defined]
+        lines = [f"    {argument}: {_sentence(parameter)}" for argument, parameter in method.arguments.items()]
         function.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}\n\nParameters:\n" + "\n".join(lines)
         return function
 
     return describe
 
 
-def _default(known: Parameter) -> Any:
-    return inspect.Parameter.empty if known.default is REQUIRED else known.default
+def _default(parameter: Parameter) -> Any:
+    return inspect.Parameter.empty if parameter.default is REQUIRED else parameter.default
 
 
-def _sentence(known: Parameter) -> str:
-    words = spoken(known.help, "python")
-    return words if known.default is REQUIRED else f"{words} Default: {known.kind.shown(known.default)!r}."
+def _sentence(parameter: Parameter) -> str:
+    words = spoken(parameter.help, "python")
+    return words if parameter.default is REQUIRED else f"{words} Default: {parameter.kind.shown(parameter.default)!r}."
 
 
 @_described("anatomy")
@@ -130,12 +130,12 @@ def publish(method: str, con: Any, source: object = None, *, query: str | None =
     refuse_broken_text((source, options.get("out"), options.get("into")))
     arguments = checked(declared.arguments, options)
     engine = engine_of(con)
-    chosen = choose_source(named_place(source), query, engine.dialect, NO_SOURCE)
-    request = request_of(arguments, method, chosen)
-    own = {name: arguments[name] for name in declared.parameters}
+    chosen_source = choose_source(named_place(source), query, engine.dialect, NO_SOURCE)
+    request = request_of(arguments, method, chosen_source)
+    parameters = {name: arguments[name] for name in declared.parameters}
     target = arguments["out"], arguments["into"], arguments["overwrite"]
     accept = require(map(threshold_of, arguments["require"]))
-    return publishing.publish(request, engine, *target, accept=accept, **own)
+    return publishing.publish(request, engine, *target, accept=accept, **parameters)
 
 
 def adopt(
@@ -222,12 +222,12 @@ def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = Non
     declared = _method(method)
     if declared.reads_source and con is None:
         raise UsageError(f"a script of {method} depends on the columns' types: hand over con, which has the source too")
-    known = {name: argument for name, argument in declared.arguments.items() if argument.compiled}
-    arguments = checked(known, options)
-    own = {name: arguments[name] for name in declared.parameters if name in known}
+    script_arguments = {name: argument for name, argument in declared.arguments.items() if argument.compiled}
+    arguments = checked(script_arguments, options)
+    parameters = {name: arguments[name] for name in declared.parameters if name in script_arguments}
     # a script of names alone opens nothing
     engine = engine_of(con) if declared.reads_source else None
-    return compiled(request_of(arguments, method, source), dialect, engine, **own)
+    return compiled(request_of(arguments, method, source), dialect, engine, **parameters)
 
 
 def _compile_breach(
@@ -244,7 +244,7 @@ def _compile_check(
 ) -> str:
     from sqlanon.publishing.plan_text import compiled_check
 
-    names = [(one,) if isinstance(one, str) else tuple(one) for one in (quasi, sensitive)]
+    names = [(columns,) if isinstance(columns, str) else tuple(columns) for columns in (quasi, sensitive)]
     return compiled_check(source, names[0], names[1], dialect)
 
 

@@ -42,10 +42,10 @@ def complete(
 
     if out is not None:
         check_directory(out, overwrite, release.directory)
-    found = release.complete(tables, seed, sensitive)
+    completion = release.complete(tables, seed, sensitive)
     if out is not None:
-        found.write(out, overwrite)
-    return found
+        completion.write(out, overwrite)
+    return completion
 
 
 def pool(estimates: Any, std_errors: Any, complete_df: float | None = None) -> "pd.DataFrame":

@@ -66,8 +66,8 @@ def _component_lines(component: Mapping[str, Any], pair: str) -> list[str]:
     where = ", ".join(f"{name} = {value}" for name, value in component["join"].items()) or "no common column"
     lines = [f"component {where}"]
     for number, nodes in enumerate(component["parts"], start=1):
-        shown = ", ".join(nodes[:NODES]) + (", …" if len(nodes) > NODES else "")
-        lines.append(f"  side {number}: {len(nodes)} nodes: {shown}")
+        names = ", ".join(nodes[:NODES]) + (", …" if len(nodes) > NODES else "")
+        lines.append(f"  side {number}: {len(nodes)} nodes: {names}")
     if component["worlds"] is None:
         return [*lines, "  too many nodes to count its worlds one by one"]
     lines.append(

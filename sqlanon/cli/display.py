@@ -68,14 +68,14 @@ def show_answer(answer: "Answered", how: Format) -> None:
 
     An answer without rows is then one object that holds nothing else.
     """
-    said = [spoken(message) for message in answer.warnings]
+    notes = [spoken(message) for message in answer.warnings]
     if how == "csv":
         show_frame(answer.df(), how)
     elif how == "table":
         _print_rows(answer.columns)
-    elif said:
+    elif notes:
         name = free_name("notes", list(answer.columns.keys()))
-        _print_json([row | {name: said} for row in records(answer.columns)] or [{name: said}])
+        _print_json([row | {name: notes} for row in records(answer.columns)] or [{name: notes}])
     else:
         _print_json(records(answer.columns))
 
@@ -126,9 +126,9 @@ def show_learned(lines: Sequence[Sequence[object]]) -> None:
     """Print a learned influence matrix to standard error, for an expert to correct: it is no part of the release."""
     heads, *rest = lines
     console = to_stderr()
-    shown = [[f"{value:g}" if isinstance(value, float) else value for value in line] for line in rest]
+    texts = [[f"{value:g}" if isinstance(value, float) else value for value in line] for line in rest]
     console.print("learned influence matrix")
-    console.print(lay_out(list(map(str, heads)), shown, console.width if console.is_terminal else WIDTH), end="")
+    console.print(lay_out(list(map(str, heads)), texts, console.width if console.is_terminal else WIDTH), end="")
 
 
 def show_report(report: Report, how: Format) -> None:
@@ -157,8 +157,8 @@ def show_report(report: Report, how: Format) -> None:
         _print_table(["figure", "value"], [[key, words(plain(value))] for key, value in report.figures.items()])
     if report.presence is not None:
         show_frame(report.presence.head(SHOWN_VOTERS), how)
-    for found in report.posterior:
-        _show_titled(*posterior_table(found, report.promise))
+    for posterior in report.posterior:
+        _show_titled(*posterior_table(posterior, report.promise))
     if len(report.posterior) > 1:
         sys.stdout.write(f"\n{SEVERAL_BACKGROUNDS}\n")
 

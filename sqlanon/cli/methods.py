@@ -30,13 +30,13 @@ _WRONG_WORDS = cast(type[Exception], typer.BadParameter.__mro__[1])
 
 def commands_of(verb: str) -> dict[str, Any]:
     """Return the commands of `publish` or `compile`, one for every method; breach and check have scripts too."""
-    made = typer.Typer(rich_markup_mode=None)
+    app = typer.Typer(rich_markup_mode=None)
     for method in METHODS.values():
-        (_add_publish if verb == "publish" else _add_compile)(made, method)
+        (_add_publish if verb == "publish" else _add_compile)(app, method)
     if verb == "compile":
-        made.command("breach", epilog=scripts.BREACH_EPILOG)(scripts.compile_breach)
-        made.command("check", epilog=scripts.CHECK_EPILOG)(scripts.compile_check)
-    return dict(typer.main.get_group(made).commands)
+        app.command("breach", epilog=scripts.BREACH_EPILOG)(scripts.compile_breach)
+        app.command("check", epilog=scripts.CHECK_EPILOG)(scripts.compile_check)
+    return dict(typer.main.get_group(app).commands)
 
 
 def _add_publish(app: typer.Typer, method: Method[Any]) -> None:
@@ -75,10 +75,10 @@ def _add(
 
     typer reads a command from its signature: the one made here is all that it sees.
     """
-    own = [_option(known) for known in declared.values()]
+    method_options = [_option(parameter) for parameter in declared.values()]
     shared = [_shared(options, name, hint) for name, hint in get_type_hints(options, include_extras=True).items()]
     # required ones first, as Python's signatures want it; the order is the declaration's otherwise
-    arguments = sorted((*own, *shared), key=lambda one: one.default is not inspect.Parameter.empty)
+    arguments = sorted((*method_options, *shared), key=lambda argument: argument.default is not inspect.Parameter.empty)
     command.__name__, command.__doc__ = method.name, sentence
     command.__signature__ = inspect.Signature(arguments)  # type: ignore[attr-defined]
     command.__annotations__ = {argument.name: argument.annotation for argument in arguments} | {"return": None}
@@ -108,17 +108,19 @@ def _shared(options: type, name: str, hint: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
-def _option(known: Parameter) -> inspect.Parameter:
-    typed = known.kind.typed
-    annotation = Annotated[typed, typer.Option(known.option, help=spoken(known.help, "command line"))]  # type: ignore[valid-type]
-    return inspect.Parameter(known.name, inspect.Parameter.KEYWORD_ONLY, default=_default(known), annotation=annotation)
+def _option(parameter: Parameter) -> inspect.Parameter:
+    typed = parameter.kind.typed
+    annotation = Annotated[typed, typer.Option(parameter.option, help=spoken(parameter.help, "command line"))]  # type: ignore[valid-type]
+    return inspect.Parameter(
+        parameter.name, inspect.Parameter.KEYWORD_ONLY, default=_default(parameter), annotation=annotation
+    )
 
 
-def _default(known: Parameter) -> Any:
+def _default(parameter: Parameter) -> Any:
     """Return a parameter's default as the command line writes it."""
-    if known.required:
+    if parameter.required:
         return inspect.Parameter.empty
-    if known.kind.typed in (list[str],) or getattr(known.kind.typed, "__origin__", None) is list:
+    if parameter.kind.typed in (list[str],) or getattr(parameter.kind.typed, "__origin__", None) is list:
         return []
-    value = known.kind.shown(known.default)
-    return None if value in ((), {}) else str(value) if known.kind.typed is str else value
+    value = parameter.kind.shown(parameter.default)
+    return None if value in ((), {}) else str(value) if parameter.kind.typed is str else value

@@ -78,17 +78,17 @@ def publish_release(method: Method[Any], given: Mapping[str, Any]) -> None:
     source = choose_source(given["source"], given["query"], given["engine"].value, NO_SOURCE)
     files = tuple(str(file) for file in (given["database"], given["key_file"]) if file is not None)
     request = request_of(arguments, method.name, source, files)
-    own = {name: arguments[name] for name in method.parameters}
+    parameters = {name: arguments[name] for name in method.parameters}
     session = SessionOptions(**{field.name: given[field.name] for field in fields(SessionOptions)})
     if given.get("plan"):
-        _print_promises(request, session, own)
+        _print_promises(request, session, parameters)
         return
     engine = session.open(write=into is not None)
     if session.sql:
-        _print_statements(request, engine, arguments, own)
+        _print_statements(request, engine, arguments, parameters)
         return
     with display.progress():
-        release = publish(request, engine, out, into, overwrite, accept=accept, **own)
+        release = publish(request, engine, out, into, overwrite, accept=accept, **parameters)
     where = str(out) if out is not None else f"schema {into} of {session.database or 'the database'}"
     display.show_publication(release.manifest, where, session.how.value)
     for note in release.notes:
@@ -109,8 +109,8 @@ def say_next_steps(
     if session.how is not Format.table:
         return
     name = str(out) if into is None else into
-    named = source_words(source)
-    against = named if isinstance(source, QueriedSource) else ["--against", *named]
+    source_text = source_words(source)
+    against = source_text if isinstance(source, QueriedSource) else ["--against", *source_text]
     against += [word for column in identifier for word in ("--id", column)]
     against += session.place
     page = Path(f"{name.rstrip('/')}.html")
@@ -124,7 +124,7 @@ def say_next_steps(
         say(f"then hand over the folder {name}, and nothing beside it: the page holds figures of the source")
 
 
-def _print_promises(request: Any, session: SessionOptions, own: Mapping[str, Any]) -> None:
+def _print_promises(request: Any, session: SessionOptions, parameters: Mapping[str, Any]) -> None:
     from sqlanon.cli import display
     from sqlanon.publishing.promise_plan import plan_promises, plan_statements
 
@@ -132,7 +132,7 @@ def _print_promises(request: Any, session: SessionOptions, own: Mapping[str, Any
     if session.sql:
         sys.stdout.write(plan_statements(request, engine))
         return
-    display.show_frame(plan_promises(request, engine, **own), session.how.value)
+    display.show_frame(plan_promises(request, engine, **parameters), session.how.value)
 
 
 def _refuse_missing(method: Method[Any], given: Mapping[str, Any]) -> None:
@@ -149,15 +149,15 @@ def _refuse_place(out: object, into: str | None, given: Mapping[str, Any]) -> No
         raise UsageError("--into names a schema of a database; say which with --database FILE")
 
 
-def _print_statements(request: Any, engine: Any, arguments: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+def _print_statements(request: Any, engine: Any, arguments: Mapping[str, Any], parameters: Mapping[str, Any]) -> None:
     from sqlanon.publishing import kept_files
     from sqlanon.publishing.follow import destination, prepared
     from sqlanon.publishing.plan_text import PREFIX, statements_text
     from sqlanon.publishing.publish import kept_paths
 
     out = arguments["out"]
-    with prepared(request, engine, PREFIX, destination(out, arguments["into"]), **own) as (plan, *_):
-        kept_files.chosen(request, plan, kept_paths(request, own), arguments["overwrite"], out)
+    with prepared(request, engine, PREFIX, destination(out, arguments["into"]), **parameters) as (plan, *_):
+        kept_files.chosen(request, plan, kept_paths(request, parameters), arguments["overwrite"], out)
         sys.stdout.write(statements_text(plan, engine, out, arguments["into"]))
 
 
@@ -170,10 +170,10 @@ def print_script(method: Method[Any], given: Mapping[str, Any]) -> None:
     arguments = _arguments(declared, given)
     request = request_of(arguments, method.name, given["source"])
     engine = open_engine(EngineName.duckdb, given["database"], False) if method.reads_source else None
-    own = {name: arguments[name] for name in method.parameters if name in declared}
-    sys.stdout.write(compiled(request, given["dialect"].value, engine, **own))
+    parameters = {name: arguments[name] for name in method.parameters if name in declared}
+    sys.stdout.write(compiled(request, given["dialect"].value, engine, **parameters))
 
 
 def _arguments(declared: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the declared parameters' values as methods take them."""
-    return read_given(declared, given, lambda known, value: known.kind.read(known.option, value))
+    return read_given(declared, given, lambda parameter, value: parameter.kind.read(parameter.option, value))

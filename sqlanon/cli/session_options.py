@@ -109,11 +109,11 @@ def with_session(command: Callable[..., None]) -> Callable[..., None]:
             options.append(parameter.replace(kind=keyword, annotation=hints[parameter.name]))
 
     def typed(**given: Any) -> None:
-        made = {
+        instances = {
             name: kind(**{field.name: given.pop(field.name) for field in fields(kind)})
             for name, kind in objects.items()
         }
-        command(**given, **made)
+        command(**given, **instances)
 
     typed.__name__, typed.__doc__, typed.__module__ = command.__name__, command.__doc__, command.__module__
     typed.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]

@@ -30,12 +30,12 @@ def read_comparison(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
     refused = f"no comparison in {str(folder)!r}; `compare` writes one with its {option('out')}"
     try:
         frame = pd.read_csv(io.BytesIO(read_bytes(path)), nrows=MOST_LINES)
-        told = frame[list(_NEEDED)].assign(error=frame["median_relative_error"].astype(float))
+        lines = frame[list(_NEEDED)].assign(error=frame["median_relative_error"].astype(float))
     except (OSError, ValueError, KeyError):
         raise SourceError(refused) from None
-    if told.empty:
+    if lines.empty:
         raise SourceError(refused)
-    return records(told)
+    return records(lines)
 
 
 def candidate_of(manifest: Manifest) -> str:
@@ -49,12 +49,12 @@ def candidate_of(manifest: Manifest) -> str:
 
 def by_workload(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """Return candidate, band and median error of each line that has one, by workload."""
-    found: dict[str, list[dict[str, Any]]] = {}
+    workloads: dict[str, list[dict[str, Any]]] = {}
     for line in lines:
         if isinstance(line["error"], float) and line["selectivity"] in ORDER:
-            found.setdefault(str(line["workload"]), []).append({
+            workloads.setdefault(str(line["workload"]), []).append({
                 "candidate": f"{line['method']}, {line['parameter']}" if line["parameter"] else str(line["method"]),
                 "band": line["selectivity"],
                 "error": line["error"],
             })  # fmt: skip
-    return found
+    return workloads

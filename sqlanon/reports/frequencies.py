@@ -43,23 +43,23 @@ class Frequencies:
 def count_values(release: Release, against: object) -> list[Frequencies]:
     """Return the frequencies of every sensitive column, and of the first one by the quasi column with fewest values."""
     columns = release.manifest["columns"]
-    asked: list[tuple[str, ...]] = [(name,) for name in columns["sensitive"]]
+    column_sets: list[tuple[str, ...]] = [(name,) for name in columns["sensitive"]]
     split = _splitting_column(release)
     if split is not None:
-        asked.append((split, columns["sensitive"][0]))
-    return [_estimate(release, names, against) for names in asked]
+        column_sets.append((split, columns["sensitive"][0]))
+    return [_estimate(release, names, against) for names in column_sets]
 
 
 def _splitting_column(release: Release) -> str | None:
     manifest = release.manifest
     if form_name(manifest) not in SPLIT_FORMS:
         return None
-    named = [(column, f"quasi_{number}") for number, column in enumerate(manifest["columns"]["quasi"], start=1)]
+    pairs = [(column, f"quasi_{number}") for number, column in enumerate(manifest["columns"]["quasi"], start=1)]
     published = release.tables["qit" if "qit" in release.tables else "data"]
-    sql = render_query("reports/distinct_values", {"named": named}, {"published": published})
-    (counted,) = release.engine.rows(sql)
-    able = [(int(counted[name]), column) for column, name in named if 2 <= counted[name] <= MOST_SPLIT]
-    return min(able, key=lambda one: one[0])[1] if able else None
+    sql = render_query("reports/distinct_values", {"named": pairs}, {"published": published})
+    (counts,) = release.engine.rows(sql)
+    able = [(int(counts[name]), column) for column, name in pairs if 2 <= counts[name] <= MOST_SPLIT]
+    return min(able, key=lambda pair: pair[0])[1] if able else None
 
 
 def _estimate(release: Release, names: Sequence[str], against: object) -> Frequencies:
@@ -83,24 +83,24 @@ def _line(row: Sequence[Any], keys: int, truths: dict[tuple[str, ...], int]) -> 
 
     A count below 0 is none.
     """
-    named, figures = row[:keys], row[keys:]
+    labels, figures = row[:keys], row[keys:]
     value, low, high = (figures[2], figures[0], figures[1]) if len(figures) == 3 else (figures[0], *figures[2:4])
     return {
-        "name": " · ".join("NULL" if one is None else str(one) for one in named),
+        "name": " · ".join("NULL" if label is None else str(label) for label in labels),
         "value": value,
         "low": low,
         "high": high,
-        "truth": truths.get(tuple(map(str, named))),
+        "truth": truths.get(tuple(map(str, labels))),
     }
 
 
 def _count_truly(release: Release, names: Sequence[str], against: object) -> dict[tuple[str, ...], int]:
     source, types = release.engine.find_source(against)
-    own = resolve_names(list(types), names)
-    if any(types[name] == "NESTED" for name in own):
+    columns = resolve_names(list(types), names)
+    if any(types[name] == "NESTED" for name in columns):
         return {}
-    selected = [(source.expression(name), f"value_{number}") for number, name in enumerate(own, start=1)]
+    selected = [(source.expression(name), f"value_{number}") for number, name in enumerate(columns, start=1)]
     values = {"relation": source.relation, "selected": selected, "most": MOST_TRUE}
-    counted = release.engine.rows(render_query("reports/true_counts", values, {}))
+    rows = release.engine.rows(render_query("reports/true_counts", values, {}))
     keys = [name for _, name in selected]
-    return {tuple(str(plain(row[key])) for key in keys): int(row["row_count"]) for row in counted}
+    return {tuple(str(plain(row[key])) for key in keys): int(row["row_count"]) for row in rows}

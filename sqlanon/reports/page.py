@@ -59,35 +59,35 @@ def write_loss(facts: Facts) -> str:
         _draw_sizes(facts.sizes),
     ]
     bars = _BARS.get(METHODS[facts.manifest["method"]].form, "are 95 % intervals")
-    told = [f"How near answers from the release come to the truth; bars {bars}."]
+    paragraphs = [f"How near answers from the release come to the truth; bars {bars}."]
     if not facts.is_internal:
-        told.append("This view holds no figure of the source; whoever owns it can set true values beside these.")
+        paragraphs.append("This view holds no figure of the source; whoever owns it can set true values beside these.")
     if facts.compared and not is_installed():
-        told.append("Errors by selectivity are told without charts: what draws them was not installed.")
-    return write_paragraphs(told) + f'<div class="figures">{"".join(figures)}</div>'
+        paragraphs.append("Errors by selectivity are told without charts: what draws them was not installed.")
+    return write_paragraphs(paragraphs) + f'<div class="figures">{"".join(figures)}</div>'
 
 
 def _draw_errors(facts: Facts) -> Iterator[str]:
     candidate = candidate_of(facts.manifest)
     for workload, lines in by_workload(facts.compared).items():
-        own = candidate if any(line["candidate"] == candidate for line in lines) else ""
+        release_candidate = candidate if any(line["candidate"] == candidate for line in lines) else ""
         bands = [name for name in ORDER if any(line["band"] == name for line in lines)]
-        told = [[line["candidate"], line["band"], f"{line['error']:.1%}"] for line in lines]
+        rows = [[line["candidate"], line["band"], f"{line['error']:.1%}"] for line in lines]
         caption = describe_errors(workload)
-        drawn = draw_image(partial(draw_errors, lines, bands, own), caption)
-        yield write_figure(drawn, caption, ["candidate", "rows", "median error"], told)
+        drawn = draw_image(partial(draw_errors, lines, bands, release_candidate), caption)
+        yield write_figure(drawn, caption, ["candidate", "rows", "median error"], rows)
 
 
-def _draw_frequencies(found: Frequencies, form: str) -> str:
-    what = " and ".join(found.columns)
-    has_truth = any(line["truth"] is not None for line in found.lines)
-    caption = f"People by {what}: {'the most frequent, ' if found.is_cut else ''}as the release tells them"
+def _draw_frequencies(frequencies: Frequencies, form: str) -> str:
+    what = " and ".join(frequencies.columns)
+    has_truth = any(line["truth"] is not None for line in frequencies.lines)
+    caption = f"People by {what}: {'the most frequent, ' if frequencies.is_cut else ''}as the release tells them"
     caption += _INTERVALS.get(form, " with 95 % intervals")
     caption += ", beside the source" if has_truth else ""
     heads = [what, "estimated", "low", "high", *(["in the source"] if has_truth else [])]
     lines = [[line[key] for key in ("name", "value", "low", "high", *(["truth"] if has_truth else []))]
-             for line in found.lines]  # fmt: skip
-    return write_figure(write_intervals(found.lines, ESTIMATED, TRUE), caption, heads, lines)
+             for line in frequencies.lines]  # fmt: skip
+    return write_figure(write_intervals(frequencies.lines, ESTIMATED, TRUE), caption, heads, lines)
 
 
 def _draw_sizes(sizes: Sizes) -> str:
@@ -127,23 +127,23 @@ def tell_attack(manifest: Manifest, attack: Attack) -> Iterator[str]:
 
 def _compare(best: Finding, column: str, attack: Attack) -> str:
     reached = _of_hundred(best.reached or 0.0)
-    told = {
+    sentence = {
         "composition": f"other releases of the same people leave {reached} with one possible {column}",
         "background knowledge": f"in the worst group, the best guess at {column} is right for {reached}",
     }.get(best.family, f"the best attack names {column} rightly for {reached}")
     if best.believed:
-        told = f"by its own confidence, the best attack names {column} rightly for {reached}"
-    told = told[0].upper() + told[1:]
+        sentence = f"by its own confidence, the best attack names {column} rightly for {reached}"
+    sentence = sentence[0].upper() + sentence[1:]
     if best.promised is None:
-        return f"{told}; no confidence was promised. Weigh it before the release is handed on."
+        return f"{sentence}; no confidence was promised. Weigh it before the release is handed on."
     promised = _of_hundred(best.promised)
     if (best.reached or 0.0) <= best.promised + CLEAR:
         further = "further" if (best.reached or 0.0) <= best.promised else "clearly further"
-        told = f"{told}; promised was no more than {promised}."
-        return told if best.believed else f"{told} {_deny(attack, further)}"
+        sentence = f"{sentence}; promised was no more than {promised}."
+        return sentence if best.believed else f"{sentence} {_deny(attack, further)}"
     return (
-        f"{told}; the promise speaks of {promised}. What goes beyond it ({best.family}: {best.attack}) is not covered"
-        " by the promise: weigh it before the release is handed on."
+        f"{sentence}; the promise speaks of {promised}. What goes beyond it ({best.family}: {best.attack}) is not"
+        " covered by the promise: weigh it before the release is handed on."
     )
 
 
@@ -155,10 +155,10 @@ def _deny(attack: Attack, further: str) -> str:
     ]  # fmt: skip
     if not beyond:
         return f"No attack tried here gets {further} than the promise."
-    named = ", ".join(dict.fromkeys(f"{one.attack} ({one.whom})" for one in beyond))
+    attacks = ", ".join(dict.fromkeys(f"{finding.attack} ({finding.whom})" for finding in beyond))
     return (
         f"From the release alone no attack tried here gets {further} than the promise over all people. Beyond it, for"
-        f" some of them or with more knowledge: {named}."
+        f" some of them or with more knowledge: {attacks}."
     )
 
 
@@ -220,16 +220,16 @@ class Page:
         return spoken(text, "command line" if self.facts.is_internal else "recipient")
 
     def _write_view(self) -> str:
-        kind, told = ("internal", _INTERNAL) if self.facts.is_internal else ("public", _PUBLIC)
-        return f'<p class="view {kind}">{told}</p>'
+        kind, text = ("internal", _INTERNAL) if self.facts.is_internal else ("public", _PUBLIC)
+        return f'<p class="view {kind}">{text}</p>'
 
     def _sections(self) -> Iterator[str]:
         facts = self.facts
         yield _section("In short", f'<div class="lead">{write_paragraphs(self.sentences)}</div>')
-        told = [[name, self._speak(facts.summary[name])] for name in _TOLD if name in facts.summary]
+        promise = [[name, self._speak(facts.summary[name])] for name in _TOLD if name in facts.summary]
         tables = (write_paragraphs([title]) + _wide(write_table(heads, rows), title) + write_paragraphs(closing)
                   for title, heads, rows, closing in facts.tables)  # fmt: skip
-        yield _section("What is promised", _wide(write_table([], told), "promise") + "".join(tables))
+        yield _section("What is promised", _wide(write_table([], promise), "promise") + "".join(tables))
         yield _section("Promise and attacks", _wide(facts.attack.html_body(), "attacks"))
         yield _section("What was verified", _wide(facts.verification.html_body(), "checks"))
         yield _section("Information loss", write_loss(facts))
@@ -243,18 +243,18 @@ class Page:
         if not facts.others:
             yield self._speak(_ALONE)
             return
-        found = [finding for finding in facts.attack.findings if finding.family == "composition"]
-        yield from (f"{one.attack}: {one.whom}." for one in found)
-        if not found:
+        findings = [finding for finding in facts.attack.findings if finding.family == "composition"]
+        yield from (f"{finding.attack}: {finding.whom}." for finding in findings)
+        if not findings:
             yield "The releases named beside this one could not be intersected with it; the notes on attacks say why."
 
     def _write_versions(self) -> str:
         manifest = self.facts.manifest
         names = ("format", "method", "parameters", "engine", "sqlanon", "created")
         lines = [[name, words(plain(manifest[name]))] for name in names if name in manifest]
-        kept = ("rows", "bytes", "sha256")  # tables of a session have rows alone
-        files = [[name, *(one.get(part) for part in kept)] for name, one in manifest["files"].items()]
-        return f'<div class="hashes">{write_table([], lines)}{write_table(["file", *kept], files)}</div>'
+        figures = ("rows", "bytes", "sha256")  # tables of a session have rows alone
+        files = [[name, *(entry.get(part) for part in figures)] for name, entry in manifest["files"].items()]
+        return f'<div class="hashes">{write_table([], lines)}{write_table(["file", *figures], files)}</div>'
 
 
 def _section(title: str, body: str) -> str:

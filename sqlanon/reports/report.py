@@ -28,10 +28,10 @@ def make_page(
     Raises what verification, attacks and answers raise.
     """
     compared = [] if comparison is None else read_comparison(comparison)
-    found = attack if attack is None or isinstance(attack, Attack) else read_attack(attack)
-    if found is not None and others:
+    earlier_attack = attack if attack is None or isinstance(attack, Attack) else read_attack(attack)
+    if earlier_attack is not None and others:
         raise UsageError(f"{option('attack')} holds what was found with other releases; name them to attack instead")
-    return Page(gather(release, against, identifier, others, compared, found))
+    return Page(gather(release, against, identifier, others, compared, earlier_attack))
 
 
 def read_attack(path: str | os.PathLike[str]) -> Attack:

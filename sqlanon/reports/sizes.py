@@ -23,8 +23,8 @@ def count_sizes(release: Release) -> Sizes:
     """Return the sizes of groups; of boxes; for randomized rows of people who share all their quasi values."""
     what, table, columns = _grouping(release)
     values = {"columns": columns, "ranges": MOST_RANGES}
-    found = release.engine.rows(render_query("reports/class_sizes", values, {"published": release.tables[table]}))
-    return Sizes(what, tuple({"size": _range(row), "groups": int(row["group_count"])} for row in found))
+    rows = release.engine.rows(render_query("reports/class_sizes", values, {"published": release.tables[table]}))
+    return Sizes(what, tuple({"size": _range(row), "groups": int(row["group_count"])} for row in rows))
 
 
 def _grouping(release: Release) -> tuple[str, str, list[str]]:

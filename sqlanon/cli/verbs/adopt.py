@@ -74,17 +74,17 @@ def adopt(
 
     if (out is None) == (into is None):
         raise UsageError("say where the release goes: --out DIR, or --database FILE --into SCHEMA")
-    asked = adoption.Adoption(
+    request = adoption.Adoption(
         qit=qit, st=st, data=data, quasi=quasi, sensitive=sensitive, group=group, count=count, l=l, gamma=gamma,
         residue=residue, dropped_rows=dropped_rows, id=id, rows_per_person=rows_per_person,
     )  # fmt: skip
     engine = session.open(write=into is not None)
     if session.sql:
-        outputs, _ = adoption.statements(asked, engine)
+        outputs, _ = adoption.statements(request, engine)
         sys.stdout.write("\n\n".join(f"-- {output.name}\n{output.sql};" for output in outputs) + "\n")
         return
     with display.progress():
-        release = adoption.adopt(asked, engine, out, into, overwrite, against)
+        release = adoption.adopt(request, engine, out, into, overwrite, against)
     where = str(out) if out is not None else f"schema {into} of {session.database or 'the database'}"
     display.show_publication(release.manifest, where, session.how.value)
     if against is None:

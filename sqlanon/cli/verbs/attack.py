@@ -47,14 +47,14 @@ def attack(
     opened.require_unchanged()
     more = [open_release(other, session.database, opened.engine) for other in others]
     with display.progress():
-        found = attack_release(opened, source, split_columns(id), more, list(background))
+        outcome = attack_release(opened, source, split_columns(id), more, list(background))
     if session.how is Format.json:
-        display.show_mapping(found.as_plain(), "json")
+        display.show_mapping(outcome.as_plain(), "json")
         return
     if session.how is Format.csv:
-        display.show_frame(found.df(), "csv")
+        display.show_frame(outcome.df(), "csv")
         return
-    sys.stdout.write(f"{found.headline}\n\n")
-    display.show_lines("", COLUMNS, found.shown_lines())
-    for note in found.notes:
+    sys.stdout.write(f"{outcome.headline}\n\n")
+    display.show_lines("", COLUMNS, outcome.shown_lines())
+    for note in outcome.notes:
         say(f"note: {note}")

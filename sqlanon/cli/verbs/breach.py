@@ -70,14 +70,14 @@ def breach(
     from sqlanon.sql.sources.queried_source import read_files
     from sqlanon.sql.sources.source_choice import choose_source
 
-    named = choose_source(base, query, session.engine.value, NO_BASE, option("base"))
-    question = BreachQuestion(named, tuple(view), secret, model.value, samples, seed)
+    chosen_source = choose_source(base, query, session.engine.value, NO_BASE, option("base"))
+    question = BreachQuestion(chosen_source, tuple(view), secret, model.value, samples, seed)
     check_limits(threshold, cover)
     if explained is not None and samples is not None:
         raise UsageError("--explain counts worlds and draws none; say it without --samples")
     if out is not None:
         check_file(out.absolute(), overwrite)
-        refuse_read(out, [*read_files(named), session.database])
+        refuse_read(out, [*read_files(chosen_source), session.database])
     engine = session.open(write=into is not None)
     if session.sql:
         sys.stdout.write(render_analysis(question, engine))
@@ -85,11 +85,11 @@ def breach(
     if explained is not None:
         _explain(question, engine, explained, session.how)
         return
-    found = _analyse(question, engine, into)
+    analysis = _analyse(question, engine, into)
     if out is not None:
-        found.write(out, overwrite)
-    _show(found, session.how)
-    found.require(threshold, cover)
+        analysis.write(out, overwrite)
+    _show(analysis, session.how)
+    analysis.require(threshold, cover)
 
 
 def _explain(question: "BreachQuestion", engine: "Engine", pair: tuple[str, str], how: Format) -> None:
@@ -108,15 +108,15 @@ def _analyse(question: "BreachQuestion", engine: "Engine", into: str | None) -> 
     if into is not None:
         check_table(engine, into)
     with display.progress():
-        found = analyse(question, engine)
+        analysis = analyse(question, engine)
     if into is not None:
-        found.store(into)
-    return found
+        analysis.store(into)
+    return analysis
 
 
-def _show(found: "Breach", how: Format) -> None:
+def _show(analysis: "Breach", how: Format) -> None:
     from sqlanon.cli.breach_display import show_breach
 
-    show_breach(found, how.value)
-    for note in found.notes:
+    show_breach(analysis, how.value)
+    for note in analysis.notes:
         say(note)

@@ -44,12 +44,12 @@ class RequiredOptions:
         """Return them as limits."""
         from sqlanon.risks.limits import Limits
 
-        given = {
+        values = {
             field.name: getattr(self, field.name)
             for field in fields(self)
             if field.name not in ("failing", "overwrite")
         }
-        return Limits(**given | {"recursive": _pair(self.recursive)})
+        return Limits(**values | {"recursive": _pair(self.recursive)})
 
     def target(self, read: Iterable[object]) -> Path | None:
         """Return the file of failing rows; raise UsageError where it cannot be, or nothing can fail."""
@@ -95,17 +95,17 @@ def check(
 
     if session.sql:
         raise UsageError("check has no --sql; its statements depend on what it finds")
-    named = choose_source(source, query, session.engine.value, NO_SOURCE)
+    chosen_source = choose_source(source, query, session.engine.value, NO_SOURCE)
     question = CheckQuestion(
-        source=named, quasi=tuple(quasi), sensitive=tuple(sensitive), identifier=tuple(id), limits=required.limits(),
-        population=population, sampled=sampled,
+        source=chosen_source, quasi=tuple(quasi), sensitive=tuple(sensitive), identifier=tuple(id),
+        limits=required.limits(), population=population, sampled=sampled,
     )  # fmt: skip
-    target = required.target((*read_files(named), population))
+    target = required.target((*read_files(chosen_source), population))
     with display.progress():
-        found = assessment.check(question, session.open(), target)
-    _show(found, session)
-    if not found.holds:
-        say(f"required and not reached: {', '.join(_named(one.name, one.column) for one in found.failed)}")
+        answer = assessment.check(question, session.open(), target)
+    _show(answer, session)
+    if not answer.holds:
+        say(f"required and not reached: {', '.join(_named(measure.name, measure.column) for measure in answer.failed)}")
         raise typer.Exit(3)
 
 
@@ -123,24 +123,24 @@ def _named(name: str, column: str) -> str:
     return f"{name} of {column}" if column else name
 
 
-def _show(found: "Check", session: SessionOptions) -> None:
+def _show(answer: "Check", session: SessionOptions) -> None:
     """Print tables for people, one object for programs; as CSV the measures, or the columns where there are none."""
     from sqlanon.cli import display
 
     how = session.how
     if how is Format.json:
-        display.show_mapping(replace(found, command=session.complete(found.command)).as_plain(), "json")
+        display.show_mapping(replace(answer, command=session.complete(answer.command)).as_plain(), "json")
         return
     if how is Format.csv:
         import pandas as pd
 
-        display.show_frame(found.df() if found.measures else pd.DataFrame(found.columns), "csv")
+        display.show_frame(answer.df() if answer.measures else pd.DataFrame(answer.columns), "csv")
         return
-    for number, (title, heads, lines) in enumerate(found.tables()):
+    for number, (title, heads, lines) in enumerate(answer.tables()):
         if number:
             sys.stdout.write("\n")
         display.show_lines(title, heads, lines)
-    for note in found.notes:
+    for note in answer.notes:
         say(f"note: {note}")
-    if found.command:
-        say(f"suggested, for you to weigh{session.dsn_reminder}:\n{session.complete(found.command)}")
+    if answer.command:
+        say(f"suggested, for you to weigh{session.dsn_reminder}:\n{session.complete(answer.command)}")

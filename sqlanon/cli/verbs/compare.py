@@ -43,8 +43,8 @@ class CandidateOptions:
     def given(self) -> dict[str, Any]:
         """Return them as a question reads them."""
         whole = re.fullmatch(r"-?\d+", self.queries)
-        read = {"queries": int(self.queries) if whole else Path(self.queries), "target_error": self.error}
-        return vars(self) | read
+        values = {"queries": int(self.queries) if whole else Path(self.queries), "target_error": self.error}
+        return vars(self) | values
 
     @property
     def error(self) -> float | None:
@@ -88,29 +88,29 @@ def compare(
 
     if session.sql:
         raise UsageError("compare has no --sql; its statements depend on what it draws")
-    named = choose_source(source, query, session.engine.value, NO_SOURCE)
-    question = read_question(named, quasi, sensitive, id, **candidates.given())
+    chosen_source = choose_source(source, query, session.engine.value, NO_SOURCE)
+    question = read_question(chosen_source, quasi, sensitive, id, **candidates.given())
     target = None if out is None else check_folder(out, overwrite, question.read)
     with display.progress():
-        found = compare_methods(question, session.open())
+        comparison = compare_methods(question, session.open())
     if target is not None:
-        write_comparison(found, target)
+        write_comparison(comparison, target)
         say(f"written: {out}; it holds true answers, so keep it as the source")
-    _show(found, session)
-    if not found.holds:
+    _show(comparison, session)
+    if not comparison.holds:
         raise typer.Exit(3)
 
 
-def _show(found: "Comparison", session: SessionOptions) -> None:
+def _show(comparison: "Comparison", session: SessionOptions) -> None:
     """Print the table, what it comes to, and what to know."""
     from sqlanon.cli import display
 
     if session.how is Format.table:
-        display.show_lines("", *found.shown(), spare=SPARE)
-        sys.stdout.write("\n{}\n".format(found.summary.replace(". ", ".\n")))
+        display.show_lines("", *comparison.shown(), spare=SPARE)
+        sys.stdout.write("\n{}\n".format(comparison.summary.replace(". ", ".\n")))
     else:
-        display.show_frame(found.df(), "csv" if session.how is Format.csv else "json")
-    for note in found.notes:
+        display.show_frame(comparison.df(), "csv" if session.how is Format.csv else "json")
+    for note in comparison.notes:
         say(f"note: {note}")
-    if found.command:
-        say(f"the strongest promise within the error, to type:\n{session.complete(found.command)}")
+    if comparison.command:
+        say(f"the strongest promise within the error, to type:\n{session.complete(comparison.command)}")

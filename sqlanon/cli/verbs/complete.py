@@ -42,17 +42,17 @@ def complete(
     check_directory(out, overwrite, opened.directory)
     opened.require_unchanged()
     with display.progress():
-        found = opened.complete(tables, seed, sensitive)
-        files = found.write(out, overwrite)
+        completion = opened.complete(tables, seed, sensitive)
+        files = completion.write(out, overwrite)
     rows = int(opened.manifest["rows"])
     if session.how is Format.table:
         sys.stdout.write(f"{len(files)} completed tables of {rows:,} rows in {visible(str(out))}\n")
-        if (share := found.own_value_share) is not None:
+        if (share := completion.own_value_share) is not None:
             sys.stdout.write(f"up to about {share:.0%} of a table's rows hold their person's own value\n")
-        say(f"the same tables again: --seed {found.seed}")
+        say(f"the same tables again: --seed {completion.seed}")
         return
     from pandas import DataFrame
 
-    listed = DataFrame({"file": [file.name for file in files], "rows": rows, "seed": found.seed})
-    listed["own_value_share"] = found.own_value_share
+    listed = DataFrame({"file": [file.name for file in files], "rows": rows, "seed": completion.seed})
+    listed["own_value_share"] = completion.own_value_share
     display.show_frame(listed, "json" if session.how is Format.json else "csv")

@@ -39,10 +39,10 @@ def subject(path: Path) -> str:
     return next(line for line in lines if line)
 
 
-def _unknown(topic: str, known: list[str]) -> str:
-    near = find_near(topic, known, most=1)
+def _unknown(topic: str, names: list[str]) -> str:
+    near = find_near(topic, names, most=1)
     nearest = f"; the nearest is {near[0]!r}" if near else ""
-    return f"there is no guide {topic!r}{nearest}; the guides are {', '.join(known)}"
+    return f"there is no guide {topic!r}{nearest}; the guides are {', '.join(names)}"
 
 
 def _show(text: str) -> None:

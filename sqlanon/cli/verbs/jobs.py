@@ -66,7 +66,7 @@ def run(
 @contextmanager
 def _told_in_lines(lines: "JobLog") -> Iterator[Callable[[str], None]]:
     """Tell notes, warnings and what ends the run as lines of JSON too; yield what tells a note."""
-    shown = warnings.showwarning
+    original = warnings.showwarning
     warnings.showwarning = lambda message, *_, **__: lines.write("warning", message=str(message))
     try:
         yield lambda message: lines.write("note", message=message)
@@ -74,4 +74,4 @@ def _told_in_lines(lines: "JobLog") -> Iterator[Callable[[str], None]]:
         lines.write("error", message=str(error))
         raise typer.Exit(error.exit_code) from None
     finally:
-        warnings.showwarning = shown
+        warnings.showwarning = original

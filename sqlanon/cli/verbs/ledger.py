@@ -60,14 +60,14 @@ def ledger(
         return
     if key_file is not None or releases is not None or database is not None:
         raise UsageError("--key-file, --releases and --database are for --check")
-    found = read_ledger(named, open_engine(engine, None, False, master, dsn))
+    summary = read_ledger(named, open_engine(engine, None, False, master, dsn))
     if how is Format.json:
-        display.show_mapping(found.as_plain(), "json")
+        display.show_mapping(summary.as_plain(), "json")
         return
     if how is Format.csv:
-        display.show_frame(found.df(), "csv")
+        display.show_frame(summary.df(), "csv")
         return
-    told = {name: value for name, value in found.as_plain().items() if name != "history"}
-    display.show_mapping(told, "table")
+    figures = {name: value for name, value in summary.as_plain().items() if name != "history"}
+    display.show_mapping(figures, "table")
     sys.stdout.write("\n")
-    display.show_frame(found.df(), "table")
+    display.show_frame(summary.df(), "table")

@@ -45,10 +45,10 @@ def macros(
     if convert:
         store_macros.convert(Path(database))
     engine = open_duckdb(database, write=True)
-    told = store_macros.describe(store_macros.drop(engine) if drop else store_macros.store(engine, overwrite))
-    display.show_frame(told, how.value)
+    frame = store_macros.describe(store_macros.drop(engine) if drop else store_macros.store(engine, overwrite))
+    display.show_frame(frame, how.value)
     if drop:
-        say(f"dropped {len(told)} macros from {database}")
+        say(f"dropped {len(frame)} macros from {database}")
     else:
         _say_next(database, store_macros.unreadable_version(engine))
 

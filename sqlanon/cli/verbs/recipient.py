@@ -60,11 +60,11 @@ def verify(
     from sqlanon.sql.sources.source_choice import choose_source
 
     source = choose_source(against, query, session.engine.value, named="--against")
-    read = [str(file) for file in read_files(source)]
-    opened = session.open_release(release, *read, voters, since, *background)
+    files = [str(file) for file in read_files(source)]
+    opened = session.open_release(release, *files, voters, since, *background)
     if out is not None or overwrite:
         earlier = None if since is None else Path(since)
-        _check_file(out, overwrite, [opened.directory, earlier], voters, [*read, *background])
+        _check_file(out, overwrite, [opened.directory, earlier], voters, [*files, *background])
     if session.sql:
         sys.stdout.write(opened.verification_sql(source, voters, background, r, since))
         return
@@ -89,7 +89,7 @@ def _check_file(
     overwrite: bool,
     releases: Sequence[Path | None],
     voters: str | None,
-    read: Sequence[str | None],
+    inputs: Sequence[str | None],
 ) -> None:
     """Refuse a file for the voters that cannot be written, before anything is verified."""
     from sqlanon.publishing.kept_files import check_paths
@@ -98,7 +98,7 @@ def _check_file(
         raise UsageError("--overwrite replaces the file that --out names, and there is none")
     if voters is None:
         raise UsageError("--out saves what is found of the list that --voters names, and there is none")
-    check_paths([out], "--out", overwrite, releases, [voters, *read])
+    check_paths([out], "--out", overwrite, releases, [voters, *inputs])
 
 
 def _keep_voters(report: "Report", out: Path | None) -> None:
@@ -144,8 +144,8 @@ class HowOptions:
     def iteration(self) -> dict[str, object]:
         """Return what the iterative estimator is told."""
         kind = None if self.transition is None else self.transition.value
-        told = {"transition": kind, "tolerance": self.tolerance, "max_iterations": self.max_iterations}
-        return {name: value for name, value in told.items() if value is not None}
+        options = {"transition": kind, "tolerance": self.tolerance, "max_iterations": self.max_iterations}
+        return {name: value for name, value in options.items() if value is not None}
 
 
 @app.command(

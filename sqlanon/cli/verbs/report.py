@@ -71,9 +71,9 @@ def report(
         raise UsageError("--id is about the source's rows; say --against SOURCE")
     files = read_files(source)
     opened = session.open_release(release, *map(str, files), *(shown.others or []))
-    read = (*files, session.database, shown.attack)
+    inputs = (*files, session.database, shown.attack)
     others = [open_release(other, session.database, opened.engine) for other in shown.others or []]
-    check_beside(out, ENDINGS, option("out"), overwrite, [one.directory for one in (opened, *others)], read)
+    check_beside(out, ENDINGS, option("out"), overwrite, [each.directory for each in (opened, *others)], inputs)
     opened.require_unchanged()
     with display.progress():
         page = make_page(opened, source, split_columns(shown.id or []), others, shown.comparison, shown.attack)
@@ -89,8 +89,8 @@ def _tell(page: "Page", out: Path, session: SessionOptions) -> None:
     from sqlanon.cli import display
 
     view = "internal" if page.facts.is_internal else "public"
-    told = {"report": str(out), "view": view, "holds": page.holds, "in short": " ".join(page.sentences)}
-    display.show_mapping(told, session.how.value)
+    summary = {"report": str(out), "view": view, "holds": page.holds, "in short": " ".join(page.sentences)}
+    display.show_mapping(summary, session.how.value)
     if session.how is Format.table and page.facts.is_internal:
         say("it holds figures of the source, so keep it as the source; only you can read it")
     if page.facts.compared and not is_installed():

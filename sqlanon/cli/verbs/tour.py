@@ -34,8 +34,8 @@ def _tour(folder: Path) -> None:
     from sqlanon.publishing import demo as demonstration
 
     out = to_stdout()
-    found = demonstration.tour(folder)
-    manifest = found.release.manifest
+    example = demonstration.tour(folder)
+    manifest = example.release.manifest
     out.print("The publisher has a table of 4,000 invented patients and types")
     out.print(
         f"  sqlanon publish anatomy patients --database hospital.duckdb --quasi {','.join(demonstration.QUASI)} \\"
@@ -43,13 +43,13 @@ def _tour(folder: Path) -> None:
     out.print("      --sensitive disease --id ssn -l 4 --out release\n")
     out.print(f"Published: {manifest['rows']} rows in {manifest['groups']} groups. The first rows of qit and st:\n")
     for name in ("qit", "st"):
-        display.show_frame(found.release.table(name).limit(3).df(), "table")
+        display.show_frame(example.release.table(name).limit(3).df(), "table")
         out.print("")
     out.print("Anybody can check what was promised:  sqlanon verify release\n")
-    display.show_report(found.report, "table")
+    display.show_report(example.report, "table")
     out.print("\nThe recipient has the release alone and asks")
     out.print(f'  sqlanon estimate release "{demonstration.QUESTION}"')
     out.print("(the column truth was added here from the hospital's own table)\n")
-    display.show_frame(found.answer, "table")
-    inside = found.answer["truth"].between(found.answer["n_low"], found.answer["n_high"]).sum()
-    out.print(f"\nThe truth lies inside the 95 % interval in {inside} of {len(found.answer)} rows.")
+    display.show_frame(example.answer, "table")
+    inside = example.answer["truth"].between(example.answer["n_low"], example.answer["n_high"]).sum()
+    out.print(f"\nThe truth lies inside the 95 % interval in {inside} of {len(example.answer)} rows.")
