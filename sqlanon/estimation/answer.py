@@ -36,8 +36,10 @@ class Answer(pd.DataFrame):
                 f"an answer of {len(self):,} rows and {len(figures)} figures is no chart: ask for 1 to {MOST_DRAWN}"
                 " rows, for example with LIMIT"
             )
-        taken = {column for sides in figures.values() for column in sides} | {f"{name}_std_error" for name in figures}
-        keys = [column for column in self.columns if column not in taken]
+        side_columns = {column for sides in figures.values() for column in sides} | {
+            f"{name}_std_error" for name in figures
+        }
+        keys = [column for column in self.columns if column not in side_columns]
         by = f" by {', '.join(map(str, keys))}" if keys else ""
         return Picture({
             f"{name}{by}, as the release tells it": draw_intervals(self._lines(keys, sides), name)
@@ -47,14 +49,14 @@ class Answer(pd.DataFrame):
     def _figures(self) -> dict[str, tuple[str, ...]]:
         """Return the columns of value, low and high of every figure."""
         names = set(self.columns)
-        found: dict[str, tuple[str, ...]] = {}
+        figures: dict[str, tuple[str, ...]] = {}
         for column in self.columns:
             for value, low, high in _SIDES:
                 name = column.removesuffix(value)
                 sides = f"{name}{value}", f"{name}{low}", f"{name}{high}"
                 if column == sides[0] and set(sides) <= names:
-                    found[name] = sides
-        return found
+                    figures[name] = sides
+        return figures
 
     def _lines(self, keys: list[str], sides: tuple[str, ...]) -> list[dict[str, Any]]:
         rows = zip(*([*self[column]] for column in (*sides, *keys)), strict=True)
@@ -75,5 +77,5 @@ def as_answer(found: Answered) -> Answer:
 
 
 def _number(figure: object) -> float | None:
-    found = plain(figure)
-    return None if found is None or not math.isfinite(float(found)) else float(found)
+    number = plain(figure)
+    return None if number is None or not math.isfinite(float(number)) else float(number)

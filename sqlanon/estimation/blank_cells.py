@@ -22,10 +22,10 @@ def tell_blank_cells(answer: Answered, estimator: str) -> None:
         empty.setdefault(int(missing.sum()), []).append(name)
         if estimator in BIASED and (answer.tell_missing(f"{name}_std_error") & ~missing).any():
             bare.append(name)
-    told = [
+    messages = [
         OVER_NO_ROW.format(columns=", ".join(names), count=count, answers=answers)
         for count, names in empty.items()
         if count
     ]
-    told += [NO_ERROR_BAR.format(columns=", ".join(bare), estimator=estimator)] if bare else []
-    answer.messages = [*answer.messages, *told]
+    messages += [NO_ERROR_BAR.format(columns=", ".join(bare), estimator=estimator)] if bare else []
+    answer.messages = [*answer.messages, *messages]

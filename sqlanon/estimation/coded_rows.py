@@ -116,19 +116,19 @@ class CodedRows:
 
         Raises what the engine raises where a condition cannot be evaluated on some value.
         """
-        asked: dict[str, dict[Sql, int]] = {}
+        numbers: dict[str, dict[Sql, int]] = {}
         for query in queries:
             for column, condition in query:
-                asked.setdefault(column, {}).setdefault(condition, len(asked[column]))
+                numbers.setdefault(column, {}).setdefault(condition, len(numbers[column]))
         holds = {
-            column: tell_holding(self.space, self.domains[column], self.sizes[column], list(own))
-            for column, own in asked.items()
+            column: tell_holding(self.space, self.domains[column], self.sizes[column], list(conditions))
+            for column, conditions in numbers.items()
         }
-        masks = {column: np.full(self.sizes[column], np.iinfo(np.uint64).max) for column in asked}
+        masks = {column: np.full(self.sizes[column], np.iinfo(np.uint64).max) for column in numbers}
         for number, query in enumerate(queries):
             bit = np.uint64(1 << number)
             for column, condition in query:
-                masks[column][~holds[column][:, asked[column][condition]]] &= ~bit
+                masks[column][~holds[column][:, numbers[column][condition]]] &= ~bit
         return Masks(len(queries), masks)
 
     def close(self) -> None:
@@ -136,8 +136,8 @@ class CodedRows:
         self.space.forget([str(relation) for relation in self.domains.values()])
         self.domains, self.blocks, self._codes = {}, [], {}
 
-    def _render(self, template: str, given: Mapping[str, Sql], **values: object) -> str:
-        return self.space.render(f"{FOLDER}/{template}", given, **values)
+    def _render(self, template: str, relations: Mapping[str, Sql], **values: object) -> str:
+        return self.space.render(f"{FOLDER}/{template}", relations, **values)
 
 
 def tell_holding(space: Workspace, domain: Sql, size: int, conditions: Sequence[Sql]) -> BoolArray:

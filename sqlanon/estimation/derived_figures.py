@@ -54,8 +54,8 @@ class DerivedFigures:
         for number, derived in enumerate(self.statements.query.derived, start=len(self.estimates)):
             name = next(item.name for item in self.statements.query.items if item.aggregate == number)
             value = self._evaluate(derived.sql, figure, self._read_values(figure)[:, None])[:, 0]
-            one = self._spread(derived, figure, value, name)
-            columns |= {f"{field}_{number}": array for field, array in one.items()}
+            fields = self._spread(derived, figure, value, name)
+            columns |= {f"{field}_{number}": array for field, array in fields.items()}
         return columns
 
     def _read_values(self, figure: Figures) -> Array:
@@ -66,32 +66,35 @@ class DerivedFigures:
         """Return value, standard error and interval of one expression."""
         sql, numbers = self.statements.spread_of(derived)
         estimates = self._gather(numbers, figure)
-        found = {"value": value} | {field: np.full(len(value), np.nan) for field in ("std_error", "low", "high")}
-        known = estimates.tell_known() & np.isfinite(value)
-        chosen, lines = estimates.choose(known), {name: column[known] for name, column in figure.items()}
-        if not known.any():
-            return found
+        columns = {"value": value} | {field: np.full(len(value), np.nan) for field in ("std_error", "low", "high")}
+        usable = estimates.tell_known() & np.isfinite(value)
+        usable_estimates, lines = estimates.choose(usable), {name: column[usable] for name, column in figure.items()}
+        if not usable.any():
+            return columns
         try:
-            points = step_points(chosen)
-            slopes = measure_slopes(chosen, points, self._evaluate(sql, lines, points, numbers))
-            correlation = settle_correlation(chosen, slopes)
-            region = region_points(chosen, slopes, correlation)
+            points = step_points(usable_estimates)
+            slopes = measure_slopes(usable_estimates, points, self._evaluate(sql, lines, points, numbers))
+            correlation = settle_correlation(usable_estimates, slopes)
+            region = region_points(usable_estimates, slopes, correlation)
             figures = self._evaluate(sql, lines, region, numbers)
         except (AnswerError, ResourceError, TargetError):
             raise
         except SqlanonError:  # the expression fails at a point where it need not
-            figures, slopes = np.full((len(chosen.value), 1), np.nan), np.full(chosen.value.shape, np.nan)
-            correlation = chosen.correlation
+            figures, slopes = (
+                np.full((len(usable_estimates.value), 1), np.nan),
+                np.full(usable_estimates.value.shape, np.nan),
+            )
+            correlation = usable_estimates.correlation
         open_ends = ~np.isfinite(figures).all(axis=1)
-        own = value[known]
-        found["std_error"][known] = propagate(slopes, correlation)
-        found["low"][known] = np.where(open_ends, np.nan, np.fmin(figures.min(axis=1), own))
-        found["high"][known] = np.where(open_ends, np.nan, np.fmax(figures.max(axis=1), own))
+        usable_value = value[usable]
+        columns["std_error"][usable] = propagate(slopes, correlation)
+        columns["low"][usable] = np.where(open_ends, np.nan, np.fmin(figures.min(axis=1), usable_value))
+        columns["high"][usable] = np.where(open_ends, np.nan, np.fmax(figures.max(axis=1), usable_value))
         if open_ends.any():
             self.messages.append(_ENDLESS.format(int(open_ends.sum()), len(value), repr(name)))
-        if np.isnan(chosen.correlation).any():
+        if np.isnan(usable_estimates.correlation).any():
             self.messages.append(_BOUND.format(len(numbers), repr(name)))
-        return found
+        return columns
 
     def _gather(self, numbers: Sequence[int], figure: Figures) -> Estimates:
         """Return what the expression reads, answer by answer."""
@@ -101,11 +104,11 @@ class DerivedFigures:
         place = (figure["cell"], figure["set_number"])
         size = len(numbers)
         correlation = np.broadcast_to(np.eye(size), (len(place[0]), size, size)).copy()
-        for one in range(size):
-            for other in range(one):
-                known = self.correlations.get((numbers[other], numbers[one]))
-                correlation[:, one, other] = np.nan if known is None else known[place]
-                correlation[:, other, one] = correlation[:, one, other]
+        for row in range(size):
+            for other in range(row):
+                pair_correlation = self.correlations.get((numbers[other], numbers[row]))
+                correlation[:, row, other] = np.nan if pair_correlation is None else pair_correlation[place]
+                correlation[:, other, row] = correlation[:, row, other]
         # an exact figure has no error that could go with another's
         exact = arrays["std_error"] == 0
         either = exact[:, :, None] | exact[:, None, :]

@@ -19,9 +19,9 @@ def make_ahead(things: Iterable[T]) -> Iterator[T]:
         return next(one_by_one, [])
 
     with ThreadPoolExecutor(1, "sqlanon makes ahead") as maker:
-        made = maker.submit(make)
-        while some := made.result():
-            made = maker.submit(make)
+        future = maker.submit(make)
+        while some := future.result():
+            future = maker.submit(make)
             yield from some
 
 

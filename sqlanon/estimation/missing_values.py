@@ -36,56 +36,64 @@ class MissingValues:
 
         domain: internal column → the relation of its published values. settled: constants that are told otherwise.
         """
-        told = self.space.told
-        if len(told) > MOST_REMEMBERED_CONSTANTS:
-            told.clear()
-        told |= {comparison: "" for comparison in comparisons if comparison.constant in settled}
-        for some in _chunk([comparison for comparison in comparisons if comparison not in told]):
-            told |= self._look(some, domain)
-        said = [told[comparison] for comparison in comparisons if told[comparison]]
-        more = len(said) - MOST_TOLD
-        return said if more <= 0 else [*said[:MOST_TOLD], f"no such values in the release: {more:,} more constants"]
+        memory = self.space.told
+        if len(memory) > MOST_REMEMBERED_CONSTANTS:
+            memory.clear()
+        memory |= {comparison: "" for comparison in comparisons if comparison.constant in settled}
+        for some in _chunk([comparison for comparison in comparisons if comparison not in memory]):
+            memory |= self._look(some, domain)
+        sentences = [memory[comparison] for comparison in comparisons if memory[comparison]]
+        more = len(sentences) - MOST_TOLD
+        return (
+            sentences
+            if more <= 0
+            else [*sentences[:MOST_TOLD], f"no such values in the release: {more:,} more constants"]
+        )
 
     def _look(self, comparisons: Sequence[Comparison], domain: Callable[[str], Sql]) -> dict[Comparison, str]:
         """Return what is to be told of the constants of one expression, nothing where a row equals it."""
-        told = dict.fromkeys(comparisons, "")
+        sentences = dict.fromkeys(comparisons, "")
         try:
-            (found,) = self.space.engine.rows(self._render_occurrence(comparisons, domain))
+            (occurrence,) = self.space.engine.rows(self._render_occurrence(comparisons, domain))
             missing = [
-                comparison for number, comparison in enumerate(comparisons, start=1) if found[f"found_{number}"] != 1
+                comparison
+                for number, comparison in enumerate(comparisons, start=1)
+                if occurrence[f"found_{number}"] != 1
             ]
-            for number, one in enumerate(missing):
-                asked = f"{one.named} = {_cut(_write(one.constant))}"
-                meant = self._suggest(one, domain) if number < MOST_TOLD else ""
-                told[one] = f"no such value in the release: {asked}{meant}"
+            for number, comparison in enumerate(missing):
+                equation = f"{comparison.named} = {_cut(_write(comparison.constant))}"
+                suggestion = self._suggest(comparison, domain) if number < MOST_TOLD else ""
+                sentences[comparison] = f"no such value in the release: {equation}{suggestion}"
         except (ResourceError, TargetError):
             raise
         except SqlanonError:  # the query was answered: what fails outside its CASE or OR tells nothing
             return dict.fromkeys(comparisons, "")
-        return told
+        return sentences
 
-    def _suggest(self, one: Comparison, domain: Callable[[str], Sql]) -> str:
+    def _suggest(self, comparison: Comparison, domain: Callable[[str], Sql]) -> str:
         """Return what might be meant, of published values only."""
-        kind = self.space.read_type(one.side, domain(one.column))
+        kind = self.space.read_type(comparison.side, domain(comparison.column))
         if not kind.startswith(_TEXTS):
-            (row,) = self.space.engine.rows(self._render("published_range", domain, one))
+            (row,) = self.space.engine.rows(self._render("published_range", domain, comparison))
             return f"; its values lie between {row['least']} and {row['largest']}" if row["least"] is not None else ""
-        asked = _unquote(one.constant)
-        rendered = self._render("published_text", domain, one, length=len(asked), most=MOST_COMPARED)
-        known = [str(row["text"]) for row in self.space.engine.rows(rendered)]
-        near = find_near(asked, known)
+        constant = _unquote(comparison.constant)
+        rendered = self._render("published_text", domain, comparison, length=len(constant), most=MOST_COMPARED)
+        published = [str(row["text"]) for row in self.space.engine.rows(rendered)]
+        near = find_near(constant, published)
         if near:
             return f"; did you mean {' or '.join(_cut(repr(text)) for text in near)}?"
-        named = ", ".join(_cut(repr(text)) for text in sorted(known))
-        return f"; its values are {named}" if 0 < len(known) <= MOST_NAMED else ""
+        values = ", ".join(_cut(repr(text)) for text in sorted(published))
+        return f"; its values are {values}" if 0 < len(published) <= MOST_NAMED else ""
 
     def _render_occurrence(self, comparisons: Sequence[Comparison], domain: Callable[[str], Sql]) -> str:
         return self._render(
             "occurrence", domain, comparisons[0], constants=[comparison.constant for comparison in comparisons]
         )
 
-    def _render(self, template: str, domain: Callable[[str], Sql], one: Comparison, **values: object) -> str:
-        return self.space.render(f"{FOLDER}/{template}", {"compared": domain(one.column)}, side=one.side, **values)
+    def _render(self, template: str, domain: Callable[[str], Sql], comparison: Comparison, **values: object) -> str:
+        return self.space.render(
+            f"{FOLDER}/{template}", {"compared": domain(comparison.column)}, side=comparison.side, **values
+        )
 
 
 def _chunk(comparisons: Sequence[Comparison]) -> Iterator[list[Comparison]]:
@@ -93,8 +101,8 @@ def _chunk(comparisons: Sequence[Comparison]) -> Iterator[list[Comparison]]:
     by_side: dict[tuple[str, Sql], list[Comparison]] = {}
     for comparison in comparisons:
         by_side.setdefault((comparison.column, comparison.side), []).append(comparison)
-    for own in by_side.values():
-        yield from (own[start : start + CHUNK] for start in range(0, len(own), CHUNK))
+    for same_side in by_side.values():
+        yield from (same_side[start : start + CHUNK] for start in range(0, len(same_side), CHUNK))
 
 
 def _write(constant: Sql) -> str:

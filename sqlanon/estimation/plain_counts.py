@@ -54,7 +54,7 @@ def answer_in_chunks(
     queries: Iterable[tuple[int, PlainCount]], answer: Callable[[Sequence[PlainCount]], list[Answered]], size: int
 ) -> dict[int, Answered]:
     """Return the answers by the queries' places; where something fails on this data, those queries' are missing."""
-    found = dict[int, Answered]()
+    answers_by_place = dict[int, Answered]()
     for chunk in cut(queries, size):
         try:
             answers = answer([query for _, query in chunk])
@@ -62,5 +62,5 @@ def answer_in_chunks(
             raise
         except SqlanonError:  # each is asked alone, and says what is wrong with it
             continue
-        found |= zip([place for place, _ in chunk], answers, strict=True)
-    return found
+        answers_by_place |= zip([place for place, _ in chunk], answers, strict=True)
+    return answers_by_place

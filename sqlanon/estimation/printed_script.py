@@ -29,20 +29,20 @@ def write_script(space: Workspace, statements: Sequence[tuple[str, str]], told: 
     statements: names and texts, in order; one reads another as the workspace's relation of that name. told: what the
     script ends in.
     """
-    made: set[str] = set()
+    tables: set[str] = set()
     parts = [f"-- as it is, for the shell of {space.engine.dialect}: {told}"]
     reads = re.compile(f'"{re.escape(space.prefix)}(?:[^"]|"")*"')
     for number, (name, sql) in enumerate(statements):
         relation = str(relation_name(space.prefix, name))
-        if name == LOOKED_UP or relation in made:
+        if name == LOOKED_UP or relation in tables:
             continue
-        if set(reads.findall(sql)) - made:
+        if set(reads.findall(sql)) - tables:
             parts.append("\n".join([f"-- {name}", FILLED, *(f"-- {line}" for line in sql.splitlines())]))
             continue
         is_read = any(relation in later for _, later in statements[number + 1 :])
         statement = Statement(name, _SOUND.format(query=sql) if name == SOUNDNESS else sql, "query")
         if is_read:
             statement = Statement(name, sql, "table", relation)
-            made.add(relation)
+            tables.add(relation)
         parts.append(f"-- {name}\n{space.engine.text(statement)};")
     return "\n\n".join(parts) + "\n"

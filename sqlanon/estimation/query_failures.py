@@ -98,8 +98,10 @@ def explain_failure(
     if wrong is not None:
         return QueryError(f"{_publish_names(wrong, names)} cannot be evaluated on any data: a constant does not fit")
     # an engine's own text may quote a value
-    told = next((f" ({said})" for kind, said in _CAUSES.items() if isinstance(error, DataError) and kind in text), "")
-    return DataError(f"the query cannot be evaluated on every row{told}; cast to a wider type, or filter")
+    cause = next(
+        (f" ({words})" for kind, words in _CAUSES.items() if isinstance(error, DataError) and kind in text), ""
+    )
+    return DataError(f"the query cannot be evaluated on every row{cause}; cast to a wider type, or filter")
 
 
 def _say_plainly(text: str) -> str:

@@ -89,35 +89,35 @@ class QueryRun(QueryStatements):
             relation = self.keep("asked", self.render_asked())
             columns = ["code", "case_number", "set_number"]
             columns += [f"{name}_{number}" for number in numbers for name in ("weight", "endless")]
-            found = self.space.engine.arrays(
+            values = self.space.engine.arrays(
                 f"select {', '.join(columns)} from {relation} order by code asc nulls last"
             )
         else:
-            found = self.space.read_once(self.render_asked())
-        code, case, value_set = (found[name].astype(np.int64) for name in ("code", "case_number", "set_number"))
+            values = self.space.read_once(self.render_asked())
+        code, case, value_set = (values[name].astype(np.int64) for name in ("code", "case_number", "set_number"))
         # Without sensitive keys there is one set, though no value may belong to it.
         sets = int(value_set.max(initial=-1)) + 1 if self.sensitive_keys else 1
         self.selected_count = len(code)
-        require_finite_weights(found, len(self.weights))
+        require_finite_weights(values, len(self.weights))
         weights: dict[str, Array] = {
-            piece.sql: found[f"weight_{n}"].astype(float) for n, piece in enumerate(self.weights, start=1)
+            piece.sql: values[f"weight_{n}"].astype(float) for n, piece in enumerate(self.weights, start=1)
         }
         return SelectedValues(code, case, value_set, sets), weights
 
     def vectorize(self, aggregate: Aggregate, weights: Mapping[str, Array]) -> tuple[LinearAggregate, BoolArray]:
         """Say one aggregate in arrays over the selected values that it counts, and tell which these are."""
-        chosen = np.ones(self.selected_count, dtype=bool)
+        selection = np.ones(self.selected_count, dtype=bool)
         if aggregate.chosen is not None:
-            chosen = weights[weigh_choice(aggregate.chosen).sql] == 1
+            selection = weights[weigh_choice(aggregate.chosen).sql] == 1
         piece = aggregate.argument
         # COUNT of an argument is the sum of its 1 and NULL
         function = "sum" if aggregate.function == "count" and piece is not None else aggregate.function
         if piece is not None and piece.sql in weights:
             # NaN is NULL: it adds nothing to a sum, and is none of the rows that AVG divides by.
-            weight = weights[piece.sql][chosen]
-            return LinearAggregate(function, None, np.nan_to_num(weight), (~np.isnan(weight)).astype(float)), chosen
-        ones = np.ones(int(chosen.sum()))
-        return LinearAggregate(function, self.number_measure(piece), ones, ones), chosen
+            weight = weights[piece.sql][selection]
+            return LinearAggregate(function, None, np.nan_to_num(weight), (~np.isnan(weight)).astype(float)), selection
+        ones = np.ones(int(selection.sum()))
+        return LinearAggregate(function, self.number_measure(piece), ones, ones), selection
 
     def number_measure(self, piece: Piece | None) -> int | None:
         """Return the number of what is measured on rows, None for nothing."""

@@ -87,7 +87,7 @@ class QueryStatements:
 
     def render_answer(self) -> str:
         """Write the query that puts keys, order and names to the figures."""
-        given = self._keyed()
+        relations = self._keyed()
         items: list[tuple[Sql, str]] = []
         for item in self.query.items:
             if item.aggregate is None:
@@ -97,35 +97,39 @@ class QueryStatements:
         order = [Sql(f"{term.sql or f'value_{term.aggregate}'} {term.direction}") for term in self.query.order]
         limit = [] if self.query.limit is None else [self.query.limit]
         keys = self._key_columns()
-        shown: dict[str, Any] = {"items": items, "having": list(self.query.having), "order": order, "limit": limit}
-        return self.space.render("estimation/query_statements/answer", given, keys=keys, **shown)
+        parts: dict[str, Any] = {"items": items, "having": list(self.query.having), "order": order, "limit": limit}
+        return self.space.render("estimation/query_statements/answer", relations, keys=keys, **parts)
 
     def render_points(self, expression: Sql) -> str:
         """Write the query for an expression over aggregates at points."""
-        given = self._keyed()
+        relations = self._keyed()
         keys = self._key_columns()
-        return self.space.render("estimation/derived_figures/point_value", given, keys=keys, expression=expression)
+        return self.space.render("estimation/derived_figures/point_value", relations, keys=keys, expression=expression)
 
     def closing_statements(self) -> list[tuple[str, str]]:
         """Return the statements behind the estimates: expressions over them, the answer, the search for constants.
 
         `point`, as `figure`, is filled from Python.
         """
-        expressions = dict.fromkeys(sql for one in self.query.derived for sql in (one.sql, self.spread_of(one)[0]))
+        expressions = dict.fromkeys(
+            sql for figure in self.query.derived for sql in (figure.sql, self.spread_of(figure)[0])
+        )
         listed = [("point_value", self.render_points(sql)) for sql in expressions]
         listed += [("answer", self.render_answer())] if self.query.grouped else []
         return listed + list(MissingValues(self.space).statements(self.comparisons(), self.domain))
 
     def _keyed(self) -> dict[str, Sql]:
         """Return the relations with those of the keys of cells and sets."""
-        render, given = self.space.render, dict(self.relations)
+        render, relations = self.space.render, dict(self.relations)
         quasi, sensitive = [key.sql for key in self.quasi_keys], [key.sql for key in self.sensitive_keys]
-        given["cell_key"], given["set_key"] = Sql("(select 0 as cell)"), Sql("(select 0 as set_number)")
+        relations["cell_key"], relations["set_key"] = Sql("(select 0 as cell)"), Sql("(select 0 as set_number)")
         if quasi:
-            given["cell_key"] = inline(render("estimation/query_statements/cell_key", given, quasi_keys=quasi))
+            relations["cell_key"] = inline(render("estimation/query_statements/cell_key", relations, quasi_keys=quasi))
         if sensitive:
-            given["set_key"] = inline(render("estimation/query_statements/set_key", given, sensitive_keys=sensitive))
-        return given
+            relations["set_key"] = inline(
+                render("estimation/query_statements/set_key", relations, sensitive_keys=sensitive)
+            )
+        return relations
 
     def _key_columns(self) -> list[Sql]:
         columns = []

@@ -57,11 +57,13 @@ class SeveralSession:
                 places.setdefault(self._column(sql), []).append(place)
             except QueryError:
                 continue  # asked alone, it says why
-        found: dict[int, Answered] = {}
-        for column, own in places.items():
-            answers = self._of(column).answer_many([queries[place] for place in own], estimator)
-            found |= {own[number]: self._told(column, answer) for number, answer in answers.items()}
-        return found
+        answers_by_place: dict[int, Answered] = {}
+        for column, column_places in places.items():
+            answers = self._of(column).answer_many([queries[place] for place in column_places], estimator)
+            answers_by_place |= {
+                column_places[number]: self._told(column, answer) for number, answer in answers.items()
+            }
+        return answers_by_place
 
     def statements(self, sql: str, estimator: str | None = None) -> list[tuple[str, str]]:
         """Return the names and texts of the statements that `answer` runs, in order; run nothing."""

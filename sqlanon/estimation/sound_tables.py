@@ -27,9 +27,9 @@ def load_readable(load: Callable[[], None], kind: str) -> None:
         raise
     except SqlanonError as error:
         # Another error's text may quote a value of the release.
-        told = str(error) if isinstance(error, UsageError | DataError) else type(error).__name__
+        cause = str(error) if isinstance(error, UsageError | DataError) else type(error).__name__
         raise ReleaseError(
-            f"the release's tables cannot be read as {kind} ({told}); sqlanon verify says more"
+            f"the release's tables cannot be read as {kind} ({cause}); sqlanon verify says more"
         ) from None
 
 

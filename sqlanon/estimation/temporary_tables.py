@@ -39,8 +39,10 @@ class Workspace:
     def render(self, template: str, given: Mapping[str, Sql], **values: object) -> str:
         """Render one template; the release's own parameters are added where its header declares them."""
         step = Step(template, "query")
-        own = {name: value for name, value in self._values.items() if name in template_header(step.template).parameters}
-        (built,) = build((step,), {**own, **values}, "", given)
+        parameters = {
+            name: value for name, value in self._values.items() if name in template_header(step.template).parameters
+        }
+        (built,) = build((step,), {**parameters, **values}, "", given)
         (statement,) = statements_of(built)
         return statement.sql
 

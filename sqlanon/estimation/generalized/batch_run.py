@@ -58,36 +58,36 @@ class BoxBatch:
         by_column: dict[int, list[list[Sql]]] = {}
         for number, query in enumerate(queries):
             for column, condition in query.quasi:
-                own = by_column.setdefault(_place(column), [[] for _ in queries])
-                own[number].append(condition)
+                column_conditions = by_column.setdefault(_place(column), [[] for _ in queries])
+                column_conditions[number].append(condition)
         for place, conditions in by_column.items():
-            held = self._hold(place, conditions)
+            verdict = self._hold(place, conditions)
             cells = self.cells[place]
-            share *= held.share[cells]
-            certain *= held.certain[cells]
-            possible *= held.possible[cells]
-        low, high = ((rows * one).sum(axis=0) for one in (certain, possible))
+            share *= verdict.share[cells]
+            certain *= verdict.certain[cells]
+            possible *= verdict.possible[cells]
+        low, high = ((rows * chance).sum(axis=0) for chance in (certain, possible))
         value = np.clip((rows * share).sum(axis=0), low, high)
-        figures = [np.round(one, DIGITS) for one in (value, low, high)]
+        figures = [np.round(array, DIGITS) for array in (value, low, high)]
         return [self._frame(query, *(float(figure[n]) for figure in figures)) for n, query in enumerate(queries)]
 
     def _select(self, queries: Sequence[PlainCount]) -> BoolArray:
         """Tell which sensitive values each query asks for, V x Q."""
-        conditions = list(dict.fromkeys(one for query in queries for one in query.sensitive))
+        conditions = list(dict.fromkeys(condition for query in queries for condition in query.sensitive))
         values = self.weights.shape[1]
         holds = tell_holding(self.loaded, self.loaded.relations["value"], values, conditions)
-        asked = np.ones((values, len(queries)), dtype=bool)
+        selection = np.ones((values, len(queries)), dtype=bool)
         for number, query in enumerate(queries):
             for condition in query.sensitive:
-                asked[:, number] &= holds[:, conditions.index(condition)]
-        return asked
+                selection[:, number] &= holds[:, conditions.index(condition)]
+        return selection
 
     # -- one column ----------------------------------------------------------------------------
 
     def _hold(self, place: int, conditions: Sequence[Sequence[Sql]]) -> Held:
         """Return what each query's conditions on one column say of its cells; none says nothing."""
-        different = list(dict.fromkeys(one for condition in conditions for one in condition))
-        constants = list(dict.fromkeys(constant for one in different for constant in list_constants(one)))
+        different = list(dict.fromkeys(term for condition in conditions for term in condition))
+        constants = list(dict.fromkeys(constant for term in different for constant in list_constants(term)))
         ranged = self.loaded.attributes[place - 1].shape == "bounds"
         candidate = inline(self.loaded.render_candidates(place, constants))
         placed = ["first_place", "last_place"] if ranged else []
@@ -101,13 +101,13 @@ class BoxBatch:
             holds = tell_holding(self.loaded, relation, len(pieces), different)
         finally:
             self.loaded.forget([str(relation)])
-        asked = np.ones((len(pieces), len(conditions)), dtype=bool)
-        for number, own in enumerate(conditions):
-            for one in own:
-                asked[:, number] &= holds[:, different.index(one)]
-        return self._hold_ranges(place, pieces, asked) if ranged else self._hold_values(place, pieces, asked)
+        selection = np.ones((len(pieces), len(conditions)), dtype=bool)
+        for number, terms in enumerate(conditions):
+            for term in terms:
+                selection[:, number] &= holds[:, different.index(term)]
+        return self._hold_ranges(place, pieces, selection) if ranged else self._hold_values(place, pieces, selection)
 
-    def _hold_ranges(self, place: int, pieces: pd.DataFrame, asked: BoolArray) -> Held:
+    def _hold_ranges(self, place: int, pieces: pd.DataFrame, selection: BoolArray) -> Held:
         """Sum the points (or lengths) of the pieces between the ends of each range; NULL, the last piece, is one."""
         relation = self.loaded.relations[f"cell_{place}"]
         cells = self.loaded.engine.frame(
@@ -124,25 +124,25 @@ class BoxBatch:
         points = last - first + unit
         one_point = low == high
         width = np.where(one_point, 1.0, _between(points[:, None], begin, end)[:, 0])
-        inside = _between(points[:, None] * asked[:-1], begin, end)
-        count = _between(asked[:-1].astype(float), begin, end)
+        inside = _between(points[:, None] * selection[:-1], begin, end)
+        count = _between(selection[:-1].astype(float), begin, end)
         inside = np.where(one_point[:, None], count, inside)
         null_points = unknown * np.where(empty | one_point | (unit == 1), 1.0, 0.0)
-        null_holds = unknown[:, None] & asked[-1]
+        null_holds = unknown[:, None] & selection[-1]
         with np.errstate(invalid="ignore"):
-            share = (inside + null_points[:, None] * asked[-1]) / (width * ~empty + null_points)[:, None]
-        held = count + null_holds
-        return Held(share, held == (end - begin + unknown)[:, None], held > 0)
+            share = (inside + null_points[:, None] * selection[-1]) / (width * ~empty + null_points)[:, None]
+        holding = count + null_holds
+        return Held(share, holding == (end - begin + unknown)[:, None], holding > 0)
 
-    def _hold_values(self, place: int, values: pd.DataFrame, asked: BoolArray) -> Held:
+    def _hold_values(self, place: int, values: pd.DataFrame, selection: BoolArray) -> Held:
         """Count the values of each node or set that conditions hold for."""
         covered = self.loaded.engine.frame(f"select cell, name from {self.loaded.relations[f'covered_{place}']}")
         names = pd.Index(values["name"].astype(object).where(values["name"].notna(), None))
         code = names.get_indexer(covered["name"].astype(object).where(covered["name"].notna(), None))
         shape = (int(covered["cell"].max()) + 1, len(values))
         ones = sparse.csr_array((np.ones(len(covered)), (covered["cell"].to_numpy(dtype=np.int64), code)), shape=shape)
-        held, size = ones @ asked.astype(float), ones.sum(axis=1)
-        return Held(held / size[:, None], held == size[:, None], held > 0)
+        holding, size = ones @ selection.astype(float), ones.sum(axis=1)
+        return Held(holding / size[:, None], holding == size[:, None], holding > 0)
 
     # -- the answers ---------------------------------------------------------------------------
 
@@ -151,8 +151,8 @@ class BoxBatch:
         columns: dict[str, float] = {}
         for name in query.names:
             columns |= {name: value} | {f"{name}_{end}": ends[end] for end in INTERVAL}
-        told = MissingValues(self.loaded).tell(self._comparisons(query), self.domain)
-        return Answered({name: np.array([figure]) for name, figure in columns.items()}, told, told)
+        messages = MissingValues(self.loaded).tell(self._comparisons(query), self.domain)
+        return Answered({name: np.array([figure]) for name, figure in columns.items()}, messages, messages)
 
     def _comparisons(self, query: PlainCount) -> list[Comparison]:
         """Leave out columns that are published as ranges."""

@@ -68,7 +68,7 @@ class Session:
         self.loaded.load()
         batch = self._open_batch()
         plain = read_plain_counts(queries, self._parse)
-        together = ((place, one) for place, one in plain if reads_no_node(self.loaded, one.quasi))
+        together = ((place, query) for place, query in plain if reads_no_node(self.loaded, query.quasi))
         return {} if batch is None else answer_in_chunks(together, batch.answer, CHUNK)
 
     def _open_batch(self) -> "BoxBatch | None":
@@ -119,10 +119,10 @@ class BoxRun(CountRun):
     def estimate_aggregates(self, estimate: Estimator) -> tuple[list[Estimate], BoolArray]:
         """Return the expected counts; the interval is from the certain count to the possible one, without an error."""
         counts, occurring = super().estimate_aggregates(estimate)
-        found = []
+        estimates = []
         for count in counts:
             exact = count.certain == count.possible
-            found.append(
+            estimates.append(
                 Estimate(count.value, np.where(exact, 0.0, np.nan), count.certain, count.possible, count.value)
             )
-        return found, occurring
+        return estimates, occurring

@@ -78,12 +78,12 @@ class BoxTables(CellTables):
         return self.render(path, {**self.relations, **(given or {})}, **values)
 
     def _render_tables(self) -> list[tuple[str, str]]:
-        given: dict[str, Sql] = {
+        relations: dict[str, Sql] = {
             **self.tables,
             **{name: relation_name(self.prefix, name) for name in ("box", "value")},
         }
-        listed = [("box", self._render("box", given))]
-        bounds, shown = [], []
+        listed = [("box", self._render("box", relations))]
+        bounds, shown_cells = [], []
         for attribute in self.attributes:
             name = f"cell_{attribute.number}"
             cell = relation_name(self.prefix, name)
@@ -91,19 +91,19 @@ class BoxTables(CellTables):
                 places, unknown = places_of(attribute.type), _unknown(attribute)
                 ends = {"low_place": places.read("low"), "high_place": places.read("high")}
                 listed.append(
-                    (name, self._render("bounds_cell", given, number=attribute.number, unknown=unknown, **ends))
+                    (name, self._render("bounds_cell", relations, number=attribute.number, unknown=unknown, **ends))
                 )
                 bounds.append((attribute.number, cell, unknown))
                 continue
             ((column, _),) = attribute.shown
-            listed.append((name, self._render("shown_cell", given, shown_column=column)))
-            shown.append((attribute.number, cell, column))
+            listed.append((name, self._render("shown_cell", relations, shown_column=column)))
+            shown_cells.append((attribute.number, cell, column))
             listed.append((f"covered_{attribute.number}", self._render_covered(attribute, cell)))
         return [
             *listed,
-            ("cell_person", self._render("box_person", given, bounds=bounds, shown=shown)),
-            ("value", self._render("box_value", given)),
-            ("alternative", self._render("box_line", given)),
+            ("cell_person", self._render("box_person", relations, bounds=bounds, shown=shown_cells)),
+            ("value", self._render("box_value", relations)),
+            ("alternative", self._render("box_line", relations)),
         ]
 
     def _render_covered(self, attribute: Attribute, cell: Sql) -> str:
@@ -111,28 +111,28 @@ class BoxTables(CellTables):
         if attribute.hierarchy is None:
             return self._render("set_covered", {"cell": cell})
         step = held_table(attribute.hierarchy)
-        held = Sql(f"(\n{self.render(step.template, {}, **step.values)}\n)")
+        node_values = Sql(f"(\n{self.render(step.template, {}, **step.values)}\n)")
         roots = [attribute.hierarchy.root] * attribute.has_unknown
-        return self._render("node_covered", {"cell": cell, "held": held}, roots=roots)
+        return self._render("node_covered", {"cell": cell, "held": node_values}, roots=roots)
 
-    def _render(self, template: str, given: Mapping[str, Sql], **values: object) -> str:
-        return self.render(f"{FOLDER}/{template}", given, **values)
+    def _render(self, template: str, relations: Mapping[str, Sql], **values: object) -> str:
+        return self.render(f"{FOLDER}/{template}", relations, **values)
 
     # -- one column ----------------------------------------------------------------------------
 
     def render_candidates(self, place: int, constants: Sequence[Sql]) -> str:
         """Write the query for the values that a column may hold; constants: what a query compares them with."""
-        one = self.attributes[place - 1]
-        if one.shape != "bounds":
+        attribute = self.attributes[place - 1]
+        if attribute.shape != "bounds":
             covered = {"covered": self.relations[f"covered_{place}"]}
-            return self._render("candidate_covered", covered, number=place, kind=Sql(one.type))
-        places = places_of(one.type)
-        read = [Sql(f"try_cast({constant} as {one.type})") for constant in constants]
+            return self._render("candidate_covered", covered, number=place, kind=Sql(attribute.type))
+        places = places_of(attribute.type)
+        values = [Sql(f"try_cast({constant} as {attribute.type})") for constant in constants]
         return self._render(
             "candidate_bounds",
             {"cell": self.relations[f"cell_{place}"]},
             number=place,
-            constants=[(value, places.read(value)) for value in read],
+            constants=[(value, places.read(value)) for value in values],
             filled=[Sql(places.filling)] if places.filling else [],
             middle=Sql(places.middle),
             unit=places.unit,
@@ -141,11 +141,11 @@ class BoxTables(CellTables):
 
     def render_spread(self, place: int, marked: Sql, candidate: Sql, signature: Sql) -> str:
         """Write the query for how likely each cell of a column has each signature."""
-        one = self.attributes[place - 1]
-        if one.shape != "bounds":
+        attribute = self.attributes[place - 1]
+        if attribute.shape != "bounds":
             return self._render("spread_covered", {"covered": self.relations[f"covered_{place}"], "marked": marked})
-        given = {"cell": self.relations[f"cell_{place}"], "candidate": candidate, "marked": marked}
-        return self._render("spread_bounds", given, unit=places_of(one.type).unit)
+        relations = {"cell": self.relations[f"cell_{place}"], "candidate": candidate, "marked": marked}
+        return self._render("spread_bounds", relations, unit=places_of(attribute.type).unit)
 
     def close(self) -> None:
         """Drop the temporary tables; they are made again where they are needed again."""

@@ -36,11 +36,11 @@ class BatchRun:
 
     def answer_all(self, queries: Iterable[tuple[int, PlainCount]]) -> dict[int, Answered]:
         """Return the answers by the queries' places; where something fails on this data, those queries' are missing."""
-        found = dict[int, Answered]()
+        answers = dict[int, Answered]()
         for some in make_ahead(cut(queries, LOOKED_FOR)):  # a query is read while others are counted
             self.tell_constants([query for _, query in some])
-            found |= answer_in_chunks(some, self.answer, WORD)
-        return found
+            answers |= answer_in_chunks(some, self.answer, WORD)
+        return answers
 
     def answer(self, queries: Sequence[PlainCount]) -> list[Answered]:
         """Return an answer for each of at most 64 queries."""
@@ -49,22 +49,22 @@ class BatchRun:
         inference = self._infer(self._count(queries), selected)
         ones = np.ones(len(selected.code))
         evidence = _take_own(inference.gather_evidence(LinearAggregate("count", None, ones, ones)))
-        found = self.estimate(evidence)
+        figures = self.estimate(evidence)
         return [
-            self._frame(query, found, number, self._tell(inference, number, bool(evidence.exact[number])))
+            self._frame(query, figures, number, self._tell(inference, number, bool(evidence.exact[number])))
             for number, query in enumerate(queries)
         ]
 
     def _select(self, queries: Sequence[PlainCount]) -> SelectedValues:
         """Number the values that each query asks for: a set for each."""
-        conditions = list(dict.fromkeys(one for query in queries for one in query.sensitive))
+        conditions = list(dict.fromkeys(condition for query in queries for condition in query.sensitive))
         value = self.loaded.relations["value"]
         holds = tell_holding(self.loaded, value, len(self.loaded.load_totals()), conditions)
-        asked = np.ones((len(queries), len(holds)), dtype=bool)
+        selection = np.ones((len(queries), len(holds)), dtype=bool)
         for number, query in enumerate(queries):
             for condition in query.sensitive:
-                asked[number] &= holds[:, conditions.index(condition)]
-        value_set, code = np.nonzero(asked)
+                selection[number] &= holds[:, conditions.index(condition)]
+        value_set, code = np.nonzero(selection)
         return SelectedValues(code, np.zeros_like(code), value_set, len(queries))
 
     def _count(self, queries: Sequence[PlainCount]) -> Moments:
@@ -72,9 +72,9 @@ class BatchRun:
         totals = self.loaded.load_totals()
         shared, uniform = np.zeros((2, len(totals), len(queries)))
         for number, hits in self.rows.count_hits(self.rows.mask([query.quasi for query in queries])):
-            own = self.parts[number] @ hits
-            shared += own
-            uniform += own / self.rows.blocks[number].label_size
+            hit_rows = self.parts[number] @ hits
+            shared += hit_rows
+            uniform += hit_rows / self.rows.blocks[number].label_size
         return Moments({"shared": shared.T[:, None], "uniform": uniform.T[:, None]}, totals)
 
     def _infer(self, moments: Moments, selected: SelectedValues) -> Inference:
@@ -89,15 +89,15 @@ class BatchRun:
             return [] if inference.determined[number] or exact else [tell_undetermined(1, 1, inference.equations)]
         return [] if self.name == "uniform" else [TOO_MANY_VALUES]
 
-    def _frame(self, query: PlainCount, found: Estimate, number: int, messages: list[str]) -> Answered:
+    def _frame(self, query: PlainCount, estimate: Estimate, number: int, messages: list[str]) -> Answered:
         """Write one answer as it would be alone."""
-        figures = {name: array[number : number + 1] for name, array in vars(found).items()}
+        figures = {name: array[number : number + 1] for name, array in vars(estimate).items()}
         figures["value"] = np.nan_to_num(figures["value"])
         columns: dict[str, Array] = {}
         for name in query.names:
             columns |= {name: figures["value"]} | {f"{name}_{end}": figures[end] for end in INTERVAL}
-        told = messages + MissingValues(self.loaded).tell(query.comparisons, self._domain)
-        answer = Answered(columns, told, told)
+        sentences = messages + MissingValues(self.loaded).tell(query.comparisons, self._domain)
+        answer = Answered(columns, sentences, sentences)
         tell_blank_cells(answer, self.name)
         return answer
 

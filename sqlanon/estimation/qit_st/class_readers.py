@@ -20,8 +20,8 @@ def choose_classes(values: pd.DataFrame, value_count: int, most_kept: int) -> In
     classes = values[values["class"] >= 0].groupby("class").agg(n=("code", "size"), groups=("groups", "first"))
     classes = classes.sort_values("groups", ascending=False, kind="stable")
     rank = np.minimum(classes["n"], classes["groups"])
-    kept = (rank * (classes["n"] + min(value_count, MOST_SHARED))).cumsum()
-    return np.sort(classes.index[kept <= most_kept].to_numpy(dtype=np.int64))
+    memory = (rank * (classes["n"] + min(value_count, MOST_SHARED))).cumsum()
+    return np.sort(classes.index[memory <= most_kept].to_numpy(dtype=np.int64))
 
 
 def count_values_in_memory(occurrences: sparse.csr_array, classes: IntArray) -> pd.DataFrame:
@@ -31,9 +31,11 @@ def count_values_in_memory(occurrences: sparse.csr_array, classes: IntArray) -> 
     key = (classes[line.coords[0]] + 1) * line.shape[1] + line.coords[1]
     totals = np.bincount(key, line.data)
     (place,) = np.nonzero(totals)
-    one, code = np.divmod(place, line.shape[1])
+    class_place, code = np.divmod(place, line.shape[1])
     groups = np.bincount(classes + 1)
-    return pd.DataFrame({"class": one - 1, "code": code, "row_count": totals[place], "groups": groups[one]})
+    return pd.DataFrame(
+        {"class": class_place - 1, "code": code, "row_count": totals[place], "groups": groups[class_place]}
+    )
 
 
 def read_classes_in_memory(occurrences: sparse.csr_array, group_place: IntArray, count: int) -> Iterator[ReleaseClass]:
@@ -41,8 +43,8 @@ def read_classes_in_memory(occurrences: sparse.csr_array, group_place: IntArray,
     order = np.argsort(group_place, kind="stable")
     edges = np.searchsorted(group_place[order], np.arange(count + 1))
     for start, end in itertools.pairwise(edges):
-        own = occurrences[order[start:end]]
-        normal, totals = (own.T @ own).toarray(), own.sum(axis=0)
+        lines = occurrences[order[start:end]]
+        normal, totals = (lines.T @ lines).toarray(), lines.sum(axis=0)
         (codes,) = np.nonzero(totals)
         yield ReleaseClass(codes, normal[np.ix_(codes, codes)], totals[codes], int(end - start))
 
@@ -50,10 +52,10 @@ def read_classes_in_memory(occurrences: sparse.csr_array, group_place: IntArray,
 def read_classes_of_frames(chosen: IntArray, values: pd.DataFrame, products: pd.DataFrame) -> Iterator[ReleaseClass]:
     """Yield the chosen classes from totals by class and value, and from S by class and pair of values."""
     by_class = dict(iter(products.groupby("class")))
-    for number, own in values[values["class"].isin(chosen)].groupby("class"):
-        codes = np.sort(own["code"].to_numpy(dtype=np.int64))
-        totals = own.set_index("code")["row_count"].reindex(codes).to_numpy(dtype=float)
-        one, two = (np.searchsorted(codes, by_class[number][name]) for name in ("code", "other_code"))
+    for number, class_values in values[values["class"].isin(chosen)].groupby("class"):
+        codes = np.sort(class_values["code"].to_numpy(dtype=np.int64))
+        totals = class_values.set_index("code")["row_count"].reindex(codes).to_numpy(dtype=float)
+        row, column = (np.searchsorted(codes, by_class[number][name]) for name in ("code", "other_code"))
         normal = np.zeros((len(codes), len(codes)))
-        normal[one, two] = normal[two, one] = by_class[number]["product_sum"].to_numpy(dtype=float)
-        yield ReleaseClass(codes, normal, totals, int(own["groups"].iloc[0]))
+        normal[row, column] = normal[column, row] = by_class[number]["product_sum"].to_numpy(dtype=float)
+        yield ReleaseClass(codes, normal, totals, int(class_values["groups"].iloc[0]))

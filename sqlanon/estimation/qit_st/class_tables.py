@@ -34,14 +34,16 @@ def read_signature(manifest: Mapping[str, Any]) -> list[str]:
     Raises ReleaseError where the manifest names a column that is not published.
     """
     quasi = list(manifest["columns"]["quasi"])
-    read = {name for one in manifest.get("parameters", {}).get("backgrounds", []) for name in one}
-    unknown = sorted(read - set(quasi))
+    background_names = {
+        name for background in manifest.get("parameters", {}).get("backgrounds", []) for name in background
+    }
+    unknown = sorted(background_names - set(quasi))
     if unknown:
         raise ReleaseError(
             f"the release's backgrounds read {', '.join(map(repr, unknown))}, which it does not publish; its columns"
             f" are {', '.join(map(repr, quasi))}"
         )
-    return [f"quasi_{number}" for number, name in enumerate(quasi, start=1) if name in read]
+    return [f"quasi_{number}" for number, name in enumerate(quasi, start=1) if name in background_names]
 
 
 class ClassTables:
@@ -82,34 +84,37 @@ class ClassTables:
 
     def _joining_statements(self, signatures: str) -> list[tuple[str, str]]:
         """Return what names classes where they may have several signatures: those that share groups are of one."""
-        own, signed = self.relations["signature_class"], {"signature": self.signature}
+        signature_class, signed = self.relations["signature_class"], {"signature": self.signature}
         statements = [
             ("signature_class", signatures),
-            ("held_class", self._render("held_class", {"class": own}, **signed)),
+            ("held_class", self._render("held_class", {"class": signature_class}, **signed)),
         ]
-        label = Sql(f"(select class, class as label from {own})")
+        label = Sql(f"(select class, class as label from {signature_class})")
         for name in LABELS:
             statements.append((name, self._render("label", {"label": label})))
             label = self.relations[name]
-        return [*statements, ("class", self._render("joined_class", {"class": own, "label": label}, **signed))]
+        return [
+            *statements,
+            ("class", self._render("joined_class", {"class": signature_class, "label": label}, **signed)),
+        ]
 
     def solving_statements(self) -> list[tuple[str, str]]:
         """Return the names and texts of what S is read from."""
         if self.loaded.in_memory:
-            held = self.loaded.solving_statements()
-            return [*held, *([("group_class", self._render_groups())] if self.signature else [])]
+            statements = self.loaded.solving_statements()
+            return [*statements, *([("group_class", self._render_groups())] if self.signature else [])]
         return [("class_value", self._render_values()), ("class_normal", self._render_normal())]
 
-    def _render(self, template: str, given: Mapping[str, Sql] | None = None, **values: object) -> str:
-        relations = {**self.loaded.relations, **self.relations, **(given or {})}
+    def _render(self, template: str, more_relations: Mapping[str, Sql] | None = None, **values: object) -> str:
+        relations = {**self.loaded.relations, **self.relations, **(more_relations or {})}
         return self.loaded.render(f"estimation/qit_st/{template}", relations, **values)
 
     def _render_groups(self) -> str:
         return f"select group_id, class from {self.relations['group_class']}"
 
     def _render_values(self) -> str:
-        one = Sql(f"(select group_id, 0 as class from {self.loaded.relations['place']})")
-        return self._render("class_value", {} if self.signature else {"group_class": one})
+        only_class = Sql(f"(select group_id, 0 as class from {self.loaded.relations['place']})")
+        return self._render("class_value", {} if self.signature else {"group_class": only_class})
 
     def _render_normal(self) -> str:
         return self._render("normal", by_class=self.by_class)
@@ -126,18 +131,18 @@ class ClassTables:
         if self._systems is None and len(totals) <= LARGEST_SYSTEM:
             self._make_tables()
             values, group_classes = self._read_values()
-            chosen = class_readers.choose_classes(values, len(totals), MOST_KEPT)
+            class_numbers = class_readers.choose_classes(values, len(totals), MOST_KEPT)
             # By class number from -1: the place among the chosen classes, all others at the rest's place behind them.
-            self._place_of_class = np.full(int(values["class"].max()) + 2, len(chosen))
-            self._place_of_class[chosen + 1] = np.arange(len(chosen))
+            self._place_of_class = np.full(int(values["class"].max()) + 2, len(class_numbers))
+            self._place_of_class[class_numbers + 1] = np.arange(len(class_numbers))
             if group_classes is not None:
                 self._group_place = self.place_classes(group_classes)
                 occurrences = self.loaded.load_occurrences()
-                classes = class_readers.read_classes_in_memory(occurrences, self._group_place, len(chosen))
+                classes = class_readers.read_classes_in_memory(occurrences, self._group_place, len(class_numbers))
             else:
                 products = self.loaded.engine.frame(self._render_normal())
                 products = products if self.signature else products.assign(**{"class": 0})
-                classes = class_readers.read_classes_of_frames(chosen, values, products)
+                classes = class_readers.read_classes_of_frames(class_numbers, values, products)
             self._systems = prepare_classes(list(classes), len(totals))
         return self._systems
 

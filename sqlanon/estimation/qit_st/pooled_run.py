@@ -60,8 +60,8 @@ class PooledRun(UniformRun):
     def tell_limits(self, inference: Inference, undetermined: int, exact: bool) -> None:
         """Say also where least squares has no answer."""
         if undetermined and isinstance(inference, PooledInference):
-            told = tell_undetermined(undetermined, inference.selected.set_count, inference.equations)
-            self.messages.append(told)
+            message = tell_undetermined(undetermined, inference.selected.set_count, inference.equations)
+            self.messages.append(message)
         super().tell_limits(inference, undetermined, exact)
 
     def read_moments(self, selected: SelectedValues) -> Moments:
@@ -79,8 +79,8 @@ class PooledRun(UniformRun):
         frame = self.loaded.engine.frame(self._render_pairs())
         paired = np.zeros((1, cases, cases, len(self.loaded.load_totals())))
         # The template numbers a pair of cases as one: case x cases + other.
-        one, two = np.divmod(frame["case_number"].to_numpy(dtype=np.int64), cases)
-        paired[0, one, two, frame["code"].to_numpy(dtype=np.int64)] = frame["shared"].to_numpy(dtype=float)
+        case, other = np.divmod(frame["case_number"].to_numpy(dtype=np.int64), cases)
+        paired[0, case, other, frame["code"].to_numpy(dtype=np.int64)] = frame["shared"].to_numpy(dtype=float)
         return paired
 
 

@@ -52,9 +52,9 @@ class RowTables(Workspace):
         """
         if self._totals is None:
             load_readable(self._keep_tables, KIND)
-            found = self.engine.arrays(f"select code, row_count from {self.relations['value']}")
-            totals = np.zeros(len(found["code"]))
-            totals[found["code"].astype(np.int64)] = found["row_count"]
+            values = self.engine.arrays(f"select code, row_count from {self.relations['value']}")
+            totals = np.zeros(len(values["code"]))
+            totals[values["code"].astype(np.int64)] = values["row_count"]
             self._totals = totals
         return self._totals
 

@@ -81,10 +81,10 @@ class GroupTables(RowTables):
             else:
                 self.keep_rows()
                 frame = self.engine.frame(self._render_normal())
-                one, two = frame["code"].to_numpy(), frame["other_code"].to_numpy()
+                code, other_code = frame["code"].to_numpy(), frame["other_code"].to_numpy()
                 # S is symmetric; the query sums each pair of values once.
                 normal = np.zeros((len(totals), len(totals)))
-                normal[one, two] = normal[two, one] = frame["product_sum"].to_numpy(dtype=float)
+                normal[code, other_code] = normal[other_code, code] = frame["product_sum"].to_numpy(dtype=float)
             self._equations = prepare_equations(normal, totals)
         return self._equations
 
@@ -95,7 +95,7 @@ class GroupTables(RowTables):
 
         They depend on the selected values only, not on the quasi part of a query, so that they are remembered.
         """
-        keys = [(one.tobytes(), two.tobytes()) for one, two in vectors]
+        keys = [(vector.tobytes(), other_vector.tobytes()) for vector, other_vector in vectors]
         missing = [
             (key, pair) for key, pair in dict(zip(keys, vectors, strict=True)).items() if key not in self._spreads
         ]
@@ -121,7 +121,7 @@ class GroupTables(RowTables):
         columns = {f"x_{number}": line for number, line in enumerate(directions, start=1)}
         self.keep_columns("direction", {"code": np.arange(directions.shape[1])} | columns)
         numbers = {key: number for number, key in enumerate(vectors, start=1)}
-        products = [(numbers[one], numbers[two]) for (one, two), _ in pairs]
+        products = [(numbers[key], numbers[other_key]) for (key, other_key), _ in pairs]
         rows = self.engine.frame(self._render_spread(len(vectors), products))
         for number, (key, _) in enumerate(pairs, start=1):
             line = np.zeros(directions.shape[1])
@@ -144,9 +144,9 @@ class GroupTables(RowTables):
 
     def _render_spread(self, count: int, products: Sequence[tuple[int, int]]) -> str:
         """Write the spread query for `count` directions and these pairs of them."""
-        given = {**self.relations, "direction": relation_name(self.prefix, "direction")}
+        relations = {**self.relations, "direction": relation_name(self.prefix, "direction")}
         directions = list(range(1, count + 1))
-        return self.render("estimation/qit_st/spread", given, directions=directions, products=list(products))
+        return self.render("estimation/qit_st/spread", relations, directions=directions, products=list(products))
 
     def close(self) -> None:
         """Drop the temporary tables; they are made again where they are needed again."""

@@ -44,14 +44,14 @@ class UniformRun(QueryRun):
 
     def _place_relations(self) -> None:
         """Say where the steps' relations stand: kept where they are read twice, else written in place."""
-        named = {name: relation_name(self.loaded.prefix, name) for name in ("asked", "hit", "figure")}
+        tables = {name: relation_name(self.loaded.prefix, name) for name in ("asked", "hit", "figure")}
         self.relations |= self.classes.relations
-        self.relations["asked"] = named["asked"] if self.keeps_asked else inline(self.render_asked())
-        self.relations["figure"] = named["figure"]
+        self.relations["asked"] = tables["asked"] if self.keeps_asked else inline(self.render_asked())
+        self.relations["figure"] = tables["figure"]
         self.people = self.relations["person"]
         if self.query.parts:
             self.people = self._render_people("possible")
-        self.relations["hit"] = named["hit"] if self.quasi_keys else inline(self.render_hit())
+        self.relations["hit"] = tables["hit"] if self.quasi_keys else inline(self.render_hit())
 
     def keep_everything(self) -> None:
         """Let each relation stand under its name, and moments be the database's: a script has no memory of Python's."""
@@ -123,20 +123,27 @@ class UniformRun(QueryRun):
         if self.quasi_keys:
             self.keep("hit", self.render_hit())
         inference = self.infer(selected)
-        aggregates, chosen = zip(*(self.vectorize(one, weights) for one in self.query.aggregates), strict=True)
-        narrowed = [inference.narrow(values) for values in chosen]
-        evidence = [one.gather_evidence(aggregate) for one, aggregate in zip(narrowed, aggregates, strict=True)]
+        aggregates, selections = zip(
+            *(self.vectorize(aggregate, weights) for aggregate in self.query.aggregates), strict=True
+        )
+        narrowed = [inference.narrow(values) for values in selections]
+        evidence = [
+            narrow_inference.gather_evidence(aggregate)
+            for narrow_inference, aggregate in zip(narrowed, aggregates, strict=True)
+        ]
         # Nothing is to be said about answers that are not estimated.
-        exact = np.all([one.exact for one in evidence], axis=(0, 1))
-        inference.determined = np.all([one.determined for one in narrowed], axis=0)
-        inference.upper_bound = any(one.upper_bound for one in narrowed)
+        exact = np.all([item.exact for item in evidence], axis=(0, 1))
+        inference.determined = np.all([narrow_inference.determined for narrow_inference in narrowed], axis=0)
+        inference.upper_bound = any(narrow_inference.upper_bound for narrow_inference in narrowed)
         self.tell_limits(inference, int((~inference.determined & ~exact).sum()), bool(exact.all()))
-        for one, other in self.pairs():
-            product = self.number_measure(self.product(one, other))
-            found = narrowed[one].correlate(Pair(aggregates[one], aggregates[other], product), narrowed[other])
-            if found is not None:
-                self.correlations[one, other] = found
-        estimates = self.settle_counts([estimate(one) for one in evidence])
+        for number, other in self.pairs():
+            product = self.number_measure(self.product(number, other))
+            correlation = narrowed[number].correlate(
+                Pair(aggregates[number], aggregates[other], product), narrowed[other]
+            )
+            if correlation is not None:
+                self.correlations[number, other] = correlation
+        estimates = self.settle_counts([estimate(item) for item in evidence])
         return estimates, self.tell_occurring(selected, inference.rows)
 
     def infer(self, selected: SelectedValues) -> Inference:

@@ -59,19 +59,19 @@ def _render_figure(run: UniformRun, settled: bool) -> str:
 def _estimate(run: UniformRun, aggregate: Aggregate) -> Sql:
     """Return one aggregate over asked values beside their moments; it is NULL over no row, but for COUNT."""
     piece, present = aggregate.argument, "1"
-    added, counted, shared = "moment.uniform", "moment.uniform", "moment.shared"
+    added, row_share, shared = "moment.uniform", "moment.uniform", "moment.shared"
     if piece in run.weights:
         weight = f"asked.weight_{run.weights.index(piece) + 1}"
         added, present = f"{weight} * moment.uniform", f"case when {weight} is null then 0 else 1 end"
     elif piece is not None:
         number = run.measures.index(piece) + 1
-        added, counted, shared = (
+        added, row_share, shared = (
             f"moment.{name}_{number}" for name in ("sum_uniform", "count_uniform", "count_shared")
         )
     if aggregate.chosen is not None:
-        chosen = f"asked.weight_{run.weights.index(weigh_choice(aggregate.chosen)) + 1} = 1"
-        added, present = (f"case when {chosen} then {one} end" for one in (added, present))
-    total, rows = f"sum({added})", f"sum(({present}) * {counted})"
+        condition = f"asked.weight_{run.weights.index(weigh_choice(aggregate.chosen)) + 1} = 1"
+        added, present = (f"case when {condition} then {term} end" for term in (added, present))
+    total, rows = f"sum({added})", f"sum(({present}) * {row_share})"
     if aggregate.function == "count":
         return Sql(f"coalesce({total}, 0)")
     is_met = f"sum(({present}) * {shared}) > 0"

@@ -35,32 +35,34 @@ class IteratedRun(RecoveredRun):
                 "the iteration counts rows, so that SUM and AVG of quasi columns are not answered by"
                 f" {option('estimator', 'iterative')}; use shrinkage, closed_form or matrix"
             )
-        moments, asked, shape = figures.moments, figures.asked, figures.shape
+        moments, asked_values, shape = figures.moments, figures.asked, figures.shape
         cells = len(moments.columns["uniform"])
-        self.check_size("counts", cells * len(asked.code) * 2 ** len(shape), (), LARGEST_ANSWER)
-        counts = np.zeros((cells, len(asked.code)))
+        self.check_size("counts", cells * len(asked_values.code) * 2 ** len(shape), (), LARGEST_ANSWER)
+        counts = np.zeros((cells, len(asked_values.code)))
         whole, gammas = self.read_whole(shape), [self.loaded.effective_gamma(place) for place in self.query.touched]
         turns, last = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
         for case in range(moments.columns["uniform"].shape[1]):
-            inside = asked.case == case
-            published = states(moments.columns["uniform"][:, case], whole, shape, asked.code[inside])
+            inside = asked_values.case == case
+            published = states(moments.columns["uniform"][:, case], whole, shape, asked_values.code[inside])
             done = iterate(published, gammas, *self.iteration)
             counts[:, inside] = done.asked.reshape(cells, int(inside.sum()))
             turns.append(done.turns)
             last.append(done.change)
         self._report(np.concatenate(turns), np.concatenate(last))
         return [
-            estimate(self._evidence(counts[:, chosen], moments, asked.narrow(chosen), measured))
-            for measured, chosen in figures.aggregates
+            estimate(self._evidence(counts[:, selection], moments, asked_values.narrow(selection), measured))
+            for measured, selection in figures.aggregates
         ]
 
-    def _evidence(self, counts: Array, moments: Moments, asked: SelectedValues, measured: LinearAggregate) -> Evidence:
-        found = [asked.sum_by_set(counts, weights) for _, weights in measured.parts()]
-        least, most = bound_answer(moments, asked, measured)
-        value = found[0]
+    def _evidence(
+        self, counts: Array, moments: Moments, asked_values: SelectedValues, measured: LinearAggregate
+    ) -> Evidence:
+        sums = [asked_values.sum_by_set(counts, weights) for _, weights in measured.parts()]
+        least, most = bound_answer(moments, asked_values, measured)
+        value = sums[0]
         if measured.function == "avg":
             with np.errstate(divide="ignore", invalid="ignore"):
-                value = np.where(found[1] > 0, found[0] / found[1], np.nan)
+                value = np.where(sums[1] > 0, sums[0] / sums[1], np.nan)
         unknown = np.full(value.shape, np.nan)
         return Evidence(value, unknown, unknown, least, most, np.zeros(value.shape, dtype=bool))
 

@@ -62,19 +62,19 @@ class PublishedRun(QueryRun):
 
     def _place(self) -> None:
         """Say where the steps' relations stand: kept where they are read twice, else written in place."""
-        named = {name: relation_name(self.loaded.prefix, name) for name in ("asked", "hit", "figure")}
+        tables = {name: relation_name(self.loaded.prefix, name) for name in ("asked", "hit", "figure")}
         self.relations["value"] = inline(
             self.space.render("estimation/randomized/combination", {}, columns=self.columns)
         )
-        self.relations["asked"] = named["asked"] if self.keeps_asked else inline(self.render_asked())
-        self.relations["figure"] = named["figure"]
+        self.relations["asked"] = tables["asked"] if self.keeps_asked else inline(self.render_asked())
+        self.relations["figure"] = tables["figure"]
         self.people = self.relations["published"]
         if self.query.parts:
             possible = {"touched": self.touched, "parts": self.query.parts}
             self.people = inline(
                 self.space.render("estimation/randomized/possible_published", self.relations, **possible)
             )
-        self.relations["hit"] = named["hit"] if self.quasi_keys else inline(self.hit_text())
+        self.relations["hit"] = tables["hit"] if self.quasi_keys else inline(self.hit_text())
 
     def domain(self, column: str) -> Sql:
         """Return the published values of one column; of a sensitive one without those of others beside them."""
@@ -115,10 +115,10 @@ class PublishedRun(QueryRun):
 
     def whole_text(self) -> str:
         """Write the query for the combinations of published values in the whole release."""
-        given = {**self.relations, "person": self.relations["published"]}
+        relations = {**self.relations, "person": self.relations["published"]}
         nothing: dict[str, object] = {"quasi_conditions": [], "quasi_keys": [], "measures": []}
         hit = self.space.render(
-            "estimation/randomized/published_hit", given, **nothing, case_column=Sql("0"), touched=self.touched
+            "estimation/randomized/published_hit", relations, **nothing, case_column=Sql("0"), touched=self.touched
         )
         return self.space.render(
             "estimation/randomized/published_moment", {"hit": inline(hit)}, measures=[], columns=self.columns
@@ -131,15 +131,15 @@ class PublishedRun(QueryRun):
 
     def estimate_aggregates(self, estimate: Estimator) -> tuple[list[Estimate], BoolArray]:
         """Read the published figures, and estimate what they were before they were randomized."""
-        asked, weights = self.read_selected()
+        asked_values, weights = self.read_selected()
         if self.quasi_keys:
             self.keep("hit", self.hit_text())
         shape = tuple(len(self.loaded.counts(place)) for place in self.query.touched)
-        self.check_size("sets", asked.set_count, shape, LARGEST_COMBINED)
-        moments = self.read_moments(asked, shape)
+        self.check_size("sets", asked_values.set_count, shape, LARGEST_COMBINED)
+        moments = self.read_moments(asked_values, shape)
         aggregates = [self.vectorize(aggregate, weights) for aggregate in self.query.aggregates]
-        figures = PublishedFigures(moments, asked, aggregates, shape)
-        occurring = self.tell_occurring(asked, moments.count("uniform"))
+        figures = PublishedFigures(moments, asked_values, aggregates, shape)
+        occurring = self.tell_occurring(asked_values, moments.count("uniform"))
         return self.settle_counts(self.undo(figures, estimate)), occurring
 
     def undo(self, figures: PublishedFigures, estimate: Estimator) -> list[Estimate]:

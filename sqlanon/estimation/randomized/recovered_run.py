@@ -19,21 +19,21 @@ class RecoveredRun(PublishedRun):
         """Return an estimate of each aggregate, and keep the correlations of those that an expression reads."""
         recovery, aggregates = self._recovery(figures), figures.aggregates
         narrowed = [recovery.narrow(values) for _, values in aggregates]
-        found = []
-        for one, (measured, _) in zip(narrowed, aggregates, strict=True):
-            estimated = estimate(one.evidence(measured, self.estimator))
-            highest = one.highest(measured)
+        estimates = []
+        for narrow_recovery, (measured, _) in zip(narrowed, aggregates, strict=True):
+            estimated = estimate(narrow_recovery.evidence(measured, self.estimator))
+            highest = narrow_recovery.highest(measured)
             value = estimated.value if highest is None else np.minimum(estimated.value, highest)
-            found.append(replace(estimated, value=value))
+            estimates.append(replace(estimated, value=value))
         for first, second in self.pairs():
             pair = Pair(aggregates[first][0], aggregates[second][0], self.number_measure(self.product(first, second)))
             together = narrowed[first].correlate(pair, narrowed[second])
             if together is not None:
                 self.correlations[first, second] = together
-        return found
+        return estimates
 
     def _recovery(self, figures: PublishedFigures) -> Recovery:
-        moments, asked, touched = figures.moments, figures.asked, self.query.touched
+        moments, asked_values, touched = figures.moments, figures.asked, self.query.touched
         matrix = self.loaded.joint_matrix(touched)
         if matrix is None:
             self.messages.append(
@@ -45,7 +45,9 @@ class RecoveredRun(PublishedRun):
         weighed = self.estimator == "shrinkage"
         whole = self.loaded.whole(touched, lambda: self.read_whole(figures.shape)) if weighed else None
         departed = max((self.loaded.departed_share(place) for place in touched), default=0.0)
-        return Recovery(moments, asked, counts, self.loaded.joint(touched), matrix, repeated, unseen, whole, departed)
+        return Recovery(
+            moments, asked_values, counts, self.loaded.joint(touched), matrix, repeated, unseen, whole, departed
+        )
 
 
 def _unseen(gamma: float) -> float:

@@ -100,8 +100,8 @@ class Randomized(Workspace):
         if len(self.counts(place)) > LARGEST_MATRIX:
             return None
         if place not in self._matrices:
-            made = transition_matrix.transition(self.counts(place), self.gamma[place], self.block)
-            self._companies[place], self._matrices[place] = made, Matrix.of(made.mean)
+            company = transition_matrix.transition(self.counts(place), self.gamma[place], self.block)
+            self._companies[place], self._matrices[place] = company, Matrix.of(company.mean)
         return self._matrices[place]
 
     def joint(self, touched: Sequence[int]) -> Joint:
@@ -110,8 +110,8 @@ class Randomized(Workspace):
 
     def joint_matrix(self, touched: Sequence[int]) -> Joint | None:
         """Return the channels by the public grouping as one; None where a column has too many values."""
-        found: list[Channel] = [channel for channel in map(self.matrix, touched) if channel is not None]
-        return Joint(found, self._shape(touched)) if len(found) == len(touched) else None
+        channels: list[Channel] = [channel for channel in map(self.matrix, touched) if channel is not None]
+        return Joint(channels, self._shape(touched)) if len(channels) == len(touched) else None
 
     def whole(self, touched: Sequence[int], table: Callable[[], Array]) -> Whole | None:
         """Return the release's own figures of several columns; None where there is no column or no matrix.
@@ -133,10 +133,14 @@ class Randomized(Workspace):
         """Return the channels as single orders of the values would have them, and the factor of their variance."""
         if not touched or self.joint_matrix(touched) is None:
             return [], 0.0
-        made = [self._companies[place] for place in touched]
-        number = min(len(one.repeated) for one in made)
-        single = [[Matrix(one.repeated[turn], one.repeated[turn]) for one in made] for turn in range(number)]
-        return [Joint(channels, self._shape(touched)) for channels in single], max(one.noise for one in made)
+        companies = [self._companies[place] for place in touched]
+        number = min(len(company.repeated) for company in companies)
+        single = [
+            [Matrix(company.repeated[turn], company.repeated[turn]) for company in companies] for turn in range(number)
+        ]
+        return [Joint(channels, self._shape(touched)) for channels in single], max(
+            company.noise for company in companies
+        )
 
     def _shape(self, touched: Sequence[int]) -> tuple[int, ...]:
         return tuple(len(self.counts(place)) for place in touched)
@@ -151,14 +155,14 @@ class Randomized(Workspace):
         self._wholes.clear()
 
 
-def _departed(said: object) -> int:
-    if not isinstance(said, int) or isinstance(said, bool) or said < 0:
+def _departed(count: object) -> int:
+    if not isinstance(count, int) or isinstance(count, bool) or count < 0:
         raise ReleaseError("the manifest does not say how many persons of its ledger have departed")
-    return said
+    return count
 
 
-def _gamma(said: object, column: str) -> int:
-    found = said.get(column) if isinstance(said, Mapping) else said
-    if not isinstance(found, int) or isinstance(found, bool) or found < 2:
+def _gamma(value: object, column: str) -> int:
+    gamma = value.get(column) if isinstance(value, Mapping) else value
+    if not isinstance(gamma, int) or isinstance(gamma, bool) or gamma < 2:
         raise ReleaseError(f"the manifest does not say the gamma of {column!r}")
-    return found
+    return gamma

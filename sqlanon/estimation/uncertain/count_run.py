@@ -49,8 +49,8 @@ class ComponentStatements:
 
     def render_signature(self, place: int) -> Sql:
         """Write the signatures of a column's candidates, each with its marks, to stand where a relation does."""
-        given = {"marked": self.relations[f"marked_{place}"]}
-        return inline(self.loaded.render_own("signature", given, marks=self.parts.list_marks(place)))
+        relations = {"marked": self.relations[f"marked_{place}"]}
+        return inline(self.loaded.render_own("signature", relations, marks=self.parts.list_marks(place)))
 
     def _render_combination(self, component: Component) -> Sql:
         """Write the combinations of cells that the release has in a component's columns."""
@@ -61,15 +61,15 @@ class ComponentStatements:
     def render_world_count(self, component: Component) -> str:
         """Write the query for how many combinations of cells and signatures a component has to be evaluated on."""
         spreads = [(place, self.relations[f"spread_{place}"]) for place in sorted(component.columns)]
-        given = {"cell_combination": self._render_combination(component)}
-        return self.loaded.render_own("world_count", given, spreads=spreads)
+        relations = {"cell_combination": self._render_combination(component)}
+        return self.loaded.render_own("world_count", relations, spreads=spreads)
 
     def render_hit(self, component: Component) -> str:
         """Write how surely each combination of cells satisfies a component, by case and keys."""
-        own, columns = self.loaded.render_own, sorted(component.columns)
+        render, columns = self.loaded.render_own, sorted(component.columns)
         # A component over both sides holds or fails case by case, once for every combination of sensitive parts.
-        cases = inline(own("asked_case", {"asked": self.relations["asked"]}, parts=self.cases))
-        world = own(
+        cases = inline(render("asked_case", {"asked": self.relations["asked"]}, parts=self.cases))
+        world = render(
             "possible_world",
             {"cell_combination": self._render_combination(component)},
             spreads=[(place, self.relations[f"spread_{place}"], self.render_signature(place)) for place in columns],
@@ -81,8 +81,8 @@ class ComponentStatements:
         )
         places = [place for place, _ in component.keys]
         measures = [number for number, *_ in component.measures]
-        given = {"possible_world": inline(world)}
-        return own("possible_hit", given, columns=columns, key_places=places, measures=measures)
+        relations = {"possible_world": inline(world)}
+        return render("possible_hit", relations, columns=columns, key_places=places, measures=measures)
 
     @property
     def key_places(self) -> list[int]:
@@ -100,20 +100,22 @@ class ComponentStatements:
             if measures or component.conditions or component.keys
         ]
         hits = [number for number, _ in numbered]
-        keys = {place: Sql(f"hit_{number}.key_{place}") for number, one in numbered for place, _ in one.keys}
-        case = next((Sql(f"hit_{number}.case_number") for number, one in numbered if one.mixed), Sql("0"))
+        keys = {
+            place: Sql(f"hit_{number}.key_{place}") for number, component in numbered for place, _ in component.keys
+        }
+        case = next((Sql(f"hit_{number}.case_number") for number, component in numbered if component.mixed), Sql("0"))
         rows = self.loaded.render_own(
             "possible_row",
             hits=hits,
-            joins=[(n, self.relations[f"hit_{n}"], sorted(one.columns)) for n, one in numbered],
+            joins=[(n, self.relations[f"hit_{n}"], sorted(component.columns)) for n, component in numbered],
             keys=[keys[place] for place in sorted(keys)],
             case_column=case,
             # Hidden rows are counted apart where a condition or key reads a quasi column.
             conditions=[Sql("cell_person.suppressed = 0")] if measures or self.parts.asks_rows else [],
             measures=[
                 (measure, number, [other for other in hits if other != number])
-                for number, one in numbered
-                for measure, *_ in one.measures
+                for number, component in numbered
+                for measure, *_ in component.measures
                 if measures
             ],
         )
@@ -122,13 +124,13 @@ class ComponentStatements:
     def render_person_hit(self) -> str:
         """Write how many rows of each group and cell satisfy every component."""
         apart = [Sql("person"), Sql("case_number")] if self.parts.mixed else []
-        given = {"possible_row": self._render_possible_row(measures=False)}
-        return self.loaded.render_own("person_hit", given, key_places=self.key_places, apart=apart)
+        relations = {"possible_row": self._render_possible_row(measures=False)}
+        return self.loaded.render_own("person_hit", relations, key_places=self.key_places, apart=apart)
 
     def render_measured_row(self, number: int) -> str:
         """Write what a measure of quasi columns may be on the rows of each group and cell."""
-        given = {"possible_row": self._render_possible_row(measures=True)}
-        return self.loaded.render_own("measured_row", given, number=number, key_places=self.key_places)
+        relations = {"possible_row": self._render_possible_row(measures=True)}
+        return self.loaded.render_own("measured_row", relations, number=number, key_places=self.key_places)
 
 
 @dataclass(frozen=True)
@@ -170,13 +172,13 @@ class CountRun(QueryRun):
         names += [f"hit_{number}" for number in range(1, len(self.parts.components) + 1)]
         names += ["person_hit", "asked", "asked_line", "asked_share", "figure"]
         self.relations |= {name: relation_name(self.loaded.prefix, name) for name in names}
-        asked = inline(self.render_asked())
+        asked_values = inline(self.render_asked())
         if not self.keeps_asked:
-            self.relations["asked"] = asked
+            self.relations["asked"] = asked_values
         self.relations["hit"] = self.relations["person_hit"]
         # A row's cells hold no one value: a piece that fails is tried on NULLs of the columns' types.
         nulls = ", ".join(f"cast(null as {kind}) as quasi_{place}" for place, kind in self.loaded.types.items())
-        self.people = Sql(f"(select * from (select {nulls}) as row_of_nulls cross join {asked} as asked)")
+        self.people = Sql(f"(select * from (select {nulls}) as row_of_nulls cross join {asked_values} as asked)")
 
     def _tell_unknown(self) -> None:
         """Say which rows tell nothing, and which texts are nodes above several values."""
@@ -193,7 +195,7 @@ class CountRun(QueryRun):
         """Return the columns of an aggregate: certain, possible, expected; under an alias n, n_certain, …."""
         keys = [item.name for item in self.query.items if item.aggregate is None]
         before = "" if name == "count" else f"{name}_"
-        return [(figure, free_name(f"{before}{said}", keys)) for figure, said in FIGURES.items()]
+        return [(figure, free_name(f"{before}{ending}", keys)) for figure, ending in FIGURES.items()]
 
     # -- the statements ------------------------------------------------------------------------
 
@@ -217,14 +219,14 @@ class CountRun(QueryRun):
 
     def steps(self) -> Iterator[RunStep]:
         """Yield the tables that are made, and what must not be too much before they are."""
-        own, given = self.loaded.render_own, self.relations
+        render, relations = self.loaded.render_own, self.relations
         for place in self.parts.marks:
-            candidate, marked = inline(self._render_candidates(place)), given[f"marked_{place}"]
+            candidate, marked = inline(self._render_candidates(place)), relations[f"marked_{place}"]
             yield RunStep(
-                f"marked_{place}", own("marked", {"candidate": candidate}, marks=self.parts.list_marks(place))
+                f"marked_{place}", render("marked", {"candidate": candidate}, marks=self.parts.list_marks(place))
             )
             if place in (column for column, _ in self.loaded.described.ordered):
-                yield RunStep(f"signature_count_{place}", own("signature_count", {"marked": marked}), "compared")
+                yield RunStep(f"signature_count_{place}", render("signature_count", {"marked": marked}), "compared")
             yield RunStep(f"spread_{place}", self._render_spread(place, marked, candidate))
         for number, component in enumerate(self.parts.components, start=1):
             if component.columns:
@@ -234,11 +236,11 @@ class CountRun(QueryRun):
             yield RunStep(f"hit_{number}", self.component_statements.render_hit(component))
         yield RunStep("person_hit", self.component_statements.render_person_hit())
         if self.query.touched:
-            yield RunStep("asked_line", own("asked_line", given))
-            yield RunStep("asked_share", own("asked_share", given))
+            yield RunStep("asked_line", render("asked_line", relations))
+            yield RunStep("asked_share", render("asked_share", relations))
         else:
             conditions = [piece.sql for piece in self.query.filters("constant")]
-            yield RunStep("asked_share", own("whole_share", given, conditions=conditions))
+            yield RunStep("asked_share", render("whole_share", relations, conditions=conditions))
 
     def _render_candidates(self, place: int) -> str:
         """Write the query for the values that cells of a column may hold."""
@@ -280,14 +282,14 @@ class CountRun(QueryRun):
             raise AnswerError(_WIDE.format(f"{cells:,} x {selected.set_count:,}", LARGEST_ANSWER))
         moment = self.loaded.engine.frame(self._render_moment())
         shape = (cells, selected.set_count)
-        figures = {name: fill(shape, moment, said, "cell", "set_number") for name, said in FIGURES.items()}
+        figures = {name: fill(shape, moment, ending, "cell", "set_number") for name, ending in FIGURES.items()}
         # Hidden rows make every group possible: a group occurs where a row that shows its values may lie in it.
-        seen = figures["possible"] > 0
+        possible_groups = figures["possible"] > 0
         if self.loaded.hidden_rows and self.parts.asks_rows:
             self._add_hidden(figures, share, int(selected.case.max(initial=0)) + 1)
         # Shares sum up to their bounds but for rounding.
         figures["value"] = np.clip(figures["value"], figures["certain"], figures["possible"])
-        occurring = seen | (figures["value"] > 0) | (not (self.parts.mixed and self.quasi_keys))
+        occurring = possible_groups | (figures["value"] > 0) | (not (self.parts.mixed and self.quasi_keys))
         counts = Counts(**{name: np.round(figure, DIGITS) for name, figure in figures.items()})
         return [counts] * len(self.query.aggregates), occurring
 

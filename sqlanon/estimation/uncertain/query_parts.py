@@ -50,8 +50,8 @@ class Component:
         """
         return [(number, measure, self._list_open(columns)) for number, measure, columns in self.measures]
 
-    def _list_open(self, known: frozenset[int]) -> list[tuple[Sql, list[int]]]:
-        return [(condition, sorted(columns - self.keyed - known)) for condition, columns in self.conditions]
+    def _list_open(self, known_columns: frozenset[int]) -> list[tuple[Sql, list[int]]]:
+        return [(condition, sorted(columns - self.keyed - known_columns)) for condition, columns in self.conditions]
 
     def joins(self, other: "Component") -> bool:
         """Tell whether the two cannot be evaluated one by one."""
@@ -90,8 +90,8 @@ class QueryParts:
         """Name a piece that reads one column; equal pieces share a name, and the sensitive side has none."""
         if not column.startswith(QUASI):
             return None
-        own = self.marks.setdefault(_place(column), {})
-        return own.setdefault(piece, f"mark_{_place(column)}_{len(own) + 1}")
+        marks = self.marks.setdefault(_place(column), {})
+        return marks.setdefault(piece, f"mark_{_place(column)}_{len(marks) + 1}")
 
     def add(self, one: Component) -> None:
         """Add a component; those that it joins become one with it."""

@@ -81,18 +81,18 @@ class UncertainTables(CellTables):
         ]
 
     def _render_tables(self) -> list[tuple[str, str]]:
-        given = {name: relation_name(self.prefix, name) for name in ("unfolded", "place", "set_line", "value")}
+        relations = {name: relation_name(self.prefix, name) for name in ("unfolded", "place", "set_line", "value")}
         cells = {place: relation_name(self.prefix, f"cell_{place}") for place in self.types}
         # A cell of a column with a hierarchy shows a node, which is text whatever the type of the values below it.
-        read = {place: Sql("varchar") if place in self.described.trees else kind for place, kind in self.types.items()}
+        kinds = {place: Sql("varchar") if place in self.described.trees else kind for place, kind in self.types.items()}
         return [
             ("unfolded", self.render("shared/unfolded", self.relations)),
             ("place", self.render("shared/place", self.relations)),
-            *((f"cell_{n}", self.render_own("cell", given, number=n, kind=kind)) for n, kind in read.items()),
-            ("cell_person", self.render_own("cell_person", given, cells=list(cells.items()))),
+            *((f"cell_{n}", self.render_own("cell", relations, number=n, kind=kind)) for n, kind in kinds.items()),
+            ("cell_person", self.render_own("cell_person", relations, cells=list(cells.items()))),
             ("set_line", self.render("shared/set_line", self.relations)),
-            ("value", self.render_own("alternative_value", given)),
-            ("alternative", self.render_own("alternative", given)),
+            ("value", self.render_own("alternative_value", relations)),
+            ("alternative", self.render_own("alternative", relations)),
         ]
 
     def _frame_hierarchies(self) -> pd.DataFrame:
@@ -116,12 +116,12 @@ class UncertainTables(CellTables):
 
     def render_spread(self, place: int, marked: Sql, candidate: Sql, signature: Sql) -> str:
         """Write the query for how likely each cell of a column has each signature."""
-        given = {"cell": self.relations[f"cell_{place}"], "marked": marked}
+        relations = {"cell": self.relations[f"cell_{place}"], "marked": marked}
         if place in self.described.trees:
-            return self.render_own("spread_held", given, number=place)
+            return self.render_own("spread_held", relations, number=place)
         if place in self.described.plain:
-            return self.render_own("spread_certain", given)
-        return self.render_own("spread_ordered", given | {"signature": signature})
+            return self.render_own("spread_certain", relations)
+        return self.render_own("spread_ordered", relations | {"signature": signature})
 
     def close(self) -> None:
         """Drop the temporary tables; they are made again where they are needed again."""

@@ -86,9 +86,9 @@ class AverageSearch:
         return self.read_worlds(pd.DataFrame(columns))
 
 
-def _improve(aims: Array, at: tuple[IntArray, IntArray], found: pd.DataFrame, side: str, better: np.ufunc) -> BoolArray:
+def _improve(aims: Array, at: tuple[IntArray, IntArray], frame: pd.DataFrame, side: str, better: np.ufunc) -> BoolArray:
     """Put the averages of the worlds found in the place of aims that they better; tell which they are."""
-    total, count = (found[f"{side}_{name}"].to_numpy(dtype=float) for name in ("sum", "count"))
+    total, count = (frame[f"{side}_{name}"].to_numpy(dtype=float) for name in ("sum", "count"))
     before = aims[at]
     average = np.divide(total, count, out=before.copy(), where=count > 0)
     gains = better(average, before) & (np.abs(average - before) > NEAR * np.maximum(np.abs(before), np.abs(average)))
@@ -125,7 +125,7 @@ class SumRun(CountRun):
             relation = self.people if piece.role == "quasi" else self.relations["value"]
             kind = self.space.read_type(piece.sql, relation)
             if not is_numeric(kind):
-                columns = [name for own, name in self.space.names.items() if own in piece.sql]
+                columns = [name for internal, name in self.space.names.items() if internal in piece.sql]
                 raise QueryError(_NO_NUMBER.format(repr(columns[0]) if len(columns) == 1 else "what was asked", kind))
 
     # -- the statements ------------------------------------------------------------------------
@@ -154,24 +154,24 @@ class SumRun(CountRun):
     def _averages(self, piece: Piece) -> bool:
         return any(aggregate.function == "avg" and aggregate.argument == piece for aggregate in self.query.aggregates)
 
-    def _own(self, template: str, **given: Sql) -> str:
-        return self.loaded.render_own(template, self.relations | given)
+    def _own(self, template: str, **relations: Sql) -> str:
+        return self.loaded.render_own(template, self.relations | relations)
 
     def _value_statements(self, piece: Piece) -> list[tuple[str, str]]:
         """Return the tables of what a measure is summed over: rows, or lines of ST, with the places for them."""
         name, statements = f"valued{self._suffix(piece)}", self.component_statements
         if piece in self.measures:
             measured = inline(statements.render_measured_row(self.measures.index(piece) + 1))
-            given = self.relations | {"measured_row": measured}
+            relations = self.relations | {"measured_row": measured}
             surely = [] if self.parts.asks_rows else [Sql("min(measured_row.counted)")]
-            return [(name, self.loaded.render_own("valued_row", given, surely=surely))]
+            return [(name, self.loaded.render_own("valued_row", relations, surely=surely))]
         cell = "(select 0 as cell)"
         if self.quasi_keys:
             cell = f"(select distinct cell from {self.relations['person_hit']})"
         hiding = [Sql("suppressed = 1")] if self.parts.asks_rows else []
         values = {"number": self.weights.index(piece) + 1, "hiding": hiding}
-        given = self.relations | {"answered_cell": Sql(cell)}
-        return [(name, self.loaded.render_own("valued_line", given, **values))]
+        relations = self.relations | {"answered_cell": Sql(cell)}
+        return [(name, self.loaded.render_own("valued_line", relations, **values))]
 
     def _no_aim(self, valued: Sql) -> Sql:
         return inline(self._own("no_aim", valued=valued))
@@ -186,7 +186,7 @@ class SumRun(CountRun):
         """Make the relations and read three figures (`Counts`) of each aggregate."""
         counts, occurring = super().estimate_aggregates(estimate)
         sums = {piece: self._sum(piece, occurring) for piece in [*self.measures, *self.weights]}
-        found = [
+        figures = [
             count if aggregate.argument is None else sums[aggregate.argument][aggregate.function]
             for aggregate, count in zip(self.query.aggregates, counts, strict=True)
         ]
@@ -197,7 +197,7 @@ class SumRun(CountRun):
             self.remarks.append(_SUMMED)
             if self.loaded.hidden_rows and self.measures:
                 self.remarks.append(_HIDDEN)
-        return found, occurring
+        return figures, occurring
 
     def _sum(self, piece: Piece, occurring: BoolArray) -> Mapping[str, Counts]:
         """Return SUM and, where it is asked, AVG of one measure."""
@@ -216,15 +216,15 @@ class SumRun(CountRun):
         likely, mean, lowest, highest = read(expected, "likely", "mean", "lowest", "highest")
         extreme = frame(self.render_extreme(valued, self._no_aim(valued)))
         least, greatest = read(extreme, "least_sum", "greatest_sum")
-        found = {"sum": self._settle(least, greatest, mean)}
+        figures = {"sum": self._settle(least, greatest, mean)}
         self._count_empty(piece, valued, occurring & ~np.isnan(mean))
         if self._averages(piece):
             expected_average = np.divide(mean, likely, out=np.full(shape, np.nan), where=likely > 0)
             # where no likely world counts a row, any average between the least and the greatest value will do
-            starts = (np.where(np.isnan(expected_average), one, expected_average) for one in (highest, lowest))
+            starts = (np.where(np.isnan(expected_average), value, expected_average) for value in (highest, lowest))
             search = AverageSearch(lambda aims: self._read_worlds(valued, aims), shape)
-            found["avg"] = self._settle(*search.find_bounds(*starts), expected_average)
-        return found
+            figures["avg"] = self._settle(*search.find_bounds(*starts), expected_average)
+        return figures
 
     def _read_worlds(self, valued: Sql, aims: pd.DataFrame) -> pd.DataFrame:
         """Return the sums and counts of the worlds that are extreme at these aims."""
@@ -235,9 +235,9 @@ class SumRun(CountRun):
 
     def _count_empty(self, piece: Piece, valued: Sql, answered: BoolArray) -> None:
         """Count the answers in which some world counts no row."""
-        counted = inline(self._own("counted_unit", valued=valued))
-        found = self.loaded.engine.frame(self.render_extreme(counted, self._no_aim(counted)))
-        least = fill(answered.shape, found, "least_count", "cell", "set_number")
+        unit = inline(self._own("counted_unit", valued=valued))
+        extreme = self.loaded.engine.frame(self.render_extreme(unit, self._no_aim(unit)))
+        least = fill(answered.shape, extreme, "least_count", "cell", "set_number")
         functions = {aggregate.function.upper() for aggregate in self.query.aggregates if aggregate.argument == piece}
         self.empty.setdefault((int((answered & (least == 0)).sum()), int(answered.sum())), set()).update(functions)
 
