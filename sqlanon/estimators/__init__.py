@@ -28,10 +28,10 @@ def choose_estimator(form: str, method: str, name: str | None) -> "tuple[str, Ca
     method: what made the release. Raises UsageError where releases of this form are not answered by it.
     """
     names = ESTIMATORS[form]
-    chosen = names[0] if name is None else name
-    if chosen not in names:
-        raise UsageError(f"no estimator {chosen!r} for a release of {method}; choose one of {', '.join(names)}")
-    return chosen, _bound_errors(load_estimator(chosen))
+    estimator = names[0] if name is None else name
+    if estimator not in names:
+        raise UsageError(f"no estimator {estimator!r} for a release of {method}; choose one of {', '.join(names)}")
+    return estimator, _bound_errors(load_estimator(estimator))
 
 
 def _bound_errors(estimate: "Callable[[Evidence], Estimate]") -> "Callable[[Evidence], Estimate]":
@@ -43,16 +43,16 @@ def _bound_errors(estimate: "Callable[[Evidence], Estimate]") -> "Callable[[Evid
     import numpy as np
 
     def bounded(evidence: "Evidence") -> "Estimate":
-        known = estimate(evidence)
+        answer = estimate(evidence)
         with np.errstate(invalid="ignore"):  # bounds may both be infinite
             half = (np.asarray(evidence.most) - np.asarray(evidence.least)) / 2
-        error = np.where(half < known.std_error, half, known.std_error)
-        return replace(known, std_error=error)
+        error = np.where(half < answer.std_error, half, answer.std_error)
+        return replace(answer, std_error=error)
 
     return bounded
 
 
 def load_estimator(name: str) -> "Callable[[Evidence], Estimate]":
     """Import one estimator; numpy comes with it, and scipy where it needs that."""
-    found: Callable[[Evidence], Estimate] = import_module(f"sqlanon.estimators.{name}").estimate
-    return found
+    estimate: Callable[[Evidence], Estimate] = import_module(f"sqlanon.estimators.{name}").estimate
+    return estimate

@@ -54,10 +54,10 @@ class Joint:
         return self.expected(one * other) - self.expected(one) * self.expected(other)
 
     def _each(self, what: str, array: Array) -> Array:
-        found = array.reshape(*array.shape[:-1], *self.shape)
+        figures = array.reshape(*array.shape[:-1], *self.shape)
         for place, channel in enumerate(self.channels, start=-len(self.shape)):
-            found = np.moveaxis(getattr(channel, what)(np.moveaxis(found, place, -1)), -1, place)
-        return found.reshape(array.shape)
+            figures = np.moveaxis(getattr(channel, what)(np.moveaxis(figures, place, -1)), -1, place)
+        return figures.reshape(array.shape)
 
 
 @dataclass(frozen=True)

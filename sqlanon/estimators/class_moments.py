@@ -96,15 +96,15 @@ class HitSums:
         if summand.number is None:
             return self._count(cell, case, ("row_count", "row_square", "row_sized"), ("shared", "uniform"))
         number = summand.number
-        known = self._count(
+        sums = self._count(
             cell,
             case,
             (f"value_count_{number}", f"count_square_{number}", f"count_sized_{number}"),
             (f"count_shared_{number}", f"count_uniform_{number}"),
         )
-        return known if summand.centre is None else self._centre(cell, case, number, summand.centre, known)
+        return sums if summand.centre is None else self._centre(cell, case, number, summand.centre, sums)
 
-    def _centre(self, cell: int, case: int, number: int, centre: float, known: ClassSums) -> ClassSums:
+    def _centre(self, cell: int, case: int, number: int, centre: float, sums: ClassSums) -> ClassSums:
         """Return the sums of x = e - c from those of e, e² and 1: Σ(e - c)² = Σe² - 2c Σe + c² Σ1."""
         vector, matrix = self._read(cell, case)
         total, sized = vector(f"value_sum_{number}"), vector(f"sum_sized_{number}")
@@ -112,14 +112,14 @@ class HitSums:
         square, group_square = vector(f"square_sum_{number}"), vector(f"sum_square_{number}")
         crossed, uniform_square = vector(f"sum_count_{number}"), matrix(f"square_uniform_{number}")
         return ClassSums(
-            total=total - centre * known.total,
-            square=square - 2 * centre * total + centre**2 * known.total,
-            shared=matrix(f"sum_shared_{number}") - centre * known.shared,
-            sized=sized - centre * known.sized,
-            group_square=group_square - 2 * centre * crossed + centre**2 * known.group_square,
-            uniform=uniform - centre * known.uniform,
-            uniform_square=uniform_square - 2 * centre * uniform + centre**2 * known.uniform,
-            rows=known.rows,
+            total=total - centre * sums.total,
+            square=square - 2 * centre * total + centre**2 * sums.total,
+            shared=matrix(f"sum_shared_{number}") - centre * sums.shared,
+            sized=sized - centre * sums.sized,
+            group_square=group_square - 2 * centre * crossed + centre**2 * sums.group_square,
+            uniform=uniform - centre * sums.uniform,
+            uniform_square=uniform_square - 2 * centre * uniform + centre**2 * sums.uniform,
+            rows=sums.rows,
         )
 
     def _count(self, cell: int, case: int, vectors: tuple[str, str, str], matrices: tuple[str, str]) -> ClassSums:
@@ -146,7 +146,9 @@ def sums_of_frames(moment: pd.DataFrame, scatter: pd.DataFrame, classes: int, va
     """Sort the rows of `moment` and `scatter`, by `place` (of a class, L the rest's), into cells and cases."""
     moments, scatters = _split_frame(moment), _split_frame(scatter)
     return HitSums(
-        {key: _spread(moments[key], own, classes + 1, values) for key, own in scatters.items()}, classes, values
+        {key: _spread(moments[key], scatter_rows, classes + 1, values) for key, scatter_rows in scatters.items()},
+        classes,
+        values,
     )
 
 

@@ -119,14 +119,14 @@ class _Eigensystem:
 def prepare_classes(classes: Sequence[ReleaseClass], value_count: int) -> ClassSystems:
     """Prepare classes: one eigendecomposition each, of S scaled by what the prior expects of its values."""
     totals, size_products, prior = np.zeros((3, len(classes), value_count))
-    for number, one in enumerate(classes):
-        totals[number, one.codes] = one.totals
-        size_products[number, one.codes] = one.normal.sum(axis=1)  # Σ_w S_vw = Σ_g s_g(v) |g|
-        prior[number, one.codes] = _prior_variance(one)
+    for number, release_class in enumerate(classes):
+        totals[number, release_class.codes] = release_class.totals
+        size_products[number, release_class.codes] = release_class.normal.sum(axis=1)  # Σ_w S_vw = Σ_g s_g(v) |g|
+        prior[number, release_class.codes] = _prior_variance(release_class)
     shared_codes = _choose_shared(totals)
-    systems = [_decompose(one) for one in classes]
-    groups, rows = np.array([one.groups for one in classes], dtype=float), totals.sum(axis=1)
-    owner = np.repeat(np.arange(len(classes)), np.array([len(one.roots) for one in systems], dtype=np.int64))
+    systems = [_decompose(release_class) for release_class in classes]
+    groups, rows = np.array([release_class.groups for release_class in classes], dtype=float), totals.sum(axis=1)
+    owner = np.repeat(np.arange(len(classes)), np.array([len(system.roots) for system in systems], dtype=np.int64))
     roots = np.concatenate([np.zeros(0), *(system.roots for system in systems)])
     totals_by_root = (rows / np.maximum(groups, 1.0))[owner] + roots * OWN_GRID[:, None]
     return ClassSystems(
@@ -134,7 +134,7 @@ def prepare_classes(classes: Sequence[ReleaseClass], value_count: int) -> ClassS
         size_products=size_products,
         rows=rows,
         groups=groups,
-        size_squares=np.array([one.normal.sum() for one in classes]),
+        size_squares=np.array([release_class.normal.sum() for release_class in classes]),
         prior=prior,
         rotation=_stack_own_rotations(classes, systems, value_count),
         roots=roots,
@@ -146,28 +146,28 @@ def prepare_classes(classes: Sequence[ReleaseClass], value_count: int) -> ClassS
     )
 
 
-def _prior_variance(one: ReleaseClass) -> Array:
+def _prior_variance(release_class: ReleaseClass) -> Array:
     """Return d_v = 1/f_v + CLASS_SHARE V/N over the class's own values."""
-    return np.asarray(1 / one.totals + CLASS_SHARE * len(one.codes) / one.totals.sum())
+    return np.asarray(1 / release_class.totals + CLASS_SHARE * len(release_class.codes) / release_class.totals.sum())
 
 
-def _decompose(one: ReleaseClass) -> _Eigensystem:
-    scale = np.sqrt(_prior_variance(one))
+def _decompose(release_class: ReleaseClass) -> _Eigensystem:
+    scale = np.sqrt(_prior_variance(release_class))
     # C = D (I + M e e') D with e = D^-1 1, so that B = D (I + β e e'), B^-1 = (I - β/(1 + β e'e) e e') D^-1.
     ends, count = 1 / scale, float((1 / scale**2).sum())
     pull = (np.sqrt(1 + MEAN_VARIANCE * count) - 1) / count
     root = scale[:, None] * np.eye(len(scale)) + pull * ends[None, :]
     # Deviations from a class's mean sum to 0 over its rows, Σ f_v (p_v - x̄) = 0. The prior knows that, and no evidence
     # is made of it: P takes the direction B' f out.
-    known = root.T @ one.totals
-    known /= np.linalg.norm(known)
-    projection = np.eye(len(scale)) - np.outer(known, known)
-    scaled = root.T @ one.normal @ root
+    mean_direction = root.T @ release_class.totals
+    mean_direction /= np.linalg.norm(mean_direction)
+    projection = np.eye(len(scale)) - np.outer(mean_direction, mean_direction)
+    scaled = root.T @ release_class.normal @ root
     roots, vectors = np.linalg.eigh(projection @ scaled @ projection)
-    kept = roots > TOLERANCE * max(np.trace(scaled), TOLERANCE)
-    lines = vectors[:, kept].T
+    positive = roots > TOLERANCE * max(np.trace(scaled), TOLERANCE)
+    lines = vectors[:, positive].T
     returned = (lines - pull / (1 + pull * count) * (lines @ ends)[:, None] * ends) / scale
-    return _Eigensystem(roots[kept], lines @ root.T, returned)
+    return _Eigensystem(roots[positive], lines @ root.T, returned)
 
 
 def _stack_own_rotations(
@@ -175,7 +175,7 @@ def _stack_own_rotations(
 ) -> sparse.csr_array:
     """Write U' D of all classes as one sparse matrix R x LV: a class's lines reach its own values only."""
     blocks = [system.turned for system in systems]
-    columns = [number * value_count + one.codes for number, one in enumerate(classes)]
+    columns = [number * value_count + release_class.codes for number, release_class in enumerate(classes)]
     return _stack_lines(blocks, columns, len(classes) * value_count)
 
 
@@ -184,10 +184,10 @@ def _stack_rotations(
 ) -> sparse.csr_array:
     """Write U' D^-1 of all classes, on the values that they share, as one sparse matrix R x k."""
     blocks, columns = [], []
-    for one, system in zip(classes, systems, strict=True):
-        shared = places[one.codes] >= 0
+    for release_class, system in zip(classes, systems, strict=True):
+        shared = places[release_class.codes] >= 0
         blocks.append(system.returned[:, shared])
-        columns.append(places[one.codes][shared])
+        columns.append(places[release_class.codes][shared])
     return _stack_lines(blocks, columns, int(places.max(initial=-1)) + 1)
 
 
@@ -210,8 +210,8 @@ def _make_blocks(
     size = int(places.max(initial=-1)) + 1
     place, owner, figures = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)], []
     start = 0
-    for number, (one, system) in enumerate(zip(classes, systems, strict=True)):
-        roots, shared = system.roots, places[one.codes] >= 0
+    for number, (release_class, system) in enumerate(zip(classes, systems, strict=True)):
+        roots, shared = system.roots, places[release_class.codes] >= 0
         lines = system.returned[:, shared].T  # n x r
         weight = roots / totals_by_root[:, start : start + len(roots)]
         start += len(roots)
@@ -219,8 +219,8 @@ def _make_blocks(
             continue
         # codes ascend, and so do their places: the lower triangle of a block lies in the lower triangle of k x k
         low, high = np.tril_indices(len(lines))
-        own = places[one.codes][shared]
-        place.append(own[low] * size + own[high])
+        own_places = places[release_class.codes][shared]
+        place.append(own_places[low] * size + own_places[high])
         owner.append(np.full(len(low), number))
         figures.append(np.stack([((lines * line) @ lines.T)[low, high] for line in weight]))
     together = np.concatenate(figures, axis=1) if figures else np.zeros((len(OWN_GRID), 0))

@@ -56,11 +56,11 @@ class ClosedForm:
 
     def expected(self, function: Array) -> Array:
         """Return T z, the shares of the other values scaled so that they sum to 1 - 1/γ."""
-        others, kept = self.others, 1 / self.gamma
+        others, kept_share = self.others, 1 / self.gamma
         if len(others) == 1:
             return function
-        scale = (1 - kept) / np.maximum(others.sum() - others, 1e-300)
-        return np.asarray(function * (kept - scale * others) + scale * (function @ others)[..., None])
+        scale = (1 - kept_share) / np.maximum(others.sum() - others, 1e-300)
+        return np.asarray(function * (kept_share - scale * others) + scale * (function @ others)[..., None])
 
     def solved(self, published: Array) -> Array:
         """Return x = (y - q |P|) / D, |P| the sum of y over the values."""
@@ -68,8 +68,8 @@ class ClosedForm:
 
     def pulled(self, weights: Array) -> Array:
         """Return w/D less the constant that `solved` takes off through |P|."""
-        found = weights / self.difference
-        return np.asarray(found - (found @ self.others)[..., None])
+        scaled = weights / self.difference
+        return np.asarray(scaled - (scaled @ self.others)[..., None])
 
 
 def estimate(evidence: Evidence) -> Estimate:

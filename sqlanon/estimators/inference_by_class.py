@@ -57,7 +57,7 @@ class ClassInference(Inference):
 
     def _solve(self, aggregate: LinearAggregate) -> SolvedAggregate:
         cells = [self._solve_cell(aggregate, cell) for cell in range(len(self.rows))]
-        lines = zip(*((one.value, one.std_error, one.growth, one.curve) for one in cells), strict=True)
+        lines = zip(*((solved.value, solved.std_error, solved.growth, solved.curve) for solved in cells), strict=True)
         stacked = [np.stack(line) for line in lines]
         return SolvedAggregate(*(stacked or np.zeros((4, 0, self.selected.set_count))))
 
@@ -82,8 +82,8 @@ class ClassInference(Inference):
 
         Their errors are taken for independent: what e - c says of a value says nothing of how many rows count.
         """
-        counted = self.moments.columns[f"count_uniform_{number}"][cell].sum()
-        centre = self.moments.columns[f"sum_uniform_{number}"][cell].sum() / counted if counted else 0.0
+        count = self.moments.columns[f"count_uniform_{number}"][cell].sum()
+        centre = self.moments.columns[f"sum_uniform_{number}"][cell].sum() / count if count else 0.0
         above, above_error = self._weigh_sums(cell, Summand(number, centre), aggregate.weights)
         rows, rows_error = self._weigh_sums(cell, Summand(number), aggregate.present)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -99,11 +99,13 @@ class ClassInference(Inference):
         with np.errstate(divide="ignore", invalid="ignore"):
             value = np.where(rows > 0, top / rows, np.nan)
             away = aggregate.weights - np.nan_to_num(value)[self.selected.set] * aggregate.present
-            _, own = self._weigh_sums(cell, HITS, away)
+            _, away_error = self._weigh_sums(cell, HITS, away)
             # Cov(X, B) = (Var(X + B) - Var X - Var B) / 2 with X = A - r B: the posterior gives variances only.
             _, both = self._weigh_sums(cell, HITS, away + aggregate.present)
-            crossed = np.clip((both**2 - own**2 - rows_error**2) / 2, -own * rows_error, own * rows_error)
-            return _settle_ratio(value, own / rows, -2 * crossed / rows**2, rows_error**2 / rows**2)
+            crossed = np.clip(
+                (both**2 - away_error**2 - rows_error**2) / 2, -away_error * rows_error, away_error * rows_error
+            )
+            return _settle_ratio(value, away_error / rows, -2 * crossed / rows**2, rows_error**2 / rows**2)
 
     def correlate(self, pair: Pair, other: Inference) -> Array | None:
         """Return the correlation of the errors of a pair of aggregates, C x J; None where it is not known.
@@ -112,7 +114,7 @@ class ClassInference(Inference):
         Var(a + a') = Var a + 2 Cov + Var a'. What the two measure differs on top of that as it does from row to row.
         What e less its mean says of a value says nothing of how many rows count (as in `_solve_average`).
         """
-        averages = [one for one in (pair.one, pair.other) if one.function == "avg"]
+        averages = [aggregate for aggregate in (pair.one, pair.other) if aggregate.function == "avg"]
         if len(set(self.selected.case) | set(other.selected.case)) > 1 or any(
             average.number is None for average in averages
         ):
@@ -126,21 +128,21 @@ class ClassInference(Inference):
         joined, apart = copy(self), np.repeat([True, False], [len(self.selected.code), len(other.selected.code)])
         joined.selected = self.selected.join(other.selected)
         weights = np.concatenate([pair.one.weights, pair.other.weights])
-        found = np.zeros(shape)
-        for cell in range(len(found)):
+        correlations = np.zeros(shape)
+        for cell in range(len(correlations)):
             summand = self._summand(pair.one, cell)
-            both, one, two = (
+            both, variance, other_variance = (
                 joined._weigh_sums(cell, summand, weights * inside)[1] ** 2 for inside in (True, apart, ~apart)
             )
-            found[cell] = correlate((both - one - two) / 2, one, two)
-        return found * rows
+            correlations[cell] = correlate((both - variance - other_variance) / 2, variance, other_variance)
+        return correlations * rows
 
     def _summand(self, aggregate: LinearAggregate, cell: int) -> Summand:
         """Return what an aggregate sums: of an average what is measured less its mean over all hits."""
         if aggregate.number is None:
             return HITS
-        total, counted = (self.moments.columns[aggregate.column(degree, "uniform")][cell].sum() for degree in (1, 0))
-        return Summand(aggregate.number, total / counted if aggregate.function == "avg" and counted else 0.0)
+        total, count = (self.moments.columns[aggregate.column(degree, "uniform")][cell].sum() for degree in (1, 0))
+        return Summand(aggregate.number, total / count if aggregate.function == "avg" and count else 0.0)
 
     def _correlate_rows(self, pair: Pair, centred: bool) -> Array | None:
         """Return the correlation over the release's rows of what a pair measures on hits, C x 1.
@@ -149,22 +151,24 @@ class ClassInference(Inference):
         """
         if pair.one.number == pair.other.number:
             return np.ones((len(self.rows), 1))
-        one, two, product, square, other_square = self._mean_columns(
+        mean, other_mean, product, square, other_square = self._mean_columns(
             pair.one.column(pair.one.degree, "uniform"),
             pair.other.column(pair.other.degree, "uniform"),
             *(pair.turned(turn).product_column("uniform") for turn in range(3)),
         )
         if not centred:
-            return correlate(product - one * two, square - one**2, other_square - two**2)[:, None]
-        counted, first, second = self._mean_columns(
+            return correlate(product - mean * other_mean, square - mean**2, other_square - other_mean**2)[:, None]
+        count, first, second = self._mean_columns(
             f"count_uniform_{pair.product}", pair.one.column(0, "uniform"), pair.other.column(0, "uniform")
         )
-        if not counted.any():
+        if not count.any():
             return np.zeros((len(self.rows), 1))
-        if not (np.allclose(counted, first) and np.allclose(counted, second)):
+        if not (np.allclose(count, first) and np.allclose(count, second)):
             return None
-        size = np.where(counted > 0, counted, 1.0)
-        return correlate(product - one * two / size, square - one**2 / size, other_square - two**2 / size)[:, None]
+        size = np.where(count > 0, count, 1.0)
+        return correlate(
+            product - mean * other_mean / size, square - mean**2 / size, other_square - other_mean**2 / size
+        )[:, None]
 
     def _mean_columns(self, *names: str) -> list[Array]:
         """Return the sums of columns of moments over the release's rows, C each."""
@@ -200,11 +204,11 @@ class ClassInference(Inference):
         place = (self.selected.set[inside], self.selected.code[inside])
         weights[place], present[place] = aggregate.weights[inside], aggregate.present[inside]
         rows = self.hit_sums.sum_hits(cell, case, Summand(aggregate.number))
-        counted = rows
+        numerator = rows
         if aggregate.number is not None:
-            counted = self.hit_sums.sum_hits(cell, case, Summand(aggregate.number, 0.0))
+            numerator = self.hit_sums.sum_hits(cell, case, Summand(aggregate.number, 0.0))
         # It is a hit as often, and has as much of e, as the rows of its class on average.
-        top, bottom = (sums.total[:-1] / systems.rows for sums in (counted, rows))
+        top, bottom = (sums.total[:-1] / systems.rows for sums in (numerator, rows))
         values = systems.totals / systems.rows[:, None]
         surplus = weights[:, everywhere.code] * top[everywhere.owner]
         like_class = weights @ values.T * top
@@ -226,29 +230,29 @@ class ClassInference(Inference):
         for case in np.unique(self.selected.case):
             inside = self.selected.case == case
             values = _WeighedValues(self.selected.code[inside], self.selected.set[inside], weights[inside])
-            for chosen, mean, variance in self._estimate_sets(self._solve_case(cell, int(case), summand), values):
-                value[chosen] += mean
-                error[chosen] += np.sqrt(variance)
-                uncertain[chosen] += variance > 0
+            for value_sets, mean, variance in self._estimate_sets(self._solve_case(cell, int(case), summand), values):
+                value[value_sets] += mean
+                error[value_sets] += np.sqrt(variance)
+                uncertain[value_sets] += variance > 0
         self.upper_bound |= bool((uncertain > 1).any())
         return value, error
 
     def _estimate_sets(self, solved: _SolvedCase, values: _WeighedValues) -> Iterator[tuple[IntArray, Array, Array]]:
         """Yield value sets with mean and variance, as many at once as memory allows."""
         totals = self.systems.totals
-        wanted = np.unique(values.place)
+        all_sets = np.unique(values.place)
         step = max(1, CHUNK // max(1, totals.size))
-        for start in range(0, len(wanted), step):
-            chosen = wanted[start : start + step]
-            inside = np.isin(values.place, chosen)
-            place = np.searchsorted(chosen, values.place[inside])
+        for start in range(0, len(all_sets), step):
+            value_sets = all_sets[start : start + step]
+            inside = np.isin(values.place, value_sets)
+            place = np.searchsorted(value_sets, values.place[inside])
             code, weight = values.code[inside], values.weight[inside]
             # A direction has w_v f_cv for every class and value: times p_cv it is the sum that is wanted.
-            directions = np.zeros((len(chosen), *totals.shape))
+            directions = np.zeros((len(value_sets), *totals.shape))
             directions[place, :, code] = weight[:, None] * totals[:, code].T
             mean, variance = solved.posterior.estimate_sums(directions)
-            rest, rest_variance = _deal_rest(solved.sums, len(chosen), _WeighedValues(code, place, weight))
-            yield chosen, mean + rest, np.maximum(variance, 0.0) + rest_variance
+            rest, rest_variance = _deal_rest(solved.sums, len(value_sets), _WeighedValues(code, place, weight))
+            yield value_sets, mean + rest, np.maximum(variance, 0.0) + rest_variance
 
     def _solve_case(self, cell: int, case: int, summand: Summand) -> _SolvedCase:
         """Solve one x of one cell and case once; another cell's posteriors are forgotten."""
@@ -272,10 +276,10 @@ def _deal_rest(sums: ClassSums, count: int, values: _WeighedValues) -> tuple[Arr
 
 def _settle_ratio(value: Array, error: Array, growth: Array, curve: Array) -> SolvedAggregate:
     """Return a ratio; where its denominator may be none, it may be anything that the release allows (curve = inf)."""
-    known = ~np.isnan(value)
+    defined = ~np.isnan(value)
     return SolvedAggregate(
         value,
-        np.where(known, error, np.nan),
-        np.where(known & np.isfinite(growth), growth, 0.0),
-        np.where(known, curve, np.inf),
+        np.where(defined, error, np.nan),
+        np.where(defined & np.isfinite(growth), growth, 0.0),
+        np.where(defined, curve, np.inf),
     )

@@ -95,9 +95,9 @@ class PooledInference(Inference):
             mean = average[:, value_set]
             terms = [covariances[kind][:, case] @ spreads[kind, number] for kind in covariances]
             top, crossed, bottom = terms if len(terms) > 1 else (terms[0], np.zeros_like(mean), np.zeros_like(mean))
-            own = np.maximum(top - 2 * mean * crossed + mean**2 * bottom, 0)
-            sums[:, :, value_set] += np.stack([own, crossed, bottom])
-            deviations[:, :, value_set] += np.sqrt([own, np.maximum(bottom, 0)])
+            variance = np.maximum(top - 2 * mean * crossed + mean**2 * bottom, 0)
+            sums[:, :, value_set] += np.stack([variance, crossed, bottom])
+            deviations[:, :, value_set] += np.sqrt([variance, np.maximum(bottom, 0)])
         if len(pairs) > len({value_set for value_set, _ in pairs}):
             between = self._covariances_between_cases(aggregate, vectors, average)
             if between is None:
@@ -112,15 +112,20 @@ class PooledInference(Inference):
         scale = self._sample_scale()
         means = {degree: self._fill_means(aggregate, degree, mean) for degree, mean in shares.items()}
         share = np.clip(means[0], 0.0, 1.0)
-        own = np.maximum(self._remove_noise(aggregate, (0, 0), share * (1 - share)), 0.0) * scale
+        share_variance = np.maximum(self._remove_noise(aggregate, (0, 0), share * (1 - share)), 0.0) * scale
         if aggregate.degree == 0:
-            return {"top": own} | ({"crossed": own, "bottom": own} if aggregate.function == "avg" else {})
+            return {"top": share_variance} | (
+                {"crossed": share_variance, "bottom": share_variance} if aggregate.function == "avg" else {}
+            )
         top = np.maximum(self._remove_noise(aggregate, (1, 1), means[2] - means[1] ** 2), 0.0) * scale
         if aggregate.function != "avg":
             return {"top": top}
         # By Cauchy and Schwarz no covariance is larger than the root of the two variances.
-        crossed, most = scale * self._remove_noise(aggregate, (1, 0), means[1] * (1 - share)), np.sqrt(top * own)
-        return {"top": top, "crossed": np.clip(crossed, -most, most), "bottom": own}
+        crossed, most = (
+            scale * self._remove_noise(aggregate, (1, 0), means[1] * (1 - share)),
+            np.sqrt(top * share_variance),
+        )
+        return {"top": top, "crossed": np.clip(crossed, -most, most), "bottom": share_variance}
 
     def correlate(self, pair: Pair, other: Inference) -> Array | None:
         """Return the correlation of the errors of a pair of sums, C x J: the variance's formula for two vectors a."""
@@ -132,16 +137,16 @@ class PooledInference(Inference):
             covariance = self._covariance_of(pair.turned(turn))
             term = np.zeros((len(self.rows), self.selected.set_count))
             for value_set in range(self.selected.set_count):
-                one = sides[first]._weigh_totals((pair.one, pair.other)[first], (value_set, 0))[0]
-                two = sides[second]._weigh_totals((pair.one, pair.other)[second], (value_set, 0))[0]
-                spread = self.spreads([(one, two)])[0] - one * two / self.moments.totals
+                vector = sides[first]._weigh_totals((pair.one, pair.other)[first], (value_set, 0))[0]
+                other_vector = sides[second]._weigh_totals((pair.one, pair.other)[second], (value_set, 0))[0]
+                spread = self.spreads([(vector, other_vector)])[0] - vector * other_vector / self.moments.totals
                 term[:, value_set] = covariance @ spread
             terms.append(term)
         return correlate(*terms)
 
     def _covariance_of(self, pair: Pair) -> Array:
         """Return f/(f-1) times the covariance over a value's rows of what the pair measures, C x V, in case 0."""
-        one, two, product = (
+        first_mean, second_mean, product = (
             self._solve_column(column("shared"), column("uniform"))
             for column in (
                 lambda kind: pair.one.column(pair.one.degree, kind),
@@ -151,7 +156,9 @@ class PooledInference(Inference):
         )
         columns = (pair.one.column(pair.one.degree, "uniform"), pair.other.column(pair.other.degree, "uniform"))
         equal = pair.one.number == pair.other.number
-        plain = self._remove_plug_in(product - one * two, *columns, pair.product_column("uniform"), variance=equal)
+        plain = self._remove_plug_in(
+            product - first_mean * second_mean, *columns, pair.product_column("uniform"), variance=equal
+        )
         return np.asarray(plain * self._sample_scale())[:, 0]
 
     def _solve_column(self, shared: str, uniform: str) -> Array:
@@ -178,13 +185,14 @@ class PooledInference(Inference):
     def _remove_plug_in(self, plain: Array, *columns: str, variance: bool) -> Array:
         """Do so for what two columns of moments measure, the third being their product."""
         rows, equations, totals = self.moments.row_count, self.equations, self.moments.totals
-        one, two, product = (self.moments.columns[column].sum(axis=2) / rows for column in columns)
+        first_mean, second_mean, product = (self.moments.columns[column].sum(axis=2) / rows for column in columns)
         noise = np.maximum(np.diag(equations.inverse), 0.0) * equations.normal.sum() / rows
         trust = totals / (1 + noise) ** 2
-        known = (trust * (1 - noise)).sum()
-        mean = product - one * two  # of all rows, values not told apart: of variances the most that is possible
-        if known > trust.sum() / 2:
-            within = plain @ trust / known
+        weight = (trust * (1 - noise)).sum()
+        # Of all rows, values not told apart: of variances the most that is possible.
+        mean = product - first_mean * second_mean
+        if weight > trust.sum() / 2:
+            within = plain @ trust / weight
             mean = np.clip(within, 0.0, np.maximum(mean, 0.0)) if variance else within
         pooled = mean[:, :, None]
         # (plain + pooled noise (2 + noise)) / (1 + noise)² undoes the plug-in. An estimate that is far off takes its
@@ -223,10 +231,12 @@ class PooledInference(Inference):
         # Of a measured AVG both sums have the same a, and differ only in what is counted.
         same = aggregate.function != "avg" or aggregate.degree == 1
         kinds = {"top": (0, 0)} if same else {"top": (0, 0), "crossed": (0, 1), "bottom": (1, 1)}
-        wanted = [(vectors[pair][one], vectors[pair][two]) for pair in pairs for one, two in kinds.values()]
-        if not wanted:
+        vector_pairs = [
+            (vectors[pair][side], vectors[pair][other_side]) for pair in pairs for side, other_side in kinds.values()
+        ]
+        if not vector_pairs:
             return {}
-        products = iter(self.spreads(wanted) - np.stack([a * b for a, b in wanted]) / self.moments.totals)
+        products = iter(self.spreads(vector_pairs) - np.stack([a * b for a, b in vector_pairs]) / self.moments.totals)
         spreads = {(kind, number): next(products) for number in range(len(pairs)) for kind in kinds}
         if same and aggregate.function == "avg":
             for number in range(len(pairs)):
@@ -251,9 +261,9 @@ class PooledInference(Inference):
             low = np.maximum(share[:, case] + share[:, other] - 1, 0)
             joint = np.clip(joint, low, np.minimum(share[:, case], share[:, other]))
             covariance = scale * (joint - share[:, case] * share[:, other])
-            wanted = list(itertools.product(vectors[value_set, case], vectors[value_set, other]))
-            terms = [covariance @ line for line in self.spreads(wanted)]
+            vector_pairs = list(itertools.product(vectors[value_set, case], vectors[value_set, other]))
+            terms = [covariance @ line for line in self.spreads(vector_pairs)]
             mean = average[:, value_set]
-            own = terms[0] - mean * (terms[1] + terms[2]) + mean**2 * terms[3]
-            sums[:, :, value_set] += np.stack([2 * own, terms[1] + terms[2], 2 * terms[3]])
+            variance = terms[0] - mean * (terms[1] + terms[2]) + mean**2 * terms[3]
+            sums[:, :, value_set] += np.stack([2 * variance, terms[1] + terms[2], 2 * terms[3]])
         return sums

@@ -81,21 +81,21 @@ def _turn(states: Array, published: Array, gammas: Sequence[float], transition: 
     expected = states
     for axis, move in zip(axes, moves, strict=True):
         expected = _along(expected, axis, move.swapaxes(1, 2))
-    found = _ratio(published, expected)
+    factor = _ratio(published, expected)
     for axis, move in zip(axes, moves, strict=True):
-        found = _along(found, axis, move)
-    return states * found
+        factor = _along(factor, axis, move)
+    return states * factor
 
 
 def _moves(states: Array, axis: int, gamma: float, transition: str) -> Array:
     """Return M1 of one value for every problem, n x 2 x 2: by (row) having it and (column) publishing it."""
     summed = tuple(other for other in range(1, states.ndim) if other != axis)
-    rest, own = states.sum(axis=summed).T
-    total = rest + own
-    share = _ratio(own, total) if transition == "paper" else _ratio(own * (gamma - 1), gamma * rest)
+    rest, value_rows = states.sum(axis=summed).T
+    total = rest + value_rows
+    share = _ratio(value_rows, total) if transition == "paper" else _ratio(value_rows * (gamma - 1), gamma * rest)
     share = np.minimum(share, 1.0)
-    kept = np.full_like(share, 1 / gamma)
-    return np.stack([np.stack([1 - share, share], axis=-1), np.stack([1 - kept, kept], axis=-1)], axis=1)
+    kept_share = np.full_like(share, 1 / gamma)
+    return np.stack([np.stack([1 - share, share], axis=-1), np.stack([1 - kept_share, kept_share], axis=-1)], axis=1)
 
 
 def _along(array: Array, axis: int, move: Array) -> Array:

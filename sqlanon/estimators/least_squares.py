@@ -34,11 +34,11 @@ def prepare_equations(normal: Array, totals: Array) -> NormalEquations:
     # Scaled to a unit diagonal, so that rare values do not drown in the rounding of frequent ones.
     scale = 1 / np.sqrt(np.diag(normal))
     roots, vectors = np.linalg.eigh(normal * np.outer(scale, scale))
-    kept = roots > TOLERANCE * max(roots.max(initial=0), 1)
-    inverse = (vectors[:, kept] / roots[kept]) @ vectors[:, kept].T * np.outer(scale, scale)
+    positive = roots > TOLERANCE * max(roots.max(initial=0), 1)
+    inverse = (vectors[:, positive] / roots[positive]) @ vectors[:, positive].T * np.outer(scale, scale)
     every = np.ones(len(totals), dtype=bool)
-    equations = NormalEquations(normal, inverse, int(kept.sum()), totals, every)
-    if kept.all():
+    equations = NormalEquations(normal, inverse, int(positive.sum()), totals, every)
+    if positive.all():
         return equations
     determined = tell_determined(equations, np.eye(len(totals)))
     return NormalEquations(normal, inverse, equations.rank, totals, determined)

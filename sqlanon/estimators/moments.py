@@ -27,7 +27,10 @@ class SelectedValues:
 
     def join(self, other: "SelectedValues") -> "SelectedValues":
         """Return the values of both, one behind the other."""
-        both = (np.concatenate([getattr(one, name) for one in (self, other)]) for name in ("code", "case", "set"))
+        both = (
+            np.concatenate([getattr(selection, name) for selection in (self, other)])
+            for name in ("code", "case", "set")
+        )
         code, case, value_set = both
         return SelectedValues(code, case, value_set, self.set_count)
 
@@ -161,9 +164,9 @@ def _bound_measures(
     if aggregate.function == "avg":
         return np.fmin.reduce(low, axis=2), np.fmax.reduce(high, axis=2)
     # Rows whose e is NULL may be among the selected ones, or all outside: the bounds of the count widen by them.
-    counted = moments.count(f"count_uniform_{number}")
-    least = np.maximum(bounds[0] - (rows - counted)[:, None, :], 0)
-    most = np.minimum(bounds[1], counted[:, None, :])
+    count = moments.count(f"count_uniform_{number}")
+    least = np.maximum(bounds[0] - (rows - count)[:, None, :], 0)
+    most = np.minimum(bounds[1], count[:, None, :])
     positive = moments.columns[f"positive_uniform_{number}"].sum(axis=2)[:, None, :]
     negative = positive - moments.columns[f"sum_uniform_{number}"].sum(axis=2)[:, None, :]
     low, high = np.nan_to_num(low), np.nan_to_num(high)

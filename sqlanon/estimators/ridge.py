@@ -69,16 +69,20 @@ class Posterior:
         self.factors: list[list[Array]] = []
         self.shared_mean: Array = np.zeros((len(OWN_GRID), len(SHARED_GRID), count))
         likelihood = np.zeros(self.shared_mean.shape[:2])
-        for one, line in enumerate(normal):
+        for own_place, line in enumerate(normal):
             self.factors.append([])
-            for two, prior in enumerate(SHARED_GRID):
+            for shared_place, prior in enumerate(SHARED_GRID):
                 precise = line.copy()
                 precise.flat[:: count + 1] += 1 / prior
                 factor = cholesky(precise, lower=True, overwrite_a=True, check_finite=False)
-                self.factors[one].append(factor)
-                half = solve_triangular(factor, right[one], lower=True, check_finite=False)
-                self.shared_mean[one, two] = solve_triangular(factor, half, lower=True, trans="T", check_finite=False)
-                likelihood[one, two] = half @ half - 2 * np.log(factor.diagonal()).sum() - count * np.log(prior)
+                self.factors[own_place].append(factor)
+                half = solve_triangular(factor, right[own_place], lower=True, check_finite=False)
+                self.shared_mean[own_place, shared_place] = solve_triangular(
+                    factor, half, lower=True, trans="T", check_finite=False
+                )
+                likelihood[own_place, shared_place] = (
+                    half @ half - 2 * np.log(factor.diagonal()).sum() - count * np.log(prior)
+                )
         return likelihood
 
     def estimate_sums(self, directions: Array) -> tuple[Array, Array]:
@@ -91,8 +95,8 @@ class Posterior:
         directions = systems.centre(directions)
         rotated = np.asarray((systems.rotation @ directions.reshape(len(directions), systems.rotation.shape[1]).T).T)
         mean = _multiply(rotated, (self.gained * self.score).T)[:, :, None]
-        told = _multiply(rotated**2, (OWN_GRID[:, None] * self.left * self.noise[systems.owner]).T)
-        variance = (told + self._untold_variance(directions, rotated))[:, :, None]
+        told_variance = _multiply(rotated**2, (OWN_GRID[:, None] * self.left * self.noise[systems.owner]).T)
+        variance = (told_variance + self._untold_variance(directions, rotated))[:, :, None]
         if self.several:
             shift = self._pass_shared(directions, rotated)
             mean = mean + np.einsum("dtk,tsk->dts", shift, self.shared_mean)
@@ -106,10 +110,10 @@ class Posterior:
     def _shared_variance(self, shift: Array) -> Array:
         """Return shift' Var θ shift at every place of the grid that has some weight, D x T2 x T1."""
         variance = np.zeros((len(shift), *self.weights.shape))
-        for one, two in zip(*np.nonzero(self.weights > NO_WEIGHT), strict=True):
-            factor = self.factors[one][two]
-            half = solve_triangular(factor, shift[:, one].T, lower=True, check_finite=False)
-            variance[:, one, two] = (half**2).sum(axis=0)
+        for own_place, shared_place in zip(*np.nonzero(self.weights > NO_WEIGHT), strict=True):
+            factor = self.factors[own_place][shared_place]
+            half = solve_triangular(factor, shift[:, own_place].T, lower=True, check_finite=False)
+            variance[:, own_place, shared_place] = (half**2).sum(axis=0)
         return variance
 
     @staticmethod
@@ -122,24 +126,24 @@ class Posterior:
         mean's own variance is K - k, so that a mean of z² times as much speaks of a truth of size z √K, of which k/K
         is missing. No more is added than `MOST_HIDDEN` times that; by measurement 2 costs trends no coverage, 1 does.
         """
-        left = np.divide(variance, prior, out=np.ones_like(prior), where=prior > 0)
-        hidden = np.abs(mean) * left / np.maximum(1 - left, np.sqrt(np.maximum(1 - left, TOLERANCE)) / MOST_HIDDEN)
-        return np.where(left < 1, hidden, 0.0)
+        rest = np.divide(variance, prior, out=np.ones_like(prior), where=prior > 0)
+        hidden = np.abs(mean) * rest / np.maximum(1 - rest, np.sqrt(np.maximum(1 - rest, TOLERANCE)) / MOST_HIDDEN)
+        return np.where(rest < 1, hidden, 0.0)
 
     def _prior_variance(self, directions: Array) -> Array:
         """Return the prior variance of centred directions, D x T2 x T1: t2 φ w Σ d x² + t1 |Σ_c a x|²."""
-        own = self.systems.measure_prior(directions) @ self.noise
+        own_variance = self.systems.measure_prior(directions) @ self.noise
         whole = np.einsum("dlv,l->dv", directions, self.effect)
         shared = (whole**2).sum(axis=1)[:, None] * (SHARED_GRID if self.several else np.zeros(1))
-        return np.asarray((own[:, None] * OWN_GRID)[:, :, None] + shared[:, None, :])
+        return np.asarray((own_variance[:, None] * OWN_GRID)[:, :, None] + shared[:, None, :])
 
     def _untold_variance(self, directions: Array, rotated: Array) -> Array:
         """Return the prior variance of what S does not tell, D x T2: of the part outside its eigenvectors."""
         systems = self.systems
         whole = systems.measure_prior(directions)
-        told = np.zeros_like(whole)
-        np.add.at(told.T, systems.owner, (rotated**2).T)
-        rest = np.maximum(whole - told, 0.0) * (whole - told > TOLERANCE * whole)
+        told_variance = np.zeros_like(whole)
+        np.add.at(told_variance.T, systems.owner, (rotated**2).T)
+        rest = np.maximum(whole - told_variance, 0.0) * (whole - told_variance > TOLERANCE * whole)
         return np.asarray((rest @ self.noise)[:, None] * OWN_GRID)
 
     def _unshared_variance(self, directions: Array) -> Array:
@@ -155,8 +159,8 @@ class Posterior:
         whole = np.einsum("dlk,l->dk", directions[:, :, systems.shared_codes], effect)
         lines = rotated[:, None, :] * ((1 - self.left) * effect[systems.owner])
         count = len(lines) * lines.shape[1]
-        kept = (systems.shared_rotation.T @ lines.reshape(count, lines.shape[2]).T).T
-        return np.asarray(whole[:, None, :] - kept.reshape(*lines.shape[:2], len(systems.shared_codes)))
+        told_part = (systems.shared_rotation.T @ lines.reshape(count, lines.shape[2]).T).T
+        return np.asarray(whole[:, None, :] - told_part.reshape(*lines.shape[:2], len(systems.shared_codes)))
 
 
 def _multiply(lines: Array, columns: Array) -> Array:

@@ -22,12 +22,12 @@ def estimate(evidence: Evidence) -> Estimate:
     """Answer with the mixture of both; the interval is the unbiased one's, drawn out to a mixture of other making."""
     difference = evidence.unbiased - evidence.plain
     # A standard error wider than all that the release allows is no evidence either.
-    known = ~np.isnan(difference) & ~(evidence.std_error > evidence.most - evidence.least)
-    step = np.where(known, weigh_difference(difference, evidence.std_error) * difference, 0.0)
+    usable = ~np.isnan(difference) & ~(evidence.std_error > evidence.most - evidence.least)
+    step = np.where(usable, weigh_difference(difference, evidence.std_error) * difference, 0.0)
     start = np.where(np.isnan(evidence.plain), evidence.unbiased, evidence.plain)
     low, high = score_interval(evidence)
     value = clip_to_bounds(start + step, evidence)
     if evidence.shrunk is not None:
         value = np.where(np.isnan(evidence.shrunk), value, clip_to_bounds(evidence.shrunk, evidence))
         low, high = np.minimum(low, value), np.maximum(high, value)
-    return Estimate(value, evidence.std_error, low, high, np.where(known, evidence.unbiased, value))
+    return Estimate(value, evidence.std_error, low, high, np.where(usable, evidence.unbiased, value))

@@ -38,22 +38,22 @@ def transition(counts: Array, gamma: int, groups_per_block: int) -> Company:
     scale = min(1.0, ENOUGH_ROWS / LEAST_REPEATED / max(rows, 1))
     dealt = _feasible(np.maximum(np.rint(counts * scale).astype(np.int64), 1), gamma)
     repeats = int(np.clip(ENOUGH_ROWS // max(int(dealt.sum()), 1), LEAST_REPEATED, MOST_REPEATED))
-    met = [_meetings(dealt, gamma, groups_per_block, random) for _ in range(repeats)]
-    repeated = np.stack([_balanced(one / one.sum(axis=1, keepdims=True), counts) for one in met])
+    meetings = [_meetings(dealt, gamma, groups_per_block, random) for _ in range(repeats)]
+    repeated = np.stack([_balanced(meeting / meeting.sum(axis=1, keepdims=True), counts) for meeting in meetings])
     return Company(np.asarray(repeated.mean(axis=0)), repeated, float(dealt.sum()) / max(rows, 1))
 
 
-def _balanced(found: Array, counts: Array) -> Array:
+def _balanced(shares: Array, counts: Array) -> Array:
     """Bring rare values, rounded up in a smaller table, back to their share: rows of others that publish s are f_s less
     the rows of s that keep it.
     """
-    kept = np.diag(found).copy()
-    others = found - np.diag(kept)
+    kept_share = np.diag(shares).copy()
+    others = shares - np.diag(kept_share)
     published = counts @ others
-    wanted = counts * (1 - kept)
-    others = others * np.divide(wanted, published, out=np.ones_like(wanted), where=published > 0)
+    needed_rows = counts * (1 - kept_share)
+    others = others * np.divide(needed_rows, published, out=np.ones_like(needed_rows), where=published > 0)
     total = others.sum(axis=1)
-    others = others * np.divide(1 - kept, total, out=np.ones_like(total), where=total > 0)[:, None]
+    others = others * np.divide(1 - kept_share, total, out=np.ones_like(total), where=total > 0)[:, None]
     return np.asarray(others + np.diag(1 - others.sum(axis=1)))
 
 
@@ -87,6 +87,6 @@ def _meetings(counts: NDArray[np.int64], gamma: int, groups_per_block: int, rand
     value = np.repeat(runs[shuffled] % values, length[shuffled])
     from scipy import sparse  # slow to load
 
-    held = sparse.csr_array((np.ones(rows), (group, value)), shape=(groups, values))
-    size = np.maximum(held @ np.ones(values), 1)
-    return np.asarray((held.T @ (sparse.diags_array(1 / size) @ held)).toarray())
+    rows_by_group = sparse.csr_array((np.ones(rows), (group, value)), shape=(groups, values))
+    size = np.maximum(rows_by_group @ np.ones(values), 1)
+    return np.asarray((rows_by_group.T @ (sparse.diags_array(1 / size) @ rows_by_group)).toarray())

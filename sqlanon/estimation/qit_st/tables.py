@@ -136,8 +136,8 @@ class GroupTables(RowTables):
             return [("held", self._render_held())]
         return [("normal", self._render_normal()), ("spread", self._render_spread(1, [(1, 1)]))]
 
-    def _render_held(self, kept: bool = True) -> str:
-        return self.render("estimation/qit_st/held", self.relations | ({} if kept else self.rows_in_place()))
+    def _render_held(self, rows_kept: bool = True) -> str:
+        return self.render("estimation/qit_st/held", self.relations | ({} if rows_kept else self.rows_in_place()))
 
     def _render_normal(self) -> str:
         return self.render("estimation/qit_st/normal", {**self.relations, "group_class": Sql("")}, by_class=[])

@@ -38,9 +38,11 @@ def shrunk(whole: Whole, moments: Moments, measured: LinearAggregate, part: Weig
         none = np.zeros((cells, sets))
         return Shrunk(none, none, none)
     step = max(1, NUMBERS_AT_ONCE // max(cases * values * TABLES, sets * max(whole.spectra.shape)))
-    found = [_Batch(whole, moments, measured, slice(start, start + step)) for start in range(0, cells, step)]
-    done = [_answered(batch, part) for batch in found]
-    return Shrunk(*(np.concatenate([getattr(one, name) for one in done]) for name in ("value", "wide", "variance")))
+    batches = [_Batch(whole, moments, measured, slice(start, start + step)) for start in range(0, cells, step)]
+    done = [_answered(batch, part) for batch in batches]
+    return Shrunk(
+        *(np.concatenate([getattr(answer, name) for answer in done]) for name in ("value", "wide", "variance"))
+    )
 
 
 def _answered(batch: "_Batch", part: Weighted) -> Shrunk:

@@ -56,14 +56,14 @@ def weighed(
         terms.append(-0.5 * (np.log(variance) + observed**2 / variance).sum(axis=1))
     weights = np.exp(np.array(terms) - np.max(terms, axis=0))
     weights /= weights.sum(axis=0)
-    kept = np.zeros(observed.shape)
+    factor = np.zeros(observed.shape)
     for share, weight in zip(GRID, weights[:, :, None], strict=True):
-        kept += weight * _kept(strengths, signal * (chance + share * most), draws)
+        factor += weight * _kept(strengths, signal * (chance + share * most), draws)
     likely, largest = (_point(weights, share) for share in (0.5, SURE))
     upper = np.minimum(np.maximum(LIKELY_WIDER * likely, WIDER * largest), 1.0)[:, None] * most
     prior = signal * (WIDER * chance + upper)
     wide = _kept(strengths, prior, draws)
-    return Deviations(kept * observed, wide * observed, prior * (1 - strengths * wide))
+    return Deviations(factor * observed, wide * observed, prior * (1 - strengths * wide))
 
 
 def _point(weights: Array, share: float) -> Array:

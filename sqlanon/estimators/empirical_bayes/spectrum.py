@@ -36,16 +36,16 @@ class Spectrum:
         shares = counts / counts.sum()
         true, published = np.sqrt(shares), np.sqrt(np.maximum(shares @ transition, 1e-300))
         whitened = true[:, None] * transition / published
-        left, strengths, right = np.linalg.svd(whitened - np.outer(true, published))
-        left = np.column_stack([true, left[:, :-1]])
-        right = np.column_stack([published, right[:-1].T])
+        true_vectors, strengths, published_vectors = np.linalg.svd(whitened - np.outer(true, published))
+        true_vectors = np.column_stack([true, true_vectors[:, :-1]])
+        published_vectors = np.column_stack([published, published_vectors[:-1].T])
         return cls(
             shares,
             np.clip(np.concatenate([[1.0], strengths[:-1]]), 0.0, 1.0),
             transition,
-            right / published[:, None],
-            left / true[:, None],
-            (left * true[:, None]).T,
+            published_vectors / published[:, None],
+            true_vectors / true[:, None],
+            (true_vectors * true[:, None]).T,
         )
 
 
@@ -63,19 +63,19 @@ class Spectra:
     @property
     def strengths(self) -> Array:
         """Return the products of the columns' strengths (V)."""
-        found = np.ones(1)
+        products = np.ones(1)
         for column in self.columns:
-            found = np.outer(found, column.strengths).ravel()
-        return found
+            products = np.outer(products, column.strengths).ravel()
+        return products
 
     @property
     def kinds(self) -> NDArray[np.int64]:
         """Return which columns each coordinate (V) varies with, as a sum of 2^place: 0 is the constant."""
-        found = np.zeros(1, dtype=np.int64)
+        sums = np.zeros(1, dtype=np.int64)
         for place, column in enumerate(self.columns):
             varies = (np.arange(len(column.shares)) > 0).astype(np.int64) << place
-            found = np.add.outer(found, varies).ravel()
-        return found
+            sums = np.add.outer(sums, varies).ravel()
+        return sums
 
     def published(self, figures: Array) -> Array:
         """Return z of published figures, … x V."""
@@ -100,7 +100,7 @@ class Spectra:
         return published, self._each(figures, [column.from_true**2 for column in self.columns])
 
     def _each(self, array: Array, maps: Sequence[Array]) -> Array:
-        found = array.reshape(*array.shape[:-1], *self.shape)
+        figures = array.reshape(*array.shape[:-1], *self.shape)
         for place, change in enumerate(maps, start=-len(maps)):
-            found = np.moveaxis(np.moveaxis(found, place, -1) @ change, -1, place)
-        return found.reshape(array.shape)
+            figures = np.moveaxis(np.moveaxis(figures, place, -1) @ change, -1, place)
+        return figures.reshape(array.shape)

@@ -42,9 +42,9 @@ class Whole:
         for kind in self._interactions():
             inside = self.kinds == kind
             chance = np.array([1 / self.rows])
-            found = weighed(self.published[None, inside], self.strengths[inside], chance, self._most(kind))
-            self.coordinates[inside], self.variance[inside] = found.mean[0], found.variance[0]
-            self.wider[inside] = found.wide[0] - found.mean[0]
+            deviations = weighed(self.published[None, inside], self.strengths[inside], chance, self._most(kind))
+            self.coordinates[inside], self.variance[inside] = deviations.mean[0], deviations.variance[0]
+            self.wider[inside] = deviations.wide[0] - deviations.mean[0]
         product = _product([column.shares[None] for column in spectra.columns])[0]
         ratio = spectra.figures(self.coordinates) / product
         self.ratio = np.clip(ratio, 1 / LARGEST_RATIO, LARGEST_RATIO)
@@ -65,7 +65,7 @@ class Whole:
             (column,) = self.spectra.columns
             wide = rows[:, None] * (column.shares + margins[0].wide @ column.to_true[1:])
             return Counts(self, rows, rows[:, None] * shares[0], wide, shares, margins, np.zeros_like(published))
-        shares = [_positive(one) for one in shares]
+        shares = [_positive(share) for share in shares]
         *both, variance = self._interacting(observed, chance, shares)
         mean, wide = (rows[:, None] * self.spectra.figures(coordinates) for coordinates in both)
         return Counts(self, rows, mean, wide, shares, margins, variance)
@@ -114,10 +114,10 @@ class Whole:
         for kind in self._interactions():
             inside = self.kinds == kind
             scales = noise[:, inside], signal[:, inside]
-            found = weighed(rest[:, inside], self.strengths[inside], chance, self._most(kind), *scales)
-            coordinates[:, inside] += found.mean
-            wide[:, inside] += found.wide
-            variance[:, inside] = found.variance + self.variance[inside]
+            deviations = weighed(rest[:, inside], self.strengths[inside], chance, self._most(kind), *scales)
+            coordinates[:, inside] += deviations.mean
+            wide[:, inside] += deviations.wide
+            variance[:, inside] = deviations.variance + self.variance[inside]
         return coordinates, wide, variance
 
 
@@ -138,16 +138,16 @@ class Counts:
     def variance(self, weights: Array) -> Array:
         """Return the variance under the wide prior of <w, x>, w each row of `weights` (J x V): C x J."""
         spectra = self.whole.spectra
-        found = self.interactions @ (spectra.weights(weights) ** 2).T
+        variance = self.interactions @ (spectra.weights(weights) ** 2).T
         for place, (column, margin, gamma) in enumerate(
             zip(spectra.columns, self.margins, self.whole.gammas, strict=True)
         ):
             slope = np.ascontiguousarray(self._slope(weights, place)).reshape(-1, len(column.shares))  # (C J) x V_k
-            turned = (slope @ column.to_true[1:].T).reshape(*found.shape, -1)
-            found = found + np.einsum("cjk,cjk,ck->cj", turned, turned, margin.variance)
+            turned = (slope @ column.to_true[1:].T).reshape(*variance.shape, -1)
+            variance = variance + np.einsum("cjk,cjk,ck->cj", turned, turned, margin.variance)
             spread = np.maximum(slope**2 @ column.shares - (slope @ column.shares) ** 2, 0.0)
-            found = found + spread.reshape(found.shape) * (1 - 1 / gamma) / self.whole.rows  # of p itself
-        return np.asarray(found * self.rows[:, None] ** 2)
+            variance = variance + spread.reshape(variance.shape) * (1 - 1 / gamma) / self.whole.rows  # of p itself
+        return np.asarray(variance * self.rows[:, None] ** 2)
 
     def _slope(self, weights: Array, place: int) -> Array:
         """Return d<w, x>/dP of one column's shares, for one row: w summed over the other columns' shares."""
@@ -162,23 +162,23 @@ class Counts:
 
 def _product(shares: Sequence[Array]) -> Array:
     """Return the table of independent columns, C x V, of their shares (C x V_k each)."""
-    found = np.ones((len(shares[0]), 1))
+    table = np.ones((len(shares[0]), 1))
     for share in shares:
-        found = (found[:, :, None] * share[:, None, :]).reshape(len(found), -1)
-    return found
+        table = (table[:, :, None] * share[:, None, :]).reshape(len(table), -1)
+    return table
 
 
 def _positive(shares: Array) -> Array:
-    found = np.maximum(shares, LEAST_SHARE)
-    return np.asarray(found / found.sum(axis=1, keepdims=True))
+    figures = np.maximum(shares, LEAST_SHARE)
+    return np.asarray(figures / figures.sum(axis=1, keepdims=True))
 
 
 def _fitted(table: Array, shares: Sequence[Array], shape: tuple[int, ...]) -> Array:
     """Fit tables (C x V) to the columns' shares in turn, for a few turns."""
-    found = table.reshape(len(table), *shape)
+    fit = table.reshape(len(table), *shape)
     for _ in range(FITTING_TURNS):
-        for place, wanted in enumerate(shares, start=1):
-            others = tuple(axis for axis in range(1, found.ndim) if axis != place)
-            axes = [len(found) if axis == 0 else wanted.shape[1] if axis == place else 1 for axis in range(found.ndim)]
-            found = found * (wanted / found.sum(axis=others)).reshape(axes)
-    return found.reshape(table.shape)
+        for place, share in enumerate(shares, start=1):
+            others = tuple(axis for axis in range(1, fit.ndim) if axis != place)
+            axes = [len(fit) if axis == 0 else share.shape[1] if axis == place else 1 for axis in range(fit.ndim)]
+            fit = fit * (share / fit.sum(axis=others)).reshape(axes)
+    return fit.reshape(table.shape)

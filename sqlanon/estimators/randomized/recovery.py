@@ -70,9 +70,10 @@ class Recovery:
         if self.sums.case_count > 1 or not self.counts:
             return None
         weighted = [
-            recovery.sums.weighted(one.degree, one.weights) for recovery, one in ((self, pair.one), (other, pair.other))
+            recovery.sums.weighted(aggregate.degree, aggregate.weights)
+            for recovery, aggregate in ((self, pair.one), (other, pair.other))
         ]
-        pulled = [self.closed.pulled(one.weights[0]) for one in weighted]
+        pulled = [self.closed.pulled(part.weights[0]) for part in weighted]
         terms = []
         for turn, (first, second) in enumerate([(0, 1), (0, 0), (1, 1)]):
             published = self.moments.columns[pair.turned(turn).product_column("uniform")][:, 0]
@@ -91,36 +92,38 @@ class Recovery:
         variance = variance + self.variance.of_departures(parts, measured, closed)
         orders = self.variance.of_orders(parts[0], measured) if len(parts) == self.sums.case_count == 1 else 0.0
         unbiased, error = self._corrected(parts, measured, closed, variance, orders, estimator)
-        found = Evidence(plain, unbiased, error, least, most, np.zeros(plain.shape, dtype=bool), growth, jump=jump)
+        evidence = Evidence(plain, unbiased, error, least, most, np.zeros(plain.shape, dtype=bool), growth, jump=jump)
         if estimator == "shrinkage" and self.whole is not None and len(parts) == 1:
-            found = self._weighed(found, shrunk(self.whole, self.moments, measured, parts[0]), parts[0], measured)
-        return self._bounded(found, measured)
+            evidence = self._weighed(evidence, shrunk(self.whole, self.moments, measured, parts[0]), parts[0], measured)
+        return self._bounded(evidence, measured)
 
-    def _weighed(self, found: Evidence, posterior: Shrunk, part: Weighted, measured: LinearAggregate) -> Evidence:
+    def _weighed(self, evidence: Evidence, posterior: Shrunk, part: Weighted, measured: LinearAggregate) -> Evidence:
         """Add the answer weighed against the margins; of several columns, its interval takes the unbiased one's place.
 
         The prior's variance of a count grows with the count, and so does that of the interval.
         """
         if len(self.counts) < 2 or np.isnan(posterior.variance).any():
-            return replace(found, shrunk=posterior.value)
+            return replace(evidence, shrunk=posterior.value)
         error, growth = np.sqrt(posterior.variance), np.zeros_like(posterior.variance)
         if measured.function == "count":
             most_asked = part.base[0] > 0
             smaller = np.where(most_asked, self.sums.rows[:, :1] - posterior.wide, posterior.wide)
             rate = np.divide(posterior.variance, np.maximum(smaller, error), out=growth, where=error > 0)
             growth = np.where(most_asked, -rate, rate)
-        wide = replace(found, shrunk=posterior.value, unbiased=posterior.wide, std_error=error, growth=growth, jump=0.0)
-        return self._heed(found, wide, self.sums.rows[:, :1]) if measured.function == "count" else wide
+        wide = replace(
+            evidence, shrunk=posterior.value, unbiased=posterior.wide, std_error=error, growth=growth, jump=0.0
+        )
+        return self._heed(evidence, wide, self.sums.rows[:, :1]) if measured.function == "count" else wide
 
     @staticmethod
-    def _heed(found: Evidence, wide: Evidence, rows: Array) -> Evidence:
+    def _heed(evidence: Evidence, wide: Evidence, rows: Array) -> Evidence:
         """Let the interval under the wide prior hold the unbiased one as well, wherever that tells anything.
 
         The prior supposes that cells differ from what their margins say as most cells do; the largest may not, and
         which they are is not known.
         """
-        tells = LEAST_TELLING * found.std_error <= rows
-        (low, high), (own_low, own_high) = score_interval(wide), score_interval(found)
+        tells = LEAST_TELLING * evidence.std_error <= rows
+        (low, high), (own_low, own_high) = score_interval(wide), score_interval(evidence)
         low, high = np.minimum(low, own_low), np.maximum(high, own_high)
         return replace(
             wide,
@@ -129,26 +132,26 @@ class Recovery:
             growth=np.where(tells, 0.0, wide.growth),
         )
 
-    def _bounded(self, found: Evidence, measured: LinearAggregate) -> Evidence:
+    def _bounded(self, evidence: Evidence, measured: LinearAggregate) -> Evidence:
         """Leave room for values never published, and NULL where no row is counted."""
-        least, most, error = self._unseen(measured, found.plain, found.least, found.most, found.std_error)
-        gone = is_empty(self.moments, self.asked, measured) & (measured.function != "count")
+        least, most, error = self._unseen(measured, evidence.plain, evidence.least, evidence.most, evidence.std_error)
+        empty = is_empty(self.moments, self.asked, measured) & (measured.function != "count")
         if measured.function != "count":
-            gone |= np.isnan(found.plain)
+            empty |= np.isnan(evidence.plain)
         plain, unbiased, error, least, most = (
-            np.where(gone, np.nan, array) for array in (found.plain, found.unbiased, error, least, most)
+            np.where(empty, np.nan, array) for array in (evidence.plain, evidence.unbiased, error, least, most)
         )
-        exact = np.full(plain.shape, not self.counts) & ~gone
-        value = None if found.shrunk is None else np.where(gone, np.nan, found.shrunk)
-        return Evidence(plain, unbiased, error, least, most, exact, found.growth, jump=found.jump, shrunk=value)
+        exact = np.full(plain.shape, not self.counts) & ~empty
+        value = None if evidence.shrunk is None else np.where(empty, np.nan, evidence.shrunk)
+        return Evidence(plain, unbiased, error, least, most, exact, evidence.growth, jump=evidence.jump, shrunk=value)
 
     def highest(self, measured: LinearAggregate) -> Array | None:
         """Return the largest value that a count should take, J: the published count f' of what is asked."""
         if measured.function != "count" or len(self.counts) != 1 or self.sums.case_count > 1:
             return None
-        found = np.zeros(self.asked.set_count)
-        np.add.at(found, self.asked.set, self.counts[0][self.asked.code])
-        return found
+        largest = np.zeros(self.asked.set_count)
+        np.add.at(largest, self.asked.set, self.counts[0][self.asked.code])
+        return largest
 
     def _corrected(
         self,

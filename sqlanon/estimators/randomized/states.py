@@ -15,10 +15,10 @@ def states(figures: Array, whole: Array, shape: Sequence[int], codes: NDArray[np
     The first axis of a state: 0 where the quasi part fails; the others: 1 where the value is the asked one.
     """
     both = np.stack([whole - figures, figures], axis=1)
-    found = both.reshape(*both.shape[:2], *shape)
+    tables = both.reshape(*both.shape[:2], *shape)
     for axis in range(2, 2 + len(shape)):
-        rest = found.sum(axis=axis, keepdims=True) - found
-        found = np.stack([rest, found], axis=-1)
+        rest = tables.sum(axis=axis, keepdims=True) - tables
+        tables = np.stack([rest, tables], axis=-1)
     places = np.unravel_index(codes, tuple(shape))
-    picked = np.moveaxis(found, (0, 1), (len(shape), len(shape) + 1))[places]  # n x C x 2 x 2 …
+    picked = np.moveaxis(tables, (0, 1), (len(shape), len(shape) + 1))[places]  # n x C x 2 x 2 …
     return picked.swapaxes(0, 1).reshape(-1, *([2] * (1 + len(shape))))

@@ -35,15 +35,15 @@ class Sums:
 
     def weighted(self, degree: int, weights: Array) -> Weighted:
         """Write the weights as J x V for each case, less a base weight whose part of the answer is exact."""
-        found: dict[int, Array] = {}
+        differences: dict[int, Array] = {}
         bases: dict[int, Array] = {}
         for case in range(self.case_count):
             inside = self.asked.case == case
             full = np.zeros((self.set_count, len(self.mass)))
             np.add.at(full, (self.asked.set[inside], self.asked.code[inside]), weights[inside])
             base = self._base(full, weights)
-            found[case], bases[case] = full - base[:, None], base
-        return Weighted(degree, found, bases)
+            differences[case], bases[case] = full - base[:, None], base
+        return Weighted(degree, differences, bases)
 
     def _base(self, full: Array, weights: Array) -> Array:
         """Return the weight that is taken of every hit: that of most rows, or the mean of unequal weights."""

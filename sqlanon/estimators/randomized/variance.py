@@ -40,19 +40,19 @@ class Variance:
             if work <= LARGEST_DERIVED:
                 return self._count_variance(parts[0], measured)
         pairs = [(0, 0)] if len(parts) == 1 else [(0, 0), (0, 1), (1, 1)]
-        terms = [self._term(parts[one], parts[other], measured) for one, other in pairs]
+        terms = [self._term(parts[place], parts[other_place], measured) for place, other_place in pairs]
         jump = np.ptp(self._closed.pulled(parts[0].weights[0]), axis=1) if measured.function == "count" else 0.0
         return self._of_ratio(terms, parts, measured, closed), none, none + jump
 
-    def _term(self, one: Weighted, other: Weighted, measured: LinearAggregate) -> Array:
+    def _term(self, part: Weighted, other_part: Weighted, measured: LinearAggregate) -> Array:
         """Return the covariance of two linear estimates, C x J, the channel taken as known."""
-        solved = self._closed.solved(self._sums.published(measured, one.degree + other.degree, 0))
-        spread = self._closed.spread(self._closed.pulled(one.weights[0]), self._closed.pulled(other.weights[0]))
-        found = solved @ spread.T
-        if one is not other:
-            return np.asarray(found)
+        solved = self._closed.solved(self._sums.published(measured, part.degree + other_part.degree, 0))
+        spread = self._closed.spread(self._closed.pulled(part.weights[0]), self._closed.pulled(other_part.weights[0]))
+        covariance = solved @ spread.T
+        if part is not other_part:
+            return np.asarray(covariance)
         total = solved.sum(axis=1)[:, None]
-        return np.clip(found, total * spread.min(axis=1), total * spread.max(axis=1))
+        return np.clip(covariance, total * spread.min(axis=1), total * spread.max(axis=1))
 
     def _of_ratio(
         self, terms: Sequence[Array], parts: Sequence[Weighted], measured: LinearAggregate, closed: Array
@@ -75,18 +75,20 @@ class Variance:
         solved = channel.solved(hits)
         steps = channel.slope * np.clip(total[:, None] - solved, 0, total[:, None]) / channel.difference
         variance, growth, jump = np.zeros((3, len(hits), self._sums.set_count))
-        for chosen, weights in enumerate(part.weights[0]):
+        for value_set, weights in enumerate(part.weights[0]):
             u = weights / channel.difference
             d = -weights * steps
             inside, outside = self._closed.spread(u + d, u + d), self._closed.spread(d, d)
-            own = np.clip((solved * inside).sum(axis=1), total * inside.min(axis=1), total * inside.max(axis=1))
-            others, left = ((channel.counts - solved) * outside).sum(axis=1), everyone - total
-            rest = np.clip(others, left * outside.min(axis=1), left * outside.max(axis=1))
-            variance[:, chosen] = np.maximum(own, 0) + np.maximum(rest, 0)
+            inside_variance = np.clip(
+                (solved * inside).sum(axis=1), total * inside.min(axis=1), total * inside.max(axis=1)
+            )
+            others, outside_rows = ((channel.counts - solved) * outside).sum(axis=1), everyone - total
+            rest = np.clip(others, outside_rows * outside.min(axis=1), outside_rows * outside.max(axis=1))
+            variance[:, value_set] = np.maximum(inside_variance, 0) + np.maximum(rest, 0)
             if measured.function == "count":
-                sign = -1 if part.base[0][chosen] else 1
-                growth[:, chosen] = sign * np.ptp(inside, axis=1) * (weights != 0).any()
-                jump[:, chosen] = np.ptp(u + d, axis=1) * (total > 0)
+                sign = -1 if part.base[0][value_set] else 1
+                growth[:, value_set] = sign * np.ptp(inside, axis=1) * (weights != 0).any()
+                jump[:, value_set] = np.ptp(u + d, axis=1) * (total > 0)
         return variance, growth, jump
 
     def of_orders(self, part: Weighted, measured: LinearAggregate) -> Array:
@@ -131,12 +133,12 @@ class Variance:
         A row publishes one value, in one case: what two cases add is negatively correlated where both add
         positive numbers of one column, so that their variances bound that of the sum; else standard errors add.
         """
-        found = [self._case_bound(part, measured) for part in parts]
+        bounds = [self._case_bound(part, measured) for part in parts]
         if len(parts) == 1:
-            return found[0]
+            return bounds[0]
         bottom = self._sums.summed(parts[1], measured, self._closed)
         with np.errstate(divide="ignore", invalid="ignore"):
-            top = (np.sqrt(found[0]) + np.abs(closed) * np.sqrt(found[1])) ** 2
+            top = (np.sqrt(bounds[0]) + np.abs(closed) * np.sqrt(bounds[1])) ** 2
             return np.where(bottom > 0, top / bottom**2, np.nan)
 
     def _case_bound(self, part: Weighted, measured: LinearAggregate) -> Array:
@@ -148,7 +150,7 @@ class Variance:
             spread = self._closed.spread(pulled, pulled)
             figures = self._closed.solved(self._sums.published(measured, 2 * part.degree, case))
             mass = figures.sum(axis=1)[:, None]
-            own = np.clip(figures @ spread.T, mass * spread.min(axis=1), mass * spread.max(axis=1))
-            variances += np.maximum(own, 0)
-            deviations += np.sqrt(np.maximum(own, 0))
+            case_variance = np.clip(figures @ spread.T, mass * spread.min(axis=1), mass * spread.max(axis=1))
+            variances += np.maximum(case_variance, 0)
+            deviations += np.sqrt(np.maximum(case_variance, 0))
         return variances if apart else deviations**2
