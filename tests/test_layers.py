@@ -6,11 +6,13 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import sqlanon
 from sqlanon.methods import METHODS
 from sqlanon.plans.templates import template_names
+from tests.benchmarks.house import BARE, bindings
 from tests.facts import each
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -51,6 +53,7 @@ DOORS = {
     "yaml": {"publishing.yaml_nodes"},
 }
 LARGEST_FOLDER = 20
+MOST_BARE = 0.02  # of the names that are bound
 TEMPLATES = frozenset(template_names())
 OF_THE_WHOLE = {"test_build", "test_layers", "test_golden", "test_digests", "test_readme", "test_readme_schedulers"}
 
@@ -126,6 +129,12 @@ def test_only_a_package_loads_modules_by_computed_names():
     # a package's own, which it lists: elsewhere such a call would hide an arrow
     loading = {module for module in MODULES if COMPUTED in imported(module)}
     assert loading == {"__init__", "methods", "estimators"}
+
+
+def test_names_say_what_they_hold():
+    names = [name for path in MODULES.values() for name in bindings(ast.parse(path.read_text(encoding="utf-8")))]
+    bare = Counter(name for name in names if name in BARE)
+    assert bare.total() <= MOST_BARE * len(names), f"participles and pronouns in the place of nouns: {bare}"
 
 
 def test_no_circle():
