@@ -12,6 +12,7 @@ from tests.faults import KINDS
 ROLES = ("--quasi", "age,sex", "--sensitive", "disease", "--id", "ssn", "-l", 4)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("target", "places"),
     [
@@ -34,6 +35,7 @@ def test_a_fault_at_a_file_leaves_a_whole_release_or_the_old_one(shell, target, 
     assert shell.left() == before
 
 
+@pytest.mark.thorough
 def test_runs_that_are_killed_leave_release_and_ledger_in_step(shell):
     (shell.folder / "hospital.duckdb").unlink()
     people(shell, 2000)

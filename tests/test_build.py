@@ -68,6 +68,7 @@ def test_every_package_has_hashes_and_no_place_of_its_own():
     assert "pip install --quiet --require-hashes -r .ci/everything.txt" in (ROOT / ".ci" / "run").read_text()
 
 
+@pytest.mark.thorough
 def test_two_builds_are_equal_byte_for_byte(tmp_path):
     """In folders of other names and at other times, of files of other times, rights and order."""
     pytest.importorskip("hatchling", reason="hatchling is in the test extra")

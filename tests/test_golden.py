@@ -133,6 +133,7 @@ def test_the_script_is_the_golden_one(method, dialect):
     hold(GOLDEN / method / f"{dialect}.sql", write_script(PLANS[method](dialect), dialect, METHODS[method].paper))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("method", "dialect"), SPOKEN)
 def test_scripts_can_be_read_back(method, dialect):
     plan = PLANS[method](dialect)

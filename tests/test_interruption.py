@@ -34,6 +34,7 @@ def heard():
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("heard")
 @pytest.mark.parametrize(
     ("number", "code", "where"),

@@ -63,6 +63,8 @@ def printed(tour: Shell, command: Command) -> str:
             pytest.skip(f"needs the command {words[0]}")
         done = subprocess.run(command.line, shell=True, cwd=tour.folder, capture_output=True, text=True, check=True)
         return done.stdout
+    if words[1] == "publish" and not {"--key", "--key-file"} & {*words}:
+        given.setdefault("SQLANON_KEY", "5e" * 32)  # what an attack reaches depends on the key, too
     done = tour(*words[1:], **given)
     return done.stdout if done.returncode == 0 and done.stdout else done.stdout + done.stderr
 

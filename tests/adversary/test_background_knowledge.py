@@ -324,6 +324,7 @@ def test_bad_tables_are_refused(correlated, tmp_path, name):
     assert correlated.execute(temporary).fetchone() == before
 
 
+@pytest.mark.thorough
 def test_bad_tables_are_one_clear_line(shell):
     published = ("publish", "anatomy", "patients.parquet", "--quasi", "age,sex", "--sensitive", "disease", "-l", "3")
     assert shell(*published, "--out", "rel").returncode == 0

@@ -96,6 +96,7 @@ def test_the_first_voters_are_shown_and_all_are_saved(shell):
     assert "ssn" not in path.read_text() + done.stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("options", "told"),
     [

@@ -93,6 +93,7 @@ def test_group_numbers_that_tell_values_are_found(con):
     assert shifted.leak and "shifted" in shifted.attack and shifted.reached > 0.5
 
 
+@pytest.mark.thorough
 def test_learning_finds_what_depends_on_quasi_values(con):
     con.execute(
         "create table people as select i as id, i % 6 as job, i % 6 + (hash(i) % 2)::integer as pay, i % 97 as age,"
@@ -129,6 +130,7 @@ def test_the_learned_odds_are_those_of_a_literal_naive_bayes(con):
     view.close()
 
 
+@pytest.mark.thorough
 def test_releases_of_the_same_people_are_intersected(con):
     people(con)
     con.execute("create or replace table people as select id, id::integer as age, area, value from people")
@@ -152,6 +154,7 @@ def test_releases_of_the_same_people_are_intersected(con):
     assert any("it is about others" in note for note in others.notes)
 
 
+@pytest.mark.thorough
 def test_randomized_values_that_are_drawn_again_are_pooled(con):
     people(con)
     con.execute("create or replace table people as select id, id as age, area, value from people")
@@ -216,6 +219,7 @@ def test_what_cannot_be_attacked(con):
         sqlanon.attack(release, against="short")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("first", range(3))
 def test_any_name_works(first):
     con, names = connect(), NASTY_NAMES[first::3]
@@ -239,6 +243,7 @@ def test_the_command_line(shell):
     assert "d1" not in shell("attack", "one", "--against", "patients.parquet", "--format", "csv").stdout
 
 
+@pytest.mark.thorough
 def test_odds_that_are_looked_up_once_a_turn_teach_what_odds_of_every_deal_do(con, monkeypatch):
     con.execute(
         "create table people as select i as id, (i % 40)::integer as age, (i * 7 % 13)::integer as area,"

@@ -31,6 +31,7 @@ def release(con):
     return sqlanon.anatomy(con, "people", **ROLES, l=5)
 
 
+@pytest.mark.thorough
 def test_it_names_more_people_than_completed_tables_and_than_expectation_maximization(con, release):
     true = con.execute("select value from people order by number").df()["value"].to_numpy()
     tables = [one.sort_values("number")["value"].to_numpy() for one in release.complete(5, seed=1)]

@@ -485,6 +485,7 @@ def test_thresholds_end_with_3(shell):
         assert (done.returncode, done.stdout) == (2, "")
 
 
+@pytest.mark.thorough
 def test_all_associations_go_to_a_file_or_a_table(shell):
     for name in ("found.parquet", "found.csv", "found.json"):
         assert shell(*ASKED, SECRET, "--out", name).returncode == 0

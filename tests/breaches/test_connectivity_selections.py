@@ -29,6 +29,7 @@ def count_worlds(rows, condition):
     return {pair: Fraction(count, worlds) for pair, count in found.items()}
 
 
+@pytest.mark.thorough
 def test_worlds_of_a_selection_are_those_of_what_it_shows(con):
     draw, counted, condition = random.Random(7), 0, "j <> 1"
     for _ in range(40):

@@ -78,6 +78,7 @@ def test_the_script_makes_what_the_analysis_finds(people, expected):
     assert people.execute("select count(*) from duckdb_tables()").fetchone() == before
 
 
+@pytest.mark.thorough
 def test_every_dialect_says_it():
     for asked, dialect in product((ASKED[1], *ASKED[-2:]), DIALECTS):
         text = script_of(asked, dialect)
@@ -120,6 +121,7 @@ def test_spark_runs_a_script(expected, spark):
         spark.sql("drop table if exists sqlanon_breach")
 
 
+@pytest.mark.thorough
 @pytest.mark.script_run("breach", "clickhouse")
 def test_clickhouse_runs_the_scripts(people, expected, tmp_path):
     chdb = pytest.importorskip("chdb.session", reason="needs ClickHouse's library: pip install chdb")

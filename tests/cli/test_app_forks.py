@@ -4,9 +4,12 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 ROLES = ("--quasi", "age,sex", "--sensitive", "disease", "--id", "ssn", "--key", "5e" * 32)
 
 
+@pytest.mark.thorough
 def test_a_forked_command_does_what_a_process_of_its_own_does(shell):
     words = ("publish", "anatomy", "patients.parquet", *ROLES, "-l", "4", "--out")
     environment = shell.environment | {"PYTHONPATH": os.pathsep.join(sys.path)}

@@ -46,6 +46,7 @@ def test_every_truth_is_the_sources(compared):
     assert (asked[asked["workload"] == "conjunctions"]["truth"] > 0).all()
 
 
+@pytest.mark.thorough
 def test_errors_and_coverage_are_what_their_names_say(compared):
     _, found = compared
     lines = found.df()
@@ -215,6 +216,7 @@ def test_nobody_and_nothing():
         sqlanon.compare(con, "people", **ROLES)
 
 
+@pytest.mark.thorough
 def test_columns_that_say_nothing():
     con = connect()
     con.execute(

@@ -91,6 +91,7 @@ def deviations(frame):
     return (shares - frame["value"].value_counts(normalize=True)).to_numpy()
 
 
+@pytest.mark.thorough
 def test_what_depends_on_a_value_is_kept_where_dealing_evenly_loses_it(connection, release, completed):
     true = deviations(connection.execute("select * from people").df())
     dealt_evenly = connection.execute(
@@ -136,6 +137,7 @@ def test_a_seed_gives_the_same_tables_and_leaves_nothing_else(release):
     assert release.engine.rows(sql) == before
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("quickly")
 @pytest.mark.parametrize("place", range(0, len(NASTY_NAMES), 3))
 def test_names_that_sql_reads_differently(con, place):

@@ -76,6 +76,7 @@ def test_stored_macros_and_scripts_refuse_such_a_database(shell):
     assert connection.execute("select count(*) from sqlanon_qit").fetchall() == [(600,)]
 
 
+@pytest.mark.thorough
 def test_macros_are_stored_in_the_file_whatever_it_is_called(shell):
     for name in ("memory", "temp", "a b'c"):
         duckdb.connect(str(shell.folder / f"{name}.duckdb")).close()

@@ -96,6 +96,7 @@ QUESTIONS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_unbiased_and_the_standard_error_is_the_spread(world, name):
     measured, asked, truth = QUESTIONS[name]

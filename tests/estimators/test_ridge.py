@@ -164,6 +164,7 @@ QUERIES = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sql", QUERIES)
 @pytest.mark.parametrize("method", ["robust", "anatomy"])
 def test_large_releases_are_answered_in_sql_alone_with_the_same_figures(census, monkeypatch, sql, method):
@@ -279,6 +280,7 @@ ASKED = {
 }
 
 
+@pytest.mark.thorough
 def test_intervals_hold_the_truth():
     """12 releases by sex and area, whose ages rise with values and areas: 94 of 100 intervals hold, 88 of each kind.
 
@@ -378,6 +380,7 @@ def surplus_of(most_frequent):
     return kept, [(1, 0, i % 7, "v0" if i < most_frequent else "v2", -1) for i in range(198)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("most_frequent", [0, 99, 131, 198])
 def test_the_reach_of_counts_is_what_is_possible(most_frequent):
     """Rows left out can only add: nothing below what is published, nothing above all of them, and the truth inside."""
@@ -492,6 +495,7 @@ LISTED = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("in_memory", [True, False])
 def test_statements_are_what_runs(census, monkeypatch, in_memory):
     monkeypatch.setattr("sqlanon.estimation.qit_st.tables.LARGEST_HELD", 0 if in_memory else -1)

@@ -82,6 +82,7 @@ def kill_at(step, folder, number, target, is_directory):
         os._exit(0)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("is_directory", [False, True])
 @pytest.mark.parametrize(("before", "target"), [(False, "ward"), (True, "ward"), (True, "ward_2")])
 def test_killed_at_every_step_both_stand_or_neither(tmp_path, before, target, is_directory):

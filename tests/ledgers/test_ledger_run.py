@@ -333,6 +333,7 @@ def test_methods_without_a_ledger_say_why(ward, tmp_path, method, options):
         sqlanon.publish(method, con, "first", **ROLES, **options, key=KEY, ledger=tmp_path / "l", out=tmp_path / "o")
 
 
+@pytest.mark.thorough
 def test_who_changes_moves_where_the_ledger_began_so(ward, tmp_path):
     con, _ = ward
     # new people come with every value
@@ -406,6 +407,7 @@ def test_robust_follows_class_by_class(ward, tmp_path):
         release(con, tmp_path, "second", ledger=tmp_path / "l")
 
 
+@pytest.mark.thorough
 def test_randomized_values_stay(ward, tmp_path):
     con, _ = ward
     given = {**ROLES, "quasi": ["age", "sex", "ssn_too"], "gamma": 3, "key": KEY, "unique_quasi": "keep"}

@@ -76,6 +76,7 @@ def test_releases_in_schemas_follow_each_other(hospital):
     assert {path.name for path in hospital.iterdir()} == {"hospital.duckdb", "ward.ledger", "ward.ledger.last"}
 
 
+@pytest.mark.thorough
 def test_a_directory_of_the_schemas_name_is_another_release(hospital, monkeypatch):
     monkeypatch.chdir(hospital)
     with duckdb.connect(str(hospital / "hospital.duckdb")) as con:
@@ -88,6 +89,7 @@ def test_a_directory_of_the_schemas_name_is_another_release(hospital, monkeypatc
         release(hospital, "ward_3", since="ward")
 
 
+@pytest.mark.thorough
 def test_what_fails_leaves_both_as_they_were(hospital, monkeypatch):
     def full(*_):
         raise TargetError("disk full")
@@ -106,6 +108,7 @@ def test_what_fails_leaves_both_as_they_were(hospital, monkeypatch):
     assert standing(hospital) == (2, 2)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("moment", "number"), [("before", 1), ("after", 2)])
 def test_killed_around_the_commit_both_stand_or_neither(hospital, moment, number):
     release(hospital)

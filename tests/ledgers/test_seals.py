@@ -146,6 +146,7 @@ EDITS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", EDITS)
 def test_an_edit_is_noticed(copied, name):
     con, folder = copied
@@ -186,6 +187,7 @@ def test_a_ledger_that_nobody_touched_is_followed(copied):
 TYPES = {"code": "bigint", "group_id": "bigint", "sensitive": "varchar", "standing": "varchar", "person": "uuid"}
 
 
+@pytest.mark.thorough
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     table=st.sampled_from(["person", "value"]),

@@ -75,6 +75,7 @@ def largest_l(values):
     return len(values) // max(collections.Counter(values).values()) if values else 0
 
 
+@pytest.mark.thorough
 @given(
     values=st.lists(st.sampled_from(["a", "b", "c", "d", "e", "f", None]), min_size=2, max_size=60),
     l=st.integers(2, 6),
@@ -109,6 +110,7 @@ def test_every_table_is_grouped_or_refused(con, values, l, block, key):
     assert release.verify().figures["reconstruction_error"] == pytest.approx(error)
 
 
+@pytest.mark.thorough
 def test_every_row_of_a_value_meets_every_slot_equally_often(con):
     """Given the counts, ranks are uniform: a row's group must not depend on its quasi values or its id."""
     con.execute("create table t as select i as person, i as q, 'abc'[1 + i % 3] as s from range(6) r(i)").fetchall()
@@ -209,6 +211,7 @@ def test_names_and_values_of_every_kind(con):
     assert con.execute('select count(*) from "nasty; table"').fetchall() == [(44,)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("place", range(len(NASTY_NAMES)))
 def test_each_nasty_name_in_each_role(con, place):
     quasi, sensitive, person = (NASTY_NAMES[(place + turn) % len(NASTY_NAMES)] for turn in range(3))
@@ -235,6 +238,7 @@ EVERY_TYPE = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("quasi", "sensitive"),
     [(list(EVERY_TYPE), "q"), *((["q"], kind) for kind in EVERY_TYPE)],
@@ -299,6 +303,7 @@ def groupings(con, source, runs=12):
     return len(seen)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("names", [("rowid", "file_row_number", "file_index"), ("RowID",)])
 def test_columns_named_as_the_engines_row_numbers_do_not_number_rows(con, tmp_path, names):
     columns = ", ".join(f"0 as {name}" for name in names)

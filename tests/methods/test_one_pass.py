@@ -58,6 +58,7 @@ WANTED = ["small", "none", "huge", "text", "huge,small", "small,huge,none", "wid
           "small,text,huge", "flag,small", "none,flag"]  # fmt: skip
 
 
+@pytest.mark.thorough
 @each(WANTED)
 def test_lines_stand_in_the_order_of_their_columns_whatever_these_hold(quasi):
     con = connect()

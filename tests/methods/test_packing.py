@@ -57,6 +57,7 @@ def people(columns):
     return con, [f"c{place}" for place, _ in enumerate(columns)]
 
 
+@pytest.mark.thorough
 @each(COLUMNS)
 def test_packed_columns_make_the_release_that_columns_make(kind):
     con, quasi = people([(kind, COLUMNS[kind]), ("INTEGER", "case when i % 3 > 0 then i % 4 end")])
@@ -67,6 +68,7 @@ def test_packed_columns_make_the_release_that_columns_make(kind):
     assert found == expected
 
 
+@pytest.mark.thorough
 @each(COLUMNS)
 def test_clusters_of_packed_columns_are_those_of_columns(kind):
     con, quasi = people([(kind, COLUMNS[kind]), ("INTEGER", "case when i % 3 > 0 then i % 4 end")])
@@ -127,6 +129,7 @@ def test_other_values_stay_columns(values):
     assert found == expected
 
 
+@pytest.mark.thorough
 @each(METHODS)
 def test_every_method_makes_the_release_that_columns_make(method):
     con, quasi = people([("INTEGER", "(i * 31) % 80 - 5"), ("TINYINT", "case when i % 11 > 0 then i % 3 end")])
@@ -189,6 +192,7 @@ def test_rows_keep_their_places_where_the_session_keeps_no_order():
     assert found == expected
 
 
+@pytest.mark.thorough
 @each(METHODS)
 def test_rows_keep_their_places_inside_a_transaction_of_the_caller(method):
     con, quasi = people([("INTEGER", "(i * 17) % 90"), ("TINYINT", "i % 3")])
@@ -234,6 +238,7 @@ def test_no_statement_holds_a_number_of_the_source():
     assert not [number for number in ("7654321", "98765", "7654620", "98777", "300") if number in release.sql]
 
 
+@pytest.mark.thorough
 @pytest.mark.property
 @given(
     st.lists(

@@ -180,6 +180,7 @@ def test_a_group_that_few_moves_touch_tells_little_whatever_the_others_are():
     assert reached[3, 2] > Fraction(1, 2) and Fraction(1, 4) < reached[4, 2] < Fraction(1, 2)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("changed", ["leave", "keep", "move"])
 def test_robust_groups_arrivals_class_by_class_and_lets_go_who_changes_class(session, changed):
     chance = random.Random(changed)

@@ -68,6 +68,7 @@ def test_the_papers_women_are_published_without_him(con):
 ROW = st.tuples(st.sampled_from(["m", "f", None]), st.integers(0, 2), st.sampled_from(["a", "b", "c", "d", None]))
 
 
+@pytest.mark.thorough
 @given(
     rows=st.lists(ROW, min_size=1, max_size=40),
     r=st.sampled_from([1.5, 2, 2.5, 3, 4]),
@@ -467,6 +468,7 @@ def test_a_prior_of_nothing_is_equal_to_none_however_small(con):
     assert all(len({ward % 2 for (ward,) in named}) == 1 for named in signatures.values())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("odds", "r"),
     [
@@ -519,6 +521,7 @@ def left_over(con, size, table="t"):
     return sum(max(0, count - most_groups(counts, size)) for counts in wards.values() for count in counts)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(4))
 def test_random_tables_with_zeros_and_gaps_give_nobody_away(con, seed):
     drawn = random.Random(seed)
@@ -543,6 +546,7 @@ def test_random_tables_with_zeros_and_gaps_give_nobody_away(con, seed):
         assert release.manifest["dropped_rows"] <= left_over(con, math.ceil(r))
 
 
+@pytest.mark.thorough
 def test_the_flatter_a_background_the_fewer_are_left_out(con):
     left = []
     for weight in (0, 10, 100, 10000):
@@ -667,6 +671,7 @@ def test_a_release_whose_every_group_took_a_row_is_proved_by_its_posteriors(con)
     assert release.verify(background="known", r=2).holds
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(4))
 def test_a_table_that_leaves_values_out_is_completed_alike_by_publisher_and_recipient(con, seed):
     con.execute(
@@ -706,6 +711,7 @@ def test_the_promise_says_of_whom_it_is_not(con, shell):
 # -- draws, names, real data ---------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("identifier", "repair"), [(["person"], 0), ([], 4)])
 def test_one_key_gives_one_release_in_any_order(con, identifier, repair):
     crowded(con)
@@ -738,6 +744,7 @@ def test_a_fresh_key_or_none_is_verified(con, draws):
     assert release.verify(against="people").holds
 
 
+@pytest.mark.thorough
 def test_hostile_names_and_values(con):
     columns = ", ".join('"' + name.replace('"', '""') + '" varchar' for name in NASTY_NAMES)
     con.execute(f'create table hostile ({columns}, "sens\'it""ive" varchar)').fetchall()

@@ -84,6 +84,7 @@ def test_rows_of_a_group_differ_in_every_column_or_it_is_refused(con, rows, l, b
     assert release.verify(against="t").holds
 
 
+@pytest.mark.thorough
 def test_columns_that_go_together_are_left_out_as_far_as_is_allowed(con):
     fill(con, CROSSED)
     asked = {"sensitive": ["s", "t", "u"], "l": 2, "key": KEY, **ASKED}
@@ -211,6 +212,7 @@ def test_a_value_that_stands_twice_in_a_group_is_seen_in_any_column(published):
     assert release.verify().holds
 
 
+@pytest.mark.thorough
 def test_attacks_look_at_every_column_and_two_releases_intersect(published):
     con, release, asked = published
     other = sqlanon.anatomy(con, "t", l=4, **{**asked, "sensitive": "in come"})

@@ -54,6 +54,7 @@ def test_decoy_groups_hold_gamma_different_values(con, rows, gamma, residue):
     assert sum(size * count for size, count in sizes.items()) == rows - (rows % gamma if residue != "keep" else 0)
 
 
+@pytest.mark.thorough
 def test_counts_are_unbiased_with_the_binomials_variance(con):
     """E f' = f and Var f' = f (1 - 1/gamma), over many keys."""
     rows, gamma, keys = 130, 5, 40
@@ -75,6 +76,7 @@ def test_counts_are_unbiased_with_the_binomials_variance(con):
     assert 0.75 < sum(variances) / 13 < 1.25
 
 
+@pytest.mark.thorough
 def test_the_residue_is_drawn_evenly_whatever_its_value(con):
     table(con, 14, values=7)
     dropped = collections.Counter()

@@ -239,6 +239,7 @@ EVERY_TYPE = {
 ONE_ROLE_EACH = [(list(EVERY_TYPE), "q"), *((["q"], kind) for kind in EVERY_TYPE)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("quasi", "sensitive"), ONE_ROLE_EACH, ids=["quasi", *EVERY_TYPE])
 def test_values_of_every_scalar_type_in_both_roles(con, tmp_path, quasi, sensitive):
     con.execute("create type mood as enum ('b', 'a', 'never seen', 'ü')").fetchall()
@@ -308,6 +309,7 @@ def uncertain_people(con, rows=3000):
     return con
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("identifier", [["ssn"], []])
 def test_one_key_gives_one_release_on_any_number_of_threads_and_in_any_order(con, identifier):
     uncertain_people(con).execute("create table shuffled as select * from people order by random()").fetchall()
@@ -318,6 +320,7 @@ def test_one_key_gives_one_release_on_any_number_of_threads_and_in_any_order(con
     assert found[0] == found[1] == found[2]
 
 
+@pytest.mark.thorough
 def test_keys_matter_and_fresh_keys_differ(con):
     con.execute(
         "create table t as select 'Master' as education, 30 as age, 'F' as sex,"
@@ -327,6 +330,7 @@ def test_keys_matter_and_fresh_keys_differ(con):
     assert len(set(map(str, runs))) == 4, "equal rows are grouped by the draw alone"
 
 
+@pytest.mark.thorough
 def test_the_order_of_a_source_does_not_group_equal_rows(con):
     con.execute("create table t as select 'Master' as education, 30 as age, 'F' as sex,"
                 " (['flu', 'obesity'])[1 + i // 20] as disease from range(40) r(i)").fetchall()  # fmt: skip
@@ -338,6 +342,7 @@ def test_the_order_of_a_source_does_not_group_equal_rows(con):
 # -- what is learned ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_learned_matrix_is_association_and_rarity(con, tmp_path):
     con.execute("create table t as select case when i % 2 = 0 then 'F' else 'M' end as sex, i % 3 as noise,"
                 " 20 + i % 40 as age, case when i % 2 = 0 then 'a' when i % 10 = 1 then 'rare' else 'b' end as disease"
@@ -456,6 +461,7 @@ def test_the_correlation_ratio_is_the_statistic_of_the_oracle(con):
             assert line[place] == next((grade for bound, grade in scale if strength >= bound), 0)
 
 
+@pytest.mark.thorough
 def test_values_of_equal_mass_are_of_one_grade_in_any_order_and_on_any_number_of_threads(con):
     """Thirds, sevenths and whole rows that come to the same mass: no float sum decides a grade."""
     con.execute(
@@ -565,6 +571,7 @@ def test_constants_come_back_as_they_went_in(con, values, missing):
     assert found == [(value, 0.1, other) for value, other in zip(values, optional, strict=True)]
 
 
+@pytest.mark.thorough
 def test_a_hierarchy_of_thousands_of_nodes(con):
     con.execute("create table h as select 'v' || i as l0, 'a' || i // 10 as l1, 'b' || i // 500 as l2, '*' as l3"
                 " from range(20000) r(i)").fetchall()  # fmt: skip
@@ -854,6 +861,7 @@ def uncertain_shell(shell):
     return shell
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("influence", ["learn", "influence.csv"])
 @pytest.mark.parametrize("undiverse", ["merge", "suppress"])
 def test_a_compiled_script_makes_the_same_release(uncertain_shell, influence, undiverse):

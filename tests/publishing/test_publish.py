@@ -103,6 +103,7 @@ def test_robust_does_not_say_that_rows_without_a_value_had_a_frequent_one(shell)
     assert "11.1% of the rows are left out" in shown(done, "promised")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("method", "asked"), [
     ("anatomy", ["-l", 4]), ("splu", ["--gamma", 4]), ("robust", ["-r", 2, "--background-from", "sex"]),
     ("uncertain", ["-k", 4, "-L", 2, "--threshold", 0.3, "--influence", "learn"]),
@@ -332,6 +333,7 @@ def test_overwrite_replaces_what_the_manifest_names_and_nothing_else(shell):
     assert shell("verify", "release").returncode == 0
 
 
+@pytest.mark.thorough
 def test_overwriting_an_earlier_release_says_that_two_releases_intersect(shell):
     said = "the target held an earlier release (600 rows; now 600): this is a second release of the same people"
     first, second = shell(*PUBLISH, "--overwrite"), shell(*PUBLISH, "--overwrite")
@@ -547,6 +549,7 @@ def large(shell):
     return ["publish", "anatomy", "large.parquet", *UNIQUE, "-l", 10]
 
 
+@pytest.mark.thorough
 def test_a_killed_run_leaves_no_half_release_and_the_next_cleans_up(shell, large):
     before = shell.left()
 
@@ -623,6 +626,7 @@ def test_parquet_files_tell_nothing_else(shell):
         assert str(shell.folder).encode() not in (shell.folder / "release" / f"{name}.parquet").read_bytes()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [name for name in NASTY_NAMES if "\\" not in name and "%" not in name])
 def test_nasty_paths(shell, name):
     source = name.replace("/", "_") + "[1]*?.parquet"
@@ -687,6 +691,7 @@ def test_of_two_transactions_to_one_schema_one_publishes(patients, monkeypatch):
 # -- what comes next ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("place", [["--out", "my release"], ["--into", "my release"]])
 def test_the_next_commands_run_as_they_are_printed(shell, place):
     """Attack and page are printed with source, identifier and database, and name the folder that is handed over."""

@@ -365,6 +365,7 @@ def test_a_target_that_is_not_to_be_replaced(shell):
     refused(shell, 2, JOB, ["exists", "overwrite"])
 
 
+@pytest.mark.thorough
 def test_a_killed_job_is_run_again(shell):
     duckdb.sql("select i as q, hash(i) as q2, i % 50 as s from range(500000) t(i)").write_parquet(
         str(shell.folder / "large.parquet")

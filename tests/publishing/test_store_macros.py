@@ -174,6 +174,7 @@ def test_draws_at_random_need_no_key_and_differ(made):
 # -- refusals ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("call", "asked"),
     [
@@ -235,6 +236,7 @@ def test_no_question_gets_around_a_refusal(client, ask):
     assert "the largest l that works is 6" in client.refusal(ask.format("anatomy_groups('patients', 'disease', 9)"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("key", [None, "", "short", "ab" * 32 + "a", "zz" * 32])
 def test_without_a_key_nothing_runs(made, key):
     said = Client(made, key).refusal(CALL)
@@ -263,6 +265,7 @@ def test_null_sensitive_values_published_or_dropped(client):
         assert max(Counter((row[-2], row[-1]) for row in rows).values()) == 1
 
 
+@pytest.mark.thorough
 def test_hostile_names_of_tables_and_columns(client):
     asked = [f"select count(*) as n from anatomy_groups({NAMED}, {literal(name)}, 3)" for name in NASTY_NAMES]
     done = client.run(";\n".join(asked) + ";", "-json", "-readonly")

@@ -11,6 +11,7 @@ GROUPED = ("sex", "disease", "sex, disease")
 AGGREGATES = ("COUNT(*)", "SUM(age) - COUNT(*)")
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::sqlanon.AnswerWarning")
 @pytest.mark.parametrize(
     ("publish", "size", "estimators"),

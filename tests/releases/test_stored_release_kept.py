@@ -42,6 +42,7 @@ def test_earlier_releases_hold_and_answer_alike(version, name):
                 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("version", "name"), [(version, name) for version, name in RELEASES if "night" not in name])
 def test_earlier_releases_agree_with_their_source_are_attacked_and_completed(version, name):
     con = connect()

@@ -85,6 +85,7 @@ def test_a_public_page_has_no_advice_for_the_publisher(con, tmp_path):
     assert "--with RELEASE" in read_safely(sqlanon.report(release, against="rows_alone").html).text
 
 
+@pytest.mark.thorough
 def test_the_internal_page_scores_attacks_and_shows_true_values(pages, hospital):
     _, internal = pages
     page = read_safely(internal.html)
@@ -241,6 +242,7 @@ def _fail_to_load(name):
     raise ValueError("Invalid version: 'None'")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("looked_for", [{"find_spec": lambda name: None}, {"import_module": _fail_to_load}])
 def test_without_altair_a_page_has_bars_and_says_what_is_missing(anatomized, monkeypatch, tmp_path, looked_for):
     for name, found in looked_for.items():

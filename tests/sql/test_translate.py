@@ -60,6 +60,7 @@ def followed_plans():
             yield method.plan(request, **own[method.name])
 
 
+@pytest.mark.thorough
 def test_releases_under_a_ledger_run_on_every_engine():
     statements = [one for plan in followed_plans() for one in (*plan.statements, *plan.outputs)]
     assert len(statements) > 60
@@ -253,6 +254,7 @@ def test_the_lists_of_dialects_agree():
 # -- scripts ----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("plan", PLANS[::2], ids=[f"{identity}-{draws}" for identity, draws in WAYS])
 def test_scripts_parse_back(plan, dialect):

@@ -200,6 +200,7 @@ from pair where changed.rowid in (first, second)
 COLUMNS = {"splitting": ("sensitive_code", "code_2"), "box": ("partition", "code_2")}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("method", "asked", "step", "is_text"),
     [

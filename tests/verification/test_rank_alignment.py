@@ -89,6 +89,7 @@ def relinked(rows, l, share, seed=0):
     return release, connection
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("rows", "l", "share"), [(60, 3, 1.0), (300, 3, 0.88), (300, 5, 0.5), (1000, 4, 0.25)])
 def test_few_groups_in_the_order_of_ages_are_found(rows, l, share):
     """Of 300 people of whom 88 % stand in the order of ages the bound alone told nothing."""

@@ -62,6 +62,7 @@ def test_a_line_whose_place_does_not_follow_is_out_of_place(given):
     assert con.execute(told).fetchone()[0] == wanted
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("given", ["b", "File_Row_Number"])
 def test_a_long_file_is_read_in_stretches_that_meet(given, tmp_path, monkeypatch):
     monkeypatch.setattr(duckdb_engine, "STRETCH", 2)

@@ -58,6 +58,7 @@ def find_both(con, views, where, **options):
     return found, [(got[pair], figures) for pair, figures in truth.items()]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("where", ["", " WHERE k % 100 < 2"])
 @pytest.mark.parametrize("views", VIEWS.values(), ids=VIEWS)
 def test_bounds_hold_the_enumerated_truth(con, views, where, monkeypatch):
@@ -75,6 +76,7 @@ def test_bounds_hold_the_enumerated_truth(con, views, where, monkeypatch):
         print(f"{len(widths)} associations: mean width {sum(widths) / len(widths):.3f}, largest {widths[-1]:.3f}")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("where", ["", " WHERE k % 100 < 2"])
 @pytest.mark.parametrize("views", VIEWS.values(), ids=VIEWS)
 def test_small_pieces_are_exact_and_the_others_bounded(con, views, where, monkeypatch):

@@ -14,6 +14,7 @@ QUERIES = ["SELECT i, j FROM t", "SELECT DISTINCT j, k FROM t", "SELECT DISTINCT
 ASKED = {"base": "t", "views": QUERIES, "secret": "SELECT i, p FROM t"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("most", [20_000, 60], ids=["all tuples at hand", "few tuples at hand"])
 @pytest.mark.parametrize("views", VIEWS.values(), ids=VIEWS)
 def test_estimates_hold_the_enumerated_truth(con, views, most, monkeypatch):
@@ -40,6 +41,7 @@ def sparse(con):
     return con
 
 
+@pytest.mark.thorough
 def test_a_seed_draws_the_same_and_samples_narrow(sparse, monkeypatch):
     monkeypatch.setattr(sampling, "MOST_ASSOCIATIONS", 20)
     monkeypatch.setattr(sampling, "MOST_TUPLES", 1000)
@@ -56,6 +58,7 @@ def test_a_seed_draws_the_same_and_samples_narrow(sparse, monkeypatch):
     assert first[~sampled].equals(bounds[~sampled])
 
 
+@pytest.mark.thorough
 def test_the_verb_says_that_they_are_estimates(sparse, shell, tmp_path):
     sparse.execute(f"copy t to '{tmp_path}/t.parquet'").fetchall()
     asked = [

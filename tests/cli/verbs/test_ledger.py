@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 KEY = "5e" * 32
 ROLES = ["--quasi", "age,sex,zipcode", "--sensitive", "disease", "--id", "ssn", "-l", 4]
 PUBLISH = ["publish", "anatomy", "patients.parquet", *ROLES, "--ledger", "ward.ledger"]
@@ -76,6 +78,7 @@ def test_a_ledger_is_checked(shell):
         assert done.returncode == 2 and message in done.stderr, done.stderr
 
 
+@pytest.mark.thorough
 def test_a_job_names_its_ledger(shell):
     (shell.folder / "nightly.yml").write_text(JOB)
     for number in (1, 2):

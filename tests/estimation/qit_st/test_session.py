@@ -252,6 +252,7 @@ def test_averages_are_sums_over_counts_of_what_is_there(census, argument):
         assert both["avg"][0] == pytest.approx(both["sum"][0] / both["count"][0])
 
 
+@pytest.mark.thorough
 def test_groups_equal_single_questions(small):
     for estimator in ("uniform", "least_squares", "shrinkage", "ridge"):
         table = small.answer(

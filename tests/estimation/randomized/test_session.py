@@ -415,6 +415,7 @@ def test_a_manifest_without_gamma_is_refused():
         Session(None, {"qit": Sql("x")}, {"method": "anatomy", "columns": {"quasi": ["a"], "sensitive": ["b"]}})
 
 
+@pytest.mark.thorough
 def test_statements_are_what_runs_and_hold_no_value_of_the_data(census):
     manifest = {
         "parameters": {"gamma": {"job": 4, "band": 3}},

@@ -165,6 +165,7 @@ KEYS = {
 }
 
 
+@pytest.mark.thorough
 @examples(40)
 @given(release=releases(), conditions=st.lists(pieces(), max_size=3), key=st.sampled_from([None, *KEYS]))
 def test_counts_are_those_of_the_worlds(tmp_path_factory, release, conditions, key):
@@ -198,6 +199,7 @@ ROWS = st.lists(
 )
 
 
+@pytest.mark.thorough
 @examples(6)
 @given(rows=ROWS, undiverse=st.sampled_from(["merge", "suppress"]), data=st.data())
 def test_the_truth_lies_between_certain_and_possible(rows, undiverse, data):

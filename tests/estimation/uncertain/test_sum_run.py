@@ -63,6 +63,7 @@ MEASURES = {
 FIGURES = [f"{name}_{figure}" for name in "sa" for figure in ("certain", "possible", "expected")]
 
 
+@pytest.mark.thorough
 @examples(40)
 @given(
     release=releases(),

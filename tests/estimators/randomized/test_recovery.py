@@ -50,6 +50,7 @@ def releases():
     return job, np.array(published), np.array(errors), np.array(bars), np.array(covered)
 
 
+@pytest.mark.thorough
 def test_published_counts_are_unbiased(releases):
     job, published, *_ = releases
     counts = np.bincount(job)
@@ -63,6 +64,7 @@ def test_their_variance_is_f_less_a_share_of_gamma(releases):
     assert ratio.mean() == pytest.approx(1, abs=4 * np.sqrt(2 / (RELEASES - 1) / len(ratio)))
 
 
+@pytest.mark.thorough
 def test_the_95_percent_interval_covers_at_least_94_percent(releases):
     covered = releases[4]
     assert covered.mean() >= 0.94
@@ -109,6 +111,7 @@ def departed():
     return np.array(off), np.array(present), np.concatenate(covered)
 
 
+@pytest.mark.thorough
 def test_published_counts_stay_unbiased_after_departures(departed):
     off, present, _ = departed
     z = off.mean(axis=0) / (off.std(axis=0, ddof=1) / np.sqrt(len(off)))

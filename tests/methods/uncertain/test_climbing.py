@@ -52,6 +52,7 @@ ROW = st.tuples(
 )
 
 
+@pytest.mark.thorough
 @examples(10, HealthCheck.function_scoped_fixture)
 @given(rows=st.lists(ROW, min_size=8, max_size=40), k=st.integers(2, 3), l=st.integers(2, 3), wide=st.booleans())
 def test_rows_show_what_lies_above_them_in_diverse_groups(con, rows, k, l, wide):
@@ -194,6 +195,7 @@ def test_marks_of_a_group_that_climbed_are_checked(tmp_path, people, parameters,
     assert [check.name for check in report.checks if check.holds is False] == ([] if failed is None else [failed])
 
 
+@pytest.mark.thorough
 def test_estimates_and_attacks_read_what_climbed(con):
     release = published(con, [*LIKE, *LIKE[::-1], *MIXED], k=3)
     frame = release.estimate("SELECT school, COUNT(*) AS n FROM release GROUP BY school ORDER BY school")

@@ -183,6 +183,7 @@ def dealt_out(cells, k, l, threshold, most_rows):
     return False
 
 
+@pytest.mark.thorough
 @given(
     rows=st.lists(st.tuples(quasi, held), min_size=2, max_size=40),
     importances=st.tuples(importance, importance, importance),
@@ -235,6 +236,7 @@ def test_every_table_is_clustered_or_refused(con, rows, importances, k, l, thres
         assert clusters == [sorted(cluster) for cluster in cut]
 
 
+@pytest.mark.thorough
 @given(
     rows=st.lists(st.tuples(quasi, st.just(["u"])), min_size=6, max_size=40),
     importances=st.tuples(importance, importance, importance),

@@ -173,6 +173,7 @@ def test_unbiased_weights_are_those_of_the_definition(ask, method):
             assert total == pytest.approx(told)
 
 
+@pytest.mark.thorough
 def test_unbiased_weights_count_what_depends_on_the_value():
     """Over 16 keys their mean is the count but for noise, std_error is what they vary by; the paper's is far off."""
     from sqlanon.releases.companions.estimate_script import write_estimate_script

@@ -123,6 +123,7 @@ VERBS = [  # with what is asked beside the query: the same of a source with a na
 SAME = {"check": ("figures", "measures"), "verify": ("checks",), "attack": ("headline",)}
 
 
+@pytest.mark.thorough
 def test_every_verb_that_reads_a_source_takes_a_query(shell):
     roles = {"quasi": "age", "sensitive": "disease"}
     with connect() as con:
