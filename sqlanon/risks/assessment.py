@@ -27,7 +27,15 @@ from sqlanon.risks.given_away import count_given_away
 from sqlanon.risks.limits import Measure, judge, read_measures
 from sqlanon.risks.question import CheckQuestion
 from sqlanon.risks.relations import Classes, select_columns
-from sqlanon.risks.suggestion import NEARLY_UNIQUE, describe_columns, profile_columns, suggest_command, suggest_roles
+from sqlanon.risks.suggestion import (
+    NEARLY_UNIQUE,
+    NOT_RECOGNIZED,
+    SAYS_NOTHING,
+    describe_columns,
+    profile_columns,
+    suggest_command,
+    suggest_roles,
+)
 
 DETERMINED = 0.95  # share of the rows whose sensitive value a column tells, from which on it is said
 SHARED = 0.05  # share of the rows that must share their value of a column with others before it can be said
@@ -186,6 +194,8 @@ def _describe(question: CheckQuestion, engine: Engine, source: Source, types: An
     roles = suggest_roles(columns)
     command, reason = suggest_command(question.source, columns, roles)
     notes = [f"no command is suggested: {reason}"] if reason else []
+    if any(why == SAYS_NOTHING for _, why in roles):
+        notes.append(NOT_RECOGNIZED)
     return Check(
         {"rows": rows},
         columns=tuple(describe_columns(columns, roles)),

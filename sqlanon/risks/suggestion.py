@@ -26,6 +26,8 @@ FEW_VALUES = 0.05  # of the rows, at most, are different values where people are
 MOST_SUGGESTED = 6  # quasi columns
 USUAL_L = 5
 LEAVE_OUT = "leave out"
+SAYS_NOTHING = "its name says nothing"
+NOT_RECOGNIZED = "a column whose name says nothing is a quasi column all the same where others know it"
 _DATES = ("DATE", "TIMESTAMP")
 _FRACTIONS = ("DOUBLE", "FLOAT", "DECIMAL")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+\d*|\d+|\w", re.UNICODE)
@@ -71,24 +73,26 @@ def profile_columns(engine: Engine, source: Source, types: Mapping[str, str]) ->
 
 @cache
 def _roles_by_word() -> Mapping[str, tuple[str, int]]:
-    """Return the role of each word and its line in the file: what more people know stands further up."""
+    """Return the role of each word and its place in the file: what more people know stands further up."""
     with (Path(__file__).with_name("column_names.csv")).open(encoding="utf-8", newline="") as lines:
-        return {
-            word: (line["role"], place)
-            for place, line in enumerate(csv.DictReader(lines))
-            for word in line["words"].split()
-        }
+        words = [(word, line["role"]) for line in csv.DictReader(lines) for word in line["words"].split()]
+    return {word: (role, place) for place, (word, role) in enumerate(words)}
 
 
-def read_name(name: str) -> tuple[str, int]:
-    """Return the role that a column's name suggests and the line of its word; '' and 0 where it says nothing."""
-    words = (name.lower(), *(word.lower() for word in _WORD.findall(name)))
-    roles = sorted(_roles_by_word()[word] for word in words if word in _roles_by_word())
+def read_name(name: str) -> tuple[str, tuple[bool, int]]:
+    """Return the role that a column's name suggests, and what ranks it: whether words remain unknown, then its place.
+
+    The role is '' where the name says nothing.
+    """
+    parts = [word.lower() for word in _WORD.findall(name)]
+    roles = sorted(_roles_by_word()[word] for word in {name.lower(), *parts} if word in _roles_by_word())
+    unknown = [word for word in parts if word not in _roles_by_word() and word != "_"]
+    is_partial = bool(unknown) and name.lower() not in _roles_by_word()
     for candidate in ("identifier", "sensitive", "quasi"):
         for role, place in roles:
             if role == candidate:
-                return role, place
-    return "", 0
+                return role, (is_partial, place)
+    return "", (True, 0)
 
 
 def suggest_roles(columns: Sequence[ColumnProfile]) -> list[tuple[str, str]]:
@@ -98,7 +102,7 @@ def suggest_roles(columns: Sequence[ColumnProfile]) -> list[tuple[str, str]]:
     # dates without a telling name come last
     quasi.sort(key=lambda number: (read_name(columns[number].name)[0] != "quasi", read_name(columns[number].name)[1]))
     for number in quasi[MOST_SUGGESTED:]:
-        suggestions[number] = LEAVE_OUT, f"{MOST_SUGGESTED} quasi columns are suggested; each more singles people out"
+        suggestions[number] = LEAVE_OUT, f"{MOST_SUGGESTED} others are known better"
     sensitive = [number for number, (role, _) in enumerate(suggestions) if role == "sensitive"]
     published = _published_first(columns, sensitive)
     for number in sensitive:
@@ -126,7 +130,7 @@ def _suggest_role(column: ColumnProfile) -> tuple[str, str]:
         return role, "its name"
     if column.type.startswith(_DATES):
         return "quasi", "a date, which others may know"
-    return LEAVE_OUT, "its name says nothing of what others know; a quasi column only if they know it"
+    return LEAVE_OUT, SAYS_NOTHING
 
 
 def describe_columns(columns: Sequence[ColumnProfile], roles: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
@@ -162,11 +166,11 @@ def suggest_command(
         )
     sensitive = by_role["sensitive"][_published_first(by_role["sensitive"], range(len(by_role["sensitive"])))]
     if sensitive.largest_l < 2:
-        most = max(sensitive.largest_count, sensitive.nulls) / sensitive.rows
-        return "", (
-            f"{sensitive.name} has one value in {most:.1%} of the rows, where 50% leave room for groups of two;"
-            f" {INSTEAD}"
+        shares = " and ".join(
+            f"{column.name} has one value in {max(column.largest_count, column.nulls) / column.rows:.1%} of the rows"
+            for column in by_role["sensitive"]
         )
+        return "", f"{shares}, where 50% leave room for groups of two; {INSTEAD}"
     if not isinstance(source, str | QueriedSource):
         return "", "a table of Python has no command; publish it by sqlanon.publish with the roles suggested"
     words = ["sqlanon", "publish", "anatomy", *source_words(source)]

@@ -161,8 +161,9 @@ def test_few_quasi_columns_are_suggested_and_each_other_column_has_a_reason(con)
     roles = {line["column"]: (line["suggested_role"], line["why"]) for line in result.columns}
     quasi = [name for name, (role, _) in roles.items() if role == "quasi"]
     assert set(quasi) == set(known[:6])
-    assert roles["language"] == ("leave out", "6 quasi columns are suggested; each more singles people out")
-    assert roles["urban"][0] == "leave out" and "only if they know it" in roles["urban"][1]
+    assert roles["language"] == ("leave out", "6 others are known better")
+    assert roles["urban"] == ("leave out", "its name says nothing")
+    assert "quasi column all the same where others know it" in result.notes[0]
     assert roles["disease"] == ("sensitive", "its name; leave it out, or publish it beside died")
     assert all(reason for _, reason in roles.values())
     assert "--quasi age,sex,zip,birthdate,race,education --sensitive died" in result.command
@@ -174,12 +175,22 @@ def test_few_quasi_columns_are_suggested_and_each_other_column_has_a_reason(con)
         ("i % 7 as age, i % 3 as x", "no column's name says that it is sensitive; name the one to protect with"),
         ("i % 7 as x, i % 3 as disease", "no column's name says that others know it (age, sex, place, a date)"),
         ("i % 7 as age, i < 950 as disease", "disease has one value in 95.0% of the rows"),
+        (
+            "i % 7 as age, i < 950 as disease, i < 700 as income",
+            "disease has one value in 95.0% of the rows and income has one value in 70.0% of the rows, where 50%",
+        ),
     ],
 )
 def test_without_a_command_the_reason_is_said(con, columns, reason):
     con.execute(f"create table people as select {columns} from range(1000) t(i)")
     result = sqlanon.check(con, "people")
     assert not result.command and reason in result.notes[0]
+
+
+def test_names_of_known_words_alone_come_first(con):
+    names = ("prev_region", "country_of_birth_father", "age_group", "country_of_birth", "sex", "marital_status", "race")
+    ranked = sorted(names, key=lambda name: read_name(name)[1])
+    assert ranked[:5] == ["age_group", "sex", "country_of_birth", "race", "marital_status"]
 
 
 @pytest.mark.parametrize(
