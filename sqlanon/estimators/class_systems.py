@@ -8,11 +8,13 @@ the direction which classes share is about.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from scipy import sparse
 
 from sqlanon.estimators.evidence import Array, IntArray
+from sqlanon.estimators.one_core import on_one_core
 
 TOLERANCE = 1e-9
 CLASS_SHARE = 2.0  # of V/N in the prior variance d_v; by measurement, see tests/benchmarks/README.md
@@ -20,6 +22,8 @@ MEAN_VARIANCE = 0.1  # of what the values of a class may all differ from its row
 MOST_SHARED = 640  # values that the shared direction is about, the most frequent ones
 OWN_GRID = np.array([1.0, 2.0, 5.0, 15.0, 60.0, 300.0])  # t2: how much more than chance a class's values differ
 MOST_KEPT = 50_000_000  # numbers that the classes' eigenvectors may hold
+DENSE = 0.25  # of a matrix: with more entries than that it is held whole, for BLAS multiplies some ten times faster
+Lines: TypeAlias = sparse.csr_array | Array
 
 
 @dataclass(frozen=True)
@@ -64,11 +68,11 @@ class ClassSystems:
     groups: Array
     size_squares: Array
     prior: Array
-    rotation: sparse.csr_array
+    rotation: Lines
     roots: Array
     owner: IntArray
     shared_codes: IntArray
-    shared_rotation: sparse.csr_array
+    shared_rotation: Lines
     totals_by_root: Array
     blocks: "SharedBlocks"
 
@@ -116,6 +120,7 @@ class _Eigensystem:
     returned: Array
 
 
+@on_one_core()
 def prepare_classes(classes: Sequence[ReleaseClass], value_count: int) -> ClassSystems:
     """Prepare classes: one eigendecomposition each, of S scaled by what the prior expects of its values."""
     totals, size_products, prior = np.zeros((3, len(classes), value_count))
@@ -170,19 +175,15 @@ def _decompose(release_class: ReleaseClass) -> _Eigensystem:
     return _Eigensystem(roots[positive], lines @ root.T, returned)
 
 
-def _stack_own_rotations(
-    classes: Sequence[ReleaseClass], systems: Sequence[_Eigensystem], value_count: int
-) -> sparse.csr_array:
-    """Write U' D of all classes as one sparse matrix R x LV: a class's lines reach its own values only."""
+def _stack_own_rotations(classes: Sequence[ReleaseClass], systems: Sequence[_Eigensystem], value_count: int) -> Lines:
+    """Write U' D of all classes as one matrix R x LV: a class's lines reach its own values only."""
     blocks = [system.turned for system in systems]
     columns = [number * value_count + release_class.codes for number, release_class in enumerate(classes)]
     return _stack_lines(blocks, columns, len(classes) * value_count)
 
 
-def _stack_rotations(
-    classes: Sequence[ReleaseClass], systems: Sequence[_Eigensystem], places: IntArray
-) -> sparse.csr_array:
-    """Write U' D^-1 of all classes, on the values that they share, as one sparse matrix R x k."""
+def _stack_rotations(classes: Sequence[ReleaseClass], systems: Sequence[_Eigensystem], places: IntArray) -> Lines:
+    """Write U' D^-1 of all classes, on the values that they share, as one matrix R x k."""
     blocks, columns = [], []
     for release_class, system in zip(classes, systems, strict=True):
         shared = places[release_class.codes] >= 0
@@ -191,16 +192,16 @@ def _stack_rotations(
     return _stack_lines(blocks, columns, int(places.max(initial=-1)) + 1)
 
 
-def _stack_lines(blocks: Sequence[Array], columns: Sequence[IntArray], width: int) -> sparse.csr_array:
-    """Write dense blocks, one below the other, as one sparse matrix; each fills the columns that are named for it."""
+def _stack_lines(blocks: Sequence[Array], columns: Sequence[IntArray], width: int) -> Lines:
+    """Write dense blocks, one below the other, as one matrix; each fills the columns that are named for it."""
     entries, places, starts = [np.zeros(0)], [np.zeros(0, dtype=np.int64)], [0]
     for block, column in zip(blocks, columns, strict=True):
         entries.append(block.ravel())
         places.append(np.tile(column, len(block)))
         starts += (starts[-1] + len(column) * np.arange(1, len(block) + 1)).tolist()
-    return sparse.csr_array(
-        (np.concatenate(entries), np.concatenate(places), np.array(starts)), shape=(len(starts) - 1, width)
-    )
+    shape = (len(starts) - 1, width)
+    lines = sparse.csr_array((np.concatenate(entries), np.concatenate(places), np.array(starts)), shape=shape)
+    return np.asarray(lines.toarray()) if lines.nnz > DENSE * shape[0] * width else lines
 
 
 def _make_blocks(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence, answer_unbiased
+from sqlanon.estimators.one_core import on_one_core
 
 TOLERANCE = 1e-9
 
@@ -29,6 +30,7 @@ class NormalEquations:
     determined: BoolArray
 
 
+@on_one_core()
 def prepare_equations(normal: Array, totals: Array) -> NormalEquations:
     """Prepare S (V x V) for solving; it may be singular, as values that always go together make it."""
     # Scaled to a unit diagonal, so that rare values do not drown in the rounding of frequent ones.

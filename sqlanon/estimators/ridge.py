@@ -18,15 +18,17 @@ Axes: L classes, V values, R eigenvectors with a positive root (of all classes),
 from dataclasses import replace
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from sqlanon.estimators.class_moments import CentredOutcome
 from sqlanon.estimators.class_systems import OWN_GRID, TOLERANCE, ClassSystems
 from sqlanon.estimators.evidence import Array, Estimate, Evidence, answer_unbiased
+from sqlanon.estimators.one_core import on_one_core
 
 SHARED_GRID = np.array([1e-3, 0.03, 0.2, 1.0, 5.0])  # t1
-ONE_CORE = 200_000  # multiplications of one matrix product that BLAS does without a pool of threads
-ONE_LINE = 9_000  # the same of a vector and a matrix
+SOLVING_ORDER = (4, 0, 2, 1, 3)  # of SHARED_GRID: its ends bound what lies between them
+UNSOLVED = 1e-12  # of the largest weight: a place of the grid that has less is not solved for
 NO_WEIGHT = 1e-9  # of a place of the grid whose variances nobody needs
 MOST_HIDDEN = 2.0  # √K that the direction may hide, for every standard deviation that it stands out
 
@@ -34,6 +36,7 @@ MOST_HIDDEN = 2.0  # √K that the direction may hide, for every standard deviat
 class Posterior:
     """The posterior of p given one outcome, averaged over the grid of t1 and t2."""
 
+    @on_one_core()
     def __init__(self, systems: ClassSystems, outcome: CentredOutcome) -> None:
         """Solve; `estimate_sums` then answers any number of directions."""
         self.systems, self.outcome = systems, outcome
@@ -52,39 +55,46 @@ class Posterior:
         terms = np.log(total) + self.score**2 / (systems.roots * total * np.where(live, self.noise, 1.0)[owner])
         likelihood = -(terms @ live[owner].astype(float))[:, None]
         if self.several:
-            likelihood = likelihood + self._shared_likelihood()
+            likelihood = self._shared_likelihood(likelihood)
         weights = np.exp((likelihood - likelihood.max()) / 2)
         self.weights: Array = weights / weights.sum()  # T2 x T1, or T2 x 1
 
-    def _shared_likelihood(self) -> Array:
-        """Solve for θ at every t2; return what θ adds to twice the log likelihood, T2 x T1.
+    def _shared_likelihood(self, likelihood: Array) -> Array:
+        """Solve for θ at every t2 and t1; return twice the log likelihood of both from that of t2 alone, T2 x T1.
 
         Given ε's part, θ has the precision H + I/t1, H = sum over c of a²/(φ w) times the class's block, and the mean
-        (H + I/t1)^-1 r, r = sum of score_r a/(φ w total_r) u_r; its likelihood is r' mean - log det (H t1 + I).
+        (H + I/t1)^-1 r, r = sum of score_r a/(φ w total_r) u_r; its likelihood is r' mean - log det (H t1 + I). Both
+        terms grow with t1: where those of its neighbours leave no weight, a place is not solved and has none.
         """
         systems, scatter = self.systems, self.outcome.scatter
         count = len(systems.shared_codes)
         normal = systems.blocks.add(self.effect / (self.outcome.size * scatter))
-        right = (systems.shared_rotation.T @ (self.score / systems.totals_by_root).T).T / (self.outcome.size * scatter)
-        self.factors: list[list[Array]] = []
+        right = ((self.score / systems.totals_by_root) @ systems.shared_rotation) / (self.outcome.size * scatter)
+        self.factors: dict[tuple[int, int], Array] = {}
         self.shared_mean: Array = np.zeros((len(OWN_GRID), len(SHARED_GRID), count))
-        likelihood = np.zeros(self.shared_mean.shape[:2])
-        for own_place, line in enumerate(normal):
-            self.factors.append([])
-            for shared_place, prior in enumerate(SHARED_GRID):
-                precise = line.copy()
+        shape = (len(OWN_GRID), len(SHARED_GRID))
+        explained, spread, whole = np.full(shape, np.inf), np.zeros(shape), np.full(shape, -np.inf)
+        for shared_place in SOLVING_ORDER:
+            prior = SHARED_GRID[shared_place]
+            above, below = explained[:, shared_place:].min(axis=1), spread[:, : shared_place + 1].max(axis=1)
+            most, least = likelihood[:, 0] + above - below, whole.max() + 2 * np.log(UNSOLVED)
+            for own_place in map(int, np.flatnonzero(most > least)):
+                precise = normal[own_place].copy()
                 precise.flat[:: count + 1] += 1 / prior
-                factor = cholesky(precise, lower=True, overwrite_a=True, check_finite=False)
-                self.factors[own_place].append(factor)
-                half = solve_triangular(factor, right[own_place], lower=True, check_finite=False)
-                self.shared_mean[own_place, shared_place] = solve_triangular(
-                    factor, half, lower=True, trans="T", check_finite=False
-                )
-                likelihood[own_place, shared_place] = (
-                    half @ half - 2 * np.log(factor.diagonal()).sum() - count * np.log(prior)
-                )
-        return likelihood
+                # What is stored row by row as lower triangle is an upper one column by column: nothing is copied.
+                factor, failed = dpotrf(precise.T, lower=False, clean=False, overwrite_a=True)
+                if failed:
+                    raise np.linalg.LinAlgError("what classes have in common has no positive precision")
+                mean, _ = dpotrs(factor, right[own_place], lower=False)
+                self.factors[own_place, shared_place] = factor
+                self.shared_mean[own_place, shared_place] = mean
+                place = own_place, shared_place
+                explained[place] = right[own_place] @ mean
+                spread[place] = 2 * np.log(factor.diagonal()).sum() + count * np.log(prior)
+                whole[place] = likelihood[own_place, 0] + explained[place] - spread[place]
+        return whole
 
+    @on_one_core()
     def estimate_sums(self, directions: Array) -> tuple[Array, Array]:
         """Return mean and variance of the sum over c, v of direction · p_v for directions D x L x V, each of length D.
 
@@ -94,8 +104,8 @@ class Posterior:
         plain = directions.sum(axis=2) @ self.outcome.mean
         directions = systems.centre(directions)
         rotated = np.asarray((systems.rotation @ directions.reshape(len(directions), systems.rotation.shape[1]).T).T)
-        mean = _multiply(rotated, (self.gained * self.score).T)[:, :, None]
-        told_variance = _multiply(rotated**2, (OWN_GRID[:, None] * self.left * self.noise[systems.owner]).T)
+        mean = (rotated @ (self.gained * self.score).T)[:, :, None]
+        told_variance = rotated**2 @ (OWN_GRID[:, None] * self.left * self.noise[systems.owner]).T
         variance = (told_variance + self._untold_variance(directions, rotated))[:, :, None]
         if self.several:
             shift = self._pass_shared(directions, rotated)
@@ -111,8 +121,8 @@ class Posterior:
         """Return shift' Var θ shift at every place of the grid that has some weight, D x T2 x T1."""
         variance = np.zeros((len(shift), *self.weights.shape))
         for own_place, shared_place in zip(*np.nonzero(self.weights > NO_WEIGHT), strict=True):
-            factor = self.factors[own_place][shared_place]
-            half = solve_triangular(factor, shift[:, own_place].T, lower=True, check_finite=False)
+            factor = self.factors[own_place, shared_place]
+            half = solve_triangular(factor, shift[:, own_place].T, trans="T", check_finite=False)
             variance[:, own_place, shared_place] = (half**2).sum(axis=0)
         return variance
 
@@ -158,18 +168,8 @@ class Posterior:
         systems, effect = self.systems, self.effect
         whole = np.einsum("dlk,l->dk", directions[:, :, systems.shared_codes], effect)
         lines = rotated[:, None, :] * ((1 - self.left) * effect[systems.owner])
-        count = len(lines) * lines.shape[1]
-        told_part = (systems.shared_rotation.T @ lines.reshape(count, lines.shape[2]).T).T
+        told_part = lines.reshape(len(lines) * lines.shape[1], lines.shape[2]) @ systems.shared_rotation
         return np.asarray(whole[:, None, :] - told_part.reshape(*lines.shape[:2], len(systems.shared_codes)))
-
-
-def _multiply(lines: Array, columns: Array) -> Array:
-    """Return lines (m x R) times columns (R x n), in such pieces as well; a single line is too few for `ONE_CORE`."""
-    step = max(1, min(ONE_CORE // max(len(lines), 1), ONE_LINE) // max(columns.shape[1], 1))
-    total = np.zeros((len(lines), columns.shape[1]))
-    for start in range(0, len(columns), step):
-        total += lines[:, start : start + step] @ columns[start : start + step]
-    return total
 
 
 def estimate(evidence: Evidence) -> Estimate:

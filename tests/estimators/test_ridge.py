@@ -1,6 +1,7 @@
 """The ridge: a dense oracle, class by class; what is exact, what is only guessed, and how often its interval holds."""
 
 import math
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.estimation.qit_st.session import Session
-from sqlanon.estimators import ESTIMATORS
+from sqlanon.estimators import ESTIMATORS, ridge
 from sqlanon.estimators.left_out_rows import bound_left_out
 from sqlanon.plans.templates import Sql, ident
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
@@ -257,6 +258,20 @@ def test_a_few_shared_groups_change_little(census):
     sql = f"{COUNT} age > 40 and income in (2, 5)"
     before, after = census.answer(sql).iloc[0], session.answer(sql).iloc[0]
     assert after["count"] == pytest.approx(before["count"], abs=before["count_std_error"])
+
+
+@pytest.mark.parametrize("aggregate", ["count(*)", "avg(age)"])
+def test_places_of_the_grid_without_weight_are_not_solved(census, monkeypatch, aggregate):
+    """Answers and intervals are those of the whole grid, to a millionth of the standard error."""
+    sql = f"select income, {aggregate} as x from release where age > 40 group by income order by income"
+    factor = Mock(wraps=ridge.dpotrf)
+    monkeypatch.setattr(ridge, "dpotrf", factor)
+    answer, places = census.answer(sql), factor.call_count
+    monkeypatch.setattr(ridge, "UNSOLVED", 1e-300)
+    whole_answer = census.answer(sql)
+    assert places < factor.call_count - places
+    for name in ("x", "x_std_error", "x_low", "x_high"):
+        assert (abs(answer[name] - whole_answer[name]) <= 1e-6 * whole_answer["x_std_error"]).all()
 
 
 def test_classes_beyond_memory_are_answered_uniformly(census, monkeypatch):
