@@ -22,6 +22,7 @@ MEAN_VARIANCE = 0.1  # of what the values of a class may all differ from its row
 MOST_SHARED = 640  # values that the shared direction is about, the most frequent ones
 OWN_GRID = np.array([1.0, 2.0, 5.0, 15.0, 60.0, 300.0])  # t2: how much more than chance a class's values differ
 MOST_KEPT = 50_000_000  # numbers that the classes' eigenvectors may hold
+ROUNDING = 1e-13  # of a difference's terms
 DENSE = 0.25  # of a matrix: with more entries than that it is held whole, for BLAS multiplies some ten times faster
 Lines: TypeAlias = sparse.csr_array | Array
 
@@ -76,16 +77,44 @@ class ClassSystems:
     totals_by_root: Array
     blocks: "SharedBlocks"
 
-    def centre(self, directions: Array) -> Array:
-        """Take from directions (D x L x V) as much of f as makes no difference, for f (p - x̄) sums to 0 in a class."""
-        weight = self.totals * self.prior + MEAN_VARIANCE * self.rows[:, None] * (self.totals > 0)  # C f
-        share = np.einsum("dlv,lv->dl", directions, weight) / (self.totals * weight).sum(axis=1)
-        return np.asarray(directions - share[:, :, None] * self.totals)
+    @cached_property
+    def cells(self) -> tuple[IntArray, IntArray]:
+        """Return class and code of the values that a class has, E each."""
+        owner, code = np.nonzero(self.totals > 0)
+        return owner, code
 
-    def measure_prior(self, directions: Array) -> Array:
-        """Return x' C x of directions (D x L x V) class by class, D x L."""
-        sums = np.einsum("dlv,lv->dl", directions, (self.totals > 0).astype(float))
-        return np.asarray((directions**2 * self.prior).sum(axis=2) + MEAN_VARIANCE * sums**2)
+    def lay_cells(self, numbers: Array, columns: IntArray, width: int) -> sparse.csr_array:
+        """Write a number for each of `cells` into its row of LV and the column that is named for it, LV x width."""
+        owner, code = self.cells
+        shape = (self.totals.size, width)
+        return sparse.csr_array((numbers, (owner * self.totals.shape[1] + code, columns)), shape=shape)
+
+    @cached_property
+    def _class_sums(self) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array, Array]:
+        """Return what sums directions by class, LV x L: plainly, by d, by C f; and f' C f, L."""
+        owner, code = self.cells
+        lines, width = self.totals * self.prior + MEAN_VARIANCE * self.rows[:, None], len(self.totals)
+        plain, own, mean = (
+            self.lay_cells(numbers, owner, width)
+            for numbers in (np.ones(len(owner)), self.prior[owner, code], lines[owner, code])
+        )
+        return plain, own, mean, np.asarray((self.totals * lines).sum(axis=1))
+
+    def sum_classes(self, directions: sparse.csr_array) -> Array:
+        """Return the sum of directions (D x LV) over each class's values, D x L."""
+        return np.asarray((directions @ self._class_sums[0]).toarray())
+
+    def find_share(self, directions: sparse.csr_array) -> Array:
+        """Return how much of f to take from directions, D x L: it makes no difference, for f (p - x̄) sums to 0."""
+        _, _, mean, size = self._class_sums
+        return np.asarray((directions @ mean).toarray() / size)
+
+    def measure_prior(self, directions: sparse.csr_array) -> Array:
+        """Return x' C x class by class, D x L, of directions x (D x LV) less their share s of f: s = x' C f/f' C f."""
+        own = (directions.power(2) @ self._class_sums[1]).toarray()
+        whole = own + MEAN_VARIANCE * self.sum_classes(directions) ** 2
+        rest = whole - self.find_share(directions) ** 2 * self._class_sums[3]
+        return np.asarray(np.where(rest > ROUNDING * whole, rest, 0.0))
 
     @cached_property
     def everywhere(self) -> EverywhereValues:
@@ -171,6 +200,7 @@ def _decompose(release_class: ReleaseClass) -> _Eigensystem:
     roots, vectors = np.linalg.eigh(projection @ scaled @ projection)
     positive = roots > TOLERANCE * max(np.trace(scaled), TOLERANCE)
     lines = vectors[:, positive].T
+    lines -= np.outer(lines @ mean_direction, mean_direction)  # what rounding has left of it counts for small roots
     returned = (lines - pull / (1 + pull * count) * (lines @ ends)[:, None] * ends) / scale
     return _Eigensystem(roots[positive], lines @ root.T, returned)
 

@@ -10,9 +10,10 @@ from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from sqlanon.estimators.class_moments import ClassSums, HitSums, Summand, centre_outcome
-from sqlanon.estimators.class_systems import ClassSystems
+from sqlanon.estimators.class_systems import OWN_GRID, ClassSystems
 from sqlanon.estimators.evidence import Array, IntArray
 from sqlanon.estimators.inference import Inference, SolvedAggregate, round_whole
 from sqlanon.estimators.left_out_rows import bound_left_out, bound_like_classes
@@ -239,17 +240,19 @@ class ClassInference(Inference):
 
     def _estimate_sets(self, solved: _SolvedCase, values: _WeighedValues) -> Iterator[tuple[IntArray, Array, Array]]:
         """Yield value sets with mean and variance, as many at once as memory allows."""
-        totals = self.systems.totals
+        systems = self.systems
         all_sets = np.unique(values.place)
-        step = max(1, CHUNK // max(1, totals.size))
+        step = max(1, CHUNK // max(1, len(systems.roots), len(OWN_GRID) * systems.totals.shape[1]))
         for start in range(0, len(all_sets), step):
             value_sets = all_sets[start : start + step]
             inside = np.isin(values.place, value_sets)
             place = np.searchsorted(value_sets, values.place[inside])
             code, weight = values.code[inside], values.weight[inside]
             # A direction has w_v f_cv for every class and value: times p_cv it is the sum that is wanted.
-            directions = np.zeros((len(value_sets), *totals.shape))
-            directions[place, :, code] = weight[:, None] * totals[:, code].T
+            number, owner = np.nonzero(systems.totals[:, code].T)
+            entries = weight[number] * systems.totals[owner, code[number]]
+            cells = owner * systems.totals.shape[1] + code[number]
+            directions = sparse.csr_array((entries, (place[number], cells)), (len(value_sets), systems.totals.size))
             mean, variance = solved.posterior.estimate_sums(directions)
             rest, rest_variance = _deal_rest(solved.sums, len(value_sets), _WeighedValues(code, place, weight))
             yield value_sets, mean + rest, np.maximum(variance, 0.0) + rest_variance

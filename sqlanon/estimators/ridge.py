@@ -18,11 +18,12 @@ Axes: L classes, V values, R eigenvectors with a positive root (of all classes),
 from dataclasses import replace
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from sqlanon.estimators.class_moments import CentredOutcome
-from sqlanon.estimators.class_systems import OWN_GRID, TOLERANCE, ClassSystems
+from sqlanon.estimators.class_systems import OWN_GRID, TOLERANCE, ClassSystems, Lines
 from sqlanon.estimators.evidence import Array, Estimate, Evidence, answer_unbiased
 from sqlanon.estimators.one_core import on_one_core
 
@@ -95,25 +96,32 @@ class Posterior:
         return whole
 
     @on_one_core()
-    def estimate_sums(self, directions: Array) -> tuple[Array, Array]:
-        """Return mean and variance of the sum over c, v of direction · p_v for directions D x L x V, each of length D.
+    def estimate_sums(self, directions: sparse.csr_array) -> tuple[Array, Array]:
+        """Return mean and variance of the sum over c, v of direction · p_v for directions D x LV, each of length D.
 
-        By the law of total variance: that at each place of the grid, and the spread of the means over the grid.
+        By the law of total variance: that at each place of the grid, and the spread of the means over the grid. U' B'
+        takes f out, so that directions need not be centred for it.
         """
         systems = self.systems
-        plain = directions.sum(axis=2) @ self.outcome.mean
-        directions = systems.centre(directions)
-        rotated = np.asarray((systems.rotation @ directions.reshape(len(directions), systems.rotation.shape[1]).T).T)
+        plain = systems.sum_classes(directions) @ self.outcome.mean
+        prior_by_class = systems.measure_prior(directions)
+        rotated = directions @ systems.rotation.T
+        squares = rotated.power(2) if isinstance(rotated, sparse.sparray) else rotated**2
         mean = (rotated @ (self.gained * self.score).T)[:, :, None]
-        told_variance = rotated**2 @ (OWN_GRID[:, None] * self.left * self.noise[systems.owner]).T
-        variance = (told_variance + self._untold_variance(directions, rotated))[:, :, None]
+        told_variance = squares @ (OWN_GRID[:, None] * self.left * self.noise[systems.owner]).T
+        variance = (told_variance + self._untold_variance(prior_by_class, squares))[:, :, None]
+        prior = (prior_by_class @ self.noise)[:, None, None] * OWN_GRID[:, None]
         if self.several:
-            shift = self._pass_shared(directions, rotated)
+            whole = self._add_classes(directions)
+            shift = self._pass_shared(whole[:, systems.shared_codes], rotated)
             mean = mean + np.einsum("dtk,tsk->dts", shift, self.shared_mean)
-            variance = variance + self._shared_variance(shift) + self._unshared_variance(directions)[:, None]
+            # What values beyond `MOST_SHARED` say in every class alike is not told.
+            others = (np.delete(whole, systems.shared_codes, axis=1) ** 2).sum(axis=1)
+            variance = variance + self._shared_variance(shift) + others[:, None, None] * SHARED_GRID
+            prior = prior + (whole**2).sum(axis=1)[:, None, None] * SHARED_GRID
         middle = np.einsum("dts,ts->d", mean, self.weights)
         scatter = variance + (mean - middle[:, None, None]) ** 2
-        hidden = self._hidden_deviation(mean, variance, self._prior_variance(directions))
+        hidden = self._hidden_deviation(mean, variance, prior)
         scatter, hidden = (np.einsum("dts,ts->d", each, self.weights) for each in (scatter, hidden))
         return plain + middle, scatter + hidden**2
 
@@ -140,36 +148,34 @@ class Posterior:
         hidden = np.abs(mean) * rest / np.maximum(1 - rest, np.sqrt(np.maximum(1 - rest, TOLERANCE)) / MOST_HIDDEN)
         return np.where(rest < 1, hidden, 0.0)
 
-    def _prior_variance(self, directions: Array) -> Array:
-        """Return the prior variance of centred directions, D x T2 x T1: t2 φ w Σ d x² + t1 |Σ_c a x|²."""
-        own_variance = self.systems.measure_prior(directions) @ self.noise
-        whole = np.einsum("dlv,l->dv", directions, self.effect)
-        shared = (whole**2).sum(axis=1)[:, None] * (SHARED_GRID if self.several else np.zeros(1))
-        return np.asarray((own_variance[:, None] * OWN_GRID)[:, :, None] + shared[:, None, :])
-
-    def _untold_variance(self, directions: Array, rotated: Array) -> Array:
+    def _untold_variance(self, whole: Array, squares: Lines) -> Array:
         """Return the prior variance of what S does not tell, D x T2: of the part outside its eigenvectors."""
-        systems = self.systems
-        whole = systems.measure_prior(directions)
-        told_variance = np.zeros_like(whole)
-        np.add.at(told_variance.T, systems.owner, (rotated**2).T)
+        owner = self.systems.owner
+        by_class = sparse.csr_array((np.ones(len(owner)), (np.arange(len(owner)), owner)), (len(owner), whole.shape[1]))
+        told_variance = squares @ by_class
+        if isinstance(told_variance, sparse.sparray):
+            told_variance = told_variance.toarray()
         rest = np.maximum(whole - told_variance, 0.0) * (whole - told_variance > TOLERANCE * whole)
         return np.asarray((rest @ self.noise)[:, None] * OWN_GRID)
 
-    def _unshared_variance(self, directions: Array) -> Array:
-        """Return the prior variance of what values beyond `MOST_SHARED` say in every class alike, D x T1."""
-        others = np.ones(directions.shape[2], dtype=bool)
-        others[self.systems.shared_codes] = False
-        whole = np.einsum("dlv,l->dv", directions[:, :, others], self.effect)
-        return np.asarray((whole**2).sum(axis=1)[:, None] * SHARED_GRID)
+    def _add_classes(self, directions: sparse.csr_array) -> Array:
+        """Return Σ_c a_c x_c of centred directions, D x V: times θ it is what classes have in common."""
+        systems = self.systems
+        owner, code = systems.cells
+        added = directions @ systems.lay_cells(self.effect[owner], code, systems.totals.shape[1])
+        return np.asarray(added.toarray() - (systems.find_share(directions) * self.effect) @ systems.totals)
 
-    def _pass_shared(self, directions: Array, rotated: Array) -> Array:
-        """Return what of θ passes into the answer, D x T2 x k: nothing where a class can tell."""
-        systems, effect = self.systems, self.effect
-        whole = np.einsum("dlk,l->dk", directions[:, :, systems.shared_codes], effect)
-        lines = rotated[:, None, :] * ((1 - self.left) * effect[systems.owner])
-        told_part = lines.reshape(len(lines) * lines.shape[1], lines.shape[2]) @ systems.shared_rotation
-        return np.asarray(whole[:, None, :] - told_part.reshape(*lines.shape[:2], len(systems.shared_codes)))
+    def _pass_shared(self, whole: Array, rotated: Lines) -> Array:
+        """Return what of θ passes into the answer, D x T2 x k, where t2 has weight: nothing where a class can tell."""
+        systems = self.systems
+        shift = np.zeros((len(whole), len(OWN_GRID), whole.shape[1]))
+        for own_place in np.flatnonzero(self.weights.any(axis=1)):
+            told = (1 - self.left[own_place]) * self.effect[systems.owner]
+            told_part = (rotated @ sparse.diags_array(told)) @ systems.shared_rotation
+            if isinstance(told_part, sparse.sparray):
+                told_part = told_part.toarray()
+            shift[:, own_place] = whole - told_part
+        return shift
 
 
 def estimate(evidence: Evidence) -> Estimate:

@@ -1,5 +1,6 @@
 """The ridge: a dense oracle, class by class; what is exact, what is only guessed, and how often its interval holds."""
 
+import itertools
 import math
 from unittest.mock import Mock
 
@@ -8,11 +9,13 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.estimation.qit_st.session import Session
 from sqlanon.estimators import ESTIMATORS, ridge
+from sqlanon.estimators.class_systems import MEAN_VARIANCE
 from sqlanon.estimators.left_out_rows import bound_left_out
 from sqlanon.plans.templates import Sql, ident
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
@@ -258,6 +261,23 @@ def test_a_few_shared_groups_change_little(census):
     sql = f"{COUNT} age > 40 and income in (2, 5)"
     before, after = census.answer(sql).iloc[0], session.answer(sql).iloc[0]
     assert after["count"] == pytest.approx(before["count"], abs=before["count_std_error"])
+
+
+def test_directions_are_centred_as_by_definition(census):
+    """x = d - s f with x' C f = 0 in every class, C = diag(d) + M 11' over its values; of d = f nothing is left."""
+    census.answer(f"{COUNT} age > 40 and income = 2")
+    systems, random = census.classes.load_systems(), np.random.default_rng(1)
+    few = random.random((4, *systems.totals.shape)) * (random.random((4, *systems.totals.shape)) < 0.3)
+    directions = np.concatenate([few * (systems.totals > 0), systems.totals[None]])
+    lines = sparse.csr_array(directions.reshape(len(directions), -1))
+    share, size = systems.find_share(lines), systems.measure_prior(lines)
+    for number, owner in itertools.product(range(len(directions)), range(len(systems.totals))):
+        f, inside = systems.totals[owner], systems.totals[owner] > 0
+        covariance = np.diag(systems.prior[owner]) + MEAN_VARIANCE * np.outer(inside, inside)
+        x = directions[number, owner] - share[number, owner] * f
+        assert x @ covariance @ f == pytest.approx(0, abs=1e-9 * (f @ covariance @ f))
+        assert size[number, owner] == pytest.approx(x @ covariance @ x, rel=1e-9, abs=1e-9)
+    assert (size[-1] == 0).all() and share[-1] == pytest.approx(1)
 
 
 @pytest.mark.parametrize("aggregate", ["count(*)", "avg(age)"])
