@@ -390,6 +390,9 @@ def test_intervals_reach_what_the_release_leaves_out():
     assert short.answer(sql).attrs["messages"] == []
     (message,) = wide.attrs["messages"]
     assert message.startswith(f"the release leaves out {len(left)} of 3,000 rows: answers count those published,")
+    assert message.endswith(f"only a bound; a count of the source may lie up to {len(left)} above the upper end")
+    (message,) = told.answer(sql.replace("count(*)", "sum(age)")).attrs["messages"]
+    assert message.endswith("which is only a bound")
     assert wide["count"][0] == narrow["count"][0] and wide["count_low"][0] == narrow["count_low"][0]
     missing = sum(row[2] > 40 and row[3] in (0, 4) for row in left)
     assert missing <= wide["count_high"][0] - narrow["count_high"][0] <= len(left)

@@ -58,10 +58,14 @@ class ClassRun(UniformRun):
     def tell_limits(self, inference: Inference, undetermined: int, exact: bool) -> None:
         """Say also what the release leaves out."""
         if self.classes.left_out and not exact:
-            rows = inference.moments.row_count + self.classes.left_out
+            left_out = self.classes.left_out
+            rows = inference.moments.row_count + left_out
+            # which of them meet a condition is not published: where they are many, the likely ones may be too few
+            counts = any(aggregate.function == "count" for aggregate in self.query.aggregates)
+            most = f"; a count of the source may lie up to {left_out:,} above the upper end" if counts else ""
             self.messages.append(
-                f"the release leaves out {self.classes.left_out:,} of {rows:,.0f} rows: answers count those published,"
-                " intervals reach as far as the others may take them, which is only a bound"
+                f"the release leaves out {left_out:,} of {rows:,.0f} rows: answers count those published, intervals"
+                f" reach as far as rows like those of its smallest classes may take them, which is only a bound{most}"
             )
         super().tell_limits(inference, undetermined, exact)
 
