@@ -231,7 +231,8 @@ def _stack_lines(blocks: Sequence[Array], columns: Sequence[IntArray], width: in
         starts += (starts[-1] + len(column) * np.arange(1, len(block) + 1)).tolist()
     shape = (len(starts) - 1, width)
     lines = sparse.csr_array((np.concatenate(entries), np.concatenate(places), np.array(starts)), shape=shape)
-    return np.asarray(lines.toarray()) if lines.nnz > DENSE * shape[0] * width else lines
+    # column by column, for directions are multiplied with it turned, and turning would copy it each time
+    return np.asarray(lines.toarray(order="F")) if lines.nnz > DENSE * shape[0] * width else lines
 
 
 def _make_blocks(

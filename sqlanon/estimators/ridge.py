@@ -171,7 +171,7 @@ class Posterior:
         shift = np.zeros((len(whole), len(OWN_GRID), whole.shape[1]))
         for own_place in np.flatnonzero(self.weights.any(axis=1)):
             told = (1 - self.left[own_place]) * self.effect[systems.owner]
-            told_part = (rotated @ sparse.diags_array(told)) @ systems.shared_rotation
+            told_part = (rotated * told) @ systems.shared_rotation
             if isinstance(told_part, sparse.sparray):
                 told_part = told_part.toarray()
             shift[:, own_place] = whole - told_part
