@@ -26,7 +26,8 @@ class Source:
     value there could be), and what Parquet would round. `texts` names columns whose order is to be binary where
     the database sorts as a language does. `numbering` is any expression that is unique for a row, empty
     without a database. `lists` names columns that hold lists of single values, with the type of these values.
-    `lacking` names columns that some of its files lack: how many, and of how many.
+    `lacking` names columns that some of its files lack: how many, and of how many. `floats` names columns of numbers
+    among which "no number" (NaN) has many bit patterns, which could hold anything: it is read as one.
     """
 
     relation: Sql
@@ -35,10 +36,15 @@ class Source:
     texts: frozenset[str] = frozenset()
     lists: Mapping[str, str] = field(default_factory=dict)
     lacking: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    floats: Mapping[str, str] = field(default_factory=dict)
 
     def expression(self, column: str) -> Sql:
         """Return the SQL that reads one column."""
         sql = f"cast({ident(column)} as {self.casts[column]})" if column in self.casts else ident(column)
+        if column in self.floats:
+            no_number = f"cast('NaN' as {self.floats[column]})"
+            # not `=`: statistics of Parquet may leave out what is no number, and DuckDB 2 concludes that there is none
+            return Sql(f"case when {sql} is not distinct from {no_number} then {no_number} else {sql} end")
         return Sql(f'{sql} collate "C"' if column in self.texts else sql)
 
     def note_lacking(self, columns: Iterable[str]) -> list[str]:
@@ -50,6 +56,11 @@ class Source:
             if name.lower() in names
         ]
         return [f"NULL stands in the rows of files that lack a column: {', '.join(parts)}"] if parts else []
+
+
+def find_floats(types: Mapping[str, str]) -> dict[str, str]:
+    """Return the columns whose type has a value that is no number."""
+    return {name: kind for name, kind in types.items() if kind in ("DOUBLE", "FLOAT")}
 
 
 @dataclass(frozen=True)

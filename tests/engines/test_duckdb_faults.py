@@ -7,8 +7,13 @@ that pyproject.toml allows has the fault. The table of `sqlanon guide engines` l
 import re
 
 import duckdb
+import numpy
+import pyarrow
 import pytest
+from pyarrow import parquet
 
+from sqlanon.plans.plan import Source
+from sqlanon.plans.templates import ident
 from tests.caller_settings import PUBLICATIONS
 from tests.documents import text_of
 
@@ -71,6 +76,21 @@ def test_a_window_over_draws_draws_them_twice(drawn):
 
 def test_what_is_materialized_is_drawn_once():
     assert value_of(f"with drawn as materialized ({DRAWN}) {SUMS.format(drawn='drawn')}") is True
+
+
+NO_NUMBERS = (0x7FF8000000000000, 0xFFF8000000000000, 0x7FF8000000000123)  # bits of what is no number
+
+
+def test_statistics_that_leave_out_what_is_no_number_hide_it(tmp_path):
+    """Writers may leave it out of a column's smallest and largest value, and most do."""
+    bits = numpy.array([*NO_NUMBERS, 0] * 9, "<u8")
+    parquet.write_table(pyarrow.table({"x": bits.view("<f8")}), tmp_path / "numbers.parquet")
+    numbers = f"from '{tmp_path / 'numbers.parquet'}'"
+    assert (value_of(f"select count(*) {numbers} where isnan(x)") == 0) is (LINE == "2.0")
+    read = Source(ident("numbers"), floats={"x": "DOUBLE"}).expression("x")
+    with duckdb.connect() as connection:
+        (column,) = connection.execute(f"select {read} as x {numbers}").fetchnumpy().values()
+    assert {*column.view("<u8")} == {NO_NUMBERS[0], 0}
 
 
 MADE = re.compile(r'create temporary (view|table) ("[^"]+") as')

@@ -14,7 +14,7 @@ from sqlanon.engines.duckdb.broken_lines import DELIMITERS, refuse_broken_line
 from sqlanon.engines.duckdb.read_errors import describe_convertible, describe_missing_extension
 from sqlanon.engines.duckdb.unlike_files import SchemaReader, count_lacking, escape_pattern
 from sqlanon.errors import SourceError, SqlanonError
-from sqlanon.plans.plan import Source
+from sqlanon.plans.plan import Source, find_floats
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.sql.sources.queried_source import QueriedSource
 from sqlanon.wording import option
@@ -111,7 +111,9 @@ def find_source(engine: SourceReader, text: object, as_text: bool = False) -> tu
     single = (types | casts | nested).items()
     texts = frozenset(name for name, kind in single if kind == "VARCHAR")
     lacking = _count_lacking(engine, text, as_text)
-    return Source(Sql(relation), casts | list_casts, Sql(numbering), texts, lists, lacking), types | casts | nested
+    return Source(
+        Sql(relation), casts | list_casts, Sql(numbering), texts, lists, lacking, find_floats(types)
+    ), types | casts | nested
 
 
 def _count_lacking(engine: SourceReader, text: object, as_text: bool) -> Mapping[str, tuple[int, int]]:

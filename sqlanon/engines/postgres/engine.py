@@ -24,7 +24,7 @@ from sqlanon.engines.postgres.types import (
 from sqlanon.engines.statement_text import creation_text, translate_for_engine
 from sqlanon.errors import SourceError, TargetError, UsageError
 from sqlanon.key import Key
-from sqlanon.plans.plan import Source
+from sqlanon.plans.plan import Source, find_floats
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.plans.traits import TRAITS
@@ -200,7 +200,9 @@ class PostgresEngine(Schemas):
         list_casts = {name: "VARCHAR[]" for name, kind in items.items() if kind in AS_TEXT}
         all_types = (types | casts | lists).items()
         texts = frozenset(name for name, kind in all_types if kind == "VARCHAR")
-        return Source(relation, casts | list_casts, Sql("row_number() over ()"), texts, lists), types | casts
+        return Source(
+            relation, casts | list_casts, Sql("row_number() over ()"), texts, lists, floats=find_floats(types)
+        ), types | casts
 
     def _find_table(self, text: str) -> Sql:
         with translated_errors(), self.connection.transaction():  # where the session looks names up

@@ -23,7 +23,7 @@ from sqlanon.engines.spark.sources import count_lacking, form_of, item_type, rea
 from sqlanon.engines.statement_text import translate_for_engine
 from sqlanon.errors import SqlanonError, TargetError, UsageError
 from sqlanon.key import Key
-from sqlanon.plans.plan import Source
+from sqlanon.plans.plan import Source, find_floats
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.plans.traits import TRAITS
@@ -291,7 +291,9 @@ class SparkEngine:
         # under a collation texts that differ may be one value: classes would mix
         casts = {column: "VARCHAR" for column, kind in kinds.items() if kind.startswith("string collate")}
         casts |= {column: "VARCHAR[]" for column, kind in kinds.items() if kind.startswith("array<string collate")}
-        return Source(ident(name), casts, Sql("row_number() over ()"), lists=lists, lacking=lacking), types
+        return Source(
+            ident(name), casts, Sql("row_number() over ()"), lists=lists, lacking=lacking, floats=find_floats(types)
+        ), types
 
     def _view(self, frame: DataFrame) -> str:
         """Let SQL read a DataFrame; return the name of its view, which needs no quotes."""
