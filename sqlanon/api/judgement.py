@@ -82,6 +82,8 @@ def compare(
     queries: int | str | os.PathLike[str] = 200,
     seed: int = 1,
     target_error: float | None = None,
+    resist: float | None = None,
+    max_suppressed: float = 0.01,
     nulls: str = "refuse",
     unique_quasi: str = "refuse",
     out: str | os.PathLike[str] | None = None,
@@ -94,7 +96,9 @@ def compare(
     adversary knows how the sensitive values depend on the quasi column with the fewest values. epsilon: of laplace
     (noise on true counts), share: of sampling; these two and dbr are rivals, which cannot be published. queries: how
     many to draw (half set predicates of Anatomy's paper, half conjunctions of SPLU-Gen's; seed: another number draws
-    others), or a file of SQL queries FROM release. target_error: the largest median relative error to accept. out: a
+    others), or a file of SQL queries FROM release. target_error: the largest median relative error to accept.
+    resist: every candidate is attacked, robust's backgrounds are searched, and `command` is the most accurate release
+    of which no attack names the values of a larger share of people. max_suppressed: of the rows, for robust. out: a
     folder for the table and every answer.
     Returns the Comparison. Raises UsageError, DataError where this data allows no candidate, and TargetError.
     """
@@ -107,8 +111,8 @@ def compare(
     question = read_question(
         chosen_source, check_names(quasi), check_names(sensitive), check_names(id), methods=methods, l=l,
         gamma=gamma, epsilon=epsilon, share=share, seed=seed,
-        queries=queries if isinstance(queries, int) else Path(queries), target_error=target_error, nulls=nulls,
-        unique_quasi=unique_quasi,
+        queries=queries if isinstance(queries, int) else Path(queries), target_error=target_error, resist=resist,
+        max_suppressed=max_suppressed, nulls=nulls, unique_quasi=unique_quasi,
     )  # fmt: skip
     target = None if out is None else check_folder(out, overwrite, question.read)
     comparison = compare_methods(question, engine)

@@ -2,8 +2,8 @@
 
 import logging
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from sqlanon.comparison.comparison import Comparison
 from sqlanon.comparison.figures import Found, summarize, write_lines
 from sqlanon.comparison.own_queries import read_queries
 from sqlanon.comparison.question import Candidate, CompareQuestion
+from sqlanon.comparison.resistance import Resistance, attack_candidate, check_target, grow_background
 from sqlanon.comparison.rivals import largest_share
 from sqlanon.comparison.workload import AskedQuery, Microdata, draw_queries
 from sqlanon.engines.base import Engine
@@ -68,19 +69,23 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
         queries, notes = read_queries(data, question.queries)
     else:
         queries = draw_queries(data, question.queries, question.seed)
+    if question.resist is not None:
+        check_target(data, question.resist)
     outcomes: list[Found] = []
     refused: list[SqlanonError] = []
-    for candidate in question.candidates(_known_column(data)):
-        log.info("publishing and asking %s, %s", candidate.method, candidate.parameter)
+    for first_candidate in question.candidates(_known_column(data)):
         begin = time.perf_counter()
+        candidate, way = _resisting(question, roles, first_candidate, engine)
+        notes += way
+        log.info("publishing and asking %s, %s", candidate.method, candidate.parameter)
         try:
-            answers, confidence, failures = _answers(question, roles, candidate, queries, engine)
+            outcome, failures = _answers(question, roles, candidate, queries, engine)
         # what this data does not allow must not hide what the others cost
         except (DataError, UsageError) as error:
             refused.append(error)
             notes.append(f"{candidate.method}, {candidate.parameter} is left out: {error}")
         else:
-            outcomes.append(Found(candidate, time.perf_counter() - begin, confidence, answers))
+            outcomes.append(replace(outcome, seconds=time.perf_counter() - begin))
             notes += failures
     outcomes += _ask_rivals(question, data, queries, notes)
     if not outcomes:
@@ -98,18 +103,44 @@ def _known_column(data: Microdata) -> str:
 
 def _answers(
     question: CompareQuestion, roles: Roles, candidate: Candidate, queries: Sequence[AskedQuery], engine: Engine
-) -> tuple[list[dict[str, Any]], float, list[str]]:
-    """Publish a candidate and ask it everything.
+) -> tuple[Found, list[str]]:
+    """Publish a candidate, ask it everything and attack it where that is asked; return also what has no answer."""
+    with _published(question, roles, candidate, engine) as release:
+        lines, failures = _ask(release, candidate, queries)
+        attacked = None
+        if question.resist is not None:
+            attacked = attack_candidate(release, question.source, roles.identifier)
+        return Found(candidate, 0.0, candidate.confidence(release.manifest["verified"]), lines, attacked), failures
 
-    Returns a line per figure, the confidence that an adversary may reach, and what could not be answered.
-    """
+
+def _resisting(
+    question: CompareQuestion, roles: Roles, candidate: Candidate, engine: Engine
+) -> tuple[Candidate, list[str]]:
+    """Return the candidate that the search for resistance comes to, and its way in words."""
+    if question.resist is None or candidate.method != "robust":
+        return candidate, []
+
+    def attack(trial: Candidate) -> Resistance | None:
+        log.info("attacking %s, %s, knowing %s", trial.method, trial.parameter, ", ".join(trial.background))
+        with suppress(DataError, UsageError), _published(question, roles, trial, engine) as release:
+            return attack_candidate(release, question.source, roles.identifier)
+        return None
+
+    grown, way = grow_background(candidate, roles.quasi, question.resist, attack)
+    words = f"{candidate.method}, {candidate.parameter}, attacked for each background"
+    return grown, [f"{words}: {'; '.join(way)}"] if way else []
+
+
+@contextmanager
+def _published(question: CompareQuestion, roles: Roles, candidate: Candidate, engine: Engine) -> Iterator[Release]:
+    """Publish a candidate in the session for the block."""
     request = ReleaseRequest(
-        candidate.method, question.source, roles.quasi, roles.sensitive, roles.identifier, **question.options
-    )
+        candidate.method, question.source, roles.quasi, roles.sensitive, roles.identifier,
+        key=candidate.key(question.seed), **question.options,
+    )  # fmt: skip
     release = publish(request, engine, **candidate.arguments)
     try:
-        lines, failures = _ask(release, candidate, queries)
-        return lines, candidate.confidence(release.manifest["verified"]), failures
+        yield release
     finally:
         # releases of the same people tell more together than any of them: none may stay
         with suppress(SqlanonError):
@@ -142,7 +173,7 @@ def _ask_rivals(
     if rivals and any(set(query.shape.figures) - query.shape.counts for query in queries):
         notes.append("sums and averages are not asked of rivals: they answer counts alone")
     # who has no answer at all names the most frequent value
-    prior = largest_share(data) if rivals else 0.0
+    prior = largest_share(data, data.sensitive[0]) if rivals else 0.0
     outcomes = []
     for rival in rivals:
         log.info("asking %s", " ".join(filter(None, (rival.method, rival.parameter))))

@@ -32,7 +32,8 @@ class Comparison:
 
     answers: a line per candidate and figure asked: query, truth, estimate, low, high, error. lines: a line per
     candidate, workload and band, as HEADS names them. overall: median error and coverage by candidate. summary: two
-    sentences. notes: what was left out and why. command: the strongest promise within target_error, '' where none is.
+    sentences. notes: what was left out and why. command: what publishes the strongest promise within target_error or,
+    with resist, the most accurate release that resists; '' where none is.
     strongest: method and parameter of the strongest promise of all, which a chart draws before the others.
     """
 
@@ -42,13 +43,14 @@ class Comparison:
     summary: str
     notes: tuple[str, ...] = ()
     target_error: float | None = None
+    resist: float | None = None
     command: str = ""
     strongest: tuple[str, str] | None = None
 
     @property
     def holds(self) -> bool:
-        """Tell whether a candidate reaches the target, if one was given."""
-        return self.target_error is None or bool(self.command)
+        """Tell whether a candidate reaches the targets, if any was given."""
+        return (self.target_error is None and self.resist is None) or bool(self.command)
 
     def df(self) -> "pd.DataFrame":
         """Return the lines as a frame."""
@@ -89,6 +91,22 @@ class Comparison:
         return records(self.df())
 
     def shown(self) -> tuple[list[str], list[list[Any]]]:
+        """Return a line per candidate for people: what it promises and costs, and what attacks reach, if any were run.
+
+        The most accurate one comes first, of those that resist.
+        """
+        attacked = any(line["reached"] is not None for line in self.overall)
+        heads = ["method", "parameter", "promise", *(["best attack", "by", "left out"] if attacked else ())]
+        lines: list[list[Any]] = []
+        for line in self.overall:
+            known = f" by {line['knowing']}" if line["knowing"] else ""
+            first = [line["candidate"], f"{line['parameter']}{known}", _percent(line["confidence"])]
+            reached = [_percent(line["reached"]), line["family"] or "", _percent(line["left_out"], 2)]
+            rest = (line["median"], line["half_width"], line["coverage"])
+            lines.append([*first, *(reached if attacked else ()), *map(_percent, rest), f"{line['seconds']:.1f}"])
+        return [*heads, "median error", "half width", "coverage", "seconds"], lines
+
+    def details(self) -> tuple[list[str], list[list[Any]]]:
         """Return the lines for people: heads without underscores, a candidate's name on its first line alone."""
         lines: list[list[Any]] = []
         before: Sequence[Any] = ()
@@ -105,7 +123,11 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """Show it in a notebook; names and values are escaped."""
-        heads, lines = self.shown()
         charts = ((partial(self._draw, workload), describe_errors(workload)) for workload in self._workloads())
         figures = "".join(write_figure(draw_image(draw, name), name) for draw, name in charts)
-        return write_paragraphs([self.summary]) + figures + write_table(heads, lines) + write_paragraphs(self.notes)
+        tables = "".join(write_table(heads, lines) for heads, lines in (self.shown(), self.details()))
+        return write_paragraphs([self.summary]) + tables + figures + write_paragraphs(self.notes)
+
+
+def _percent(share: float | None, digits: int = 1) -> str:
+    return "" if share is None or math.isnan(share) else f"{share:.{digits}%}"

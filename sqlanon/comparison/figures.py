@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlanon.comparison.comparison import BANDS, ORDER, OTHERS, SMALL, SMALL_COUNTS, Comparison
 from sqlanon.comparison.question import Candidate, CompareQuestion
+from sqlanon.comparison.resistance import Resistance
 from sqlanon.comparison.rivals import Rival
 from sqlanon.comparison.workload import AskedQuery, pair_figures
 from sqlanon.errors import DataError
@@ -20,12 +21,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Found:
-    """What one candidate or rival answered: a line per figure, its time, and what an adversary may reach."""
+    """What one candidate or rival answered: a line per figure, its time, and what an adversary may reach.
+
+    attacked: what attacks reach, None where none was run.
+    """
 
     candidate: Candidate | Rival
     seconds: float
     confidence: float
     lines: Sequence[Mapping[str, Any]]
+    attacked: Resistance | None = None
 
 
 def write_lines(number: int, asked: AskedQuery, answer: "pd.DataFrame") -> list[dict[str, Any]]:
@@ -55,25 +60,22 @@ def summarize(
     remarks = [*notes]
     if len(left_out):
         remarks.append(f"{len(left_out)} figures whose truth is 0 or NULL are left out")
-    overall = [_overall(outcome.candidate, judged) for outcome in found]
+    overall = [_overall(outcome, judged) for outcome in found]
     overall = [line for line in overall if line["figures"]]
     published = [line for line in overall if isinstance(line["candidate"], Candidate)]
-    reached = [line for line in published if line["median"] <= (question.target_error or math.inf)]
-    command = ""
-    if question.target_error is not None:
-        if reached:
-            command = _command(question, roles, max(reached, key=_strength)["candidate"])
-        else:
-            remarks.append(_nearest(published, question.target_error))
+    chosen, remark = _choose(question, published)
+    remarks += [remark] if remark else []
+    overall.sort(key=lambda line: (not _resists(question, line), line["median"]))
     return Comparison(
         answers=answers,
         lines=tuple(line for outcome in found for line in _lines(outcome, judged)),
         overall=tuple({**line, "candidate": line["candidate"].method, "parameter": line["candidate"].parameter}
                       for line in overall),
-        summary=_summary(overall),
+        summary=_summary(overall) + _measured(question.resist),
         notes=tuple(dict.fromkeys(remarks)),
         target_error=question.target_error,
-        command=command,
+        resist=question.resist,
+        command=_command(question, roles, chosen["candidate"]) if chosen else "",
         strongest=_strongest(published),
     )  # fmt: skip
 
@@ -124,8 +126,9 @@ def _lines(outcome: Found, judged: "pd.DataFrame") -> list[dict[str, Any]]:
     return lines
 
 
-def _overall(candidate: Candidate | Rival, judged: "pd.DataFrame") -> dict[str, Any]:
+def _overall(outcome: Found, judged: "pd.DataFrame") -> dict[str, Any]:
     """Return a candidate's figures over all but small counts, which are meant to be far off, where there are others."""
+    candidate, attacked = outcome.candidate, outcome.attacked
     answers = _of(candidate, judged)
     if (answers["selectivity"] != SMALL_COUNTS).any():
         answers = answers[answers["selectivity"] != SMALL_COUNTS]
@@ -133,8 +136,60 @@ def _overall(candidate: Candidate | Rival, judged: "pd.DataFrame") -> dict[str, 
         "candidate": candidate,
         "figures": len(answers),
         "median": float(answers["error"].median()),
+        "half_width": float(((answers["high"] - answers["low"]) / 2 / answers["truth"].abs()).median()),
         "coverage": float(answers["inside"].mean()),
+        "confidence": outcome.confidence,
+        "knowing": ", ".join(candidate.background) if isinstance(candidate, Candidate) else "",
+        "seconds": outcome.seconds,
+        "reached": None if attacked is None else attacked.reached,
+        "family": None if attacked is None else attacked.family,
+        "left_out": None if attacked is None else attacked.left_out,
     }
+
+
+def _resists(question: CompareQuestion, line: Mapping[str, Any]) -> bool:
+    """Tell whether no attack reaches more than the question allows; what was not attacked does not resist."""
+    if question.resist is None:
+        return True
+    return line["reached"] is not None and line["reached"] <= question.resist
+
+
+def _choose(question: CompareQuestion, published: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, Any] | None, str]:
+    """Return the candidate to publish, if one meets all targets, and what to say where none does.
+
+    Where attacks were run it is the most accurate of those that resist, else the strongest promise.
+    """
+    if question.target_error is None and question.resist is None:
+        return None, ""
+    resisting = [line for line in published if _resists(question, line)]
+    if not resisting:
+        return None, _least_attacked(published, question.resist or 0.0)
+    reached = [line for line in resisting if line["median"] <= (question.target_error or math.inf)]
+    if not reached:
+        return None, _nearest(resisting, question.target_error or 0.0)
+    if question.resist is None:
+        return max(reached, key=_strength), ""
+    return min(reached, key=lambda line: line["median"]), ""
+
+
+def _least_attacked(published: Sequence[Mapping[str, Any]], resist: float) -> str:
+    if not published:
+        return "no release was compared, so that none resists"
+    least = min(published, key=lambda line: line["reached"])
+    return (
+        f"no release resists: of each the best attack names more than {resist:.1%}; the nearest is"
+        f" {_named(least['candidate'])}, {least['reached']:.1%}"
+    )
+
+
+def _measured(resist: float | None) -> str:
+    """Say what resistance is."""
+    if resist is None:
+        return ""
+    return (
+        f" A release resists where no attack that sqlanon attack runs names the values of more than {resist:.1%} of the"
+        " people: that was measured on this table, and is no proof against other attacks."
+    )
 
 
 def _strength(line: Mapping[str, Any]) -> tuple[int, int, float]:

@@ -1,5 +1,6 @@
 """What a comparison is about: a source, roles, candidates and rivals, and how many queries of which kind."""
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 from sqlanon.comparison.rivals import RIVALS, Rival, read_rivals
 from sqlanon.errors import UsageError
 from sqlanon.estimators import ESTIMATORS
+from sqlanon.key import Key
 from sqlanon.methods import METHODS
 from sqlanon.sql.sources.queried_source import read_files
 from sqlanon.wording import option
@@ -26,6 +28,7 @@ PROMISES = {
 }
 USUAL_METHODS = ("anatomy", "robust", "splu", "mondrian")
 USUAL_L = (3, 5, 10)
+USUAL_SUPPRESSED = 0.01
 LEAST_BOX = 10  # rows of a box of Mondrian, where l asks for no more
 USUAL_GAMMA = (5, 10)
 USUAL_QUERIES = 200
@@ -35,11 +38,15 @@ LEAST_EPSILON, MOST_EPSILON = 1e-9, 100.0  # beyond them noise is all there is, 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One method with one value of the parameter that sets its promise; background: robust's quasi column."""
+    """One method with one value of the parameter that sets its promise; background: robust's quasi columns.
+
+    max_suppressed: the share of the rows that robust may leave out.
+    """
 
     method: str
     value: int
-    background: str = ""
+    background: tuple[str, ...] = ()
+    max_suppressed: float = USUAL_SUPPRESSED
 
     @property
     def parameter(self) -> str:
@@ -49,7 +56,7 @@ class Candidate:
     @property
     def promise(self) -> str:
         """Return what a release would promise."""
-        return PROMISES[self.method].format(value=self.value, background=self.background, rows=self.rows)
+        return PROMISES[self.method].format(value=self.value, background=", ".join(self.background), rows=self.rows)
 
     @property
     def estimator(self) -> str:
@@ -63,6 +70,10 @@ class Candidate:
         """
         return float(verified["largest_confidence"]) if self.method == "mondrian" else 1 / self.value
 
+    def key(self, seed: int) -> Key:
+        """Return the key of its draws: the same of every run, for the release is dropped and nobody gets it."""
+        return Key.of(hashlib.sha256(f"{seed} {self}".encode()).hexdigest())
+
     @property
     def rows(self) -> int:
         """Return k of a box of Mondrian."""
@@ -73,14 +84,19 @@ class Candidate:
         """Return the method's own parameters."""
         parameters: dict[str, Any] = {COMPARED[self.method]: self.value}
         parameters |= {"k": self.rows} if self.method == "mondrian" else {}
-        return parameters | ({"background_from": ((self.background,),)} if self.background else {})
+        if self.background:
+            parameters |= {"background_from": (self.background,), "max_suppressed": self.max_suppressed}
+        return parameters
 
     @property
     def words(self) -> list[str]:
         """Return the same as words of a command."""
         flag = f"--{COMPARED[self.method]}" if self.method == "splu" else f"-{COMPARED[self.method]}"
         boxes = ["-k", str(self.rows)] if self.method == "mondrian" else []
-        return [*boxes, flag, str(self.value), *(["--background-from", self.background] if self.background else [])]
+        background = ["--background-from", ",".join(self.background)] if self.background else []
+        if background and self.max_suppressed != USUAL_SUPPRESSED:
+            background += ["--max-suppressed", f"{self.max_suppressed:g}"]
+        return [*boxes, flag, str(self.value), *background]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +105,8 @@ class CompareQuestion:
 
     strengths: values by parameter (l, also robust's r; gamma). noise: the same of rivals (epsilon, share). queries: how
     many to draw, or a file of the user's own.
-    target_error: the largest median relative error that is acceptable.
+    target_error: the largest median relative error that is acceptable. resist: the largest share of people whose value
+    the best attack may name; without it nothing is attacked.
     """
 
     source: object
@@ -102,6 +119,8 @@ class CompareQuestion:
     seed: int = 1
     noise: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     target_error: float | None = None
+    resist: float | None = None
+    max_suppressed: float = USUAL_SUPPRESSED
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -119,6 +138,10 @@ class CompareQuestion:
             raise UsageError(f"{option('queries')} takes a number from 1 to {MOST_QUERIES:,}, or a file of queries")
         if self.target_error is not None and not 0 < self.target_error < 1:
             raise UsageError(f"{option('target_error')} is a relative error between 0 and 1, for example 0.1")
+        if self.resist is not None and not 0 < self.resist <= 1:
+            raise UsageError(f"{option('resist')} is a share of people above 0 and at most 1, for example 0.25")
+        if not 0 <= self.max_suppressed < 1:
+            raise UsageError(f"{option('max_suppressed')} is a share of the rows below 1, for example 0.03")
 
     @property
     def read(self) -> tuple[object, ...]:
@@ -133,7 +156,7 @@ class CompareQuestion:
     def candidates(self, background: str) -> list[Candidate]:
         """Return what is compared; background: the quasi column whose distribution robust's adversary knows."""
         return [
-            Candidate(method, value, background if method == "robust" else "")
+            Candidate(method, value, (background,) if method == "robust" else (), self.max_suppressed)
             for method in dict.fromkeys(self.methods)
             if method in COMPARED
             for value in self.values_of("gamma" if method == "splu" else "l")
@@ -188,6 +211,8 @@ def read_question(
     queries: int | Path,
     seed: int,
     target_error: float | None,
+    resist: float | None,
+    max_suppressed: float,
     nulls: str,
     unique_quasi: str,
 ) -> CompareQuestion:
@@ -208,5 +233,7 @@ def read_question(
         seed=seed,
         noise={"epsilon": read_numbers("epsilon", epsilon), "share": read_numbers("share", share)},
         target_error=target_error,
+        resist=resist,
+        max_suppressed=max_suppressed,
         options={"nulls": nulls, "unique_quasi": unique_quasi},
     )  # fmt: skip

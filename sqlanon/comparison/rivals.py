@@ -106,9 +106,8 @@ def read_rivals(method: str, values: Sequence[float]) -> list[Rival]:
     return [Rival(method, value) for value in values] if RIVALS[method] else [Rival(method)]
 
 
-def largest_share(data: Microdata) -> float:
-    """Return the share of the most frequent sensitive value."""
-    (name,) = data.sensitive
+def largest_share(data: Microdata, name: str) -> float:
+    """Return the share of the most frequent value of a sensitive column."""
     rows = data.workspace.engine.rows(
         data.workspace.render("comparison/largest_share", {"microdata": data.relation}, column=name)
     )

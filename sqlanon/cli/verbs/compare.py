@@ -12,11 +12,14 @@ from sqlanon.cli.app import app
 from sqlanon.cli.options import Format, IdOption, OptionalSource, QuasiOption, QueryOption, SensitiveOption, say
 from sqlanon.cli.session_options import DuckDBOptions, SessionOptions, with_session
 from sqlanon.errors import UsageError
+from sqlanon.wording import option
 
 if TYPE_CHECKING:
     from sqlanon.comparison.comparison import Comparison
 
-SPARE = ("seconds", "mean relative error", "promise", "queries", "confidence")  # what a narrow terminal leaves out
+RESISTS = "the most accurate release that resists"
+SPARE = ("seconds", "by", "half width")  # what a narrow terminal leaves out
+SPARE_DETAILS = ("seconds", "mean relative error", "promise", "queries", "confidence")
 
 
 @dataclass(kw_only=True)
@@ -37,26 +40,28 @@ class CandidateOptions:
     target_error: Annotated[
         str | None, typer.Option(help="Tell the strongest promise whose median error stays below, e.g. 0.1.")
     ] = None
+    resist: Annotated[
+        str | None,
+        typer.Option(help="Attack each: tell the most accurate release of which no attack names more, e.g. 0.25."),
+    ] = None
+    max_suppressed: Annotated[str, typer.Option(help="Share of the rows that robust may leave out.")] = "0.01"
     nulls: Annotated[str, typer.Option(help="NULL sensitive values: refuse, value or drop.")] = "refuse"
     unique_quasi: Annotated[str, typer.Option(help="A quasi column of unique values: refuse or keep.")] = "refuse"
 
     def given(self) -> dict[str, Any]:
         """Return them as a question reads them."""
         whole = re.fullmatch(r"-?\d+", self.queries)
-        values = {"queries": int(self.queries) if whole else Path(self.queries), "target_error": self.error}
-        return vars(self) | values
+        values: dict[str, Any] = {"queries": int(self.queries) if whole else Path(self.queries)}
+        shares = {name: _read_share(name, getattr(self, name)) for name in ("target_error", "resist", "max_suppressed")}
+        return vars(self) | values | shares
 
-    @property
-    def error(self) -> float | None:
-        """Return the target as a number; raise UsageError for what is none."""
-        if self.target_error is None:
-            return None
-        try:
-            return float(self.target_error)
-        except ValueError:
-            raise UsageError(
-                f"--target-error takes a share, for example 0.1 for 10 %; not {self.target_error!r}"
-            ) from None
+
+def _read_share(name: str, text: str | None) -> float | None:
+    """Return a target as a number; raise UsageError for what is none."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        raise UsageError(f"{option(name)} takes a share, for example 0.1 for 10 %; not {text!r}") from None
 
 
 @app.command(
@@ -71,6 +76,7 @@ def compare(
     id: IdOption = [],  # noqa: B006
     out: Annotated[Path | None, typer.Option(help="Folder for the table and all answers with their truths.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an older comparison at --out.")] = False,
+    details: Annotated[bool, typer.Option("--details", help="Errors by workload and selectivity as well.")] = False,
     *,
     candidates: CandidateOptions,
     session: DuckDBOptions,
@@ -78,7 +84,7 @@ def compare(
     """Tell what each method and parameter costs in accuracy on this data; nothing is published.
 
     Every candidate is published in the session alone and asked the same queries, whose truths the source tells. Exit 3
-    where no candidate reaches --target-error.
+    where no candidate reaches --target-error or --resist.
     """
     from sqlanon.cli import display
     from sqlanon.comparison.compare import compare as compare_methods
@@ -96,21 +102,24 @@ def compare(
     if target is not None:
         write_comparison(comparison, target)
         say(f"written: {out}; it holds true answers, so keep it as the source")
-    _show(comparison, session)
+    _show(comparison, details, session)
     if not comparison.holds:
         raise typer.Exit(3)
 
 
-def _show(comparison: "Comparison", session: SessionOptions) -> None:
-    """Print the table, what it comes to, and what to know."""
+def _show(comparison: "Comparison", details: bool, session: SessionOptions) -> None:
+    """Print a line per candidate, what they come to, and what to know."""
     from sqlanon.cli import display
 
     if session.how is Format.table:
         display.show_lines("", *comparison.shown(), spare=SPARE)
+        if details:
+            display.show_lines("", *comparison.details(), spare=SPARE_DETAILS)
         sys.stdout.write("\n{}\n".format(comparison.summary.replace(". ", ".\n")))
     else:
         display.show_frame(comparison.df(), "csv" if session.how is Format.csv else "json")
     for note in comparison.notes:
         say(f"note: {note}")
     if comparison.command:
-        say(f"the strongest promise within the error, to type:\n{session.complete(comparison.command)}")
+        which = "the strongest promise within the error" if comparison.resist is None else RESISTS
+        say(f"{which}, to type:\n{session.complete(comparison.command)}")

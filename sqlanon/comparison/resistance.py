@@ -1,0 +1,72 @@
+"""Which candidates withstand what `attack` runs: each is attacked as published, guesses meet the source."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from sqlanon.attacks.attack_release import attack_release
+from sqlanon.comparison.question import Candidate
+from sqlanon.comparison.rivals import largest_share
+from sqlanon.comparison.workload import Microdata
+from sqlanon.errors import UsageError
+from sqlanon.releases.release import Release
+from sqlanon.wording import option
+
+NO_ROW = 1e-3  # share of the rows: whatever leaves out fewer counts as if it left out so many
+
+
+@dataclass(frozen=True)
+class Resistance:
+    """What the best scored attack reaches: a share of the people. family: its kind. left_out: the share of the rows."""
+
+    reached: float
+    family: str
+    left_out: float
+
+
+def check_target(data: Microdata, target: float) -> None:
+    """Raise UsageError for a target that no release can meet: below what naming the most frequent value reaches."""
+    for column in data.sensitive:
+        share = largest_share(data, column)
+        if target < share:
+            raise UsageError(
+                f"{option('resist')} {target:g} is below {share:.1%}, which naming the most frequent {column} reaches"
+                " without any release"
+            )
+
+
+def attack_candidate(release: Release, source: object, identifier: tuple[str, ...]) -> Resistance:
+    """Attack a release as `attack --against` does, and return the best of what was scored."""
+    best = attack_release(release, source, identifier).best
+    rows, left_out = release.manifest["rows"], release.manifest["dropped_rows"]
+    share = left_out / max(rows + left_out, 1)
+    return Resistance(0.0, "", share) if best is None else Resistance(best.reached or 0.0, best.family, share)
+
+
+def grow_background(
+    candidate: Candidate, quasi: Sequence[str], target: float, attack: Callable[[Candidate], Resistance | None]
+) -> tuple[Candidate, list[str]]:
+    """Add quasi columns to what robust's adversary knows, until the best attack reaches no more than the target.
+
+    First comes the column that lowers the attack most for the rows it leaves out. attack: tries a candidate; None where
+    the data does not allow it, or too many rows would be left out. Returns the candidate that was reached, as it was
+    where no column serves, and the way there in words.
+    """
+    grown, before, way = candidate, Resistance(1.0, "", 0.0), []
+    known: tuple[str, ...] = ()
+    while before.reached > target:
+        trials = {name: attack(replace(candidate, background=(*known, name))) for name in quasi if name not in known}
+        steps = {name: trial for name, trial in trials.items() if trial is not None and trial.reached < before.reached}
+        if not steps:
+            break
+        # of those that resist, the one that leaves out least; else the best exchange of rows for resistance
+        name = min(steps, key=lambda name: _price(steps[name], before, target))
+        known, before = (*known, name), steps[name]
+        grown = replace(candidate, background=known)
+        way.append(f"{', '.join(known)}: {before.reached:.1%}, {before.left_out:.2%} left out")
+    return grown, way
+
+
+def _price(trial: Resistance, before: Resistance, target: float) -> tuple[bool, float]:
+    lost = max(trial.left_out - before.left_out, NO_ROW)
+    resists = trial.reached <= target
+    return not resists, trial.left_out if resists else lost / (before.reached - trial.reached)

@@ -1,0 +1,93 @@
+"""Resistance: candidates are attacked as `attack` attacks, robust's backgrounds are searched, targets that cannot be."""
+
+import itertools
+
+import pytest
+
+import sqlanon
+from sqlanon.comparison.question import Candidate
+from sqlanon.comparison.resistance import NO_ROW, Resistance, grow_background
+from sqlanon.errors import UsageError
+from tests.databases import connect
+
+ROLES = {"quasi": ["age", "sex"], "sensitive": "disease", "id": "ssn"}
+PEOPLE = (  # values depend on both quasi columns
+    "create table people as select 'p' || i as ssn, i % 4 as age, if(i // 4 % 2 = 0, 'F', 'M') as sex,"
+    " 'd' || cast((i % 4 * 2 + hash(i) % 3 + i // 4 % 2) % 8 as integer) as disease from range(400) t(i)"
+)
+
+
+@pytest.fixture(scope="module")
+def con():
+    connection = connect()
+    connection.execute(PEOPLE)
+    return connection
+
+
+def test_what_is_reached_is_what_attack_reaches_on_the_published_release(con):
+    found = sqlanon.compare(con, "people", **ROLES, methods="anatomy", l=3, queries=4, resist=1)
+    (line,) = found.overall
+    key = Candidate("anatomy", 3).key(1)
+    release = sqlanon.anatomy(con, "people", **ROLES, l=3, key=key)
+    best = sqlanon.attack(release, against="people", id="ssn").best
+    assert (line["reached"], line["family"], line["left_out"]) == (best.reached, best.family, 0.0)
+    assert f"{best.reached:.1%}" in found.shown()[1][0]
+    again = sqlanon.compare(con, "people", **ROLES, methods="anatomy", l=3, queries=4, resist=1)
+    assert again.answers.equals(found.answers)
+
+
+def test_the_most_accurate_release_that_resists_comes_first_and_is_the_command(con):
+    found = sqlanon.compare(con, "people", **ROLES, l=[2, 3], gamma=3, queries=6, resist=0.6, max_suppressed=0.4)
+    resisting = [line for line in found.overall if line["reached"] <= 0.6]
+    assert found.holds and 0 < len(resisting) < len(found.overall)
+    assert list(found.overall[: len(resisting)]) == sorted(resisting, key=lambda line: line["median"])
+    assert found.command.split()[2] == resisting[0]["candidate"]
+    assert "no proof against other attacks" in found.summary
+    assert any(note.startswith("robust, r = 2, attacked for each background: ") for note in found.notes)
+
+
+def test_where_none_resists_the_nearest_is_said(con):
+    found = sqlanon.compare(con, "people", **ROLES, methods="anatomy", l=[2, 3], queries=4, resist=0.2)
+    assert (found.holds, found.command) == (False, "")
+    nearest = min(found.overall, key=lambda line: line["reached"])
+    said = f"the nearest is anatomy ({nearest['parameter']}), {nearest['reached']:.1%}"
+    assert [note for note in found.notes if note.endswith(said)]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"resist": 0}, "resist is a share of people above 0 and at most 1"),
+        ({"resist": 1.5}, "resist is a share of people above 0 and at most 1"),
+        ({"resist": 0.01}, r"resist 0.01 is below \d+\.\d%, which naming the most frequent disease reaches without"),
+        ({"max_suppressed": 1}, "max_suppressed is a share of the rows below 1"),
+    ],
+)
+def test_targets_that_cannot_be(con, options, message):
+    with pytest.raises(UsageError, match=message):
+        sqlanon.compare(con, "people", **ROLES, methods="anatomy", l=2, queries=2, **options)
+
+
+def all_ways(columns):
+    return [known for count in range(1, len(columns) + 1) for known in itertools.permutations(columns, count)]
+
+
+@pytest.mark.parametrize("target", [0.9, 0.55, 0.35, 0.1])
+def test_a_background_grows_by_the_best_exchange_until_the_target_is_reached(target):
+    """Each column lowers the attack by its own share and leaves out its own rows; one is never allowed."""
+    lowers = {"age": (0.3, 0.02), "sex": (0.2, 0.0), "zip": (0.15, 0.001), "job": (0.9, None)}
+    tried = []
+
+    def attack(candidate):
+        tried.append(candidate.background)
+        gains, losses = zip(*(lowers[name] for name in candidate.background), strict=True)
+        return None if None in losses else Resistance(1 - sum(gains), "learning", sum(losses))
+
+    grown, way = grow_background(Candidate("robust", 3), list(lowers), target, attack)
+    known = grown.background
+    # by hand: what each column takes off the attack for a row that it leaves out, at least one in a thousand
+    order = sorted(("age", "sex", "zip"), key=lambda name: max(lowers[name][1], NO_ROW) / lowers[name][0])
+    assert order == ["sex", "zip", "age"]
+    reached = {0.9: ("sex",), 0.55: ("sex", "age"), 0.35: ("sex", "zip", "age"), 0.1: ("sex", "zip", "age")}
+    assert known == reached[target] and len(way) == len(known)
+    assert {*tried} <= {*all_ways(lowers)}
