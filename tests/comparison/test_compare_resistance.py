@@ -1,4 +1,4 @@
-"""Resistance: candidates are attacked as `attack` attacks, robust's backgrounds are searched, targets that cannot be."""
+"""Resistance: candidates are attacked as `attack` does, robust's backgrounds are searched, bad targets refused."""
 
 import itertools
 
