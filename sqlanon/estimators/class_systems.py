@@ -17,7 +17,7 @@ from sqlanon.estimators.evidence import Array, IntArray
 from sqlanon.estimators.one_core import on_one_core
 
 TOLERANCE = 1e-9
-CLASS_SHARE = 2.0  # of V/N in the prior variance d_v; by measurement, see tests/benchmarks/README.md
+CLASS_SHARE = 2.0  # of V/N in the prior variance d_v; by measurement, see tests/benchmarks/decisions
 MEAN_VARIANCE = 0.1  # of what the values of a class may all differ from its rows' mean; by measurement, see there
 MOST_SHARED = 640  # values that the shared direction is about, the most frequent ones
 OWN_GRID = np.array([1.0, 2.0, 5.0, 15.0, 60.0, 300.0])  # t2: how much more than chance a class's values differ

@@ -4,7 +4,7 @@ from sqlanon.plain_values import words
 from sqlanon.releases.summaries import Manifest, Summary
 from sqlanon.wording import option
 
-# 20,000 census rows, r = 3 and 5, four backgrounds: see tests/benchmarks/README.md
+# 20,000 census rows, r = 3 and 5, four backgrounds: see tests/benchmarks/decisions
 GIVEN_AWAY = (
     "; not so {number} who {are} left out: whoever knows that they were in the table guesses their value, right for 60"
     " to 100 % of them where it was measured (" + option("max_suppressed", "0") + " leaves out nobody, or refuses)"
