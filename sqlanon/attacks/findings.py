@@ -1,7 +1,7 @@
 """What attacks found: promised beside reached."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.charts.figure import write_figure
@@ -71,16 +71,43 @@ class Attack:
         return [finding for finding in self.findings if finding.leak]
 
     @property
+    def certain(self) -> list[Finding]:
+        """Return what tells values of people with certainty, whatever share of them: no promise stands against that."""
+        return [finding for finding in self.findings if finding.family == "composition" and finding.reached]
+
+    @property
+    def beyond(self) -> Finding | None:
+        """Return the confidence of who knows more that lies furthest beyond the promise, if any does."""
+        further = [
+            finding
+            for finding in self.findings
+            if finding.family == "background knowledge"
+            and not finding.headline
+            and finding.promised
+            and (finding.reached or 0.0) > finding.promised + CLEAR
+        ]
+        return max(further, key=lambda finding: (finding.reached or 0.0) / (finding.promised or 1.0), default=None)
+
+    @property
     def headline(self) -> str:
-        """Say promised beside reached, in one sentence."""
-        best = self.strongest
-        unscored = "" if self.scored else "; what learning reaches is not scored without the source"
+        """Say the worst of each kind: what leaks, whose values are certain, what is reached beside what is promised."""
+        parts = [f"{_MARKS[True]} by {leak.family}: {leak.attack}, {leak.whom}" for leak in self.leaks]
+        parts += [f"CERTAIN by {sure.family}: {sure.attack}, {sure.whom}" for sure in self.certain]
+        best = replace(self, findings=tuple(f for f in self.findings if f not in self.certain)).strongest
         if best is None or best.reached is None:
-            return "nothing was promised that these attacks could be held against" + unscored
-        promised = "no confidence was promised" if best.promised is None else f"promised {best.promised:.1%}"
-        sentence = f"{promised}, best attack {best.reached:.1%}: {best.attack} ({best.family}), {best.whom}{unscored}"
-        leaking = "; ".join(f"{_MARKS[True]} by {leak.family}: {leak.attack}, {leak.whom}" for leak in self.leaks)
-        return f"{leaking}; {sentence}" if leaking else sentence
+            parts.append("nothing was promised that these attacks could be held against")
+        else:
+            promised = "no confidence was promised" if best.promised is None else f"promised {best.promised:.1%}"
+            parts.append(f"{promised}, best attack {best.reached:.1%}: {best.attack} ({best.family}), {best.whom}")
+        if self.beyond is not None and self.beyond not in self.leaks:
+            further = self.beyond
+            parts.append(
+                f"{further.attack} ({further.family}): {further.reached:.1%} where {further.promised:.1%} was promised,"
+                f" {further.whom}"
+            )
+        if not self.scored:
+            parts.append("what learning reaches is not scored without the source")
+        return "; ".join(parts)
 
     def lines(self) -> list[list[Any]]:
         """Return the findings as lines of a table."""

@@ -151,7 +151,9 @@ def _deny(attack: Attack, further: str) -> str:
     """Say that attacks get no further than the promise, as far as the findings have it so."""
     beyond = [
         finding for finding in attack.findings
-        if not finding.headline and finding.promised is not None and (finding.reached or 0.0) > finding.promised + CLEAR
+        if finding in attack.certain
+        or (not finding.headline and finding.promised is not None
+            and (finding.reached or 0.0) > finding.promised + CLEAR)
     ]  # fmt: skip
     if not beyond:
         return f"No attack tried here gets {further} than the promise."

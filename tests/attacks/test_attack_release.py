@@ -2,12 +2,14 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
 import sqlanon
 from sqlanon.attacks import learning
 from sqlanon.attacks.exact_views import GroupView
+from sqlanon.attacks.findings import Attack, Finding
 from sqlanon.errors import DataError, UsageError
 from sqlanon.plans.templates import ident
 from sqlanon.plans.traits import Traits
@@ -146,6 +148,7 @@ def test_releases_of_the_same_people_are_intersected(con):
             values[age] = values.get(age, set(held)) & set(held)
     assert fixed.reached == pytest.approx(sum(len(left) == 1 for left in values.values()) / 1200)
     assert fixed.reached > 0.3
+    assert result.headline.startswith(f"CERTAIN by composition: 2 releases intersected, {fixed.whom}; promised")
     same = sqlanon.attack(first, others=[first])
     assert finding(same, "composition").reached == 0
     con.execute("create or replace table people as select id + 5000 as id, age + 5000 as age, area, value from people")
@@ -255,3 +258,22 @@ def test_odds_that_are_looked_up_once_a_turn_teach_what_odds_of_every_deal_do(co
     monkeypatch.setattr(type(release.engine), "traits", Traits(row_by_row=True))
     for one, other in zip(expected.findings, sqlanon.attack(release, against="people", id="id").findings, strict=True):
         assert (one.attack, one.reached) == (other.attack, pytest.approx(other.reached, rel=1e-9))
+
+
+def test_the_headline_tells_the_worst_of_each_kind():
+    """Whose values are certain, a share of the people, and a confidence beyond its own promise: none hides another."""
+    order = Finding("order", "the order of ages", 0.26, 0.25, whom="everybody", headline=True)
+    excluding = Finding("background knowledge", "2 values excluded", 0.9, 0.5, whom="in the worst group")
+    allowed = Finding("background knowledge", "1 value excluded", 0.33, 1 / 3, whom="in the worst group")
+    fixed = Finding("composition", "2 releases intersected", 0.01, 0.25, whom="9 of 900 people", headline=True)
+    nobody = replace(fixed, reached=0.0)
+    assert Attack((order, excluding, allowed, fixed), scored=True).headline == (
+        "CERTAIN by composition: 2 releases intersected, 9 of 900 people; promised 25.0%, best attack 26.0%: the order"
+        " of ages (order), everybody; 2 values excluded (background knowledge): 90.0% where 50.0% was promised, in the"
+        " worst group"
+    )
+    assert Attack((order, allowed, nobody), scored=True).headline == (
+        "promised 25.0%, best attack 26.0%: the order of ages (order), everybody"
+    )
+    most_fixed = Attack((replace(fixed, reached=0.4), order), scored=True).headline
+    assert most_fixed.count("composition") == 1 and "best attack 26.0%" in most_fixed
