@@ -33,7 +33,8 @@ LAYERS = (
     {"adversary"},
     {"releases"},
     {"ledgers"},
-    {"publishing", "attacks"},
+    {"attacks"},
+    {"publishing"},  # a release may be attacked before it appears
     {"comparison"},
     {"reports"},
     {"api"},

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from sqlanon.publishing.store_macros import script
-from sqlanon.publishing.thresholds import FIGURES
+from sqlanon.publishing.thresholds import ATTACKS, FIGURES
 from tests.client import Client, new_database
 from tests.documents import blocks, text_of
 from tests.publishing.test_store_macros import PATIENTS
@@ -88,4 +88,4 @@ def test_the_job_runs_and_its_line_of_cron(shell):
 
 
 def test_the_guide_names_every_figure_of_a_threshold():
-    assert all(f"`{figure}`" in text_of("jobs") for figure in FIGURES)
+    assert all(f"`{figure}`" in text_of("jobs") for figure in (*FIGURES, *ATTACKS))

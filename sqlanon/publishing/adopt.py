@@ -101,7 +101,9 @@ def adopt(
         _refuse_several_rows(engine, source, asked.id)
     # whoever wrote the tables may write to them again: one moment for the copies and the comparison
     with visible_or_not(), closing(target_of(engine, out, into, overwrite)) as target, engine.snapshot(), target:
-        manifest, tables, _ = write_verified(engine, target, outputs, manifest, source, _require_retention)
+        manifest, tables, _ = write_verified(
+            engine, target, outputs, manifest, source, lambda manifest, _: _require_retention(manifest)
+        )
     return open_release(out) if out is not None else Release(engine, tables, manifest, Place(schema=into))
 
 

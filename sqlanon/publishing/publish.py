@@ -3,11 +3,12 @@
 What it means that a release stood at the target: whoever kept it has two releases of the same people.
 """
 
+import logging
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix, run_plan
@@ -25,6 +26,7 @@ from sqlanon.publishing import kept_files
 from sqlanon.publishing.follow import destination, in_step, prepared
 from sqlanon.publishing.plan_text import plan_text
 from sqlanon.publishing.release_request import ReleaseRequest
+from sqlanon.publishing.thresholds import Acceptance
 from sqlanon.read_places import refuse_read, refuse_read_directory
 from sqlanon.releases.database_targets import SchemaTarget, SessionTarget
 from sqlanon.releases.directory_target import DirectoryTarget
@@ -38,6 +40,10 @@ from sqlanon.sql.sources.queried_source import read_files
 from sqlanon.verification.checks import Report
 from sqlanon.wording import option
 
+if TYPE_CHECKING:
+    from sqlanon.attacks.findings import Attack
+
+log = logging.getLogger("sqlanon")
 PREDICTABLE = (
     "the engine's random() can be predicted from published values by a determined adversary; keyed draws (the default)"
     " cannot"
@@ -75,12 +81,13 @@ def publish(
     out: str | Path | None = None,
     into: str | None = None,
     overwrite: bool = False,
-    accept: Callable[[Manifest], None] | None = None,
+    accept: Acceptance | None = None,
     **parameters: Any,
 ) -> Release:
     """Publish to a directory (`out`), a schema (`into`), or the session; return the release.
 
-    accept: looks at the verified manifest before anything is visible, and may raise. parameters: the method's own.
+    accept: looks at the verified manifest before anything is visible, and at what attacks reach where it asks for them,
+    and may raise. parameters: the method's own.
     Raises UsageError for requests that no data could meet, DataError for those that this data cannot.
     """
     _check_request(asked, out, into)
@@ -106,9 +113,9 @@ def publish(
             ledger.count(reports)
         manifest = new_manifest(plan.method, publication, engine.name, {}, plan.dropped_rows(reports))
         with files.saved_tables(engine), target:
-            outputs, backgrounds = publication.outputs, _known(plan, engine)
+            outputs, backgrounds, judge = publication.outputs, _known(plan, engine), _judge(accept, asked, engine)
             manifest, tables, report = write_verified(
-                engine, target, outputs, manifest, against, accept, backgrounds, publication.linked
+                engine, target, outputs, manifest, against, judge, backgrounds, publication.linked
             )
         given_away = _given_away(asked, engine, *against)
     # a directory is opened as its recipient will, from the files
@@ -119,6 +126,25 @@ def publish(
     release.notes += given_away
     release.notes += _follows(before, manifest, ledger)
     return release
+
+
+def _judge(
+    accept: Acceptance | None, asked: ReleaseRequest, engine: Engine
+) -> Callable[[Manifest, Mapping[str, Sql]], None] | None:
+    """Return what looks at a release that is written and not visible yet; it is attacked only where that is asked."""
+    if accept is None:
+        return None
+
+    def judge(manifest: Manifest, tables: Mapping[str, Sql]) -> None:
+        def attack() -> "Attack":
+            from sqlanon.attacks.attack_release import attack_release
+
+            log.info("attacking release")
+            return attack_release(Release(engine, tables, manifest), asked.source, asked.identifier)
+
+        accept(manifest, attack)
+
+    return judge
 
 
 def _check_request(asked: ReleaseRequest, out: str | Path | None, into: str | None) -> None:

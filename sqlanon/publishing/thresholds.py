@@ -1,17 +1,24 @@
-"""Thresholds on what a verification measured, or on what SPLU-Gen promises: a release that misses one is not published.
+"""Thresholds on what a verification measured, on what SPLU-Gen promises, or on what attacks reach.
 
-`rows >= 500`, and of counts up to or from a number on: `off_at_least(3) >= 0.5`, `error_at(1%) <= 0.1`.
+A release that misses one is not published. `rows >= 500`, of counts up to or from a number on `off_at_least(3) >= 0.5`,
+`error_at(1%) <= 0.1`, and `attack <= 0.25`: the best scored attack names the values of no more people.
 """
 
+import functools
 import operator
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import UsageError, VerificationError
 from sqlanon.plans.manifest import Manifest, departed
+from sqlanon.wording import option
 
+if TYPE_CHECKING:
+    from sqlanon.attacks.findings import Attack
+
+Acceptance = Callable[[Manifest, "Callable[[], Attack]"], None]
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
     "<=": operator.le,
@@ -76,6 +83,19 @@ FIGURES_AT: dict[str, tuple[Callable[[Manifest, float], float | None], str]] = {
 }
 
 
+# shares of people whose value the best attack names, scored against the source; the release is attacked for these alone
+ATTACKS = {"attack": "", "attack_learning": "learning", "attack_order": "order"}
+
+
+def _reached(attack: "Attack", family: str) -> float | None:
+    rivals = [
+        finding.reached
+        for finding in attack.findings
+        if finding.headline and finding.reached is not None and family in ("", finding.family)
+    ]
+    return max(rivals, default=None)
+
+
 @dataclass(frozen=True)
 class Threshold:
     """Require that a figure stands in a relation to a bound: `rows` `>=` 1000; at: which counts the figure is for."""
@@ -90,21 +110,30 @@ class Threshold:
         at = "" if self.at is None else f"({self.at:g})"
         return f"{self.figure}{at} {self.relation} {self.bound:g}"
 
-    def missed(self, manifest: Manifest) -> str | None:
+    def missed(self, manifest: Manifest, attack: "Callable[[], Attack]") -> str | None:
         """Return what was found where it misses the bound; a figure that the method does not measure misses it."""
-        figure = FIGURES[self.figure](manifest) if self.at is None else FIGURES_AT[self.figure][0](manifest, self.at)
+        if self.figure in ATTACKS:
+            figure = _reached(attack(), ATTACKS[self.figure])
+        elif self.at is None:
+            figure = FIGURES[self.figure](manifest)
+        else:
+            figure = FIGURES_AT[self.figure][0](manifest, self.at)
         if figure is not None and _OPERATORS[self.relation](figure, self.bound):
             return None
         text = f"{figure:.6g}" if isinstance(figure, float) else figure
-        return f"{self} is required, found {'no such figure' if figure is None else text}"
+        found = f"{self} is required, found {'no such figure' if figure is None else text}"
+        if self.figure in ATTACKS and 0 < self.bound <= 1:
+            resist = option("resist", f"{self.bound:g}")
+            found += f" ({attack().headline}); sqlanon compare with {resist} looks for a release that withstands"
+        return found
 
 
 def threshold(figure: str, text: str) -> Threshold:
     """Read `>= 1000` as a threshold on `figure`; raise UsageError where it is none."""
     parts = _FIGURE.match(figure)
     name = parts[1] if parts else ""
-    if parts is None or name not in (*FIGURES, *FIGURES_AT) or (parts[2] and name in FIGURES):
-        figures = ", ".join((*FIGURES, "off_at_least(COUNT)", "error_at(SHARE)"))
+    if parts is None or name not in (*FIGURES, *ATTACKS, *FIGURES_AT) or (parts[2] and name not in FIGURES_AT):
+        figures = ", ".join((*FIGURES, *ATTACKS, "off_at_least(COUNT)", "error_at(SHARE)"))
         raise UsageError(f"no figure {figure!r}; thresholds are on {figures}")
     match = _WRITTEN.match(text)
     if match is None:
@@ -117,7 +146,7 @@ def threshold(figure: str, text: str) -> Threshold:
 
 def _argument(name: str, number: str | None, percent: bool) -> float | None:
     """Read what a figure is for; raise UsageError where it is missing or out of range."""
-    if name in FIGURES:
+    if name not in FIGURES_AT:
         return None
     value = float(number or 0) / (100 if percent else 1)
     from sqlanon.methods.splu.binomial import MOST_SMALL  # numpy is slow to import
@@ -136,12 +165,13 @@ def threshold_of(text: str) -> Threshold:
     return threshold(match[1].strip(), match[2])
 
 
-def require(thresholds: Iterable[Threshold]) -> Callable[[Manifest], None]:
-    """Return what raises VerificationError where a finished manifest misses a threshold."""
+def require(thresholds: Iterable[Threshold]) -> Acceptance:
+    """Return what raises VerificationError where a finished release misses a threshold."""
     thresholds = tuple(thresholds)  # a text that is no threshold is told before anything runs
 
-    def accept(manifest: Manifest) -> None:
-        missed = [words for threshold in thresholds if (words := threshold.missed(manifest))]
+    def accept(manifest: Manifest, attack: "Callable[[], Attack]") -> None:
+        once = functools.cache(attack)
+        missed = [words for threshold in thresholds if (words := threshold.missed(manifest, once))]
         if missed:
             raise VerificationError(f"{'; '.join(missed)}: nothing was published")
 

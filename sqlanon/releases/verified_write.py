@@ -29,14 +29,14 @@ def write_verified(
     outputs: Iterable[Statement],
     manifest: Manifest,
     against: tuple[Source, Mapping[str, str]] | None = None,
-    accept: Callable[[Manifest], None] | None = None,
+    accept: Callable[[Manifest, Mapping[str, Sql]], None] | None = None,
     backgrounds: Sequence[Background] = (),
     linked: LinkedRows | None = None,
 ) -> tuple[Manifest, dict[str, Sql], Report]:
     """Write `outputs` to `target`, verify what was written, and let it become visible only then.
 
     against: (Source, types) of the microdata, to compare multisets with; None where it is not at hand.
-    accept: looks at the finished manifest last, and raises where the release is not wanted.
+    accept: looks at the finished manifest and the tables last, and raises where the release is not wanted.
     backgrounds: distributions whose posteriors are reported, and held to 1/r where that is promised.
     linked: what the run knows of its rows, to compare with the source and with what was written.
     Returns the finished manifest, SQL that reads each table, and the report.
@@ -53,7 +53,7 @@ def write_verified(
         raise VerificationError(f"the release failed its own verification and was not published: {report.failed()}")
     finished = _finish(manifest, report, target, tables)
     if accept is not None:
-        accept(finished)
+        accept(finished, tables)
     log.info("committing release")
     target.commit(finished)
     return finished, tables, report

@@ -1,13 +1,16 @@
 """Thresholds: figures of SPLU-Gen are the binomial's, and a release that misses one is not published."""
 
+import functools
 import json
+import re
 
 import pytest
 
 import sqlanon
-from sqlanon.errors import UsageError
+from sqlanon.errors import UsageError, VerificationError
 from sqlanon.methods.splu import binomial
 from sqlanon.publishing.thresholds import threshold_of
+from tests.databases import connect
 
 SPLU = ["publish", "splu", "patients.parquet", "--quasi", "age", "--sensitive", "disease", "--id", "ssn"]
 
@@ -20,9 +23,9 @@ def manifest(gamma, rows, residue="drop"):
 def test_small_counts_are_those_of_lemma_2_and_the_worst_column_decides():
     """The paper's example 2: alpha = 3, epsilon = 0.3, gamma = 10 give 0.6126; gamma = 2 gives 0.5."""
     asked = threshold_of("off_at_least(3) >= 0.6125")
-    assert asked.missed(manifest({"s": 10}, 1000)) is None
-    assert asked.missed(manifest({"s": 10, "t": 2}, 1000)) == "off_at_least(3) >= 0.6125 is required, found 0.5"
-    assert asked.missed({**manifest({}, 10), "parameters": {"l": 4}}).endswith("found no such figure")
+    assert asked.missed(manifest({"s": 10}, 1000), None) is None
+    assert asked.missed(manifest({"s": 10, "t": 2}, 1000), None) == "off_at_least(3) >= 0.6125 is required, found 0.5"
+    assert asked.missed({**manifest({}, 10), "parameters": {"l": 4}}, None).endswith("found no such figure")
 
 
 @pytest.mark.parametrize(
@@ -80,3 +83,48 @@ def test_a_plan_prints_what_several_gammas_promise_and_publishes_nothing(shell):
     assert "select" in shell(*SPLU, "--plan", "--sql").stdout
     missing = shell(*SPLU, "--out", "other")
     assert missing.returncode == 2 and "say --gamma; --plan prints" in missing.stderr
+
+
+PEOPLE = (
+    "create table people as select i as ssn, i % 9 as age, if(i % 2 = 0, 'F', 'M') as sex,"
+    " 'd' || (hash(i) % 3 + i % 9) % 7 as disease from range(240) t(i)"
+)
+ROLES = {"quasi": ["age", "sex"], "sensitive": "disease", "id": "ssn", "key": "ab" * 32}
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("anatomy", {"l": 3}),
+        ("robust", {"r": 2, "background_from": "sex"}),
+        ("splu", {"gamma": 3}),
+        ("mondrian", {"k": 5, "l": 2}),
+        ("uncertain", {"k": 4, "l": 2, "threshold": 0.5, "influence": "learn"}),
+    ],
+)
+def test_what_attacks_reach_is_what_attack_says_of_the_release(method, options, tmp_path):
+    con = connect()
+    con.execute(PEOPLE)
+    publish = functools.partial(sqlanon.publish, method, con, "people", **ROLES, **options)
+    best = sqlanon.attack(publish(), against="people", id="ssn").best
+    with pytest.raises(VerificationError, match=r"attack <= 0.05 is required, found 0\.\d+ \(") as refusal:
+        publish(out=tmp_path / "ward", require="attack <= 0.05")
+    # learning breaks ties by the order of rows, which files have by their columns
+    assert float(re.search(r"found (0\.\d+)", str(refusal.value))[1]) == pytest.approx(best.reached, abs=0.01)
+    assert f"{best.attack} ({best.family})" in str(refusal.value)
+    assert "compare with resist=0.05" in str(refusal.value) and not [*tmp_path.iterdir()]
+    publish(out=tmp_path / "ward", require=["attack <= 1", "rows >= 1"])
+    assert sqlanon.open(tmp_path / "ward").verify().holds
+
+
+def test_a_family_of_attacks_is_required_by_its_name_and_under_a_ledger(tmp_path):
+    con = connect()
+    con.execute(PEOPLE)
+    night = {**ROLES, "l": 3, "ledger": tmp_path / "ward.ledger"}
+    sqlanon.anatomy(con, "people", **night, out=tmp_path / "monday", require="attack_learning <= 1")
+    con.execute("delete from people where ssn < 12")
+    with pytest.raises(VerificationError, match="attack_order < 0 is required, found"):
+        sqlanon.anatomy(con, "people", **night, out=tmp_path / "tuesday", require="attack_order < 0")
+    assert sqlanon.ledger(tmp_path / "ward.ledger").as_plain()["releases"] == 1
+    with pytest.raises(UsageError, match=r"no figure 'attack_magic'; thresholds are on rows, .*attack_learning"):
+        sqlanon.anatomy(con, "people", **ROLES, l=3, require="attack_magic <= 1")
