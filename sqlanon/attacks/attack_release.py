@@ -56,14 +56,15 @@ def attack_release(
     same people. background: distributions that the adversary knows. quick: leave out what takes minutes on millions of
     rows: order and learning. Raises UsageError and DataError.
     """
-    if not has_several(release.manifest):
+    if len(release.manifest["columns"]["sensitive"]) == 1:
         return _attack(release, release.tables, release.manifest, against, identifier, others, background, quick)
     findings: list[Finding] = []
     notes: list[str] = []
     scored = False
-    # by its own table each column is a release; who is in the table is the same for all
+    # for whoever looks at it alone each column is a release; who is in the table is the same for all
     for column in release.manifest["columns"]["sensitive"]:
-        tables, manifest = one_column(release.tables, release.manifest, column)
+        look = one_column if has_several(release.manifest) else _put_first
+        tables, manifest = look(release.tables, release.manifest, column)
         attack = _attack(release, tables, manifest, against, identifier, others, background, quick)
         shared = [finding for finding in attack.findings if finding.family == "presence"]
         column_findings = [
@@ -74,6 +75,13 @@ def attack_release(
         findings = [*(finding for finding in findings if finding.family != "presence"), *column_findings, *shared]
         notes, scored = [*notes, *attack.notes], attack.scored
     return Attack(tuple(findings), tuple(dict.fromkeys(notes)), scored)
+
+
+def _put_first(tables: Mapping[str, Sql], manifest: Manifest, column: str) -> tuple[Mapping[str, Sql], Manifest]:
+    """Return a table of several randomized columns with one of them first, which is the one that is attacked."""
+    columns = manifest["columns"]
+    others = [name for name in columns["sensitive"] if name != column]
+    return tables, {**manifest, "columns": {**columns, "sensitive": [column, *others]}}
 
 
 def _attack(
@@ -169,8 +177,6 @@ def _attack_randomized(
     findings = scored or [learning.take_published(promised)]
     notes = [LEFT_OUT] if quick else []
     notes += [NOBODY_ALONE] if truth is not None and not scored else []
-    if len(view.manifest["columns"]["sensitive"]) > 1:
-        notes.append(f"only {view.sensitive} was attacked, the first of the sensitive columns")
     if others:
         pooled, pooled_notes = repeated_draws.pool_releases(view, others, truth, promised)
         findings, notes = findings + pooled, notes + pooled_notes

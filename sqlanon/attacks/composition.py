@@ -53,7 +53,11 @@ def intersect_releases(
         f" {float(row['mean_candidates']):.1f} values are left on average"
     )
     reached = row["fixed_people"] / row["people"]
-    return [Finding("composition", f"{used} releases intersected", reached, promised, whom=whom, headline=True)], notes
+    return [
+        Finding(
+            "composition", f"{used} releases intersected", reached, promised, whom=whom, headline=True, counted=True
+        )
+    ], notes
 
 
 def tell_others(view: View, told: Sql, number: int, keys: Sequence[str]) -> str:

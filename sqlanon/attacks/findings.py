@@ -26,7 +26,8 @@ class Finding:
 
     chance: what guessing reaches. whom: whom it concerns, in words. leak: whether the release gives away what its
     method should hide; None where that is not judged. headline: whether `reached` may stand against `promised`.
-    believed: whether `reached` is the adversary's own confidence, which met no truth.
+    believed: whether `reached` is the adversary's own confidence, which met no truth. counted: whether it is the share
+    of people whose value is named rightly, counted with the truth at hand.
     """
 
     family: str
@@ -38,6 +39,7 @@ class Finding:
     leak: bool | None = None
     headline: bool = False
     believed: bool = False
+    counted: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,11 @@ class Attack:
         """Return the attack that reaches most of those that stand against the promise."""
         rivals = [finding for finding in self.findings if finding.headline and finding.reached is not None]
         return max(rivals, key=lambda finding: finding.reached or 0.0, default=None)
+
+    def most_named(self, family: str = "") -> Finding | None:
+        """Return the attack (of a family) that names most values rightly; None where no guess met the truth."""
+        counted = [finding for finding in self.findings if finding.counted and family in ("", finding.family)]
+        return max(counted, key=lambda finding: finding.reached or 0.0, default=None)
 
     @property
     def strongest(self) -> Finding | None:

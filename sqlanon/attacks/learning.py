@@ -41,7 +41,7 @@ def read_groups(view: View, promised: float | None) -> Finding:
     """Name each group's most frequent value for all in it; right are as many people as hold it, whoever they are."""
     reached = float(view.value_figures["most_frequent_inside"])
     attack = "the most frequent value of each group, named for all in it"
-    return Finding("learning", attack, reached, promised, whom="everybody", headline=True)
+    return Finding("learning", attack, reached, promised, whom="everybody", headline=True, counted=True)
 
 
 def _learn(view: View) -> Sql:
@@ -116,7 +116,7 @@ def judge(view: View, best: Sql, links: Sql | None, told_by: str, attack: str, p
     reached = float(sure["mean_confidence"]) if right is None else right / people
     whom = f"own confidence, over {people:,} people" if right is None else f"{round(right):,} of {people:,} people"
     scored = right is not None  # an adversary's own confidence may err: it is told as such
-    findings = [Finding("learning", attack, reached, promised, whom=whom, headline=scored, believed=not scored)]
+    findings = [Finding("learning", attack, reached, promised, None, whom, None, scored, not scored, scored)]
     for limit, above, right_above in limits:
         many = sure[above]
         part = float(sure[right_above]) / many if right is not None and many else None

@@ -96,7 +96,7 @@ def _best_column(
         matches += [Match(f"people by {name}, values {how}", count, chance) for how, count in counts]
     best = max(matches, key=lambda match: match.right)
     whom, usual = _of(best.right, people), best.usual / people
-    return Finding("order", best.how, best.right / people, promised, usual, whom, leak, headline=True)
+    return Finding("order", best.how, best.right / people, promised, usual, whom, leak, headline=True, counted=True)
 
 
 def _of(right: float, people: int) -> str:

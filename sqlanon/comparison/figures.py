@@ -175,7 +175,12 @@ def _choose(question: CompareQuestion, published: Sequence[Mapping[str, Any]]) -
 def _least_attacked(published: Sequence[Mapping[str, Any]], resist: float) -> str:
     if not published:
         return "no release was compared, so that none resists"
-    least = min(published, key=lambda line: line["reached"])
+    counted = [line for line in published if line["reached"] is not None]
+    if not counted:
+        return (
+            "no release is known to resist: nobody is alone with their quasi values, so that no guess could be scored"
+        )
+    least = min(counted, key=lambda line: line["reached"])
     return (
         f"no release resists: of each the best attack names more than {resist:.1%}; the nearest is"
         f" {_named(least['candidate'])}, {least['reached']:.1%}"

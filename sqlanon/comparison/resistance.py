@@ -16,9 +16,12 @@ NO_ROW = 1e-3  # share of the rows: whatever leaves out fewer counts as if it le
 
 @dataclass(frozen=True)
 class Resistance:
-    """What the best scored attack reaches: a share of the people. family: its kind. left_out: the share of the rows."""
+    """What the best attack reaches: the share of the people whose value it names, None where no guess met the truth.
 
-    reached: float
+    family: its kind. left_out: the share of the rows.
+    """
+
+    reached: float | None
     family: str
     left_out: float
 
@@ -36,10 +39,10 @@ def check_target(data: Microdata, target: float) -> None:
 
 def attack_candidate(release: Release, source: object, identifier: tuple[str, ...]) -> Resistance:
     """Attack a release as `attack --against` does, and return the best of what was scored."""
-    best = attack_release(release, source, identifier).best
+    best = attack_release(release, source, identifier).most_named()
     rows, left_out = release.manifest["rows"], release.manifest["dropped_rows"]
     share = left_out / max(rows + left_out, 1)
-    return Resistance(0.0, "", share) if best is None else Resistance(best.reached or 0.0, best.family, share)
+    return Resistance(None, "", share) if best is None else Resistance(best.reached, best.family, share)
 
 
 def grow_background(
@@ -51,22 +54,26 @@ def grow_background(
     the data does not allow it, or too many rows would be left out. Returns the candidate that was reached, as it was
     where no column serves, and the way there in words.
     """
-    grown, before, way = candidate, Resistance(1.0, "", 0.0), []
+    grown, reached, left_out, way = candidate, 1.0, 0.0, []
     known: tuple[str, ...] = ()
-    while before.reached > target:
+    while reached > target:
         trials = {name: attack(replace(candidate, background=(*known, name))) for name in quasi if name not in known}
-        steps = {name: trial for name, trial in trials.items() if trial is not None and trial.reached < before.reached}
+        steps = {
+            name: (trial.reached, trial.left_out)
+            for name, trial in trials.items()
+            if trial is not None and trial.reached is not None and trial.reached < reached
+        }
         if not steps:
             break
         # of those that resist, the one that leaves out least; else the best exchange of rows for resistance
-        name = min(steps, key=lambda name: _price(steps[name], before, target))
-        known, before = (*known, name), steps[name]
+        name = min(steps, key=lambda name: _price(*steps[name], reached, left_out, target))
+        known, (reached, left_out) = (*known, name), steps[name]
         grown = replace(candidate, background=known)
-        way.append(f"{', '.join(known)}: {before.reached:.1%}, {before.left_out:.2%} left out")
+        way.append(f"{', '.join(known)}: {reached:.1%}, {left_out:.2%} left out")
     return grown, way
 
 
-def _price(trial: Resistance, before: Resistance, target: float) -> tuple[bool, float]:
-    lost = max(trial.left_out - before.left_out, NO_ROW)
-    resists = trial.reached <= target
-    return not resists, trial.left_out if resists else lost / (before.reached - trial.reached)
+def _price(reached: float, left_out: float, before: float, left_out_before: float, target: float) -> tuple[bool, float]:
+    if reached <= target:
+        return False, left_out
+    return True, max(left_out - left_out_before, NO_ROW) / (before - reached)

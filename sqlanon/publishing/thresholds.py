@@ -87,15 +87,6 @@ FIGURES_AT: dict[str, tuple[Callable[[Manifest, float], float | None], str]] = {
 ATTACKS = {"attack": "", "attack_learning": "learning", "attack_order": "order"}
 
 
-def _reached(attack: "Attack", family: str) -> float | None:
-    rivals = [
-        finding.reached
-        for finding in attack.findings
-        if finding.headline and finding.reached is not None and family in ("", finding.family)
-    ]
-    return max(rivals, default=None)
-
-
 @dataclass(frozen=True)
 class Threshold:
     """Require that a figure stands in a relation to a bound: `rows` `>=` 1000; at: which counts the figure is for."""
@@ -112,8 +103,9 @@ class Threshold:
 
     def missed(self, manifest: Manifest, attack: "Callable[[], Attack]") -> str | None:
         """Return what was found where it misses the bound; a figure that the method does not measure misses it."""
+        best = attack().most_named(ATTACKS[self.figure]) if self.figure in ATTACKS else None
         if self.figure in ATTACKS:
-            figure = _reached(attack(), ATTACKS[self.figure])
+            figure = None if best is None else best.reached
         elif self.at is None:
             figure = FIGURES[self.figure](manifest)
         else:
@@ -122,9 +114,13 @@ class Threshold:
             return None
         text = f"{figure:.6g}" if isinstance(figure, float) else figure
         found = f"{self} is required, found {'no such figure' if figure is None else text}"
+        if best is not None:
+            found += f" of the people, by {best.attack} ({best.family})"
+        elif self.figure in ATTACKS:
+            found += ": no guess could be scored, for nobody is alone with their quasi values"
         if self.figure in ATTACKS and 0 < self.bound <= 1:
             resist = option("resist", f"{self.bound:g}")
-            found += f" ({attack().headline}); sqlanon compare with {resist} looks for a release that withstands"
+            found += f"; sqlanon compare with {resist} looks for a release that withstands"
         return found
 
 

@@ -86,7 +86,7 @@ def test_a_plan_prints_what_several_gammas_promise_and_publishes_nothing(shell):
 
 
 PEOPLE = (
-    "create table people as select i as ssn, i % 9 as age, if(i % 2 = 0, 'F', 'M') as sex,"
+    "create table people as select i as ssn, i // 2 as age, if(i % 2 = 0, 'F', 'M') as sex,"
     " 'd' || (hash(i) % 3 + i % 9) % 7 as disease from range(240) t(i)"
 )
 ROLES = {"quasi": ["age", "sex"], "sensitive": "disease", "id": "ssn", "key": "ab" * 32}
@@ -106,11 +106,11 @@ def test_what_attacks_reach_is_what_attack_says_of_the_release(method, options, 
     con = connect()
     con.execute(PEOPLE)
     publish = functools.partial(sqlanon.publish, method, con, "people", **ROLES, **options)
-    best = sqlanon.attack(publish(), against="people", id="ssn").best
-    with pytest.raises(VerificationError, match=r"attack <= 0.05 is required, found 0\.\d+ \(") as refusal:
+    best = sqlanon.attack(publish(), against="people", id="ssn").most_named()
+    with pytest.raises(VerificationError, match=r"attack <= 0.05 is required, found 0\.\d+ of the people") as refusal:
         publish(out=tmp_path / "ward", require="attack <= 0.05")
     # learning breaks ties by the order of rows, which files have by their columns
-    assert float(re.search(r"found (0\.\d+)", str(refusal.value))[1]) == pytest.approx(best.reached, abs=0.01)
+    assert float(re.search(r"found (0\.\d+)", str(refusal.value))[1]) == pytest.approx(best.reached, abs=0.02)
     assert f"{best.attack} ({best.family})" in str(refusal.value)
     assert "compare with resist=0.05" in str(refusal.value) and not [*tmp_path.iterdir()]
     publish(out=tmp_path / "ward", require=["attack <= 1", "rows >= 1"])
