@@ -44,6 +44,7 @@ def test_runs_that_are_killed_leave_release_and_ledger_in_step(shell):
     assert not left
 
 
+@pytest.mark.thorough
 def test_associations_that_were_not_written_to_their_end_go_with_the_next_run(shell):
     views = ("--view", "SELECT ssn, age FROM base", "--view", "SELECT age, disease FROM base")
     secret = "SELECT ssn, disease FROM base WHERE age < 25"

@@ -139,7 +139,7 @@ class Attack:
             "scored": self.scored,
             "findings": [
                 dict(zip(COLUMNS, map(plain, line), strict=True))
-                | {"headline": finding.headline, "own_confidence": finding.believed}
+                | {"headline": finding.headline, "own_confidence": finding.believed, "counted": finding.counted}
                 for line, finding in zip(self.lines(), self.findings, strict=True)
             ],
             "notes": list(self.notes),
@@ -152,8 +152,9 @@ class Attack:
         for line in told["findings"]:
             promised, reached, chance = (_read_share(line[name]) for name in COLUMNS[2:5])
             family, attack, whom = (str(line[name]) for name in ("family", "attack", "whom"))
-            headline, leak, believed = bool(line["headline"]), _MARKED[line["leak"]], bool(line.get("own_confidence"))
-            findings.append(Finding(family, attack, reached, promised, chance, whom, leak, headline, believed))
+            headline, believed, counted = (bool(line.get(name)) for name in ("headline", "own_confidence", "counted"))
+            leak = _MARKED[line["leak"]]
+            findings.append(Finding(family, attack, reached, promised, chance, whom, leak, headline, believed, counted))
         return cls(tuple(findings), tuple(map(str, told["notes"])), bool(told["scored"]))
 
     def html_body(self) -> str:

@@ -338,6 +338,7 @@ def test_bad_tables_are_one_clear_line(shell):
     assert done.returncode == 2 and "protects nobody" in done.stderr
 
 
+@pytest.mark.thorough
 def test_the_command_line_says_what_an_adversary_reaches(shell, con, monkeypatch):
     published = ("publish", "anatomy", "patients.parquet", "--quasi", "age,sex", "--sensitive", "disease", "-l", "5")
     assert shell(*published, "--out", "rel").returncode == 0

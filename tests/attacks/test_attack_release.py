@@ -77,6 +77,7 @@ def test_rows_in_the_order_of_their_values_are_found(con):
     assert "100.0%" in result.headline and "promised 33.3%" in result.headline
 
 
+@pytest.mark.thorough
 def test_group_numbers_that_tell_values_are_found(con):
     """A group's number, divided by 3, leaves the place of its youngest member's value."""
     known_people(con)
@@ -233,6 +234,7 @@ def test_any_name_works(first):
     assert result.scored and "<td" in result._repr_html_()
 
 
+@pytest.mark.thorough
 def test_the_command_line(shell):
     asked = ("--quasi", "age,sex", "--sensitive", "disease", "--id", "ssn", "-l", "3")
     assert shell("publish", "anatomy", "patients.parquet", *asked, "--out", "one").returncode == 0

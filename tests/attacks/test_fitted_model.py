@@ -65,6 +65,7 @@ def test_more_values_than_a_system_is_solved_for_are_left_to_expectation_maximiz
     assert fitted_model.NAMED not in named and BAYES in named
 
 
+@pytest.mark.thorough
 def test_randomized_values_are_undone_by_codes_and_the_value_that_is_shown(con):
     con.execute(PEOPLE)
     release = sqlanon.splu(con, "people", **ROLES, gamma=4)

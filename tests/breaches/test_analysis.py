@@ -465,6 +465,7 @@ def test_formats_agree(shell):
     assert "… and 52 more" in shown and "0.6 to 0.7" in shown and "█" in shown
 
 
+@pytest.mark.thorough
 def test_thresholds_end_with_3(shell):
     done = shell(*ASKED, SECRET, "--threshold", 0.6)
     assert done.returncode == 3

@@ -68,6 +68,7 @@ def fault_of(rows, expected) -> str:
     return ""
 
 
+@pytest.mark.thorough
 @pytest.mark.script_run("breach", "duckdb")
 def test_the_script_makes_what_the_analysis_finds(people, expected):
     before = people.execute("select count(*) from duckdb_tables()").fetchone()

@@ -84,6 +84,7 @@ def test_the_command_is_the_strongest_promise_within_the_target(compared):
     assert "robust (r = 3)" in found.summary
 
 
+@pytest.mark.thorough
 def test_the_same_seed_asks_the_same_queries():
     con = people(200)
     asked = [
@@ -124,6 +125,7 @@ def test_what_this_data_does_not_allow_is_left_out_and_said():
         sqlanon.compare(con, "people", **ROLES, methods="anatomy", l=90, queries=6)
 
 
+@pytest.mark.thorough
 def test_several_sensitive_columns_are_compared_by_every_method_that_takes_them():
     con = people(120)
     con.execute("alter table people add column ward varchar")
@@ -241,6 +243,7 @@ def test_columns_that_say_nothing():
         sqlanon.compare(con, "people", quasi="age", sensitive="disease", methods="mondrian", l=1000)
 
 
+@pytest.mark.thorough
 def test_the_command_line(shell):
     con = people(150)
     con.execute(f"copy people to '{shell.folder}/people.parquet'")
@@ -255,6 +258,7 @@ def test_the_command_line(shell):
     assert shell(*line, "--sql").returncode == 2
 
 
+@pytest.mark.thorough
 def test_rivals_are_what_their_names_say():
     con = people(3000)
     roles = {**ROLES, "methods": "dbr,laplace,sampling", "epsilon": [1e-6, 20.0], "share": 0.5}

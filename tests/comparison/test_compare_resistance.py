@@ -24,6 +24,7 @@ def con():
     return connection
 
 
+@pytest.mark.thorough
 def test_what_is_reached_is_what_attack_reaches_on_the_published_release(con):
     found = sqlanon.compare(con, "people", **ROLES, methods="anatomy", l=3, queries=4, resist=1)
     (line,) = found.overall
@@ -36,6 +37,7 @@ def test_what_is_reached_is_what_attack_reaches_on_the_published_release(con):
     assert again.answers.equals(found.answers)
 
 
+@pytest.mark.thorough
 def test_the_most_accurate_release_that_resists_comes_first_and_is_the_command(con):
     found = sqlanon.compare(con, "people", **ROLES, l=[2, 3], gamma=3, queries=6, resist=0.6, max_suppressed=0.4)
     resisting = [line for line in found.overall if line["reached"] is not None and line["reached"] <= 0.6]
@@ -46,6 +48,7 @@ def test_the_most_accurate_release_that_resists_comes_first_and_is_the_command(c
     assert any(note.startswith("robust, r = 2, attacked for each background: ") for note in found.notes)
 
 
+@pytest.mark.thorough
 def test_where_none_resists_the_nearest_is_said(con):
     found = sqlanon.compare(con, "people", **ROLES, methods="anatomy", l=[2, 3], queries=4, resist=0.2)
     assert (found.holds, found.command) == (False, "")

@@ -211,6 +211,7 @@ def test_a_damaged_release_is_refused(connection, release):
         damaged.complete(1)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("quickly")
 def test_complete_on_the_command_line(shell, tmp_path, con):
     publish(con, 40, ["area", "job"], l=3, out=tmp_path / "release")

@@ -30,6 +30,7 @@ def planted(shell):
     return shell
 
 
+@pytest.mark.thorough
 def test_a_planted_macro_is_not_called_by_the_command_line(planted, patients):
     expected = sqlanon.anatomy(patients, "patients", **ASKED)
     database = ("--database", "hospital.duckdb", *ROLES, "-l", 4)

@@ -158,6 +158,7 @@ def test_shares_solve_the_normal_equations():
     assert least_squares.solve_shares(system, (held @ share) @ held) == pytest.approx(share)
 
 
+@pytest.mark.thorough
 def test_intervals_of_sums_and_averages_hold_in_small_releases():
     """700 rows in groups of 3, 7 frequent values and a rare one: the truth lies inside at least 94 of 100 times."""
     random = np.random.default_rng(3)

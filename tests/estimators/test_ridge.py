@@ -354,6 +354,7 @@ def concentrated(random, count=4000):
     return school, age, married, work
 
 
+@pytest.mark.thorough
 def test_intervals_hold_where_values_stand_in_every_group_of_a_class():
     """6 fixed draws of 4,000 rows, 72 values: groups cannot tell what a school's own work does there."""
     random, held = np.random.default_rng(529), []

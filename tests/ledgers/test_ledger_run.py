@@ -230,6 +230,7 @@ def test_departures_that_are_expected_are_published(ward, tmp_path):
         release(con, tmp_path, "changed", out="none", expect_departures=True)
 
 
+@pytest.mark.thorough
 def test_quasi_columns_shrink_and_come_back_and_new_ones_are_said(ward, tmp_path):
     con, _ = ward
     release(con, tmp_path, "first", out="one")
@@ -240,6 +241,7 @@ def test_quasi_columns_shrink_and_come_back_and_new_ones_are_said(ward, tmp_path
     assert "no release before had ward: who keeps them learns it" in " ".join(more.notes)
 
 
+@pytest.mark.thorough
 def test_an_outdated_copy_and_another_ledger_are_refused(ward, tmp_path):
     con, _ = ward
     release(con, tmp_path, "first", out="ward")
@@ -390,6 +392,7 @@ def test_a_ledger_of_another_format_is_refused(ward, tmp_path):
             act()
 
 
+@pytest.mark.thorough
 def test_robust_follows_class_by_class(ward, tmp_path):
     con, _ = ward
     given = {**ROLES, "r": 3, "background_from": "sex", "max_suppressed": 0.2, "key": KEY}

@@ -61,6 +61,7 @@ def standing(folder):
         return json.loads(text)["parameters"]["release"], ledger
 
 
+@pytest.mark.thorough
 def test_releases_in_schemas_follow_each_other(hospital):
     release(hospital)
     with duckdb.connect(str(hospital / "hospital.duckdb")) as con:
@@ -124,6 +125,7 @@ def test_killed_around_the_commit_both_stand_or_neither(hospital, moment, number
     assert {path.name for path in hospital.iterdir()} == {"hospital.duckdb", "ward.ledger", "ward.ledger.last"}
 
 
+@pytest.mark.thorough
 def test_the_run_that_follows_a_dead_one_mends_in_its_own_session(hospital):
     done = subprocess.run([sys.executable, "-c", DYING, str(hospital), "before"], check=False)
     assert done.returncode == -signal.SIGKILL and (hospital / "ward.ledger").is_file()

@@ -230,6 +230,7 @@ def test_any_edit_of_any_cell_is_noticed(wards, table, place, column, number, wo
     assert found == wanted
 
 
+@pytest.mark.thorough
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_any_edit_of_what_a_ledger_says_is_noticed(wards, data):

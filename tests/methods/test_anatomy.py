@@ -158,6 +158,7 @@ def test_keys_matter_and_fresh_keys_differ(patients):
     assert len({str(released(release)) for release in runs}) == 4
 
 
+@pytest.mark.thorough
 def test_one_key_gives_one_release_at_scale_on_any_number_of_threads(con):
     con.execute(
         "create table t as select i as person, i % 97 as q, (i * i) % 23 as s from range(200000) r(i)"

@@ -276,6 +276,7 @@ def test_tables_that_cannot_be_published_are_refused(con):
 # -- the command line, a job, real data ----------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_from_the_command_line_to_a_job(shell):
     source = ["patients.parquet", "--quasi", "age,sex,zipcode", "--sensitive", "disease", "--id", "ssn"]
     done = shell("publish", "mondrian", *source, "-k", 10, "-l", 3, "--out", "boxes")

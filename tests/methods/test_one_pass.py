@@ -32,6 +32,7 @@ def tables(con, **asked):
     return [con.execute(f"from {release.tables[name]}").fetchall() for name in ("qit", "st")]
 
 
+@pytest.mark.thorough
 @each(TABLES)
 def test_one_pass_makes_the_groups_that_many_steps_make(name):
     con = connect()

@@ -94,6 +94,7 @@ def test_values_of_one_remainder_are_counted_as_different():
     assert len({row[-1] for row in qit}) == 62
 
 
+@pytest.mark.thorough
 @each(
     [
         {"undiverse": "suppress"},
@@ -109,6 +110,7 @@ def test_rows_that_show_more_than_their_values_stay_columns(asked):
     assert "-- ranges\n" not in release.sql and '_layout"' not in release.sql
 
 
+@pytest.mark.thorough
 @each(
     [
         "cast(i % 5 as varchar)",

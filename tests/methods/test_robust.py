@@ -370,6 +370,7 @@ def test_an_r_that_is_too_large_names_signatures_and_the_largest_that_works(con)
         sqlanon.robust(con, "t", r=largest + 1, max_suppressed=enough - 1e-6, **asked)
 
 
+@pytest.mark.thorough
 def test_the_largest_r_of_merged_classes_was_tried(con):
     asked = alike(con, 301, "20 + (13 * ward + 7 * v) % 17") | {"max_suppressed": 0}
     with pytest.raises(sqlanon.DataError, match="the largest whole r that works is") as refused:

@@ -49,6 +49,7 @@ def differ(first, second):
 VALUES = st.sampled_from(["a", "b", "c", "d", "e", "f", None])
 
 
+@pytest.mark.thorough
 @given(
     rows=st.one_of(
         st.lists(st.tuples(VALUES, VALUES), min_size=2, max_size=40),
@@ -123,6 +124,7 @@ def test_people_with_equal_values_are_equally_likely_to_be_anywhere(con):
     assert (first - second) ** 2 / (first + second) < 10.8  # 0.999 quantile with 1 degree of freedom
 
 
+@pytest.mark.thorough
 def test_no_quasi_value_decides_who_is_in_whose_group(con):
     """Draws are made of the identifier alone, so that other quasi values leave everybody where they were."""
     rows = [(f"s{n * n % 7}", f"t{n * n % 7 + n % 2}") for n in range(300)]

@@ -153,6 +153,7 @@ ROW = st.tuples(
 )
 
 
+@pytest.mark.thorough
 @examples(15, HealthCheck.function_scoped_fixture)
 @given(
     rows=st.lists(ROW, min_size=4, max_size=24),
@@ -815,6 +816,7 @@ def test_names_that_meet_ours(con):
     assert release.verify(against="t").holds
 
 
+@pytest.mark.thorough
 def test_names_and_values_of_every_kind(con, tmp_path):
     names = [*NASTY_NAMES, "x"]
     columns = ", ".join(f"{ident(name)} varchar[]" for name in names)
@@ -984,6 +986,7 @@ def test_dialects_without_arrays_of_ours_are_refused_with_the_reason(shell):
         assert done.returncode == 2 and told in done.stderr
 
 
+@pytest.mark.thorough
 def test_a_script_for_another_engine_names_its_table_and_no_number_of_duckdb(uncertain_shell):
     asked = [*SCRIPT, "--hierarchy", "education=education.csv", "--influence", "learn", "--dialect"]
     for dialect, table in (("postgres", 'from "people"'), ("spark", "from `people`")):

@@ -117,6 +117,7 @@ def test_has_a_header(name):
         assert len(re.findall(rf"^ *{field}:", text, re.MULTILINE)) == 1
 
 
+@pytest.mark.thorough
 @each(NAMES)
 def test_declares_exactly_what_it_reads(name):
     head = template_header(name)
@@ -130,6 +131,7 @@ def test_declares_exactly_what_it_reads(name):
     assert template_variables(name) - imported == set(declared)
 
 
+@pytest.mark.thorough
 @each(NAMES)
 def test_is_exactly_one_select(name):
     sql = render(name, **dummies(name))
@@ -139,6 +141,7 @@ def test_is_exactly_one_select(name):
     assert not re.search(r"\b(create|insert|update|delete|drop|alter|copy|attach|install|pragma)\s+\w", words)
 
 
+@pytest.mark.thorough
 @each(NAMES)
 def test_renders_with_an_empty_list(name):
     values = dummies(name)

@@ -95,6 +95,7 @@ def _has_docstring(node: ast.AST) -> bool:
     return isinstance(node, kinds) and bool(node.body) and isinstance(node.body[0], ast.Expr)
 
 
+@pytest.mark.thorough
 @each(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py") if "postgres" not in path.parts)
 def test_so_does_every_order_in_python(module):
     # what is in capitals is a recipient's question, or another engine's own text

@@ -152,6 +152,7 @@ def test_what_is_no_release_is_refused_and_nothing_appears(written, tmp_path, as
     assert issubclass(VerificationError, DataError)
 
 
+@pytest.mark.thorough
 def test_the_command_line_adopts_and_says_what_it_did_not_compare(shell):
     assert shell("macros", "--database", "hospital.duckdb").returncode == 0
     con = duckdb.connect(str(shell.folder / "hospital.duckdb"))

@@ -33,6 +33,7 @@ UNCERTAIN = ["publish", "uncertain", "patients.parquet", "--quasi", "age,sex", "
 UNCERTAIN += ["-k", "2", "-L", "2", "--threshold", "0.9", "--influence", "learn", "--out", "kept", "--overwrite"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("asked", "option", "names"),
     [

@@ -138,6 +138,7 @@ SKEWED = (
 )
 
 
+@pytest.mark.thorough
 def test_what_is_advised_for_a_skewed_column_works_and_nothing_else_is_advised(shell):
     """600 of 1000 rows have one value; the next stands in 60, so that without it l = 400 // 60 = 6 is possible."""
     roles = ["--quasi", "q", "--sensitive", "s", "--out"]
@@ -162,6 +163,7 @@ def test_what_is_advised_for_a_skewed_column_works_and_nothing_else_is_advised(s
     assert shell(*asked, "more", "-l", 7).returncode == 3
 
 
+@pytest.mark.thorough
 def test_what_works_where_nearly_everybody_has_one_value_is_said_once_and_works(shell):
     """Of 1000 rows 987 have one value: no method that promises a confidence publishes it, and none is advised."""
     rare = (
@@ -566,6 +568,7 @@ def test_a_killed_run_leaves_no_half_release_and_the_next_cleans_up(shell, large
     assert shell("verify", "release", "--against", "large.parquet").returncode == 0
 
 
+@pytest.mark.thorough
 def test_a_killed_run_into_a_schema_leaves_the_database_as_it_was(shell, large):
     size = (shell.folder / "hospital.duckdb").stat().st_size
 
@@ -659,6 +662,7 @@ def together(shell, *commands):
     return [process.returncode for process in running], said
 
 
+@pytest.mark.thorough
 def test_of_two_runs_to_one_absent_target_one_publishes(shell):
     other = ["publish", "splu", "patients.parquet", *ROLES, "--gamma", 3, "--out", "release"]
     codes, said = together(shell, PUBLISH, other)

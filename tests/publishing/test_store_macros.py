@@ -339,6 +339,7 @@ def macros_in(path) -> set[str]:
 NAMES = {macro.name for macro in MACROS}
 
 
+@pytest.mark.thorough
 def test_store_again_and_drop(shell):
     path = shell.folder / "hospital.duckdb"
     done = shell("macros", "--database", "hospital.duckdb", "--format", "json")

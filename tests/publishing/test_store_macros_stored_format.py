@@ -30,6 +30,7 @@ def write_newest(path, select):
     return newest.removesuffix("+")
 
 
+@pytest.mark.thorough
 def test_macros_warn_of_a_file_that_older_clients_cannot_open(shell):
     path = shell.folder / "hospital.duckdb"
     newest = write_newest(path, FEW_PATIENTS)

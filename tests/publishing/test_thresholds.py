@@ -92,6 +92,7 @@ PEOPLE = (
 ROLES = {"quasi": ["age", "sex"], "sensitive": "disease", "id": "ssn", "key": "ab" * 32}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("method", "options"),
     [
@@ -117,6 +118,7 @@ def test_what_attacks_reach_is_what_attack_says_of_the_release(method, options, 
     assert sqlanon.open(tmp_path / "ward").verify().holds
 
 
+@pytest.mark.thorough
 def test_a_family_of_attacks_is_required_by_its_name_and_under_a_ledger(tmp_path):
     con = connect()
     con.execute(PEOPLE)

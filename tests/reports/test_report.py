@@ -75,6 +75,7 @@ def test_the_public_page_is_about_the_release_alone(pages):
     assert len(public.html) < 200_000
 
 
+@pytest.mark.thorough
 def test_a_public_page_has_no_advice_for_the_publisher(con, tmp_path):
     con.execute("create table rows_alone as select i % 7 as q, i % 5 as s from range(200) t(i)")
     sqlanon.anatomy(con, "rows_alone", quasi="q", sensitive="s", l=3, out=tmp_path / "r")

@@ -44,6 +44,7 @@ ROWS = st.lists(
 )
 
 
+@pytest.mark.thorough
 @given(rows=ROWS)
 @examples(40)
 def test_every_measure_equals_its_definition(rows):

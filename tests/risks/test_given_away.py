@@ -38,6 +38,7 @@ def count_slowly(rows, column):
     return len(several), len(tied), sum(homes.values())
 
 
+@pytest.mark.thorough
 @given(rows=ROWS)
 @examples(40)
 def test_values_with_one_quasi_value_are_counted_as_an_oracle_does(rows):
@@ -52,6 +53,7 @@ def test_values_with_one_quasi_value_are_counted_as_an_oracle_does(rows):
         assert 0 <= line["ruled_out"] <= line["share_of_rows"] + 1e-12
 
 
+@pytest.mark.thorough
 def test_check_and_publish_warn_with_the_column_before_an_attack_shows_it(con):
     con.execute(WAGES).fetchall()
     year, sex = sqlanon.check(con, "wages", **ASKED).given_away

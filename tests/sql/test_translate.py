@@ -41,6 +41,7 @@ def test_templates_of_grouping_and_anatomy_travel(sql):
     parse_portable(sql)
 
 
+@pytest.mark.thorough
 @each(itertools.product(STATEMENTS, OTHERS))
 def test_translations_parse_back(statement):
     sql, dialect = statement

@@ -161,6 +161,7 @@ def test_the_number_of_a_release_does_not_switch_the_check_off(tmp_path):
     assert told[2, "keep"][1].startswith("not run: some are shown with")
 
 
+@pytest.mark.thorough
 def test_releases_that_follow_hold_though_later_people_are_of_another_kind(tmp_path, monkeypatch):
     connection = people("least(i * 7919 % 900 // 100, hash(i, 7) % 9)")
     asked = {**ROLES, "id": "ssn", "l": 3, "key": "5e" * 32, "ledger": tmp_path / "ledger", "unique_quasi": "keep"}

@@ -24,6 +24,7 @@ def standing(line):
     return [(value is None, value != value, 0 if value is None or value != value else value) for value in line]
 
 
+@pytest.mark.thorough
 def test_lines_out_of_place_are_counted_in_files_and_between_them():
     con, drawn, faulty = duckdb.connect(), random.Random(3), 0
     file, place = PLACE_COLUMNS.values()

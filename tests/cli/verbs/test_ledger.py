@@ -17,6 +17,7 @@ key_env: WARD_KEY
 """
 
 
+@pytest.mark.thorough
 def test_a_ledger_from_the_first_release_to_the_second(shell):
     first = shell(*PUBLISH, "--out", "one", SQLANON_KEY=KEY)
     assert first.returncode == 0, first.stderr
@@ -53,6 +54,7 @@ def test_without_a_key_or_with_a_verb_that_needs_a_ledger(shell):
     assert done.returncode == 2 and "no ledger" in done.stderr and "Traceback" not in done.stderr
 
 
+@pytest.mark.thorough
 def test_a_ledger_is_checked(shell):
     for night in ("one", "two"):
         assert shell(*PUBLISH, "--out", night, SQLANON_KEY=KEY).returncode == 0
@@ -93,6 +95,7 @@ def test_a_job_names_its_ledger(shell):
     assert done.returncode == 0 and "published under one ledger (--ledger FILE) tell no more together" in done.stderr
 
 
+@pytest.mark.thorough
 def test_a_job_whose_releases_are_schemas(shell):
     database = JOB.replace("patients.parquet", "{database: hospital.duckdb, table: patients}")
     for number, output in ((1, "into: ward"), (2, "into: ward_2")):

@@ -58,6 +58,7 @@ def test_published_counts_are_unbiased(releases):
     assert (np.abs(z) < 3.5).all()
 
 
+@pytest.mark.thorough
 def test_their_variance_is_f_less_a_share_of_gamma(releases):
     job, published, *_ = releases
     ratio = published.var(axis=0, ddof=1) / (np.bincount(job) * (1 - 1 / 5))
@@ -71,6 +72,7 @@ def test_the_95_percent_interval_covers_at_least_94_percent(releases):
     assert covered.mean(axis=0).min() >= 0.8  # of any single answer
 
 
+@pytest.mark.thorough
 def test_standard_errors_are_the_spread_or_a_little_more(releases):
     _, _, errors, bars, _ = releases
     ratio = errors.std(axis=0, ddof=1) / bars.mean(axis=0)
@@ -121,6 +123,7 @@ def test_published_counts_stay_unbiased_after_departures(departed):
     assert ratio.mean() == pytest.approx(2 - (0.4 * 0.4 * 3000 + 0.7 * 0.7 * 600) / (0.4 * 3000 + 0.7 * 600), abs=0.1)
 
 
+@pytest.mark.thorough
 def test_intervals_hold_after_departures(departed):
     assert departed[2].mean() >= 0.94
 
@@ -140,6 +143,7 @@ def test_an_enumeration_of_all_draws_gives_the_binomial():
     np.testing.assert_allclose(counts, wanted)
 
 
+@pytest.mark.thorough
 def test_a_cell_that_stands_out_of_two_columns_is_held_by_its_interval():
     """Two jobs of twenty have a pay of their own; most other cells are as their margins say."""
     random = np.random.default_rng(4)

@@ -136,6 +136,7 @@ def test_every_column_has_a_hierarchy_to_climb(con, shell):
     assert done.returncode == 2 and "and 'q', 'r' has none; give --hierarchy for each" in done.stderr
 
 
+@pytest.mark.thorough
 def test_a_compiled_script_makes_the_same_release(shell):
     con = duckdb.connect(str(shell.folder / "people.duckdb"))
     release = published(con, [*LIKE, *LIKE[::-1], *MIXED], k=3)
@@ -157,6 +158,7 @@ def test_a_compiled_script_makes_the_same_release(shell):
     run.close()
 
 
+@pytest.mark.thorough
 def test_what_climbed_tells_less_than_what_was_merged_and_more_than_stars(con):
     """The width between certain and possible, where half a decade of age decides on the disease."""
     rows = [(["abc"[n // 40]], [str(20 + n % 40)], DISEASES[n % 10 > 4]) for n in range(120)]

@@ -436,6 +436,7 @@ def a_table(con, size=300):
     return table(con, rows, attributes, VALUES)
 
 
+@pytest.mark.thorough
 def test_neither_threads_nor_the_order_of_rows_show(con):
     asked = Clustering(a_table(con), 3, 3, 0.05, "merge", 3)
     found = [clustered(con, asked)[0]]

@@ -86,6 +86,7 @@ QUERY = (
 ROLES = ["--sensitive", "disease", "--id", "ssn", "-l", 4]
 
 
+@pytest.mark.thorough
 def test_a_query_is_published_and_not_repeated(shell):
     with duckdb.connect(str(shell.folder / "hospital.duckdb")) as con:
         con.execute("create macro upper(text) as 'false'")
@@ -147,6 +148,7 @@ def test_every_verb_that_reads_a_source_takes_a_query(shell):
         assert both.returncode == 2 and "not both" in both.stderr
 
 
+@pytest.mark.thorough
 def test_python_takes_a_query(con, tmp_path):
     con.execute("create table patients as select i as ssn, i % 40 as age, 'd' || i % 8 as disease from range(400) r(i)")
     query = "SELECT ssn, age, disease FROM patients WHERE age < 30"
