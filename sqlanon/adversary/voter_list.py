@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import UsageError
+from sqlanon.plans.coarsening import Coarsening
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import free_name, resolve_names
 from sqlanon.plans.templates import Sql, ident
@@ -47,7 +48,7 @@ def presence_query(published: PublishedTables, voters: object) -> tuple[str, str
     kinds = {column: published_types[column] for column in columns["quasi"]}
     source, types = find_voters(published, voters, kinds)
     names = resolve_names(list(types), columns["quasi"])
-    quasi = [Sql(f"cast({ident(name)} as {kind})") for name, kind in zip(names, kinds.values(), strict=True)]
+    quasi = _readings(published, names, kinds)
     sql = published.query(
         "adversary/voter_list/presence",
         {"voters": source.relation},
@@ -57,6 +58,16 @@ def presence_query(published: PublishedTables, voters: object) -> tuple[str, str
         **_answer_names(columns["quasi"]),
     )
     return "presence", sql
+
+
+def _readings(published: PublishedTables, names: Sequence[str], kinds: Mapping[str, str]) -> list[Sql]:
+    """Return the SQL that reads voters as the release shows them. names: of their columns; kinds: of its own."""
+    rules = published.manifest["parameters"].get("coarsen", {})
+    readings = []
+    for name, (column, kind) in zip(names, kinds.items(), strict=True):
+        reading = Sql(f"cast({ident(name)} as {kind})")
+        readings.append(Coarsening(rules[column]).write(reading, kind) if column in rules else reading)
+    return readings
 
 
 def _answer_names(quasi: Sequence[str], *more: str) -> dict[str, Any]:
@@ -73,8 +84,9 @@ def box_presence_query(published: PublishedTables, voters: object) -> tuple[str,
     from sqlanon.verification import generalized
 
     attributes = described(published.manifest)
-    source, types = find_voters(published, voters, {attribute.name: attribute.type for attribute in attributes})
-    names = resolve_names(list(types), [attribute.name for attribute in attributes])
+    kinds = {attribute.name: attribute.type for attribute in attributes}
+    source, types = find_voters(published, voters, kinds)
+    names = resolve_names(list(types), list(kinds))
     boxed = [name for attribute in attributes for name in attribute.names.values()]
     aliases = {name: f"shown_{number}" for number, name in enumerate(boxed, start=1)}
     bounds: list[tuple[str, str, Sql, Sql]] = []
@@ -90,10 +102,8 @@ def box_presence_query(published: PublishedTables, voters: object) -> tuple[str,
             lists.append((ends[0], covered, Sql(f"cast(voter.quasi_{attribute.number} as varchar)")))
     (sensitive,) = published.manifest["columns"]["sensitive"]
     box = Sql(f"(\n{boxes_query(published, boxed, sensitive)}\n)")
-    reading = [
-        Sql(f"cast({ident(name)} as {attribute.type})") for attribute, name in zip(attributes, names, strict=True)
-    ]
-    voter = published.subquery("adversary/voter_list/voter", {"voters": source.relation}, voter_quasi=reading)
+    values = {"voter_quasi": _readings(published, names, kinds)}
+    voter = published.subquery("adversary/voter_list/voter", {"voters": source.relation}, **values)
     sql = published.query(
         "adversary/voter_list/box_presence",
         {"voter": voter, "box": box},

@@ -2,12 +2,12 @@
 
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.connect import engine_of
-from sqlanon.methods.named_kinds import check_names, named_place
+from sqlanon.methods.named_kinds import COARSEN, check_names, named_place
 from sqlanon.releases.release import Release
 from sqlanon.sql.sources.queried_source import read_files
 from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
@@ -30,6 +30,7 @@ def check(
     quasi: str | Iterable[str] = (),
     sensitive: str | Iterable[str] = (),
     id: str | Iterable[str] = (),
+    coarsen: Mapping[str, object] | None = None,
     population: object = None,
     sampled: float | None = None,
     failing: str | os.PathLike[str] | None = None,
@@ -40,8 +41,9 @@ def check(
 
     con, source, query: as for `anatomy`. Without quasi columns: a line per column with a role that it may have. Rows
     with equal quasi values are a class; NULL is a value. required: what every class must reach: k, l, entropy_l,
-    recursive=(c, l), alpha, t, beta, delta. population: a table with the quasi columns that the source is a part of;
-    sampled: the share of the population that it is. failing: a Parquet file for the rows of failing classes.
+    recursive=(c, l), alpha, t, beta, delta. coarsen: as for `anatomy`. population: a table with the
+    quasi columns that the source is a part of; sampled: the share of the population that it is. failing: a Parquet
+    file for the rows of failing classes.
     Returns the Check; its `holds` says whether all that is required is reached. Raises UsageError, DataError and
     TargetError.
     """
@@ -57,6 +59,7 @@ def check(
         sensitive=check_names(sensitive),
         identifier=check_names(id),
         limits=limits_of(required),
+        coarsen=COARSEN.check("coarsen", coarsen),
         population=None if population is None else named_place(population),
         sampled=sampled,
     )
@@ -86,6 +89,7 @@ def compare(
     max_suppressed: float = 0.01,
     nulls: str = "refuse",
     unique_quasi: str = "refuse",
+    coarsen: Mapping[str, object] | None = None,
     out: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
 ) -> "Comparison":
@@ -98,8 +102,9 @@ def compare(
     many to draw (half set predicates of Anatomy's paper, half conjunctions of SPLU-Gen's; seed: another number draws
     others), or a file of SQL queries FROM release. target_error: the largest median relative error to accept.
     resist: every candidate is attacked, robust's backgrounds are searched, and `command` is the most accurate release
-    of which no attack names the values of a larger share of people. max_suppressed: of the rows, for robust. out: a
-    folder for the table and every answer.
+    of which no attack names the values of a larger share of people. max_suppressed: of the rows, for robust. coarsen:
+    ways to make quasi columns coarser, as for `anatomy`: each candidate is tried as it is and with all of them; with
+    resist, with as few as it takes. out: a folder for the table and every answer.
     Returns the Comparison. Raises UsageError, DataError where this data allows no candidate, and TargetError.
     """
     from sqlanon.comparison.compare import compare as compare_methods
@@ -113,6 +118,7 @@ def compare(
         gamma=gamma, epsilon=epsilon, share=share, seed=seed,
         queries=queries if isinstance(queries, int) else Path(queries), target_error=target_error, resist=resist,
         max_suppressed=max_suppressed, nulls=nulls, unique_quasi=unique_quasi,
+        coarsen=COARSEN.check("coarsen", coarsen),
     )  # fmt: skip
     target = None if out is None else check_folder(out, overwrite, question.read)
     comparison = compare_methods(question, engine)

@@ -60,7 +60,7 @@ class BoxView(View):
 
     def read_source(self, against: object, identifier: tuple[str, ...]) -> Sql:
         """Read who there is, with their true values; people in no box are refused where they are many."""
-        source, types = self.engine.find_source(against)
+        source, types = self.published.find_original(against)
         names = resolve_names(list(types), [*self.quasi, self.sensitive])
         kinds = {attribute.name: attribute.type for attribute in described(self.manifest)}
         self.refuse_repeated(source.relation, resolve_names(list(types), identifier))

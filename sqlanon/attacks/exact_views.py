@@ -29,7 +29,7 @@ class ExactView(View):
 
     def read_source(self, against: object, identifier: tuple[str, ...]) -> Sql:
         """Return the source's values of people by combination."""
-        source, types = self.engine.find_source(against)
+        source, types = self.published.find_original(against)
         names = resolve_names(list(types), [*self.quasi, self.sensitive])
         kinds = self.published.columns(self.table)
         selected = [
@@ -55,7 +55,7 @@ class GroupView(ExactView):
 
     def find_aligned(self, against: object) -> list[str]:
         """Return the names of the columns whose order within the groups tells more than in drawn groups."""
-        check = check_alignment(self.published, *self.engine.find_source(against))
+        check = check_alignment(self.published, *self.published.find_original(against))
         return list(check.found) if check.holds is False and isinstance(check.found, dict) else []
 
     def people(self) -> Sql:

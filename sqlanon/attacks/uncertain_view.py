@@ -98,7 +98,7 @@ class UncertainView(GroupView):
 
     def read_source(self, against: object, identifier: tuple[str, ...]) -> Sql:
         """Return the source's alternatives of people by combination, each by its share."""
-        source, types = self.engine.find_source(against)
+        source, types = self.published.find_original(against)
         self.refuse_repeated(source.relation, resolve_names(list(types), identifier))
         original = read_source_rows(self.published, source, types)
         nodes = self.workspace.keep_frame("tree_node", frame_tree_nodes(self.read))

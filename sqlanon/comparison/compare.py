@@ -12,13 +12,20 @@ from sqlanon.comparison.comparison import Comparison
 from sqlanon.comparison.figures import Found, summarize, write_lines
 from sqlanon.comparison.own_queries import read_queries
 from sqlanon.comparison.question import Candidate, CompareQuestion
-from sqlanon.comparison.resistance import Resistance, attack_candidate, check_target, grow_background
+from sqlanon.comparison.resistance import (
+    Resistance,
+    attack_candidate,
+    check_target,
+    coarsen_candidate,
+    grow_background,
+)
 from sqlanon.comparison.rivals import largest_share
 from sqlanon.comparison.workload import AskedQuery, Microdata, draw_queries
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, SqlanonError, UsageError
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.plans.build import render_query
+from sqlanon.plans.coarsening import resolve_rules
 from sqlanon.plans.roles import Roles, resolve_roles
 from sqlanon.plans.templates import ident
 from sqlanon.publishing.publish import publish
@@ -73,7 +80,8 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
         check_target(data, question.resist)
     outcomes: list[Found] = []
     refused: list[SqlanonError] = []
-    for first_candidate in question.candidates(_known_column(data)):
+    resolve_rules(question.coarsen, data.quasi, data.types)  # what cannot be is told before anything is published
+    for first_candidate in _first_candidates(question, data):
         begin = time.perf_counter()
         candidate, way = _resisting(question, roles, first_candidate, engine)
         notes += way
@@ -91,6 +99,15 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
     if not outcomes:
         raise refused[0]
     return summarize(question, roles, outcomes, row["row_count"], notes)
+
+
+def _first_candidates(question: CompareQuestion, data: Microdata) -> list[Candidate]:
+    """Return what is compared: where no attack decides that, each candidate as it is and with what may be coarser."""
+    candidates = question.candidates(_known_column(data))
+    if question.resist is not None or not question.coarsen:
+        return candidates
+    rules = tuple(question.coarsen.items())
+    return [form for candidate in candidates for form in (candidate, replace(candidate, coarsen=rules))]
 
 
 def _known_column(data: Microdata) -> str:
@@ -117,7 +134,7 @@ def _resisting(
     question: CompareQuestion, roles: Roles, candidate: Candidate, engine: Engine
 ) -> tuple[Candidate, list[str]]:
     """Return the candidate that the search for resistance comes to, and its way in words."""
-    if question.resist is None or candidate.method != "robust":
+    if question.resist is None or (candidate.method != "robust" and not question.coarsen):
         return candidate, []
 
     def attack(trial: Candidate) -> Resistance | None:
@@ -126,9 +143,14 @@ def _resisting(
             return attack_candidate(release, question.source, roles.identifier)
         return None
 
-    grown, way = grow_background(candidate, roles.quasi, question.resist, attack)
-    words = f"{candidate.method}, {candidate.parameter}, attacked for each background"
-    return grown, [f"{words}: {'; '.join(way)}"] if way else []
+    named, notes = f"{candidate.method}, {candidate.parameter}", []
+    if candidate.method == "robust":
+        candidate, way = grow_background(candidate, roles.quasi, question.resist, attack)
+        notes += [f"{named}, attacked for each background: {'; '.join(way)}"] if way else []
+    if question.coarsen:
+        candidate, way = coarsen_candidate(candidate, question.coarsen, question.resist, attack)
+        notes += [f"{named}, attacked with each column coarser: {'; '.join(way)}"] if way else []
+    return candidate, notes
 
 
 @contextmanager
@@ -136,7 +158,7 @@ def _published(question: CompareQuestion, roles: Roles, candidate: Candidate, en
     """Publish a candidate in the session for the block."""
     request = ReleaseRequest(
         candidate.method, question.source, roles.quasi, roles.sensitive, roles.identifier,
-        key=candidate.key(question.seed), **question.options,
+        key=candidate.key(question.seed), coarsen=dict(candidate.coarsen), **question.options,
     )  # fmt: skip
     release = publish(request, engine, **candidate.arguments)
     try:

@@ -40,18 +40,25 @@ LEAST_EPSILON, MOST_EPSILON = 1e-9, 100.0  # beyond them noise is all there is, 
 class Candidate:
     """One method with one value of the parameter that sets its promise; background: robust's quasi columns.
 
-    max_suppressed: the share of the rows that robust may leave out.
+    max_suppressed: the share of the rows that robust may leave out. coarsen: quasi columns made coarser, with the rule
+    of each.
     """
 
     method: str
     value: int
     background: tuple[str, ...] = ()
     max_suppressed: float = USUAL_SUPPRESSED
+    coarsen: tuple[tuple[str, str], ...] = ()
 
     @property
     def parameter(self) -> str:
         """Return the parameter as it is shown."""
-        return f"{COMPARED[self.method]} = {self.value}"
+        return ", ".join([f"{COMPARED[self.method]} = {self.value}", *self.rules])
+
+    @property
+    def rules(self) -> list[str]:
+        """Return what is coarser, as it is typed."""
+        return [f"{column}={rule}" for column, rule in self.coarsen]
 
     @property
     def promise(self) -> str:
@@ -96,7 +103,8 @@ class Candidate:
         background = ["--background-from", ",".join(self.background)] if self.background else []
         if background and self.max_suppressed != USUAL_SUPPRESSED:
             background += ["--max-suppressed", f"{self.max_suppressed:g}"]
-        return [*boxes, flag, str(self.value), *background]
+        coarser = [word for rule in self.rules for word in ("--coarsen", rule)]
+        return [*boxes, flag, str(self.value), *background, *coarser]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +114,7 @@ class CompareQuestion:
     strengths: values by parameter (l, also robust's r; gamma). noise: the same of rivals (epsilon, share). queries: how
     many to draw, or a file of the user's own.
     target_error: the largest median relative error that is acceptable. resist: the largest share of people whose value
-    the best attack may name; without it nothing is attacked.
+    the best attack may name; without it nothing is attacked. coarsen: rules by quasi column that candidates may use.
     """
 
     source: object
@@ -121,6 +129,7 @@ class CompareQuestion:
     target_error: float | None = None
     resist: float | None = None
     max_suppressed: float = USUAL_SUPPRESSED
+    coarsen: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -215,6 +224,7 @@ def read_question(
     max_suppressed: float,
     nulls: str,
     unique_quasi: str,
+    coarsen: Mapping[str, str],
 ) -> CompareQuestion:
     """Return the question that was asked in words of the command line or of Python."""
     for name, value, allowed in (("nulls", nulls, ("refuse", "value", "drop")),
@@ -235,5 +245,6 @@ def read_question(
         target_error=target_error,
         resist=resist,
         max_suppressed=max_suppressed,
+        coarsen=coarsen,
         options={"nulls": nulls, "unique_quasi": unique_quasi},
     )  # fmt: skip

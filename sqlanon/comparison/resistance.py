@@ -1,6 +1,6 @@
 """Which candidates withstand what `attack` runs: each is attacked as published, guesses meet the source."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlanon.attacks.attack_release import attack_release
@@ -71,6 +71,34 @@ def grow_background(
         grown = replace(candidate, background=known)
         way.append(f"{', '.join(known)}: {reached:.1%}, {left_out:.2%} left out")
     return grown, way
+
+
+def coarsen_candidate(
+    candidate: Candidate,
+    rules: Mapping[str, str],
+    target: float,
+    attack: Callable[[Candidate], Resistance | None],
+) -> tuple[Candidate, list[str]]:
+    """Make columns coarser, the one first that lowers the best attack most, until the target is reached.
+
+    rules: by column. attack: as for `grow_background`. Returns the candidate that was reached, as it was where it
+    resists already or no column serves, and the way there in words.
+    """
+    trial, way = attack(candidate), []
+    reached = 1.0 if trial is None or trial.reached is None else trial.reached
+    while reached > target:
+        free = [(name, rule) for name, rule in rules.items() if (name, rule) not in candidate.coarsen]
+        trials = {
+            coarser: trial.reached
+            for coarser in (replace(candidate, coarsen=(*candidate.coarsen, rule)) for rule in free)
+            if (trial := attack(coarser)) is not None and trial.reached is not None and trial.reached < reached
+        }
+        if not trials:
+            break
+        candidate = min(trials, key=lambda coarser: trials[coarser])
+        reached = trials[candidate]
+        way.append(f"{', '.join(candidate.rules)}: {reached:.1%}")
+    return candidate, way
 
 
 def _price(reached: float, left_out: float, before: float, left_out_before: float, target: float) -> tuple[bool, float]:

@@ -11,7 +11,7 @@ from sqlanon.plans.following import RESERVE
 from sqlanon.plans.plan import Publication
 from sqlanon.wording import option
 
-FIXED = ("l", "r", "gamma", "guarantee", "backgrounds")  # parameters that decide what is promised
+FIXED = ("l", "r", "gamma", "guarantee", "backgrounds", "coarsen")  # parameters that decide what is promised
 WORDS = {
     "method": "method",
     "sensitive": "sensitive column",

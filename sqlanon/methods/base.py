@@ -36,7 +36,7 @@ from sqlanon.wording import option
 
 Steps = tuple[Step | Repeat, ...]
 Reports = Mapping[str, Row]
-SHARED = ("changed", "waiting", "draws", "nulls")  # parameters of all methods that the manifest says
+SHARED = ("changed", "waiting", "draws", "nulls", "coarsen")  # parameters of all methods that the manifest says
 LEDGER_TABLES = ("person", "value")  # what a plan leaves to the ledger, in relations called `next_…`
 
 
@@ -300,6 +300,7 @@ class Method(Generic[D]):
             release = request.following
             recorded |= {"release": release.number, "changed": release.changed, "waiting": release.waiting}
             recorded |= {"chain": release.chain} if release.chain else {}
+        recorded |= {"coarsen": dict(request.coarsen)} if request.coarsen else {}
         # what every promise is about is a row: whether that is a person, the release has to say
         return recorded | {
             "draws": request.draws,

@@ -9,6 +9,7 @@ from typing import Any
 from sqlanon.errors import UsageError
 from sqlanon.methods.kinds import JobReader, Kind, Whole, is_whole
 from sqlanon.plans import json_schema
+from sqlanon.plans.coarsening import PATTERN, Coarsening
 from sqlanon.plans.json_schema import Schema
 from sqlanon.plans.plan import Beside
 
@@ -154,6 +155,49 @@ class TableByColumn(Kind):
         return {
             column: parameter_table(reader.file(item, f"{name} of {column}")) for column, item in (nodes or {}).items()
         }
+
+
+class RuleByColumn(Kind):
+    """How to coarsen some of the columns, by the column's name."""
+
+    typed = list[str]
+
+    def read(self, option: str, given: Any) -> dict[str, str]:
+        """Read COLUMN=RULE, split at the last `=`; commas and repetition separate them."""
+        rules: dict[str, str] = {}
+        for text in given:
+            # a column's name may hold commas and equals signs: split only where that is unambiguous
+            for part in [text] if text.count("=") == 1 else text.split(","):
+                name, equals, rule = part.rpartition("=")
+                if not equals or not name.strip() or not rule.strip():
+                    raise UsageError(f"{option} {part!r} is not COLUMN=RULE, as in age=10")
+                _refuse_repeated(option, name.strip(), rules)
+                rules[name.strip()] = Coarsening.read(name.strip(), rule).rule
+        return rules
+
+    def check(self, name: str, value: Any) -> dict[str, str]:
+        """Take a mapping of column names to rules, each a text or a number, or none."""
+        if not isinstance(value, Mapping | None):
+            raise UsageError(f"{name} is a mapping of column names to rules, as in {{'age': 10}}")
+        return {check_name(column): Coarsening.read(column, str(rule)).rule for column, rule in (value or {}).items()}
+
+    def load(self, reader: JobReader, node: Any, name: str) -> dict[str, str]:
+        """Read a mapping of columns to rules."""
+        nodes = reader.by_column(node, name)
+        if nodes is None:
+            reader.refuse(node, f"{name} is a mapping of columns")
+        rules = {
+            column: str(reader.typed(item, f"{name} of {column}", ("str", "int", "float")))
+            for column, item in (nodes or {}).items()
+        }
+        return self.check(name, rules)
+
+    def schema(self, limits: Schema) -> Schema:
+        """Return the schema of a rule for some quasi columns."""
+        return json_schema.by_column("quasi", json_schema.text(PATTERN))
+
+
+COARSEN = RuleByColumn()
 
 
 class Files(Kind):

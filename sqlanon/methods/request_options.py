@@ -1,14 +1,14 @@
 """What every method's function, command and job take beside the method's own parameters, declared once."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal, Required, TypedDict
 
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.methods.kinds import Choice, Kind, Switch
 from sqlanon.methods.ledger_options import LedgerOptions
-from sqlanon.methods.named_kinds import Columns, TableByColumn, named_place
+from sqlanon.methods.named_kinds import COARSEN, Columns, TableByColumn, named_place
 from sqlanon.methods.parameters import Parameter
 from sqlanon.wording import option
 
@@ -118,6 +118,15 @@ class RowTreatment(TypedDict, total=False):
             Choice(("refuse", "keep")),
             "keep: publish a quasi column although it has a value of its own in each row.",
             "refuse",
+        ),
+    ]
+    coarsen: Annotated[
+        Mapping[str, str],
+        Parameter(
+            COARSEN,
+            "COLUMN=RULE, repeatable: publish a quasi column coarser: age=10, born=year, zip='3 letters'.",
+            {},
+            compiled=False,
         ),
     ]
     show_values: Annotated[

@@ -1,9 +1,10 @@
 """A plan: what a method does, as named SELECTs and checks. Pure data; nothing here meets a database."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from sqlanon.plans.coarsening import Coarsening, resolve_rules
 from sqlanon.plans.following import Following
 from sqlanon.plans.roles import Roles
 from sqlanon.plans.statement import Kind, Statement
@@ -27,7 +28,8 @@ class Source:
     the database sorts as a language does. `numbering` is any expression that is unique for a row, empty
     without a database. `lists` names columns that hold lists of single values, with the type of these values.
     `lacking` names columns that some of its files lack: how many, and of how many. `floats` names columns of numbers
-    among which "no number" (NaN) has many bit patterns, which could hold anything: it is read as one.
+    among which "no number" (NaN) has many bit patterns, which could hold anything: it is read as one. `coarse` names
+    columns that are read coarser than they are, with the type that they have.
     """
 
     relation: Sql
@@ -37,15 +39,31 @@ class Source:
     lists: Mapping[str, str] = field(default_factory=dict)
     lacking: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     floats: Mapping[str, str] = field(default_factory=dict)
+    coarse: Mapping[str, tuple[Coarsening, str]] = field(default_factory=dict)
 
     def expression(self, column: str) -> Sql:
         """Return the SQL that reads one column."""
-        sql = f"cast({ident(column)} as {self.casts[column]})" if column in self.casts else ident(column)
+        sql = Sql(f"cast({ident(column)} as {self.casts[column]})" if column in self.casts else ident(column))
         if column in self.floats:
             no_number = f"cast('NaN' as {self.floats[column]})"
             # not `=`: statistics of Parquet may leave out what is no number, and DuckDB 2 concludes that there is none
-            return Sql(f"case when {sql} is not distinct from {no_number} then {no_number} else {sql} end")
-        return Sql(f'{sql} collate "C"' if column in self.texts else sql)
+            sql = Sql(f"case when {sql} is not distinct from {no_number} then {no_number} else {sql} end")
+        if column in self.coarse:
+            rule, kind = self.coarse[column]
+            sql = rule.write(sql, kind)
+        return Sql(f'{sql} collate "C"') if column in self.texts else sql
+
+    def coarsened(
+        self, types: Mapping[str, str], rules: Mapping[str, str], quasi: tuple[str, ...]
+    ) -> "tuple[Source, Mapping[str, str]]":
+        """Return the source with quasi columns read coarser, and the types of its columns then; raises UsageError."""
+        if not rules:
+            return self, types
+        coarse = {column: (rule, types[column]) for column, rule in resolve_rules(rules, quasi, types).items()}
+        coarse_types = {column: rule.type_of(column, kind) for column, (rule, kind) in coarse.items()}
+        # a number that becomes text is ordered by bytes wherever texts are
+        texts = self.texts | {column for column, kind in coarse_types.items() if kind == "VARCHAR"}
+        return replace(self, coarse=coarse, texts=texts), {**types, **coarse_types}
 
     def note_lacking(self, columns: Iterable[str]) -> list[str]:
         """Say which of the columns are NULL in the rows of files that lack them."""
@@ -67,7 +85,8 @@ def find_floats(types: Mapping[str, str]) -> dict[str, str]:
 class Request:
     """What every method is asked: a source, roles, and how to treat NULLs, draws and identities.
 
-    types: the source's columns with their types, empty without a database. probed: what the method's own
+    coarsen: how quasi columns of the source are made coarser, by their names. types: the source's columns with their
+    types, empty without a database. probed: what the method's own
     `probe` found in the source. measured: what its `measure` found when the plan ran. following: the ledger that the
     release is published under, if any. traits: those of the engine that runs the plan.
     """
@@ -80,6 +99,7 @@ class Request:
     many_rows_per_person: bool = False
     unique_quasi: UniqueQuasi = "refuse"
     show_values: bool = False
+    coarsen: Mapping[str, str] = field(default_factory=dict)
     types: Mapping[str, str] = field(default_factory=dict)
     probed: Row = field(default_factory=dict)
     measured: Row = field(default_factory=dict)

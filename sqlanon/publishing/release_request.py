@@ -1,7 +1,7 @@
 """A release as it was asked for, and how the source, the roles and the tables beside it become a plan."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlanon.engines.base import Engine
@@ -33,6 +33,7 @@ class ReleaseRequest:
     many_rows_per_person: bool = False
     unique_quasi: UniqueQuasi = "refuse"
     show_values: bool = False
+    coarsen: Mapping[str, str] = field(default_factory=dict)
     files: tuple[str, ...] = ()
     ledger: LedgerRequest | None = None
 
@@ -63,6 +64,7 @@ def request_of(
         many_rows_per_person=arguments.get("rows_per_person") == "many",
         unique_quasi=arguments["unique_quasi"],
         show_values=arguments.get("show_values", False),
+        coarsen=arguments.get("coarsen", {}),
         files=(*files, *map(str, source.tables if isinstance(source, QueriedSource) else ())),
         ledger=_ledger(arguments),
     )
@@ -108,6 +110,7 @@ def prepare(
     for name in roles.all:
         if types[name] == "NESTED" and (name not in lists or name in roles.identifier):
             raise UsageError(f"column {name!r} holds nested values; roles take columns of single values")
+    source, types = source.coarsened(types, asked.coarsen, roles.quasi)
     request = Request(
         source if table is None else _elsewhere(source, table),
         roles,
@@ -117,6 +120,7 @@ def prepare(
         many_rows_per_person=asked.many_rows_per_person,
         unique_quasi=asked.unique_quasi,
         show_values=asked.show_values,
+        coarsen={column: rule.rule for column, (rule, _) in source.coarse.items()},
         types=types,
         following=following,
         traits=engine.traits if dialect is None else traits_of(dialect),

@@ -3,11 +3,13 @@
 import logging
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.time_limit import LONGEST, time_limit
 from sqlanon.errors import AnswerWarning, DataError, QueryError, ResourceError, SqlanonError, UsageError
 from sqlanon.estimation.open_session import Session
+from sqlanon.plans.coarsening import Coarsening
 from sqlanon.releases.standing_release import StandingRelease
 from sqlanon.wording import spoken
 
@@ -88,7 +90,8 @@ class AskedRelease(StandingRelease):
         session = self._open_session()
         try:
             with time_limit(self.engine, timeout * max(len(queries), 1)):
-                return session.answer_many(queries, estimator)
+                answers = session.answer_many(queries, estimator)
+                return {place: self._remark(answered, queries[place]) for place, answered in answers.items()}
         except ResourceError:
             session.close()
             raise
@@ -103,10 +106,18 @@ class AskedRelease(StandingRelease):
         try:
             log.info("answering the query")
             with time_limit(self.engine, timeout):
-                return session.ask(sql, estimator, **options)
+                return self._remark(session.ask(sql, estimator, **options), sql)
         except ResourceError:
             session.close()  # what was being made is of no use
             raise
+
+    def _remark(self, answered: "Answered", sql: str) -> "Answered":
+        """Add to an answer what the values of coarser columns stand for that a query names."""
+        rules = self.manifest["parameters"].get("coarsen", {})
+        named = [f"{name} is {Coarsening(rule).words}" for name, rule in rules.items() if name.lower() in sql.lower()]
+        if not named:
+            return answered
+        return replace(answered, messages=[*answered.messages, f"published coarser: {'; '.join(named)}"])
 
     def estimation_sql(self, sql: str, estimator: str | None = None) -> str:
         """Return the statements behind an answer as a script for the engine's shell, which runs it as it is.

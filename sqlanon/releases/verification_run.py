@@ -96,7 +96,7 @@ def verify_release(published: PublishedTables, form: Form, place: Place, evidenc
 
 
 def _source_checks(published: PublishedTables, form: Form, against: object) -> list[Check]:
-    source = published.engine.find_source(against)
+    source = published.find_original(against)
     checks = [*form.verification.verify_against(published, *source), *report_look_alikes(published, *source)]
     return [*checks, form.compared(published, *source)] if form.compared else checks
 
@@ -106,7 +106,7 @@ def verification_statements(published: PublishedTables, form: Form, evidence: Ev
     background_report.check_r(evidence.r, evidence.backgrounds)
     queries = form.verification.queries(published)
     if evidence.against is not None:
-        source = published.engine.find_source(evidence.against)
+        source = published.find_original(evidence.against)
         queries += form.verification.against_queries(published, *source)
         queries += [(f"{NAME} of {column}", sql) for column, sql in look_alike_queries(published, *source)]
         queries += form.compared_queries(published, *source) if form.compared_queries else []

@@ -12,6 +12,7 @@ from sqlanon.plans.build import render_query
 from sqlanon.plans.roles import free_name, resolve_names
 from sqlanon.plans.templates import ident
 from sqlanon.releases.release import Release
+from sqlanon.verification.checks import PublishedTables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +96,7 @@ def _line(row: Sequence[Any], keys: int, truths: dict[tuple[str, ...], int]) -> 
 
 
 def _count_truly(release: Release, names: Sequence[str], against: object) -> dict[tuple[str, ...], int]:
-    source, types = release.engine.find_source(against)
+    source, types = PublishedTables(release.engine, release.tables, release.manifest).find_original(against)
     columns = resolve_names(list(types), names)
     if any(types[name] == "NESTED" for name in columns):
         return {}

@@ -1,6 +1,6 @@
 """What a check is about, before any database was looked at."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlanon.errors import UsageError
@@ -16,7 +16,8 @@ class CheckQuestion:
     """A source, the roles of its columns as far as they are known, what is required, and what is known of a population.
 
     population: a table with the quasi columns, of which the source is a part. sampled: the share of the population that
-    the source is. Any role may be empty; without quasi columns the columns are described and roles suggested.
+    the source is. coarsen: rules by quasi column, as for a release.
+    Any role may be empty; without quasi columns the columns are described and roles suggested.
     """
 
     source: object
@@ -26,6 +27,7 @@ class CheckQuestion:
     limits: Limits = field(default_factory=Limits)
     population: object = None
     sampled: float | None = None
+    coarsen: Mapping[str, str] = field(default_factory=dict)
 
     def resolved(self, columns: Sequence[str]) -> "CheckQuestion":
         """Return the question with columns spelled as the source has them; raise UsageError for what cannot be."""
@@ -47,11 +49,12 @@ class CheckQuestion:
             )
         return CheckQuestion(
             source=self.source, quasi=quasi, sensitive=sensitive, identifier=identifier, limits=self.limits,
-            population=self.population, sampled=self.sampled,
+            population=self.population, sampled=self.sampled, coarsen=self.coarsen,
         )  # fmt: skip
 
     def _refuse_without(self, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> None:
-        needs_quasi = self.limits.asked or self.population is not None or self.sampled is not None or sensitive
+        of_population = self.population is not None or self.sampled is not None
+        needs_quasi = self.coarsen or self.limits.asked or of_population or sensitive
         if needs_quasi and not quasi:
             raise UsageError(f"classes are made by quasi columns; name them with {option('quasi')}")
         if self.limits.of_values and not sensitive:

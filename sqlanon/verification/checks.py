@@ -11,6 +11,7 @@ from sqlanon.plain_values import plain, shorten_hashes, words
 from sqlanon.plans.build import build
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import LinkedRows, Row, Source, Step, statements_of
+from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql
 from sqlanon.text_tables import write_whole
 
@@ -155,6 +156,12 @@ class PublishedTables:
     def subquery(self, template: str, given: Mapping[str, Sql] | None = None, **values: object) -> Sql:
         """Render one query in brackets, to stand where a relation does."""
         return Sql(f"(\n{self.query(template, given or {}, **values)}\n)")
+
+    def find_original(self, against: object) -> tuple[Source, Mapping[str, str]]:
+        """Find the microdata; return its SQL and its columns with their types, as coarse as they were published."""
+        source, types = self.engine.find_source(against)
+        rules = self.manifest["parameters"].get("coarsen", {})
+        return source.coarsened(types, rules, resolve_names(list(types), rules))
 
     def columns(self, table: str) -> dict[str, str]:
         """Return a published table's columns with their types."""

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqlanon.cli.app import app
-from sqlanon.cli.options import Format, IdOption, OptionalSource, QuasiOption, QueryOption, SensitiveOption, say
+from sqlanon.cli.options import (
+    CoarsenOption,
+    Format,
+    IdOption,
+    OptionalSource,
+    QuasiOption,
+    QueryOption,
+    SensitiveOption,
+    say,
+)
 from sqlanon.cli.session_options import SessionOptions, with_session
 from sqlanon.errors import UsageError
 
@@ -74,6 +83,7 @@ def check(
     quasi: QuasiOption = [],  # noqa: B006
     sensitive: SensitiveOption = [],  # noqa: B006
     id: IdOption = [],  # noqa: B006
+    coarsen: CoarsenOption = [],  # noqa: B006
     population: Annotated[
         str | None, typer.Option(help="A table of the population with the quasi columns: the journalist's risk.")
     ] = None,
@@ -88,6 +98,7 @@ def check(
     the table, the journalist picks anybody of the population, the marketer everybody (as ARX and sdcMicro have them).
     """
     from sqlanon.cli import display
+    from sqlanon.methods.named_kinds import COARSEN
     from sqlanon.risks import assessment
     from sqlanon.risks.question import CheckQuestion
     from sqlanon.sql.sources.queried_source import read_files
@@ -98,7 +109,7 @@ def check(
     chosen_source = choose_source(source, query, session.engine.value, NO_SOURCE)
     question = CheckQuestion(
         source=chosen_source, quasi=tuple(quasi), sensitive=tuple(sensitive), identifier=tuple(id),
-        limits=required.limits(), population=population, sampled=sampled,
+        limits=required.limits(), population=population, sampled=sampled, coarsen=COARSEN.read("--coarsen", coarsen),
     )  # fmt: skip
     target = required.target((*read_files(chosen_source), population))
     with display.progress():

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sqlanon.cli.app import app
-from sqlanon.cli.options import Format, IdOption, OptionalSource, QuasiOption, QueryOption, SensitiveOption, say
+from sqlanon.cli.options import (
+    CoarsenOption,
+    Format,
+    IdOption,
+    OptionalSource,
+    QuasiOption,
+    QueryOption,
+    SensitiveOption,
+    say,
+)
 from sqlanon.cli.session_options import DuckDBOptions, SessionOptions, with_session
 from sqlanon.errors import UsageError
 from sqlanon.wording import option
@@ -74,6 +83,7 @@ def compare(
     quasi: QuasiOption = [],  # noqa: B006
     sensitive: SensitiveOption = [],  # noqa: B006
     id: IdOption = [],  # noqa: B006
+    coarsen: CoarsenOption = [],  # noqa: B006
     out: Annotated[Path | None, typer.Option(help="Folder for the table and all answers with their truths.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an older comparison at --out.")] = False,
     details: Annotated[bool, typer.Option("--details", help="Errors by workload and selectivity as well.")] = False,
@@ -90,12 +100,14 @@ def compare(
     from sqlanon.comparison.compare import compare as compare_methods
     from sqlanon.comparison.files import check_folder, write_comparison
     from sqlanon.comparison.question import read_question
+    from sqlanon.methods.named_kinds import COARSEN
     from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
 
     if session.sql:
         raise UsageError("compare has no --sql; its statements depend on what it draws")
     chosen_source = choose_source(source, query, session.engine.value, NO_SOURCE)
-    question = read_question(chosen_source, quasi, sensitive, id, **candidates.given())
+    rules = COARSEN.read("--coarsen", coarsen)
+    question = read_question(chosen_source, quasi, sensitive, id, coarsen=rules, **candidates.given())
     target = None if out is None else check_folder(out, overwrite, question.read)
     with display.progress():
         comparison = compare_methods(question, session.open())

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from sqlanon.methods import METHODS
 from sqlanon.methods.mondrian.read_manifest import described
 from sqlanon.methods.published_forms import form_name
+from sqlanon.plans.coarsening import Coarsening
 from sqlanon.plans.manifest import Manifest
 from sqlanon.releases.companions.column_types import TableTypes
 
@@ -47,6 +48,9 @@ def describe_columns(
     form = form_name(manifest)
     if form == "uncertain":
         roles |= dict.fromkeys(manifest["columns"]["quasi"], _DOUBTFUL)
+    for name, rule in manifest["parameters"].get("coarsen", {}).items():
+        # of boxes the bounds are published, under names of their own
+        roles |= {name: f"{roles[name]}; made coarser: {Coarsening(rule).words}"} if name in roles else {}
     sensitive = _SENSITIVE[form]
     for table, columns in types.items():
         for column, kind in columns.items():
@@ -57,8 +61,10 @@ def _describe_boxes(manifest: Manifest, write_name: Callable[[str], str]) -> dic
     """Return what the columns of generalized rows are, none of other releases."""
     if METHODS[manifest["method"]].form != "generalized":
         return {}
+    rules = manifest["parameters"].get("coarsen", {})
+    coarser = {name: f"; made coarser: {Coarsening(rule).words}" for name, rule in rules.items()}
     return {
-        name: _PARTS[part].format(name=write_name(attribute.name))
+        name: _PARTS[part].format(name=write_name(attribute.name)) + coarser.get(attribute.name, "")
         for attribute in described(manifest)
         for part, name in attribute.names.items()
     }

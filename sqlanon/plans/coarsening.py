@@ -1,0 +1,114 @@
+"""Coarser values of a quasi column: steps of numbers, units of time, first letters (global recoding), written in SQL.
+
+Whatever is coarsened keeps its order: 40 stands for the numbers from 40 to below 50 where the step is 10, and the first
+day of a month for the month. To coarsen twice is to coarsen once.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlanon.errors import UsageError
+from sqlanon.plans.roles import resolve_names
+from sqlanon.plans.templates import Sql, literal
+from sqlanon.wording import option
+
+UNITS = ("year", "quarter", "month", "week")
+YEARS = {"decade": 10, "century": 100}
+# how a manifest writes a rule
+PATTERN = rf"[1-9]\d{{0,8}}(\.\d{{1,9}})?|0\.\d{{1,9}}|{'|'.join((*UNITS, *YEARS))}|[1-9]\d{{0,3}} letters"
+_LETTERS = re.compile(r"([1-9]\d{0,3})\s*letters?", re.ASCII)
+_STEP = re.compile(r"\d{1,9}(\.\d{1,9})?", re.ASCII)
+_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+_TIMES = ("DATE", "TIMESTAMP")
+
+
+@dataclass(frozen=True)
+class Coarsening:
+    """How the values of one column are made coarser; rule: `10`, `2.5`, `year`, `decade`, `3 letters`."""
+
+    rule: str
+
+    @classmethod
+    def read(cls, column: str, text: str) -> "Coarsening":
+        """Read a rule; raise UsageError for what is none."""
+        words = " ".join(text.split()).lower()
+        if letters := _LETTERS.fullmatch(words):
+            return cls(f"{letters[1]} letters")
+        if _STEP.fullmatch(words) and float(words) > 0:
+            whole, _, fraction = words.partition(".")
+            digits = fraction.rstrip("0")
+            return cls((whole.lstrip("0") or "0") + (f".{digits}" if digits else ""))
+        if words in (*UNITS, *YEARS):
+            return cls(words)
+        raise UsageError(
+            f"{option('coarsen')} {column}={text!r} is no way to coarsen values: say a step of numbers ({column}=10), a"
+            f" unit of time ({', '.join((*UNITS, *YEARS))}), or how many letters to keep ({column}='3 letters'); other"
+            f" groups of values are a CASE or a join in a {option('query')}",
+            about=["coarsen"],
+        )
+
+    @property
+    def words(self) -> str:
+        """Say what a published value stands for."""
+        if letters := _LETTERS.fullmatch(self.rule):
+            return f"the first {letters[1]} letters" if letters[1] != "1" else "the first letter"
+        if self.rule in UNITS:
+            return f"the first day of its {self.rule}"
+        step = YEARS.get(self.rule, self.rule)
+        return f"the lower end of its step of {step}" + (" years" if self.rule in YEARS else "")
+
+    def type_of(self, column: str, kind: str) -> str:
+        """Return the type of what a column of a type becomes; raise UsageError where the rule is not for that type."""
+        family = kind.partition("(")[0].strip()
+        if _LETTERS.fullmatch(self.rule):
+            if family in (*_WHOLE, "VARCHAR", "UUID"):
+                return "VARCHAR"
+        elif self.rule in UNITS:
+            if family in _TIMES:
+                return "DATE"
+        elif family in _WHOLE:
+            if self.rule in YEARS or "." not in self.rule:
+                return "BIGINT"
+        elif family in _TIMES and self.rule in YEARS:
+            return "BIGINT"
+        elif family in ("DOUBLE", "FLOAT") and self.rule not in YEARS:
+            return "DOUBLE"
+        elif family == "DECIMAL" and self.rule not in YEARS:
+            return kind
+        raise UsageError(
+            f"{option('coarsen')} {column}={self.rule!r} is not for values of type {kind}: steps are for numbers (whole"
+            " ones where the numbers are), units of time for dates and timestamps (decade and century for numbers of"
+            " years, too), letters for texts",
+            about=["coarsen"],
+        )
+
+    def write(self, sql: Sql, kind: str) -> Sql:
+        """Return the SQL of the coarser value of an expression; kind: the expression's type."""
+        if letters := _LETTERS.fullmatch(self.rule):
+            return Sql(f"substring(cast({sql} as varchar), 1, {letters[1]})")
+        if self.rule in UNITS:
+            return Sql(f"cast(date_trunc({literal(self.rule)}, {sql}) as date)")
+        step = YEARS.get(self.rule, self.rule)
+        if kind in _TIMES or kind.startswith("TIMESTAMP"):
+            sql, kind = Sql(f"cast(year({sql}) as bigint)"), "BIGINT"
+        if kind in ("DOUBLE", "FLOAT"):
+            return Sql(f"floor(cast({sql} as double) / {step}) * {step}")
+        wide = "bigint" if kind in _WHOLE else kind
+        # a remainder has the sign of the number that is divided
+        return Sql(f"cast({sql} - (({sql} % {step}) + {step}) % {step} as {wide})")
+
+
+def resolve_rules(rules: Mapping[str, str], quasi: Sequence[str], types: Mapping[str, str]) -> dict[str, Coarsening]:
+    """Return the rule of each quasi column that has one, by the column's own name; raise UsageError for others."""
+    resolved = {}
+    for name, text in rules.items():
+        (column,) = resolve_names(list(types), (name,))
+        if column not in quasi:
+            raise UsageError(
+                f"{option('coarsen')} is for quasi columns, and {column!r} is none of them", about=["coarsen"]
+            )
+        rule = Coarsening.read(column, text)
+        rule.type_of(column, types[column])
+        resolved[column] = rule
+    return resolved
