@@ -48,7 +48,7 @@ class Candidate:
     value: int
     background: tuple[str, ...] = ()
     max_suppressed: float = USUAL_SUPPRESSED
-    coarsen: tuple[tuple[str, str], ...] = ()
+    coarsen: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @property
     def parameter(self) -> str:
@@ -79,7 +79,7 @@ class Candidate:
 
     def key(self, seed: int) -> Key:
         """Return the key of its draws: the same of every run, for the release is dropped and nobody gets it."""
-        return Key.of(hashlib.sha256(f"{seed} {self}".encode()).hexdigest())
+        return Key.of(hashlib.sha256(" ".join([str(seed), str(self), *self.rules]).encode()).hexdigest())
 
     @property
     def rows(self) -> int:

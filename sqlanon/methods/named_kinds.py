@@ -176,7 +176,11 @@ class RuleByColumn(Kind):
         return rules
 
     def check(self, name: str, value: Any) -> dict[str, str]:
-        """Take a mapping of column names to rules, each a text or a number, or none."""
+        """Take a mapping of column names to rules, texts or numbers; or texts COLUMN=RULE; or none."""
+        if isinstance(value, str):
+            return self.read(name, [value])
+        if isinstance(value, Iterable) and not isinstance(value, Mapping):
+            return self.read(name, check_names(value))
         if not isinstance(value, Mapping | None):
             raise UsageError(f"{name} is a mapping of column names to rules, as in {{'age': 10}}")
         return {check_name(column): Coarsening.read(column, str(rule)).rule for column, rule in (value or {}).items()}

@@ -88,15 +88,23 @@ class Coarsening:
         if letters := _LETTERS.fullmatch(self.rule):
             return Sql(f"substring(cast({sql} as varchar), 1, {letters[1]})")
         if self.rule in UNITS:
-            return Sql(f"cast(date_trunc({literal(self.rule)}, {sql}) as date)")
+            return Sql(f"cast(date_trunc({literal(self.rule)}, cast({sql} as timestamp)) as date)")
         step = YEARS.get(self.rule, self.rule)
         if kind in _TIMES or kind.startswith("TIMESTAMP"):
             sql, kind = Sql(f"cast(year({sql}) as bigint)"), "BIGINT"
         if kind in ("DOUBLE", "FLOAT"):
-            return Sql(f"floor(cast({sql} as double) / {step}) * {step}")
-        wide = "bigint" if kind in _WHOLE else kind
+            return Sql(f"cast(floor(cast({sql} as double) / {step}) * {step} as double)")
+        # as wide as the lower end of the least value needs
+        wide = f"cast({sql} as bigint)" if kind in _WHOLE else sql
         # a remainder has the sign of the number that is divided
-        return Sql(f"cast({sql} - (({sql} % {step}) + {step}) % {step} as {wide})")
+        return Sql(f"cast({wide} - (({wide} % {step}) + {step}) % {step} as {'bigint' if kind in _WHOLE else kind})")
+
+
+def example_rule(kind: str) -> str:
+    """Return a rule for values of a type, to begin with; empty where there is none."""
+    family = kind.partition("(")[0].strip()
+    rules = {"year": _TIMES, "1letter": ("VARCHAR", "UUID"), "10": (*_WHOLE, "DECIMAL", "DOUBLE", "FLOAT")}
+    return next((rule for rule, families in rules.items() if family in families), "")
 
 
 def resolve_rules(rules: Mapping[str, str], quasi: Sequence[str], types: Mapping[str, str]) -> dict[str, Coarsening]:

@@ -5,14 +5,16 @@ of other years are ruled out. An adversary learns that from the release itself, 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlanon.engines.base import Engine
 from sqlanon.ordered_types import is_ordered
 from sqlanon.plans.build import render_query
+from sqlanon.plans.coarsening import example_rule
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.risks.relations import select_columns
+from sqlanon.wording import option
 
 NOTABLE = 0.1  # share of a group's other values that a column rules out, from which on it is said
 
@@ -24,7 +26,7 @@ class GivenAway:
     values: sensitive values of several rows; values_with_one: those of them that occur with one value of the quasi
     column alone; share_of_rows: of all rows, in these; by_chance: what that share would be at most if the columns had
     nothing to do with each other; ruled_out: the share of other people's values that whoever knows somebody's quasi
-    value rules out, beyond chance.
+    value rules out, beyond chance. kind: the type of the quasi column.
     """
 
     column: str
@@ -34,6 +36,7 @@ class GivenAway:
     share_of_rows: float
     by_chance: float
     ruled_out: float
+    kind: str = "VARCHAR"
 
     def as_line(self) -> dict[str, object]:
         """Return it as a line of a table."""
@@ -52,12 +55,14 @@ class GivenAway:
         """Say it, in counts; empty where it is little."""
         if self.ruled_out < NOTABLE:
             return ""
+        rule = example_rule(self.kind)
+        coarser = f", or publish it coarser, as {option('coarsen', f'{self.column}={rule}')} does" if rule else ""
         chance = f", {self.by_chance:.1%} by chance" if self.by_chance >= 0.001 else ""
         return (
             f"{self.column} gives {self.sensitive} away: {self.values_with_one:,} of {self.values:,} values of"
             f" {self.sensitive} that several rows have ({self.share_of_rows:.1%} of the rows{chance}) occur with one"
             f" value of {self.column} alone; whoever knows somebody's {self.column} rules out {self.ruled_out:.0%} of"
-            " the other values in their group, whatever is promised: leave it out, or publish it coarser"
+            f" the other values in their group, whatever is promised: leave it out{coarser}"
         )
 
 
@@ -80,7 +85,10 @@ def count_given_away(
     values = {"columns": columns, "row_count": Sql(row_count), "published": Sql(published)}
     lines = engine.rows(render_query("risks/given_away", values, {"counted_rows": counted_rows}))
     figures = {line["column_number"]: line for line in lines}
-    return [_read(figures[number], name, sensitive) for number, name in enumerate(quasi, start=1)]
+    return [
+        replace(_read(figures[number], name, sensitive), kind=kind)
+        for number, (name, (_, kind)) in enumerate(quasi.items(), start=1)
+    ]
 
 
 def note_given_away(

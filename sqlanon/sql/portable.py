@@ -99,6 +99,9 @@ RUN: dict[type[exp.Expr], set[str]] = {
     exp.TryCast: {"this", "to", "safe"},
     exp.GenerateSeries: {"start", "end"},
     exp.UnixToTime: {"this", "scale"},
+    exp.TimestampTrunc: {"this", "unit"},
+    exp.Var: {"this"},  # its unit
+    exp.Year: {"this"},
     exp.ConcatWs: {"expressions", "safe", "coalesce"},
     exp.With: {"expressions", "recursive"},
     exp.Select: PORTABLE[exp.Select] | {"windows"},

@@ -6,7 +6,7 @@ import pytest
 
 import sqlanon
 from sqlanon.comparison.question import Candidate
-from sqlanon.comparison.resistance import NO_ROW, Resistance, grow_background
+from sqlanon.comparison.resistance import NO_ROW, Resistance, coarsen_candidate, grow_background
 from sqlanon.errors import UsageError
 from tests.databases import connect
 
@@ -94,3 +94,33 @@ def test_a_background_grows_by_the_best_exchange_until_the_target_is_reached(tar
     reached = {0.9: ("sex",), 0.55: ("sex", "age"), 0.35: ("sex", "zip", "age"), 0.1: ("sex", "zip", "age")}
     assert known == reached[target] and len(way) == len(known)
     assert {*tried} <= {*all_ways(lowers)}
+
+
+@pytest.mark.parametrize(
+    ("target", "coarser"), [(0.9, ()), (0.6, ("zip",)), (0.35, ("zip", "age")), (0.1, ("zip", "age"))]
+)
+def test_columns_become_coarser_that_lower_the_attack_most_until_the_target_is_reached(target, coarser):
+    """Each rule takes its own share off the attack; one makes it worse, one is refused."""
+    rules = {"age": "10", "zip": "2 letters", "sex": "1 letters", "job": "1 letters"}
+    lowers = {"age": 0.2, "zip": 0.3, "sex": -0.1}
+
+    def attack(candidate):
+        names = [name for name, _ in candidate.coarsen]
+        return None if "job" in names else Resistance(0.85 - sum(lowers[name] for name in names), "learning", 0.0)
+
+    made, way = coarsen_candidate(Candidate("anatomy", 3), rules, target, attack)
+    assert made.coarsen == tuple((name, rules[name]) for name in coarser) and len(way) == len(coarser)
+    assert made.words == ["-l", "3", *(word for name in coarser for word in ("--coarsen", f"{name}={rules[name]}"))]
+
+
+def test_candidates_are_tried_as_they_are_and_coarser(con):
+    roles = {**ROLES, "methods": "anatomy", "l": 2, "queries": 4}
+    found = sqlanon.compare(con, "people", **roles, coarsen={"age": 2})
+    plain, coarser = sorted(line["parameter"] for line in found.overall)
+    assert (plain, coarser) == ("l = 2", "l = 2, age=2")
+    by_hand = sqlanon.compare(con, query="SELECT ssn, age // 2 * 2 AS age, sex, disease FROM people", **roles, resist=1)
+    release = sqlanon.anatomy(con, "people", **ROLES, l=2, coarsen={"age": 2}, key=Candidate("anatomy", 2).key(1))
+    (line,) = by_hand.overall
+    assert sqlanon.attack(release, against="people", id="ssn").most_named().reached == line["reached"]
+    with pytest.raises(UsageError, match="is for quasi columns, and 'disease' is none of them"):
+        sqlanon.compare(con, "people", **roles, coarsen={"disease": "1 letter"})

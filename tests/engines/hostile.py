@@ -222,3 +222,15 @@ def marked_rows(rows: list[dict[str, object]]) -> list[str]:
         return [sorted((mark if isinstance(mark, dict) else mark.asDict()).items()) for mark in value]
 
     return sorted(repr([plain(one) for one in row.values()]) for row in rows)
+
+
+COARSE = (
+    "create {} as select i as ssn, cast(i % 60 - 9 as integer) as age, cast(i % 7 * 1.15 as decimal(9, 2)) as paid,"
+    " cast(i % 11 as double precision) / 4 as weight, cast('1989-12-25' as date) + cast(i * 5 as integer) as born,"
+    " concat('漢é', cast(i % 4 as varchar), 'x') as code, concat('d', cast(i % 8 as varchar)) as disease"
+    " from {} as t(i)"
+)
+COARSENED = {
+    "quasi": ["age", "paid", "weight", "born", "code"], "sensitive": "disease", "id": "ssn", "l": 4, "key": KEY,
+    "coarsen": {"age": 20, "paid": "2.5", "weight": 1, "born": "quarter", "code": "2 letters"},
+}  # fmt: skip

@@ -14,6 +14,8 @@ from tests.engines.hostile import (
     ASKED,
     BOX_QUERIES,
     BOXED,
+    COARSE,
+    COARSENED,
     COLUMNS,
     DOUBT_COLUMNS,
     DOUBT_QUERIES,
@@ -93,6 +95,18 @@ def test_postgres_publishes_what_duckdb_publishes(postgres, expected):
     assert rows_of(release) == rows_of(expected)
     left = postgres.execute("select count(*) from pg_class where relnamespace = pg_my_temp_schema()").fetchone()
     assert left == (0,), "intermediate tables went with the run"
+
+
+@pytest.mark.same_release("anatomy", "postgres")
+@pytest.mark.parametrize("unit", ["year", "month", "week", "decade", "century"])
+def test_postgres_makes_columns_as_coarse_as_duckdb(postgres, unit):
+    postgres.execute(COARSE.format("temporary table coarse", "generate_series(1, 240)"))
+    con = duckdb.connect()
+    con.execute(COARSE.format("table coarse", "range(1, 241)")).fetchall()
+    asked = {**COARSENED, "coarsen": {**COARSENED["coarsen"], "born": unit}}
+    release = sqlanon.anatomy(postgres, "coarse", **asked)
+    assert rows_of(release) == rows_of(sqlanon.anatomy(con, "coarse", **asked))
+    assert release.verify(against="coarse").holds and sqlanon.attack(release, against="coarse", id="ssn").findings
 
 
 QUERY = "SELECT p.ssn, {} AS decade, q.Disease FROM patients AS p LEFT JOIN Patients q ON p.ssn = q.ssn WHERE p.age > 3"

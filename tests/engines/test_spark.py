@@ -19,6 +19,8 @@ from tests.engines.hostile import (
     ASKED,
     BOX_QUERIES,
     BOXED,
+    COARSE,
+    COARSENED,
     DOUBT_QUERIES,
     DOUBTFUL,
     IDENTIFIERS,
@@ -73,6 +75,18 @@ def test_spark_publishes_what_duckdb_publishes(spark_release, expected):
     release = sqlanon.open(spark_release[0])
     assert rows_of(release) == rows_of(expected)
     assert release.verify().holds
+
+
+@pytest.mark.same_release("anatomy", "spark")
+@pytest.mark.parametrize("unit", ["year", "month", "week", "decade"])
+def test_spark_makes_columns_as_coarse_as_duckdb(spark, tmp_path, unit):
+    con = duckdb.connect()
+    con.execute(COARSE.format("table coarse", "range(1, 241)")).fetchall()
+    con.execute(f"copy coarse to '{tmp_path}/coarse.parquet'").fetchall()
+    asked = {**COARSENED, "coarsen": {**COARSENED["coarsen"], "born": unit}}
+    sqlanon.anatomy(spark, f"{tmp_path}/coarse.parquet", **asked, out=tmp_path / "release")
+    assert rows_of(sqlanon.open(tmp_path / "release")) == rows_of(sqlanon.anatomy(con, "coarse", **asked))
+    assert sqlanon.open(tmp_path / "release", con=spark).verify(against=f"{tmp_path}/coarse.parquet").holds
 
 
 def test_spark_brings_no_rows_to_the_driver(spark_release):

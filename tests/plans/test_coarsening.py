@@ -1,0 +1,118 @@
+"""Coarser values: what SQL makes of each rule is what arithmetic, the calendar and a slice make of it."""
+
+import datetime
+import math
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sqlanon.engines.connect import engine_of
+from sqlanon.errors import UsageError
+from sqlanon.plans.coarsening import PATTERN, Coarsening
+from sqlanon.plans.plan import Source
+from sqlanon.plans.templates import Sql
+from tests.databases import connect
+from tests.facts import each
+
+DAY = datetime.date
+WHOLE = st.integers(-(2**31), 2**31 - 1)
+MONDAY = datetime.timedelta(days=1)
+
+
+def coarsen(rule, kind, values, con=None):
+    """Return what a column of values becomes, through SQL, with the type that it is said to have."""
+    con = con or connect()
+    source = Source(Sql("given"), texts=frozenset({"v"} if kind == "VARCHAR" else ()))
+    coarse, types = source.coarsened({"v": kind}, {"V": rule}, ("v",))
+    con.execute(f"create or replace table given (place integer, v {kind})").fetchall()
+    con.executemany("insert into given values (?, ?)", [*enumerate(values)])
+    engine = engine_of(con)
+    expression = coarse.expression("v").replace(' collate "C"', "")
+    read = f"select {expression} as v from given order by place"
+    assert engine.columns(read)["v"].partition("(")[0] == types["v"].partition("(")[0]
+    return [row["v"] for row in engine.rows(read)]
+
+
+@given(st.lists(WHOLE | st.none(), min_size=1, max_size=20), st.integers(1, 10**6))
+def test_a_step_of_whole_numbers_is_its_lower_end(values, step):
+    made = coarsen(str(step), "INTEGER", values)
+    assert made == [None if value is None else value // step * step for value in values]
+
+
+@given(st.lists(st.decimals(-(10**6), 10**6, places=2), min_size=1, max_size=20), st.sampled_from(["2.5", "0.05", "7"]))
+def test_so_is_one_of_decimals_exactly(values, step):
+    made = coarsen(step, "DECIMAL(12,2)", values)
+    assert made == [math.floor(value / Decimal(step)) * Decimal(step) for value in values]
+
+
+@given(st.lists(st.floats(-1e6, 1e6) | st.none(), min_size=1, max_size=20))
+def test_so_is_one_of_floats(values):
+    made = coarsen("2.5", "DOUBLE", values)
+    assert made == [None if value is None else math.floor(value / 2.5) * 2.5 for value in values]
+
+
+@given(st.lists(st.dates(DAY(1, 1, 8), DAY(3000, 1, 1)), min_size=1, max_size=10))
+def test_units_of_time_begin_on_their_first_day(values):
+    con = connect()
+    for kind in ("DATE", "TIMESTAMP"):
+        assert coarsen("year", kind, values, con) == [DAY(value.year, 1, 1) for value in values]
+        assert coarsen("month", kind, values, con) == [value.replace(day=1) for value in values]
+        assert coarsen("quarter", kind, values, con) == [DAY(v.year, (v.month - 1) // 3 * 3 + 1, 1) for v in values]
+        assert coarsen("week", kind, values, con) == [value - value.weekday() * MONDAY for value in values]
+        assert coarsen("decade", kind, values, con) == [value.year // 10 * 10 for value in values]
+    assert coarsen("century", "INTEGER", [v.year for v in values], con) == [v.year // 100 * 100 for v in values]
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=6), min_size=1, max_size=10))
+def test_letters_are_the_first_ones(values):
+    assert coarsen("2 letters", "VARCHAR", values) == [value[:2] for value in values]
+
+
+@each([("10", "INTEGER", [17, -3]), ("3 letters", "VARCHAR", ["13053"]), ("month", "DATE", [DAY(2001, 2, 3)])])
+def test_to_coarsen_twice_is_to_coarsen_once(case):
+    rule, kind, values = case
+    once = coarsen(rule, kind, values)
+    assert coarsen(rule, kind, once) == once != values
+
+
+@each([(" 10 ", "10"), ("010.50", "10.5"), ("1 Letter", "1 letters"), ("3letters", "3 letters"), ("DECADE", "decade")])
+def test_rules_are_written_alike(case):
+    text, rule = case
+    assert Coarsening.read("age", text).rule == rule == Coarsening.read("age", rule).rule
+
+
+@pytest.mark.parametrize(
+    ("rule", "kind", "message"),
+    [
+        *((text, "INTEGER", "is no way to coarsen values: say a step of numbers")
+          for text in ("0", "0.0", "-5", "ten", "", "1e3", "٣", "3 words", "0 letters", "10; drop table t", "1" * 12)),
+        ("2.5", "INTEGER", "'2.5' is not for values of type INTEGER: steps are for numbers .whole ones"),
+        ("10", "VARCHAR", "'10' is not for values of type VARCHAR"),
+        ("year", "VARCHAR", "units of time for dates"),
+        ("year", "INTEGER", "decade and century for numbers of years"),
+        ("decade", "DOUBLE", "is not for values of type DOUBLE"),
+        ("2 letters", "DOUBLE", "letters for texts"),
+        ("2 letters", "BOOLEAN", "letters for texts"),
+        ("10", "BOOLEAN", "steps are for numbers"),
+    ],
+)  # fmt: skip
+def test_what_is_no_rule_for_a_column_is_refused(rule, kind, message):
+    with pytest.raises(UsageError, match=message):
+        Coarsening.read("v", rule).type_of("v", kind)
+
+
+def test_rules_are_for_quasi_columns_alone():
+    with pytest.raises(UsageError, match="is for quasi columns, and 'disease' is none of them"):
+        Source(Sql("t")).coarsened({"age": "INTEGER", "disease": "VARCHAR"}, {"disease": "1 letters"}, ("age",))
+    with pytest.raises(UsageError, match="did you mean 'age'"):
+        Source(Sql("t")).coarsened({"age": "INTEGER"}, {"agee": "10"}, ("age",))
+
+
+def test_a_manifest_can_say_what_a_rule_is_read_as():
+    import re
+
+    rules = ["10", "0.5", "12.25", "year", "century", "week", "12 letters"]
+    assert all(re.fullmatch(PATTERN, Coarsening.read("v", rule).rule) for rule in rules)
+    assert not any(re.fullmatch(PATTERN, text) for text in ("0", "10.", "-1", "1e3", "letters", "10 or 1"))

@@ -1,0 +1,127 @@
+"""Releases whose quasi columns are coarser: published, verified, attacked, asked and followed as any other."""
+
+import functools
+import json
+
+import pytest
+
+import sqlanon
+from sqlanon.errors import UsageError
+from tests.conftest import NASTY_NAMES
+from tests.databases import connect
+
+PEOPLE = (
+    "create table people as select i as ssn, (18 + i * 7 % 60)::integer as age, if(i % 2 = 0, 'F', 'M') as sex,"
+    " 'd' || (hash(i) % 4 + i // 10) % 9 as disease, date '1950-03-05' + (i * 37 % 9000)::integer as born"
+    " from range(360) t(i)"
+)
+RULES = {"AGE": 20, "born": "decade"}
+ROLES = {"quasi": ["age", "sex", "born"], "sensitive": "disease", "id": "ssn", "coarsen": RULES}
+METHODS = {
+    "anatomy": {"l": 3},
+    "robust": {"r": 2, "background_from": "sex"},
+    "splu": {"gamma": 3},
+    "mondrian": {"k": 5, "l": 2},
+    "uncertain": {"k": 4, "l": 2, "threshold": 0.5, "influence": "learn"},
+}
+
+
+@pytest.fixture(scope="module")
+def con():
+    connection = connect()
+    connection.execute(PEOPLE)
+    return connection
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_it_is_the_release_of_a_table_that_is_coarser(method, con, tmp_path):
+    publish = functools.partial(getattr(sqlanon, method), con, **METHODS[method], key="ab" * 32)
+    by_hand = "SELECT ssn, age // 20 * 20 AS age, sex, disease, year(born) // 10 * 10 AS born FROM people"
+    release, wanted = publish("people", **ROLES), publish(query=by_hand, **{**ROLES, "coarsen": None})
+    for table in wanted.tables:
+        made, expected = (con.sql(f"from {each.tables[table]}").fetchall() for each in (release, wanted))
+        assert made == expected
+    assert release.manifest["parameters"]["coarsen"] == {"age": "20", "born": "decade"}
+    assert "coarsen" not in wanted.manifest["parameters"]
+    assert release.verify(against="people").holds
+    made, expected = (
+        sqlanon.attack(release, against="people", id="ssn"),
+        sqlanon.attack(wanted, query=by_hand, id="ssn"),
+    )
+    assert (made.scored, made.best) == (expected.scored, expected.best)
+    publish("people", **ROLES, out=tmp_path / "release")
+    opened = sqlanon.open(tmp_path / "release")
+    assert opened.verify().holds
+    text = (tmp_path / "release" / "README.md").read_text()
+    assert "made coarser: the lower end of its step of 20" in text
+    assert "made coarser: the lower end of its step of 10 years" in text
+    answer = opened.estimate("SELECT COUNT(*) FROM release WHERE age = 40")
+    said = [message for message in answer.attrs["messages"] if message.startswith("published coarser: ")]
+    assert said == ["published coarser: age is the lower end of its step of 20"]
+    assert not any("coarser" in text for text in opened.estimate("SELECT COUNT(*) FROM release").attrs["messages"])
+
+
+def test_the_values_are_those_of_the_rule(con):
+    release = sqlanon.anatomy(con, "people", **ROLES, l=3)
+    shown = set(con.sql(f"select age, sex, born from {release.tables['qit']}").fetchall())
+    wanted = con.sql("select floor(age / 20) * 20, sex, floor(year(born) / 10) * 10 from people").fetchall()
+    assert shown == set(wanted) and len({age for age, _, _ in shown}) == 4
+
+
+def test_voters_are_looked_up_by_the_values_that_are_shown(con, tmp_path):
+    release = sqlanon.anatomy(con, "people", quasi=["age", "sex"], sensitive="disease", l=3, coarsen={"age": 20})
+    (tmp_path / "voters.csv").write_text("age,sex\n41,F\n59,F\n99,F\n")
+    found = release.verify(voters=str(tmp_path / "voters.csv")).presence
+    assert found["age"].tolist() == [40, 80] and found["voters_alike"].tolist() == [2, 1]
+    (count,) = con.sql("select count(*) from people where age between 40 and 59 and sex = 'F'").fetchall()[0]
+    assert found["matching_rows"].tolist() == [count, 0]
+
+
+def test_under_a_ledger_columns_stay_as_coarse_as_they_were(con, tmp_path):
+    night = {**ROLES, "l": 3, "key": "ab" * 32, "ledger": tmp_path / "ward.ledger"}
+    sqlanon.anatomy(con, "people", **night, out=tmp_path / "monday")
+    with pytest.raises(
+        UsageError, match=r"have the coarsen .*20.*, this request .*10.*: groups that were published stay"
+    ):
+        sqlanon.anatomy(con, "people", **{**night, "coarsen": {**RULES, "age": 10}}, out=tmp_path / "tuesday")
+    with pytest.raises(UsageError, match="this request None: groups that were published stay"):
+        sqlanon.anatomy(con, "people", **{**night, "coarsen": None}, out=tmp_path / "tuesday")
+    sqlanon.anatomy(con, "people", **night, out=tmp_path / "tuesday")
+    assert sqlanon.open(tmp_path / "tuesday").verify().holds
+
+
+def test_columns_of_any_name_are_coarser(con):
+    for name in NASTY_NAMES:
+        quoted = name.replace('"', '""')
+        con.execute(f'create or replace view nasty as select ssn, age as "{quoted}", disease as value from people')
+        roles = {"quasi": [name], "sensitive": "value", "id": "ssn", "l": 3}
+        release = sqlanon.anatomy(con, "nasty", **roles, coarsen={name: 20})
+        assert release.verify(against="nasty").holds
+        assert con.sql(f'select count(distinct "{quoted}") from {release.tables["qit"]}').fetchall() == [(4,)]
+
+
+def test_the_command_line_and_jobs_take_it(shell):
+    words = ["patients.parquet", "--quasi", "age,sex", "--sensitive", "disease", "--id", "ssn"]
+    done = shell("publish", "anatomy", *words, "-l", 4, "--coarsen", "age=10", "--out", "release")
+    assert done.returncode == 0 and "coarsen: age: 10" in done.stdout
+    shell.folder.joinpath("job.yml").write_text(
+        "source: patients.parquet\nmethod: anatomy\nparameters:\n  l: 4\n  coarsen: {age: 10}\n"
+        "roles:\n  quasi: [age, sex]\n  sensitive: disease\n  id: ssn\noutput: {out: nightly}\n"
+    )
+    done = shell("run", "job.yml")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["parameters"]["coarsen"] == {"age": "10"}
+    figures = sqlanon.check(
+        connect(), str(shell.folder / "patients.parquet"), quasi=["age", "sex"], coarsen={"age": 10}
+    )
+    done = shell("check", *words, "--coarsen", "age=10", "--format", "json")
+    assert json.loads(done.stdout)["figures"]["classes"] == figures.figures["classes"] == 12
+    for rule, message in (
+        ("age=ten", "--coarsen age='ten' is no way to coarsen values: say a step of numbers (age=10)"),
+        ("age", "--coarsen 'age' is not COLUMN=RULE, as in age=10"),
+        ("age=10,AGE=5", "--coarsen is given twice for 'AGE'"),
+        ("disease=1 letter", "is for quasi columns, and 'disease' is none of them"),
+        ("sex=10", "'10' is not for values of type VARCHAR"),
+    ):
+        done = shell("publish", "anatomy", *words, "-l", 4, "--coarsen", rule, "--out", "other")
+        assert (done.returncode, message in done.stderr) == (2, True), done.stderr
