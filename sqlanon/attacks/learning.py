@@ -27,14 +27,37 @@ LIMITS = (0.5, 0.9)  # confidences that are looked at apart
 
 def learn_groups(view: View, links: Sql | None, promised: float | None) -> list[Finding]:
     """Attack groups by learning; return the share named right, or without links the adversary's own confidence."""
-    best = view.keep("best", "best", {"weighed": _learn(view)}, told_by="person_number")
+    weighed, factors = _learn(view)
+    best = view.keep("best", "best", {"weighed": weighed}, told_by="person_number")
     scores = None if links is None else view.scores(links)
     findings = judge(view, best, scores, "person_number", "naive Bayes, learned from the groups", promised)
     if links is not None:
         frequent = "the most frequent value, named for everybody"
         reached = view.value_figures["most_frequent"]
         findings.append(Finding("learning", frequent, reached, promised, whom="everybody"))
+        forgetful = _forget_column(view, links, weighed, factors, promised)
+        findings += [forgetful] if findings and (forgetful.reached or 0.0) < (findings[0].reached or 0.0) else []
     return findings
+
+
+def _forget_column(
+    view: View, links: Sql, weighed: Sql, factors: list[tuple[Sql, str]], promised: float | None
+) -> Finding:
+    """Name everybody's value once more without one quasi column; return what is left without the most telling one.
+
+    The odds of the others are those that were learned with it: to learn them anew changes the share by a point or so.
+    """
+    left = {}
+    for place, column in enumerate(view.quasi):
+        log.info("forgetting %s", column)
+        others = [factor for number, factor in enumerate(factors) if number != place]
+        relations = {"weighed": deal(view, weighed, others, view.codes, "forgetting")}
+        best = view.replace("forgetful_best", "best", relations, told_by="person_number")
+        figures = view.row("score_figures", {"best": best, "link": links}, told_by="person_number", limits=[])
+        left[column] = float(figures["right_people"]) / figures["people"]
+    telling = min(left, key=lambda column: left[column])
+    whom = f"of the quasi columns {telling} gives most away"
+    return Finding("learning", f"the same, {telling} not looked at", left[telling], promised, whom=whom)
 
 
 def read_groups(view: View, promised: float | None) -> Finding:
@@ -44,27 +67,27 @@ def read_groups(view: View, promised: float | None) -> Finding:
     return Finding("learning", attack, reached, promised, whom="everybody", headline=True, counted=True)
 
 
-def _learn(view: View) -> Sql:
-    """Return everybody's weights after the last turn."""
+def _learn(view: View) -> tuple[Sql, list[tuple[Sql, str]]]:
+    """Return everybody's weights after the last turn, and the odds that it went by."""
     relations = {"coded_person": view.coded_people(), "holding": view.holdings()}
     weighed = view.replace("weighed", "pair", relations, codes=view.codes)
     for turn in range(TURNS):
         log.info("learning, turn %d of %d", turn + 1, TURNS)
         factors = _learn_odds(view, weighed)
         weighed = deal(view, weighed, factors, view.codes)
-    return weighed
+    return weighed, factors
 
 
-def deal(view: View, weighed: Sql, factors: list[tuple[Sql, str]], codes: list[str]) -> Sql:
-    """Return everybody's weights after one turn, by what these odds tell of the codes."""
+def deal(view: View, weighed: Sql, factors: list[tuple[Sql, str]], codes: list[str], name: str = "weighed") -> Sql:
+    """Return everybody's weights after one turn, by what these odds tell of the codes, in a relation of a name."""
     if not view.engine.traits.row_by_row:
         for _ in range(DEALS):
-            weighed = view.replace("weighed", "weighed", {"weighed": weighed}, factors=factors, codes=codes)
+            weighed = view.replace(name, "weighed", {"weighed": weighed}, factors=factors, codes=codes)
         return weighed
     # where rows are joined one by one, to look odds up once a turn saves more than another column costs
     weights = view.subquery("told", {"weighed": weighed}, factors=factors, codes=codes)
     for _ in range(DEALS):
-        weights = view.replace("weighed", "dealt", {"told": weights}, codes=codes)
+        weights = view.replace(name, "dealt", {"told": weights}, codes=codes)
     return weights
 
 

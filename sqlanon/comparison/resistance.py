@@ -81,24 +81,24 @@ def coarsen_candidate(
 ) -> tuple[Candidate, list[str]]:
     """Make columns coarser, the one first that lowers the best attack most, until the target is reached.
 
-    rules: by column. attack: as for `grow_background`. Returns the candidate that was reached, as it was where it
-    resists already or no column serves, and the way there in words.
+    rules: by column. attack: as for `grow_background`. Returns the candidate that resists, or as it was where it does
+    already or no columns serve, and the way in words.
     """
-    trial, way = attack(candidate), []
+    trial, coarser, way = attack(candidate), candidate, []
     reached = 1.0 if trial is None or trial.reached is None else trial.reached
     while reached > target:
-        free = [(name, rule) for name, rule in rules.items() if (name, rule) not in candidate.coarsen]
+        free = [(name, rule) for name, rule in rules.items() if (name, rule) not in coarser.coarsen]
         trials = {
-            coarser: trial.reached
-            for coarser in (replace(candidate, coarsen=(*candidate.coarsen, rule)) for rule in free)
-            if (trial := attack(coarser)) is not None and trial.reached is not None and trial.reached < reached
+            trial_candidate: trial.reached
+            for trial_candidate in (replace(coarser, coarsen=(*coarser.coarsen, rule)) for rule in free)
+            if (trial := attack(trial_candidate)) is not None and trial.reached is not None and trial.reached < reached
         }
         if not trials:
-            break
-        candidate = min(trials, key=lambda coarser: trials[coarser])
-        reached = trials[candidate]
-        way.append(f"{', '.join(candidate.rules)}: {reached:.1%}")
-    return candidate, way
+            return candidate, way
+        coarser = min(trials, key=lambda trial_candidate: trials[trial_candidate])
+        reached = trials[coarser]
+        way.append(f"{', '.join(coarser.rules)}: {reached:.1%}")
+    return coarser, way
 
 
 def _price(reached: float, left_out: float, before: float, left_out_before: float, target: float) -> tuple[bool, float]:

