@@ -1,7 +1,7 @@
 """The result of a comparison: a line per candidate, workload and band of selectivity, and what they come to."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.charts.drawing import require
 from sqlanon.charts.figure import draw_image, write_figure
 from sqlanon.charts.picture import Picture
+from sqlanon.charts.risk_utility import WHAT, draw_risk_utility
 from sqlanon.charts.selectivity import describe_errors, draw_errors
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import records
@@ -59,12 +60,39 @@ class Comparison:
         return pd.DataFrame(self.lines, columns=list(HEADS))
 
     def plot(self) -> Picture:
-        """Return a picture of errors by band of selectivity, a chart for each workload; `save` writes PNG or SVG.
+        """Return a picture: errors beside what attacks reach, if any were run, then errors by selectivity.
+
+        `save` of it writes PNG or SVG.
 
         Raises UsageError where what draws charts is not installed.
         """
         require()
-        return Picture({describe_errors(workload): self._draw(workload) for workload in self._workloads()})
+        return Picture({what: draw() for what, draw in self._charts().items()})
+
+    def _charts(self) -> dict[str, Callable[[], Any]]:
+        """Return what draws each chart, by what it shows."""
+        points = [point for point in self.candidates() if point["reached"] is not None]
+        chart = {WHAT: partial(draw_risk_utility, points, self.resist)} if points else {}
+        return chart | {describe_errors(workload): partial(self._draw, workload) for workload in self._workloads()}
+
+    def candidates(self) -> list[dict[str, Any]]:
+        """Return a line per candidate: method, parameter, what attacks reach and the promise, error, share left out."""
+        return [
+            {
+                "method": line["candidate"],
+                "parameter": line["parameter"],
+                "knowing": line["knowing"],
+                "reached": line["reached"],
+                "family": line["family"],
+                "promised": line["confidence"],
+                "left_out": line["left_out"],
+                "error": line["median"],
+                "half_width": line["half_width"],
+                "coverage": line["coverage"],
+                "seconds": line["seconds"],
+            }
+            for line in self.overall
+        ]
 
     def _draw(self, workload: str) -> Any:
         return draw_errors(*self._drawn(workload), ", ".join(self.strongest or ()))
@@ -123,8 +151,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """Show it in a notebook; names and values are escaped."""
-        charts = ((partial(self._draw, workload), describe_errors(workload)) for workload in self._workloads())
-        figures = "".join(write_figure(draw_image(draw, name), name) for draw, name in charts)
+        figures = "".join(write_figure(draw_image(draw, name), name) for name, draw in self._charts().items())
         tables = "".join(write_table(heads, lines) for heads, lines in (self.shown(), self.details()))
         return write_paragraphs([self.summary]) + tables + figures + write_paragraphs(self.notes)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CHARTS = ("errors.svg", "errors.png")  # where what draws them is installed
-TABLES = ("comparison", "answers")  # each as CSV and as Parquet
+TABLES = ("comparison", "answers", "candidates")  # each as CSV and as Parquet
 FILES = ("comparison.json", *(f"{name}.{kind}" for name in TABLES for kind in ("csv", "parquet")), *CHARTS)
 
 
@@ -44,9 +44,12 @@ def check_folder(path: str | os.PathLike[str], overwrite: bool, read: Iterable[o
 
 def write_comparison(found: Comparison, target: Path) -> None:
     """Write table, answers and charts, whole or not at all; true answers are the source's: for its owner alone."""
+    import pandas as pd
+
     exchange = DirectoryExchange(target)
     try:
-        for name, frame in zip(TABLES, (found.df(), found.answers.drop(columns=["is_count"])), strict=True):
+        frames = (found.df(), found.answers.drop(columns=["is_count"]), pd.DataFrame(found.candidates()))
+        for name, frame in zip(TABLES, frames, strict=True):
             frame.to_csv(exchange.new / f"{name}.csv", index=False)
             _write_parquet(frame, exchange.new / f"{name}.parquet")
         (exchange.new / "comparison.json").write_text(json.dumps(found.as_plain(), indent=1), encoding="utf-8")

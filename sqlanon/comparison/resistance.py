@@ -84,7 +84,8 @@ def coarsen_candidate(
     rules: by column. attack: as for `grow_background`. Returns the candidate that resists, or as it was where it does
     already or no columns serve, and the way in words.
     """
-    trial, coarser, way = attack(candidate), candidate, []
+    trial, coarser = attack(candidate), candidate
+    way: list[str] = []
     reached = 1.0 if trial is None or trial.reached is None else trial.reached
     while reached > target:
         free = [(name, rule) for name, rule in rules.items() if (name, rule) not in coarser.coarsen]

@@ -38,6 +38,23 @@ def read_comparison(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
     return records(lines)
 
 
+def read_candidates(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """Return what was attacked of a comparison, a line per candidate; none of one that earlier versions wrote."""
+    import numpy as np
+    import pandas as pd
+
+    path = Path(folder) / f"{TABLES[2]}.csv"
+    if not path.is_file():
+        return []
+    try:
+        frame = pd.read_csv(io.BytesIO(read_bytes(path)), nrows=MOST_LINES, keep_default_na=False, na_values=[""])
+        shares = frame[["reached", "promised", "error"]].astype(float)
+        lines = records(frame[["method", "parameter"]].astype(str).join(shares)[shares.apply(np.isfinite).all(axis=1)])
+    except (OSError, ValueError, KeyError):
+        raise SourceError(f"{str(path)!r} holds no candidates as `compare` writes them") from None
+    return [line for line in lines if all(0 <= line[name] <= 1 for name in ("reached", "promised"))]
+
+
 def candidate_of(manifest: Manifest) -> str:
     """Return the candidate that a release is, as charts name it."""
     name = COMPARED.get(manifest["method"])

@@ -25,7 +25,8 @@ class Facts:
     """What is known of a release.
 
     name: that of its directory or schema, empty where it has none. summary: what it is, by topic, in words. columns:
-    table, column, type, what it is. compared: lines of a comparison of methods. is_internal: whether anything here was
+    table, column, type, what it is. compared: lines of a comparison of methods. candidates: what each cost
+    and what attacks reached on it. is_internal: whether anything here was
     computed from the source. others: how many releases were intersected with it.
     """
 
@@ -39,6 +40,7 @@ class Facts:
     sizes: Sizes
     columns: Sequence[tuple[str, str, str, str]]
     compared: Sequence[Mapping[str, Any]]
+    candidates: Sequence[Mapping[str, Any]]
     is_internal: bool
     others: int
 
@@ -50,6 +52,7 @@ def gather(
     others: Sequence[Release] = (),
     compared: Sequence[Mapping[str, Any]] = (),
     attack: Attack | None = None,
+    candidates: Sequence[Mapping[str, Any]] = (),
 ) -> Facts:
     """Verify, attack and ask a release; attack: what was found before. Raises UsageError and DataError as these do."""
     manifest, name = release.manifest, release.directory.name if release.directory else release.place.schema or ""
@@ -71,6 +74,7 @@ def gather(
         sizes=count_sizes(release),
         columns=list(describe_columns(manifest, columns, lambda column: column)),
         compared=compared,
+        candidates=candidates,
         is_internal=against is not None or bool(compared) or attack.scored,
         others=len(others),
     )

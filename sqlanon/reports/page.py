@@ -18,6 +18,7 @@ from sqlanon.charts.drawing import is_installed
 from sqlanon.charts.figure import draw_image, write_figure
 from sqlanon.charts.intervals import ESTIMATED, TRUE
 from sqlanon.charts.lines import Bar, write_bars, write_intervals
+from sqlanon.charts.risk_utility import WHAT, draw_risk_utility
 from sqlanon.charts.selectivity import describe_errors, draw_errors
 from sqlanon.comparison.comparison import ORDER
 from sqlanon.html_tables import write_paragraphs, write_table, write_text
@@ -65,6 +66,18 @@ def write_loss(facts: Facts) -> str:
     if facts.compared and not is_installed():
         paragraphs.append("Errors by selectivity are told without charts: what draws them was not installed.")
     return write_paragraphs(paragraphs) + f'<div class="figures">{"".join(figures)}</div>'
+
+
+def _draw_map(facts: Facts) -> str:
+    """Return what the candidates of a comparison cost beside what attacks reach, nothing where none was attacked."""
+    if not facts.candidates:
+        return ""
+    heads = ["candidate", "best attack", "promised", "median error"]
+    lines = [
+        [f"{line['method']}, {line['parameter']}", *(f"{line[name]:.1%}" for name in ("reached", "promised", "error"))]
+        for line in facts.candidates
+    ]
+    return write_figure(draw_image(partial(draw_risk_utility, facts.candidates), WHAT), WHAT, heads, lines)
 
 
 def _draw_errors(facts: Facts) -> Iterator[str]:
@@ -227,7 +240,7 @@ class Page:
 
     def _sections(self) -> Iterator[str]:
         facts = self.facts
-        yield _section("In short", f'<div class="lead">{write_paragraphs(self.sentences)}</div>')
+        yield _section("In short", f'<div class="lead">{write_paragraphs(self.sentences)}</div>' + _draw_map(facts))
         promise = [[name, self._speak(facts.summary[name])] for name in _TOLD if name in facts.summary]
         tables = (write_paragraphs([title]) + _wide(write_table(heads, rows), title) + write_paragraphs(closing)
                   for title, heads, rows, closing in facts.tables)  # fmt: skip

@@ -7,7 +7,7 @@ from sqlanon.attacks.findings import Attack
 from sqlanon.bounded_files import UnfitFileError, parse_json, read_text
 from sqlanon.errors import SourceError, UsageError
 from sqlanon.releases.release import Release
-from sqlanon.reports.compared_lines import read_comparison
+from sqlanon.reports.compared_lines import read_candidates, read_comparison
 from sqlanon.reports.facts import gather
 from sqlanon.reports.page import Page
 from sqlanon.wording import option
@@ -28,10 +28,11 @@ def make_page(
     Raises what verification, attacks and answers raise.
     """
     compared = [] if comparison is None else read_comparison(comparison)
+    candidates = [] if comparison is None else read_candidates(comparison)
     earlier_attack = attack if attack is None or isinstance(attack, Attack) else read_attack(attack)
     if earlier_attack is not None and others:
         raise UsageError(f"{option('attack')} holds what was found with other releases; name them to attack instead")
-    return Page(gather(release, against, identifier, others, compared, earlier_attack))
+    return Page(gather(release, against, identifier, others, compared, earlier_attack, candidates))
 
 
 def read_attack(path: str | os.PathLike[str]) -> Attack:

@@ -162,6 +162,10 @@ def test_files_are_written_whole_and_kept_apart(tmp_path):
     written = pd.read_csv(tmp_path / "kept" / "comparison.csv")
     assert written["median_relative_error"].tolist() == pytest.approx(found.df()["median_relative_error"].tolist())
     assert len(pd.read_csv(tmp_path / "kept" / "answers.csv")) == len(found.answers)
+    candidates = pd.DataFrame(found.candidates())
+    written = pd.read_csv(tmp_path / "kept" / "candidates.csv")
+    assert list(written) == list(candidates)
+    assert written["error"].tolist() == pytest.approx(candidates["error"].tolist())
     for name, frame in (("comparison", found.df()), ("answers", found.answers.drop(columns=["is_count"]))):
         kept = con.execute("from read_parquet(?)", [str(tmp_path / "kept" / f"{name}.parquet")]).df()
         assert list(kept.columns) == list(frame.columns)
@@ -170,7 +174,7 @@ def test_files_are_written_whole_and_kept_apart(tmp_path):
     assert [line["queries"] for line in read] == found.df()["queries"].tolist()
     drawn = {"errors.svg", "errors.png"} if is_installed() else set()
     names = {one.name for one in (tmp_path / "kept").iterdir()}
-    tables = {f"{name}.{kind}" for name in ("comparison", "answers") for kind in ("csv", "parquet")}
+    tables = {f"{name}.{kind}" for name in ("comparison", "answers", "candidates") for kind in ("csv", "parquet")}
     assert names == {"comparison.json"} | tables | drawn
     if drawn:
         assert (tmp_path / "kept" / "errors.svg").read_text().startswith("<svg")

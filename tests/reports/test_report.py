@@ -188,6 +188,9 @@ def comparison(folder, hostile="anatomy"):
     lines = [[one.get(head, "") for head in HEADS] for one in found]
     texts = [",".join('"' + str(part).replace('"', '""') + '"' for part in line) for line in lines]
     (place / "comparison.csv").write_text("\n".join([",".join(HEADS), *texts]) + "\n")
+    points = [[hostile, "l = 3", 0.44, 0.33, 0.05], ["splu", "gamma = 5", 0.2, 0.2, 0.13], ["splu", "", 0.2, 0.2, inf]]
+    texts = [",".join('"' + str(part).replace('"', '""') + '"' for part in line) for line in points]
+    (place / "candidates.csv").write_text("method,parameter,reached,promised,error\n" + "\n".join(texts) + "\n")
     return place
 
 
@@ -196,6 +199,13 @@ def test_a_comparison_shows_errors_and_makes_the_page_internal(anatomized, tmp_p
     assert page.facts.is_internal
     told = read_safely(page.html).text
     assert "Median relative error of set predicates queries" in told
+    assert told.index("What each candidate costs") < told.index("What is promised")
+    assert "splu, gamma = 5" in told and "44.0%" in told and len(page.facts.candidates) == 2
+    (tmp_path / "compared" / "candidates.csv").write_text("method\nanatomy\n")
+    with pytest.raises(SourceError, match="holds no candidates as `compare` writes them"):
+        sqlanon.report(anatomized, comparison=tmp_path / "compared")
+    (tmp_path / "compared" / "candidates.csv").unlink()  # of an earlier version
+    assert not sqlanon.report(anatomized, comparison=tmp_path / "compared").facts.candidates
     assert "anatomy, l = 3" in told and "other candidates" in told and "60.0%" in told
 
 
