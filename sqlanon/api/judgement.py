@@ -83,6 +83,7 @@ def compare(
     epsilon: float | Iterable[float] = (0.01, 0.1, math.log(2), math.log(3)),
     share: float | Iterable[float] = 0.1,
     queries: int | str | os.PathLike[str] = 200,
+    workload: str = "analysts",
     seed: int = 1,
     target_error: float | None = None,
     resist: float | None = None,
@@ -99,8 +100,9 @@ def compare(
     sensitive, id, nulls, unique_quasi: as for `anatomy`. l: of anatomy and mondrian (k = 10), and r of robust, whose
     adversary knows how the sensitive values depend on the quasi column with the fewest values. epsilon: of laplace
     (noise on true counts), share: of sampling; these two and dbr are rivals, which cannot be published. queries: how
-    many to draw (half set predicates of Anatomy's paper, half conjunctions of SPLU-Gen's; seed: another number draws
-    others), or a file of SQL queries FROM release. target_error: the largest median relative error to accept.
+    many to draw (seed: another number draws others), or a file of SQL queries FROM release. workload: analysts draws
+    half ranges and single values, paper half sets as in Anatomy's paper; the rest are conjunctions as in SPLU-Gen's.
+    target_error: the largest median relative error to accept.
     resist: every candidate is attacked, robust's backgrounds are searched, and `command` is the most accurate release
     of which no attack names the values of a larger share of people. max_suppressed: of the rows, for robust. coarsen:
     ways to make quasi columns coarser, as for `anatomy`: each candidate is tried as it is and with all of them; with
@@ -117,7 +119,7 @@ def compare(
         chosen_source, check_names(quasi), check_names(sensitive), check_names(id), methods=methods, l=l,
         gamma=gamma, epsilon=epsilon, share=share, seed=seed,
         queries=queries if isinstance(queries, int) else Path(queries), target_error=target_error, resist=resist,
-        max_suppressed=max_suppressed, nulls=nulls, unique_quasi=unique_quasi,
+        max_suppressed=max_suppressed, nulls=nulls, unique_quasi=unique_quasi, workload=workload,
         coarsen=COARSEN.check("coarsen", coarsen),
     )  # fmt: skip
     target = None if out is None else check_folder(out, overwrite, question.read)

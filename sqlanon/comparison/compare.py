@@ -75,7 +75,7 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
     if isinstance(question.queries, Path):
         queries, notes = read_queries(data, question.queries)
     else:
-        queries = draw_queries(data, question.queries, question.seed)
+        queries = draw_queries(data, question.queries, question.seed, question.workload)
     if question.resist is not None:
         check_target(data, question.resist)
     outcomes: list[Found] = []

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlanon.comparison.rivals import RIVALS, Rival, read_rivals
+from sqlanon.comparison.workload import WORKLOADS
 from sqlanon.errors import UsageError
 from sqlanon.estimators import ESTIMATORS
 from sqlanon.key import Key
@@ -112,7 +113,7 @@ class CompareQuestion:
     """What to publish in the session, and what to ask of it.
 
     strengths: values by parameter (l, also robust's r; gamma). noise: the same of rivals (epsilon, share). queries: how
-    many to draw, or a file of the user's own.
+    many to draw, as `workload` says, or a file of the user's own.
     target_error: the largest median relative error that is acceptable. resist: the largest share of people whose value
     the best attack may name; without it nothing is attacked. coarsen: rules by quasi column that candidates may use.
     """
@@ -129,6 +130,7 @@ class CompareQuestion:
     target_error: float | None = None
     resist: float | None = None
     max_suppressed: float = USUAL_SUPPRESSED
+    workload: str = WORKLOADS[0]
     coarsen: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -224,11 +226,13 @@ def read_question(
     max_suppressed: float,
     nulls: str,
     unique_quasi: str,
+    workload: str,
     coarsen: Mapping[str, str],
 ) -> CompareQuestion:
     """Return the question that was asked in words of the command line or of Python."""
     for name, value, allowed in (("nulls", nulls, ("refuse", "value", "drop")),
-                                 ("unique_quasi", unique_quasi, ("refuse", "keep"))):  # fmt: skip
+                                 ("unique_quasi", unique_quasi, ("refuse", "keep")),
+                                 ("workload", workload, WORKLOADS)):  # fmt: skip
         if value not in allowed:
             raise UsageError(f"{option(name)} is one of {', '.join(allowed)}, not {value!r}")
     return CompareQuestion(
@@ -245,6 +249,7 @@ def read_question(
         target_error=target_error,
         resist=resist,
         max_suppressed=max_suppressed,
+        workload=workload,
         coarsen=coarsen,
         options={"nulls": nulls, "unique_quasi": unique_quasi},
     )  # fmt: skip

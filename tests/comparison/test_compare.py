@@ -1,6 +1,7 @@
 """Compare: truths and errors by an independent count, nothing left behind, the target, files, input that cannot be."""
 
 import json
+import re
 import statistics
 
 import pandas as pd
@@ -39,7 +40,7 @@ def test_every_truth_is_the_sources(compared):
     con, found = compared
     asked = found.answers.drop_duplicates("query")
     assert len(asked) == 16
-    assert set(asked["workload"]) == {"sets", "conjunctions"}
+    assert set(asked["workload"]) == {"ranges", "conjunctions"}
     for line in asked.itertuples():
         where = line.text.partition(" where ")[2]
         assert con.execute(f"select count(*) from people where {where}").fetchone() == (line.truth,)
@@ -94,6 +95,22 @@ def test_the_same_seed_asks_the_same_queries():
     assert asked[0] == asked[1] != asked[2]
 
 
+def test_a_range_holds_a_share_of_a_columns_values_and_the_paper_has_sets():
+    con = people(200)
+    roles = {**ROLES, "methods": "anatomy", "l": 2, "queries": 40}
+    asked = sqlanon.compare(con, "people", **roles).answers.drop_duplicates("query")
+    ranges = asked[asked["workload"] == "ranges"]["text"]
+    ends = [re.search('"age" between ([0-9]+) and ([0-9]+)', text) for text in ranges]
+    widths = {int(end[2]) - int(end[1]) + 1 for end in ends if end}
+    assert widths == {4, 10, 20} and len(ranges) == 20  # of 40 values
+    assert all(re.search("\"disease\" = '[a-z]+'", text) for text in ranges)
+    assert {len(text.split(" and ")) - ("between" in text) for text in ranges} == {2, 3}
+    sets = sqlanon.compare(con, "people", **roles, workload="paper").answers.drop_duplicates("query")
+    assert set(sets["workload"]) == {"sets", "conjunctions"}
+    with pytest.raises(UsageError, match="workload is one of analysts, paper, not 'mine'"):
+        sqlanon.compare(con, "people", **roles, workload="mine")
+
+
 def test_a_file_of_queries_names_what_it_leaves_out(tmp_path):
     con = people(200)
     path = tmp_path / "ours.sql"
@@ -132,7 +149,7 @@ def test_several_sensitive_columns_are_compared_by_every_method_that_takes_them(
     con.execute("update people set ward = 'w' || cast(substr(ssn, 2) as integer) * 5 % 7")
     asked = {"quasi": ["age", "sex"], "sensitive": ["disease", "ward"], "id": "ssn", "l": 2, "queries": 4}
     found = sqlanon.compare(con, "people", **asked, methods="robust,mondrian")
-    assert not [note for note in found.notes if "left out" in note]
+    assert not [note for note in found.notes if "is left out" in note]
     assert {(line["method"], line["parameter"]) for line in found.lines} == {
         ("robust", "r = 2"),
         ("mondrian", "l = 2"),

@@ -45,6 +45,9 @@ class CandidateOptions:
     queries: Annotated[
         str, typer.Option(help="How many queries to draw, or a file with your own, a semicolon behind each.")
     ] = "200"
+    workload: Annotated[
+        str, typer.Option(help="What is drawn: analysts (ranges, single values) or paper (sets, as in Anatomy's).")
+    ] = "analysts"
     seed: Annotated[int, typer.Option(help="Another number draws other queries.")] = 1
     target_error: Annotated[
         str | None, typer.Option(help="Tell the strongest promise whose median error stays below, e.g. 0.1.")
