@@ -8,6 +8,7 @@ from sqlanon.errors import QueryError, ResourceError, SqlanonError, TargetError
 from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.coded_rows import Condition
 from sqlanon.estimation.made_ahead import cut
+from sqlanon.estimators.aggregates import COUNT
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Aggregate, Comparison, Query
 
@@ -38,7 +39,7 @@ def read_plain_counts(queries: Sequence[str], parse: Callable[[str], Query]) -> 
 def read_plain_count(query: Query) -> PlainCount | None:
     """Return a query as one of many that are answered together; None for any other."""
     whole = not (query.grouped or query.keys or query.parts or query.derived or query.having)
-    if not whole or query.limit is not None or query.aggregates != (Aggregate("count"),):
+    if not whole or query.limit is not None or query.aggregates != (Aggregate(COUNT),):
         return None
     conditions: list[Condition] = []
     for piece in query.filters("constant", "quasi", "mixed"):

@@ -17,8 +17,9 @@ from sqlanon.estimation.missing_values import MissingValues
 from sqlanon.estimation.query_failures import explain_failure
 from sqlanon.estimation.query_statements import QueryStatements, weigh_choice
 from sqlanon.estimation.temporary_tables import Workspace, inline
+from sqlanon.estimators.aggregates import LinearAggregate
 from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence
-from sqlanon.estimators.moments import LinearAggregate, SelectedValues
+from sqlanon.estimators.moments import SelectedValues
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Aggregate, Piece, Query
 
@@ -110,8 +111,7 @@ class QueryRun(QueryStatements):
         if aggregate.chosen is not None:
             selection = weights[weigh_choice(aggregate.chosen).sql] == 1
         piece = aggregate.argument
-        # COUNT of an argument is the sum of its 1 and NULL
-        function = "sum" if aggregate.function == "count" and piece is not None else aggregate.function
+        function = aggregate.function if piece is None else aggregate.function.of_values
         if piece is not None and piece.sql in weights:
             # NaN is NULL: it adds nothing to a sum, and is none of the rows that AVG divides by.
             weight = weights[piece.sql][selection]
@@ -127,7 +127,7 @@ class QueryRun(QueryStatements):
         """Return the estimates with 0 for a COUNT of no row: as a sum it is NULL."""
         settled = []
         for aggregate, estimate in zip(self.query.aggregates, estimates, strict=True):
-            empty = np.isnan(estimate.value) & (aggregate.function == "count")
+            empty = np.isnan(estimate.value) & aggregate.function.counts
             settled.append(Estimate(**{name: np.where(empty, 0.0, array) for name, array in vars(estimate).items()}))
         return settled
 

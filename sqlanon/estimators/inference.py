@@ -5,14 +5,14 @@ v of w_v f_v p_v, or the ratio of two such sums. Axes: C cells, K cases, V sensi
 value sets, as in `moments`.
 """
 
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 
+from sqlanon.estimators.aggregates import LinearAggregate
 from sqlanon.estimators.evidence import Array, BoolArray, Evidence
-from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues, bound_answer, is_empty
+from sqlanon.estimators.moments import Moments, SelectedValues
 from sqlanon.estimators.propagation import Pair
 
 
@@ -58,14 +58,14 @@ class Inference:
 
     def gather_evidence(self, aggregate: LinearAggregate) -> Evidence:
         """Return what is known of one aggregate, C x J."""
-        least, most = bound_answer(self.moments, self.selected, aggregate)
-        uniform = divide_parts([self._sum_uniform(aggregate, part) for part in aggregate.parts()])
+        least, most = aggregate.function.bound(self.moments, self.selected, aggregate)
+        uniform = aggregate.function.estimate([self._sum_uniform(aggregate, part) for part in aggregate.parts()])
         uniform = np.clip(uniform, np.fmax(least, -np.inf), np.fmin(most, np.inf))
         solved = self._solve(aggregate)
         exact = self._tell_exact(aggregate) | (least == most)
         value, error = np.where(exact, uniform, solved.value), np.where(exact, 0.0, solved.std_error)
         # SUM and AVG over no row are NULL, whatever the estimators would make of it.
-        null = is_empty(self.moments, self.selected, aggregate) & (aggregate.function != "count")
+        null = aggregate.is_null(self.moments, self.selected)
         uniform, value, error, least, most = (
             np.where(null, np.nan, array) for array in (uniform, value, error, least, most)
         )
@@ -119,11 +119,3 @@ class Inference:
 def round_whole(values: Array) -> Array:
     """Round values that are whole numbers but for the rounding of a sum."""
     return np.where(np.isclose(values, np.rint(values), rtol=1e-13, atol=1e-9), np.rint(values), values)
-
-
-def divide_parts(parts: Sequence[Array]) -> Array:
-    """Return the one sum of COUNT and SUM, the ratio of the two sums of AVG; NaN over no rows."""
-    if len(parts) == 1:
-        return parts[0]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(parts[1] > 0, parts[0] / parts[1], np.nan)

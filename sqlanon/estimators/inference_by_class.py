@@ -12,17 +12,21 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from sqlanon.estimators.aggregates import LinearAggregate
 from sqlanon.estimators.class_moments import ClassSums, HitSums, Summand, centre_outcome
-from sqlanon.estimators.class_systems import OWN_GRID, ClassSystems
+from sqlanon.estimators.class_systems import OWN_GRID, TOLERANCE, ClassSystems
 from sqlanon.estimators.evidence import Array, IntArray
 from sqlanon.estimators.inference import Inference, SolvedAggregate, round_whole
-from sqlanon.estimators.left_out_rows import bound_left_out, bound_like_classes
-from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues
+from sqlanon.estimators.moments import Moments, SelectedValues
 from sqlanon.estimators.propagation import Pair, correlate
 from sqlanon.estimators.ridge import Posterior
 
 CHUNK = 4_000_000  # numbers in the directions that are estimated at once
 HITS = Summand()
+FEW_VALUES = 10  # of so few values that stand in every group, one may have all rows that a release leaves out
+VALUE_WEIGHT = 0.5  # of each such value in the Dirichlet distribution of these rows
+LIKELY = 2.0  # times what rows like those of the smallest classes would count; by measurement, see benchmarks
+TAILS = (0.025, 0.975)
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,7 @@ class ClassInference(Inference):
 
     def _solve_cell(self, aggregate: LinearAggregate, cell: int) -> SolvedAggregate:
         """Return the estimate of one cell, each field of length J."""
-        if aggregate.function != "avg":
+        if not aggregate.function.is_ratio:
             return self._solve_sum(aggregate, cell)
         if aggregate.number is None:
             return self._solve_average_of_values(aggregate, cell)
@@ -115,7 +119,7 @@ class ClassInference(Inference):
         Var(a + a') = Var a + 2 Cov + Var a'. What the two measure differs on top of that as it does from row to row.
         What e less its mean says of a value says nothing of how many rows count (as in `_solve_average`).
         """
-        averages = [aggregate for aggregate in (pair.one, pair.other) if aggregate.function == "avg"]
+        averages = [aggregate for aggregate in (pair.one, pair.other) if aggregate.function.is_ratio]
         if len(set(self.selected.case) | set(other.selected.case)) > 1 or any(
             average.number is None for average in averages
         ):
@@ -143,7 +147,7 @@ class ClassInference(Inference):
         if aggregate.number is None:
             return HITS
         total, count = (self.moments.columns[aggregate.column(degree, "uniform")][cell].sum() for degree in (1, 0))
-        return Summand(aggregate.number, total / count if aggregate.function == "avg" and count else 0.0)
+        return Summand(aggregate.number, total / count if aggregate.function.is_ratio and count else 0.0)
 
     def _correlate_rows(self, pair: Pair, centred: bool) -> Array | None:
         """Return the correlation over the release's rows of what a pair measures on hits, C x 1.
@@ -182,7 +186,7 @@ class ClassInference(Inference):
         if not self.left_out or not len(self.systems.rows):
             return low, high
         # A row more moves AVG by what it counts less the mean, over the rows that are counted.
-        average = aggregate.function == "avg"
+        average = aggregate.function.is_ratio
         size = self._sum_uniform(aggregate, aggregate.parts()[-1]) if average else np.ones_like(value)
         for cell, case in itertools.product(range(len(value)), np.unique(self.selected.case)):
             surplus, like_class = self._weigh_left_out(aggregate, cell, int(case), value[cell])
@@ -213,7 +217,7 @@ class ClassInference(Inference):
         values = systems.totals / systems.rows[:, None]
         surplus = weights[:, everywhere.code] * top[everywhere.owner]
         like_class = weights @ values.T * top
-        if aggregate.function == "avg":
+        if aggregate.function.is_ratio:
             mean = np.nan_to_num(value)[:, None]
             surplus = surplus - mean * present[:, everywhere.code] * bottom[everywhere.owner]
             like_class = like_class - mean * (present @ values.T) * bottom
@@ -286,3 +290,44 @@ def _settle_ratio(value: Array, error: Array, growth: Array, curve: Array) -> So
         np.where(defined & np.isfinite(growth), growth, 0.0),
         np.where(defined, curve, np.inf),
     )
+
+
+# How far rows that a release leaves out may move an answer. Of a class with groups such rows have values that stand in
+# every one of them; how many have which is not published. Other classes leave no group at all, for they have too few
+# different values: they are like the smallest classes.
+
+
+def bound_left_out(each: Array, share: Array, rows: float) -> tuple[Array, Array]:
+    """Return what `rows` rows that a release leaves out may take off and add, for D value sets: low <= 0 <= high.
+
+    each: what one row of each kind would count (of a value that stands in every group of its class), D x n.
+    share: how likely a row left out is one of them, n. Few such values may each have all of the rows: the range is
+    that of `each`. Among more the rows are shared out by a Dirichlet distribution with a weight of a half for each
+    (few values of a class have most of what it leaves out); the range is the middle 95 % of the beta distribution
+    with the same range, mean and variance.
+    """
+    from scipy.special import betaincinv  # slow to load, and few answers need it
+
+    least, most = each.min(axis=1), each.max(axis=1)
+    low, high = least, most
+    if len(share) > FEW_VALUES:
+        # On [0, 1], by moments: mean μ, variance v = (Σ share each² - μ²)/(Σ weights + 1), size μ (1 - μ)/v - 1, and
+        # the beta distribution has the parameters μ size and (1 - μ) size.
+        reach = np.where(most > least, most - least, 1.0)
+        mean = each @ share
+        place = np.clip((mean - least) / reach, TOLERANCE, 1 - TOLERANCE)
+        variance = np.maximum(each**2 @ share - mean**2, 0.0) / (len(share) * VALUE_WEIGHT + 1) / reach**2
+        size = np.maximum(place * (1 - place) / np.maximum(variance, TOLERANCE**2) - 1, TOLERANCE)
+        low, high = (least + (most - least) * betaincinv(place * size, (1 - place) * size, tail) for tail in TAILS)
+    return rows * np.minimum(low, 0.0), rows * np.maximum(high, 0.0)
+
+
+def bound_like_classes(each: Array, weight: Array, rows: float) -> tuple[Array, Array]:
+    """Return what `rows` rows of classes that left no group may take off and add, for D value sets: low <= 0 <= high.
+
+    each: what one row of each class would count, D x L. weight: how much such rows are like those of a class, L.
+    """
+    share = LIKELY * weight / weight.sum()
+    low = np.maximum(np.minimum(each, 0.0) @ share, np.minimum(each.min(axis=1), 0.0))
+    high = np.minimum(np.maximum(each, 0.0) @ share, np.maximum(each.max(axis=1), 0.0))
+    return rows * low, rows * high

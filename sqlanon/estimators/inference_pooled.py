@@ -12,10 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from sqlanon.estimators.aggregates import LinearAggregate
 from sqlanon.estimators.evidence import Array, BoolArray
-from sqlanon.estimators.inference import Inference, SolvedAggregate, divide_parts
+from sqlanon.estimators.inference import Inference, SolvedAggregate
 from sqlanon.estimators.least_squares import NormalEquations, solve_shares, tell_determined
-from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues
+from sqlanon.estimators.moments import Moments, SelectedValues
 from sqlanon.estimators.propagation import Pair, correlate
 
 NOISE_WEIGHT = 3  # times the noise of a mean in its variance; by simulation, for 700 rows and groups of 3
@@ -57,7 +58,7 @@ class PooledInference(Inference):
             self.selected.sum_by_set(self.selected.gather(shares[degree]) * totals, weights)
             for degree, weights in aggregate.parts()
         ]
-        value = divide_parts(parts)
+        value = aggregate.function.estimate(parts)
         vectors = {pair: self._weigh_totals(aggregate, pair) for pair in self.selected.pairs()}
         variance, crossed, bottom = self._variance(aggregate, shares, value, vectors)
         size = parts[1] if len(parts) > 1 else np.ones_like(value)
@@ -86,7 +87,7 @@ class PooledInference(Inference):
     ) -> tuple[Array, Array, Array]:
         """Return the variance of the numerator A, for AVG that of A - avg B, then Cov(A, B) and Var B, C x J each."""
         covariances = self._covariances(aggregate, shares)
-        average = np.nan_to_num(value) if aggregate.function == "avg" else np.zeros_like(value)
+        average = np.nan_to_num(value) if aggregate.function.is_ratio else np.zeros_like(value)
         pairs = list(vectors)
         spreads = self._measure_spreads(aggregate, pairs, vectors)
         sums = np.zeros((3, *value.shape))
@@ -115,10 +116,10 @@ class PooledInference(Inference):
         share_variance = np.maximum(self._remove_noise(aggregate, (0, 0), share * (1 - share)), 0.0) * scale
         if aggregate.degree == 0:
             return {"top": share_variance} | (
-                {"crossed": share_variance, "bottom": share_variance} if aggregate.function == "avg" else {}
+                {"crossed": share_variance, "bottom": share_variance} if aggregate.function.is_ratio else {}
             )
         top = np.maximum(self._remove_noise(aggregate, (1, 1), means[2] - means[1] ** 2), 0.0) * scale
-        if aggregate.function != "avg":
+        if not aggregate.function.is_ratio:
             return {"top": top}
         # By Cauchy and Schwarz no covariance is larger than the root of the two variances.
         crossed, most = (
@@ -229,7 +230,7 @@ class PooledInference(Inference):
     ) -> dict[tuple[str, int], Array]:
         """Return sum over v's places of h h' - a_v a'_v / f_v, by kind and number of the pair, each of length V."""
         # Of a measured AVG both sums have the same a, and differ only in what is counted.
-        same = aggregate.function != "avg" or aggregate.degree == 1
+        same = not aggregate.function.is_ratio or aggregate.degree == 1
         kinds = {"top": (0, 0)} if same else {"top": (0, 0), "crossed": (0, 1), "bottom": (1, 1)}
         vector_pairs = [
             (vectors[pair][side], vectors[pair][other_side]) for pair in pairs for side, other_side in kinds.values()
@@ -238,7 +239,7 @@ class PooledInference(Inference):
             return {}
         products = iter(self.spreads(vector_pairs) - np.stack([a * b for a, b in vector_pairs]) / self.moments.totals)
         spreads = {(kind, number): next(products) for number in range(len(pairs)) for kind in kinds}
-        if same and aggregate.function == "avg":
+        if same and aggregate.function.is_ratio:
             for number in range(len(pairs)):
                 spreads["crossed", number] = spreads["bottom", number] = spreads["top", number]
         return spreads

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sqlanon.estimators.aggregates import LinearAggregate
 from sqlanon.estimators.evidence import Array, BoolArray
-from sqlanon.estimators.moments import LinearAggregate
 
 DIRECTIONS = 48  # points on the region's surface, beside those where f is steepest
 ALONG = 25  # points along one interval

@@ -6,9 +6,12 @@ evaluated once per sensitive value (or combination of values), and the mixture r
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from sqlanon.plans.templates import Sql
+
+if TYPE_CHECKING:
+    from sqlanon.estimators.aggregates import Function
 
 Role = Literal["constant", "quasi", "sensitive", "mixed"]
 INTERVAL = ("std_error", "low", "high")  # the columns that an aggregate adds to the answer, behind its own name
@@ -28,12 +31,12 @@ class Piece:
 
 @dataclass(frozen=True)
 class Aggregate:
-    """COUNT(*) (no argument), SUM or AVG of an argument; COUNT of one sums its 1 and NULL.
+    """A function of an argument; COUNT of none counts rows, and COUNT of one sums its 1 and NULL.
 
     chosen: a condition on sensitive columns that leaves out values for this aggregate alone.
     """
 
-    function: Literal["count", "sum", "avg"]
+    function: "Function"
     argument: Piece | None = None
     chosen: Piece | None = None
 

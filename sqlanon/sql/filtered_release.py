@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
+from sqlanon.estimators.aggregates import FUNCTIONS
 from sqlanon.sql.grammar import CLAUSE_NAMES
 from sqlanon.sql.query_names import reads_aggregate
 from sqlanon.sql.query_pieces import WORDING
@@ -133,7 +134,7 @@ def _unqualify(condition: exp.Expr, names: set[str]) -> exp.Expr:
 def _require_visible(select: exp.Select, visible: list[frozenset[str]]) -> None:
     """Refuse columns that a subquery does not hand on."""
     aliases = {item.alias.lower() for item in select.expressions if isinstance(item, exp.Alias)}
-    aliases |= {"count", "sum", "avg"}  # results without an alias, as ORDER BY names them
+    aliases |= set(FUNCTIONS)  # results without an alias, as ORDER BY names them
     for columns in visible:
         for column in _plain_columns(select):
             if column.name.lower() not in columns | aliases:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from sqlanon.errors import QueryError
+from sqlanon.estimators.aggregates import FUNCTIONS
 from sqlanon.plans.roles import free_name
 from sqlanon.sql.aggregate_query import INTERVAL
 from sqlanon.sql.query_pieces import PieceWriter
@@ -49,7 +50,7 @@ class ResultNames:
     def default(self, node: exp.Expr) -> str:
         """Return what an item without alias is called."""
         if is_aggregate(node):
-            return type(function_of(node)).__name__.lower()
+            return function_name(node)
         if isinstance(node, exp.Column):
             self._pieces.column(node)
             return self._pieces.spelling[node.name.lower()]
@@ -76,9 +77,14 @@ def function_of(node: exp.Expr) -> exp.Expr:
     return inner
 
 
+def function_name(node: exp.Expr) -> str:
+    """Return the name of the aggregate that a node is, in lower case; of another node its kind."""
+    return type(function_of(node)).__name__.lower()
+
+
 def is_aggregate(node: exp.Expr) -> bool:
     """Tell whether a node is an aggregate that is estimated."""
-    return type(function_of(node)) in (exp.Count, exp.Sum, exp.Avg)
+    return function_name(node) in FUNCTIONS
 
 
 def reads_aggregate(node: exp.Expr) -> bool:

@@ -3,7 +3,7 @@
 The user's text never reaches an engine: it is parsed, every node must be in the allow-list, and each piece is
 written again from the tree.
 
-Read the aggregates of a query: COUNT, SUM and AVG, of what, and over which of the rows that WHERE leaves.
+Read the aggregates of a query: which functions, of what, and over which of the rows that WHERE leaves.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,11 +13,12 @@ from typing import cast
 from sqlglot import exp
 
 from sqlanon.errors import QueryError
+from sqlanon.estimators.aggregates import COUNT, FUNCTIONS, SUM
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Aggregate, Derived, Item, Order, Piece, Query
 from sqlanon.sql.filtered_release import inline_filters
 from sqlanon.sql.grammar import CLAUSES
-from sqlanon.sql.query_names import ResultNames, function_of, is_aggregate, is_bare_name, reads_aggregate
+from sqlanon.sql.query_names import ResultNames, function_name, function_of, is_aggregate, is_bare_name, reads_aggregate
 from sqlanon.sql.query_pieces import WORDING, PieceWriter
 from sqlanon.sql.user_sql import check_expression, conjuncts, parse_select, replace_nodes, write_expression
 
@@ -39,9 +40,9 @@ class AggregateReader:
     def number_linear(self, number: int) -> tuple[int, ...]:
         """Return what an aggregate's error follows from: of AVG its sum and its count, each a sum over rows."""
         aggregate = self.found[number]
-        if aggregate.function != "avg" or aggregate.argument is None:
+        if not aggregate.function.is_ratio or aggregate.argument is None:
             return (number,)
-        total = Aggregate("sum", aggregate.argument, aggregate.chosen)
+        total = Aggregate(SUM, aggregate.argument, aggregate.chosen)
         return self._number(total), self._number(_count_values(aggregate.argument, aggregate.chosen))
 
     def _number(self, aggregate: Aggregate) -> int:
@@ -50,11 +51,11 @@ class AggregateReader:
         return self.found.index(aggregate)
 
     def _read(self, node: exp.Expr) -> Aggregate:
-        function = function_of(node)
-        counts = isinstance(function, exp.Count)
-        argument = _read_count(function) if counts else _read_argument(function)
+        inner = function_of(node)
+        function = FUNCTIONS[function_name(node)]
+        argument = _read_count(inner) if function.counts else _read_argument(inner)
         conditions = list(conjuncts(node.expression.this)) if isinstance(node, exp.Filter) else []
-        if counts and argument is not None:  # COUNT(x) counts the rows that have an x
+        if function.counts and argument is not None:  # COUNT(x) counts the rows that have an x
             conditions.append(exp.Is(this=exp.paren(argument), expression=exp.Null()).not_())
             argument = None
         roles = [(self._pieces.role(condition) == "sensitive", condition.copy()) for condition in conditions]
@@ -64,14 +65,14 @@ class AggregateReader:
             value = exp.Literal.number(1) if argument is None else argument.copy()
             argument = exp.Case().when(exp.and_(*limits, wrap=True), value)
         return Aggregate(
-            "count" if counts else "sum" if isinstance(function, exp.Sum) else "avg",
+            function,
             None if argument is None else self._pieces.write(argument),
             self._pieces.write(exp.and_(*filters, wrap=True)) if filters else None,
         )
 
 
 def _read_argument(node: exp.Expr) -> exp.Expr:
-    """Return what SUM or AVG is of."""
+    """Return what is summed or averaged."""
     argument = node.this
     if argument is None or isinstance(argument, exp.Star):
         WORDING.refuse(f"{type(node).__name__.upper()} without an expression")
@@ -92,7 +93,7 @@ def _read_count(node: exp.Expr) -> exp.Expr | None:
 def _count_values(argument: Piece, filter_piece: Piece | None) -> Aggregate:
     """Return the count of the rows where an expression is not NULL."""
     sql, other = (type(text)(f"(case when {text} is not null then 1 end)") for text in (argument.sql, argument.other))
-    return Aggregate("count", Piece(argument.role, sql, other), filter_piece)
+    return Aggregate(COUNT, Piece(argument.role, sql, other), filter_piece)
 
 
 def refuse_quantile(node: exp.Expr) -> None:

@@ -285,7 +285,9 @@ def _suggest(node: exp.Expr) -> str:
 @cache
 def known_functions() -> frozenset[str]:
     """Return the names of the functions that pass, and of the aggregates."""
-    nodes = (getattr(exp, name) for name in NODES | {"Count", "Sum", "Avg"})
+    from sqlanon.estimators.aggregates import FUNCTIONS  # numpy is slow to load
+
+    nodes = (getattr(exp, name) for name in NODES | {name.capitalize() for name in FUNCTIONS})
     names = {kind.sql_name().lower() for kind in nodes if issubclass(kind, exp.Func) and kind is not exp.Anonymous}
     return frozenset(names) | NAMED_FUNCTIONS
 

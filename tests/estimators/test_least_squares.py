@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from sqlanon.estimators import least_squares
+from sqlanon.estimators.aggregates import AVG, COUNT, FUNCTIONS, SUM, LinearAggregate
 from sqlanon.estimators.evidence import Evidence
 from sqlanon.estimators.inference_pooled import PooledInference
-from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues
+from sqlanon.estimators.moments import Moments, SelectedValues
 
 VALUES, GROUPS, SIZE = 6, 240, 3
 
@@ -68,28 +69,28 @@ def one(codes, cases=None):
 ONES = np.ones(2)
 QUESTIONS = {
     "count": (
-        LinearAggregate("count", None, ONES, ONES),
+        LinearAggregate(COUNT, None, ONES, ONES),
         one([1, 4]),
         lambda v, a: ((a > 40) & np.isin(v, [1, 4])).sum(),
     ),
-    "sum": (LinearAggregate("sum", 1, ONES, ONES), one([1, 4]), lambda v, a: a[(a > 40) & np.isin(v, [1, 4])].sum()),
+    "sum": (LinearAggregate(SUM, 1, ONES, ONES), one([1, 4]), lambda v, a: a[(a > 40) & np.isin(v, [1, 4])].sum()),
     "avg": (
-        LinearAggregate("avg", 1, ONES, ONES),
+        LinearAggregate(AVG, 1, ONES, ONES),
         one([1, 4]),
         lambda v, a: a[(a > 40) & np.isin(v, [1, 4])].mean(),
     ),
     "sum of values": (
-        LinearAggregate("sum", None, np.array([2.0, 7.0]), ONES),
+        LinearAggregate(SUM, None, np.array([2.0, 7.0]), ONES),
         one([1, 4]),
         lambda v, a: 2 * ((a > 40) & (v == 1)).sum() + 7 * ((a > 40) & (v == 4)).sum(),
     ),
     "avg of values": (
-        LinearAggregate("avg", None, np.array([2.0, 7.0]), ONES),
+        LinearAggregate(AVG, None, np.array([2.0, 7.0]), ONES),
         one([1, 4]),
         lambda v, a: np.where(v == 1, 2.0, 7.0)[(a > 40) & np.isin(v, [1, 4])].mean(),
     ),
     "count of two cases": (
-        LinearAggregate("count", None, ONES, ONES),
+        LinearAggregate(COUNT, None, ONES, ONES),
         one([1, 4], [0, 1]),
         lambda v, a: ((a > 40) & (v == 1)).sum() + ((a > 35) & (v == 4)).sum(),
     ),
@@ -175,7 +176,7 @@ def test_intervals_of_sums_and_averages_hold_in_small_releases():
         for name, found in inside.items():
             hits = (age < 40) if "few" in name else np.ones(count, dtype=bool)
             moments = _moments(group, held, hits.astype(float), gain)
-            measured = LinearAggregate(name[:3], 1, np.ones(1), np.ones(1))
+            measured = LinearAggregate(FUNCTIONS[name[:3]], 1, np.ones(1), np.ones(1))
             spreads = spreads_of((None, None, None, held), system)
             evidence = PooledInference(moments, one([1]), system, spreads, None).gather_evidence(measured)
             answer = least_squares.estimate(evidence)

@@ -16,7 +16,7 @@ from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.estimation.qit_st.session import Session
 from sqlanon.estimators import ESTIMATORS, ridge
 from sqlanon.estimators.class_systems import MEAN_VARIANCE
-from sqlanon.estimators.left_out_rows import bound_left_out
+from sqlanon.estimators.inference_by_class import bound_left_out
 from sqlanon.plans.templates import Sql, ident
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
 from tests.estimation.qit_st.test_session import session_of

@@ -204,7 +204,7 @@ def test_filter_and_count_of_a_column_choose_values_or_measure_rows():
 
 def test_an_average_in_an_expression_over_several_is_a_sum_over_a_count():
     query = asked("select avg(age) - avg(count), round(avg(age), 1), avg(age) from release")
-    assert [one.function for one in query.aggregates] == ["avg", "avg", "sum", "count", "sum", "count"]
+    assert [one.function.name for one in query.aggregates] == ["avg", "avg", "sum", "count", "sum", "count"]
     several, single = query.derived
     assert several.linear == (2, 3, 4, 5)
     assert query.aggregates[single.linear[0]] == query.aggregates[query.items[2].aggregate]

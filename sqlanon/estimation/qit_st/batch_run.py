@@ -15,10 +15,11 @@ from sqlanon.estimation.qit_st.pooled_run import tell_undetermined
 from sqlanon.estimation.qit_st.tables import GroupTables
 from sqlanon.estimation.qit_st.uniform_run import TOO_MANY_VALUES
 from sqlanon.estimation.query_run import Estimator
+from sqlanon.estimators.aggregates import COUNT, LinearAggregate
 from sqlanon.estimators.evidence import Array, Estimate, Evidence
 from sqlanon.estimators.inference import Inference
 from sqlanon.estimators.inference_pooled import PooledInference
-from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues
+from sqlanon.estimators.moments import Moments, SelectedValues
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import INTERVAL
 
@@ -48,7 +49,7 @@ class BatchRun:
         selected = self._select(queries)
         inference = self._infer(self._count(queries), selected)
         ones = np.ones(len(selected.code))
-        evidence = _take_own(inference.gather_evidence(LinearAggregate("count", None, ones, ones)))
+        evidence = _take_own(inference.gather_evidence(LinearAggregate(COUNT, None, ones, ones)))
         figures = self.estimate(evidence)
         return [
             self._frame(query, figures, number, self._tell(inference, number, bool(evidence.exact[number])))

@@ -61,7 +61,7 @@ class ClassRun(UniformRun):
             left_out = self.classes.left_out
             rows = inference.moments.row_count + left_out
             # which of them meet a condition is not published: where they are many, the likely ones may be too few
-            counts = any(aggregate.function == "count" for aggregate in self.query.aggregates)
+            counts = any(aggregate.function.counts for aggregate in self.query.aggregates)
             most = f"; a count of the source may lie up to {left_out:,} above the upper end" if counts else ""
             self.messages.append(
                 f"the release leaves out {left_out:,} of {rows:,.0f} rows: answers count those published, intervals"

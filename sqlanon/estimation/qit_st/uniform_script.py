@@ -71,10 +71,5 @@ def _estimate(run: UniformRun, aggregate: Aggregate) -> Sql:
     if aggregate.chosen is not None:
         condition = f"asked.weight_{run.weights.index(weigh_choice(aggregate.chosen)) + 1} = 1"
         added, present = (f"case when {condition} then {term} end" for term in (added, present))
-    total, rows = f"sum({added})", f"sum(({present}) * {row_share})"
-    if aggregate.function == "count":
-        return Sql(f"coalesce({total}, 0)")
-    is_met = f"sum(({present}) * {shared}) > 0"
-    if aggregate.function == "avg":
-        return Sql(f"case when {is_met} then {total} / {rows} end")
-    return Sql(f"case when {is_met} then coalesce({total}, 0) end")
+    rows, is_met = f"sum(({present}) * {row_share})", f"sum(({present}) * {shared}) > 0"
+    return Sql(aggregate.function.write(f"sum({added})", rows, is_met))

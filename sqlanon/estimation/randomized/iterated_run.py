@@ -7,9 +7,10 @@ from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator
 from sqlanon.estimation.randomized.published_run import PublishedFigures
 from sqlanon.estimation.randomized.recovered_run import RecoveredRun
 from sqlanon.estimation.randomized.tables import Randomized
+from sqlanon.estimators.aggregates import LinearAggregate
 from sqlanon.estimators.evidence import Array, Estimate, Evidence, IntArray
 from sqlanon.estimators.iterative import MAX_ITERATIONS, TOLERANCE, iterate
-from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues, bound_answer
+from sqlanon.estimators.moments import Moments, SelectedValues
 from sqlanon.estimators.randomized.states import states
 from sqlanon.sql.aggregate_query import Query
 from sqlanon.wording import option, spoken
@@ -58,11 +59,8 @@ class IteratedRun(RecoveredRun):
         self, counts: Array, moments: Moments, asked_values: SelectedValues, measured: LinearAggregate
     ) -> Evidence:
         sums = [asked_values.sum_by_set(counts, weights) for _, weights in measured.parts()]
-        least, most = bound_answer(moments, asked_values, measured)
-        value = sums[0]
-        if measured.function == "avg":
-            with np.errstate(divide="ignore", invalid="ignore"):
-                value = np.where(sums[1] > 0, sums[0] / sums[1], np.nan)
+        least, most = measured.function.bound(moments, asked_values, measured)
+        value = measured.function.estimate(sums)
         unknown = np.full(value.shape, np.nan)
         return Evidence(value, unknown, unknown, least, most, np.zeros(value.shape, dtype=bool))
 

@@ -11,8 +11,9 @@ from sqlanon.estimation.finite_numbers import require_finite_measures
 from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun
 from sqlanon.estimation.randomized.tables import Randomized
 from sqlanon.estimation.temporary_tables import inline
+from sqlanon.estimators.aggregates import LinearAggregate
 from sqlanon.estimators.evidence import Array, BoolArray, Estimate, IntArray
-from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues
+from sqlanon.estimators.moments import Moments, SelectedValues
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Query

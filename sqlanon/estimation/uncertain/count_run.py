@@ -159,8 +159,8 @@ class CountRun(QueryRun):
     def refuse_aggregates(self) -> None:
         """Raise QueryError where the query asks for more than COUNT(*)."""
         for aggregate in self.query.aggregates:
-            if aggregate.function != "count":
-                raise QueryError(self.SUMS.format(aggregate.function.upper()))
+            if not aggregate.function.counts:
+                raise QueryError(self.SUMS.format(aggregate.function.name.upper()))
             if aggregate.argument or aggregate.chosen:
                 raise QueryError(self.SUMS.format("COUNT of a column, or with FILTER,"))
         if self.query.derived:

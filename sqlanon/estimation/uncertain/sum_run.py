@@ -23,6 +23,7 @@ from sqlanon.estimation.temporary_tables import inline
 from sqlanon.estimation.uncertain.cell_tables import CellTables
 from sqlanon.estimation.uncertain.count_run import CountRun
 from sqlanon.estimation.uncertain.counts import Counts, fill, round_digits
+from sqlanon.estimators.aggregates import AVG, COUNT, SUM, Function
 from sqlanon.estimators.evidence import Array, BoolArray, IntArray
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
@@ -109,14 +110,16 @@ class SumRun(CountRun):
         if self.query.derived:
             raise QueryError(_ASKED_OTHERWISE.format("an expression over aggregates", "no error follows from bounds"))
         for aggregate in self.query.aggregates:
-            name = aggregate.function.upper()
-            if aggregate.function == "count" and (aggregate.argument or aggregate.chosen):
+            name = aggregate.function.name.upper()
+            if aggregate.function not in (COUNT, SUM, AVG):
+                raise QueryError(_ASKED_OTHERWISE.format(name, "its extreme worlds are not searched"))
+            if aggregate.function.counts and (aggregate.argument or aggregate.chosen):
                 reason = "it sums what depends on a cell of several values"
                 raise QueryError(_ASKED_OTHERWISE.format("COUNT of a column, or with FILTER,", reason))
             if aggregate.chosen:
                 raise QueryError(_ASKED_OTHERWISE.format(f"{name} with FILTER", "a condition belongs to all rows"))
             pieces = [*self.query.conditions, *self.query.keys, *([aggregate.argument] if aggregate.argument else [])]
-            if aggregate.function != "count" and any(piece.role == "mixed" for piece in pieces):
+            if not aggregate.function.counts and any(piece.role == "mixed" for piece in pieces):
                 raise QueryError(_MIXED.format(name, self.space.names["sensitive"]))
 
     def _check_types(self) -> None:
@@ -152,7 +155,7 @@ class SumRun(CountRun):
         return relation_name(self.loaded.prefix, f"valued{self._suffix(piece)}")
 
     def _averages(self, piece: Piece) -> bool:
-        return any(aggregate.function == "avg" and aggregate.argument == piece for aggregate in self.query.aggregates)
+        return any(aggregate.function.is_ratio and aggregate.argument == piece for aggregate in self.query.aggregates)
 
     def _own(self, template: str, **relations: Sql) -> str:
         return self.loaded.render_own(template, self.relations | relations)
@@ -199,7 +202,7 @@ class SumRun(CountRun):
                 self.remarks.append(_HIDDEN)
         return figures, occurring
 
-    def _sum(self, piece: Piece, occurring: BoolArray) -> Mapping[str, Counts]:
+    def _sum(self, piece: Piece, occurring: BoolArray) -> Mapping[Function, Counts]:
         """Return SUM and, where it is asked, AVG of one measure."""
         for name, sql in self._value_statements(piece):
             self.keep(name, sql)
@@ -216,14 +219,14 @@ class SumRun(CountRun):
         likely, mean, lowest, highest = read(expected, "likely", "mean", "lowest", "highest")
         extreme = frame(self.render_extreme(valued, self._no_aim(valued)))
         least, greatest = read(extreme, "least_sum", "greatest_sum")
-        figures = {"sum": self._settle(least, greatest, mean)}
+        figures: dict[Function, Counts] = {SUM: self._settle(least, greatest, mean)}
         self._count_empty(piece, valued, occurring & ~np.isnan(mean))
         if self._averages(piece):
             expected_average = np.divide(mean, likely, out=np.full(shape, np.nan), where=likely > 0)
             # where no likely world counts a row, any average between the least and the greatest value will do
             starts = (np.where(np.isnan(expected_average), value, expected_average) for value in (highest, lowest))
             search = AverageSearch(lambda aims: self._read_worlds(valued, aims), shape)
-            figures["avg"] = self._settle(*search.find_bounds(*starts), expected_average)
+            figures[AVG] = self._settle(*search.find_bounds(*starts), expected_average)
         return figures
 
     def _read_worlds(self, valued: Sql, aims: pd.DataFrame) -> pd.DataFrame:
@@ -238,7 +241,9 @@ class SumRun(CountRun):
         unit = inline(self._own("counted_unit", valued=valued))
         extreme = self.loaded.engine.frame(self.render_extreme(unit, self._no_aim(unit)))
         least = fill(answered.shape, extreme, "least_count", "cell", "set_number")
-        functions = {aggregate.function.upper() for aggregate in self.query.aggregates if aggregate.argument == piece}
+        functions = {
+            aggregate.function.name.upper() for aggregate in self.query.aggregates if aggregate.argument == piece
+        }
         self.empty.setdefault((int((answered & (least == 0)).sum()), int(answered.sum())), set()).update(functions)
 
     def _settle(self, least: Array, greatest: Array, expected: Array) -> Counts:

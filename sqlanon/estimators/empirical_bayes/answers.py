@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sqlanon.estimators.aggregates import LinearAggregate
 from sqlanon.estimators.channel import Array, Weighted
 from sqlanon.estimators.empirical_bayes.whole import Counts, Whole
-from sqlanon.estimators.moments import LinearAggregate, Moments
+from sqlanon.estimators.moments import Moments
 
 NUMBERS_AT_ONCE = 4_000_000
 TABLES = 20  # of a condition's values while it is weighed; an asked set takes a number for each value of a column

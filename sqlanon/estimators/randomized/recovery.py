@@ -10,13 +10,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from sqlanon.estimators.aggregates import LinearAggregate
 from sqlanon.estimators.channel import Array, Joint, Weighted
 from sqlanon.estimators.empirical_bayes.answers import Shrunk, shrunk
 from sqlanon.estimators.empirical_bayes.whole import Whole
 from sqlanon.estimators.evidence import NORMAL_QUANTILE, Evidence, score_interval
-from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues, bound_answer, is_empty
+from sqlanon.estimators.moments import Moments, SelectedValues
 from sqlanon.estimators.propagation import Pair, correlate
-from sqlanon.estimators.randomized.sums import Sums, ratio
+from sqlanon.estimators.randomized.sums import Sums
 from sqlanon.estimators.randomized.variance import Variance
 
 LEAST_TELLING = (
@@ -84,10 +85,10 @@ class Recovery:
 
     def evidence(self, measured: LinearAggregate, estimator: str) -> Evidence:
         """Return what is known of one aggregate, C x J; the unbiased estimate is the estimator's own."""
-        least, most = bound_answer(self.moments, self.asked, measured)
+        least, most = measured.function.bound(self.moments, self.asked, measured)
         parts = [self.sums.weighted(degree, weights) for degree, weights in measured.parts()]
-        plain = ratio([self.sums.summed(part, measured, None) for part in parts])
-        closed = ratio([self.sums.summed(part, measured, self.closed) for part in parts])
+        plain = measured.function.estimate([self.sums.summed(part, measured, None) for part in parts])
+        closed = measured.function.estimate([self.sums.summed(part, measured, self.closed) for part in parts])
         variance, growth, jump = self.variance.of_draws(parts, measured, closed)
         variance = variance + self.variance.of_departures(parts, measured, closed)
         orders = self.variance.of_orders(parts[0], measured) if len(parts) == self.sums.case_count == 1 else 0.0
@@ -105,7 +106,7 @@ class Recovery:
         if len(self.counts) < 2 or np.isnan(posterior.variance).any():
             return replace(evidence, shrunk=posterior.value)
         error, growth = np.sqrt(posterior.variance), np.zeros_like(posterior.variance)
-        if measured.function == "count":
+        if measured.function.counts:
             most_asked = part.base[0] > 0
             smaller = np.where(most_asked, self.sums.rows[:, :1] - posterior.wide, posterior.wide)
             rate = np.divide(posterior.variance, np.maximum(smaller, error), out=growth, where=error > 0)
@@ -113,7 +114,7 @@ class Recovery:
         wide = replace(
             evidence, shrunk=posterior.value, unbiased=posterior.wide, std_error=error, growth=growth, jump=0.0
         )
-        return self._heed(evidence, wide, self.sums.rows[:, :1]) if measured.function == "count" else wide
+        return self._heed(evidence, wide, self.sums.rows[:, :1]) if measured.function.counts else wide
 
     @staticmethod
     def _heed(evidence: Evidence, wide: Evidence, rows: Array) -> Evidence:
@@ -135,8 +136,8 @@ class Recovery:
     def _bounded(self, evidence: Evidence, measured: LinearAggregate) -> Evidence:
         """Leave room for values never published, and NULL where no row is counted."""
         least, most, error = self._unseen(measured, evidence.plain, evidence.least, evidence.most, evidence.std_error)
-        empty = is_empty(self.moments, self.asked, measured) & (measured.function != "count")
-        if measured.function != "count":
+        empty = measured.is_null(self.moments, self.asked)
+        if not measured.function.counts:
             empty |= np.isnan(evidence.plain)
         plain, unbiased, error, least, most = (
             np.where(empty, np.nan, array) for array in (evidence.plain, evidence.unbiased, error, least, most)
@@ -147,7 +148,7 @@ class Recovery:
 
     def highest(self, measured: LinearAggregate) -> Array | None:
         """Return the largest value that a count should take, J: the published count f' of what is asked."""
-        if measured.function != "count" or len(self.counts) != 1 or self.sums.case_count > 1:
+        if not measured.function.counts or len(self.counts) != 1 or self.sums.case_count > 1:
             return None
         largest = np.zeros(self.asked.set_count)
         np.add.at(largest, self.asked.set, self.counts[0][self.asked.code])
@@ -168,7 +169,7 @@ class Recovery:
         """
         if self.matrix is None or not self.counts:
             return closed, np.sqrt(variance)
-        solved = ratio([self.sums.summed(part, measured, self.matrix) for part in parts])
+        solved = measured.function.estimate([self.sums.summed(part, measured, self.matrix) for part in parts])
         if estimator == "matrix":
             return solved, np.sqrt(variance + orders)
         bias = np.nan_to_num(closed - solved)
@@ -180,7 +181,7 @@ class Recovery:
         self, measured: LinearAggregate, plain: Array, least: Array, most: Array, error: Array
     ) -> tuple[Array, Array, Array]:
         """Leave room in counts for values that were never published: about 3 rows."""
-        if measured.function != "count" or not self.counts:
+        if not measured.function.counts or not self.counts:
             return least, most, error
         hits = np.minimum(self.sums.rows.max(axis=1), self.unseen)[:, None]
         most = np.maximum(most, np.where(plain > 0, 0, hits))

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sqlanon.estimators.aggregates import LinearAggregate
 from sqlanon.estimators.channel import Array, Channel, Weighted
-from sqlanon.estimators.moments import LinearAggregate, Moments, SelectedValues
+from sqlanon.estimators.moments import Moments, SelectedValues
 
 
 class Sums:
@@ -66,11 +67,3 @@ class Sums:
             solved = published if channel is None else channel.solved(published)
             total += solved @ weights.T + published.sum(axis=1)[:, None] * part.base[case]
         return total
-
-
-def ratio(parts: Sequence[Array]) -> Array:
-    """Return the one, or the first by the second: NaN where that is not above 0."""
-    if len(parts) == 1:
-        return parts[0]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(parts[1] > 0, parts[0] / parts[1], np.nan)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sqlanon.estimators.aggregates import LinearAggregate
 from sqlanon.estimators.channel import Array, Joint, Weighted
 from sqlanon.estimators.closed_form import ClosedForm
-from sqlanon.estimators.moments import LinearAggregate
-from sqlanon.estimators.randomized.sums import Sums, ratio
+from sqlanon.estimators.randomized.sums import Sums
 
 LARGEST_DERIVED = 200_000_000  # cells x sets x values for which counts are held to be random, too
 
@@ -35,13 +35,13 @@ class Variance:
             return none, none, none
         if self._sums.case_count > 1:
             return self._variance_bound(parts, measured, closed), none, none
-        if measured.number is None and measured.function != "avg" and len(self._sums.counts) == 1:
+        if measured.number is None and not measured.function.is_ratio and len(self._sums.counts) == 1:
             work = closed.size * len(self._sums.mass)
             if work <= LARGEST_DERIVED:
                 return self._count_variance(parts[0], measured)
         pairs = [(0, 0)] if len(parts) == 1 else [(0, 0), (0, 1), (1, 1)]
         terms = [self._term(parts[place], parts[other_place], measured) for place, other_place in pairs]
-        jump = np.ptp(self._closed.pulled(parts[0].weights[0]), axis=1) if measured.function == "count" else 0.0
+        jump = np.ptp(self._closed.pulled(parts[0].weights[0]), axis=1) if measured.function.counts else 0.0
         return self._of_ratio(terms, parts, measured, closed), none, none + jump
 
     def _term(self, part: Weighted, other_part: Weighted, measured: LinearAggregate) -> Array:
@@ -85,7 +85,7 @@ class Variance:
             others, outside_rows = ((channel.counts - solved) * outside).sum(axis=1), everyone - total
             rest = np.clip(others, outside_rows * outside.min(axis=1), outside_rows * outside.max(axis=1))
             variance[:, value_set] = np.maximum(inside_variance, 0) + np.maximum(rest, 0)
-            if measured.function == "count":
+            if measured.function.counts:
                 sign = -1 if part.base[0][value_set] else 1
                 growth[:, value_set] = sign * np.ptp(inside, axis=1) * (weights != 0).any()
                 jump[:, value_set] = np.ptp(u + d, axis=1) * (total > 0)
@@ -122,7 +122,8 @@ class Variance:
         company = channel.company(self._departed)
         if len(parts) == 1:
             return np.asarray(pulled[0] ** 2 @ company)
-        return ratio([(pulled[0] - closed[..., None] * pulled[1]) ** 2 @ company, self._squared(parts[1], measured)])
+        squares = [(pulled[0] - closed[..., None] * pulled[1]) ** 2 @ company, self._squared(parts[1], measured)]
+        return measured.function.estimate(squares)
 
     def _squared(self, part: Weighted, measured: LinearAggregate) -> Array:
         return self._sums.summed(part, measured, self._closed) ** 2

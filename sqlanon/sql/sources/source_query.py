@@ -43,7 +43,7 @@ def write_over_source(sql: str, relation: str, quasi: Sequence[str], sensitive: 
     source = exp.Table(this=exp.to_identifier(relation, quoted=True), alias=alias)
     select.set("from_", exp.From(this=source))
     numbered = {item.name: item.aggregate for item in query.items if item.aggregate is not None}
-    are_counts = [number < len(query.aggregates) and query.aggregates[number].function == "count"
+    are_counts = [number < len(query.aggregates) and query.aggregates[number].function.counts
                for number in numbered.values()]  # fmt: skip
     return SourceQuery(
         select.sql("duckdb"),
