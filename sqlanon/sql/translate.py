@@ -28,6 +28,7 @@ from sqlanon.sql.portable import parse_portable
 from sqlanon.sql.spark.bound_figures import is_numbered_apart, number_apart
 from sqlanon.sql.spellings import DIALECTS, SPELLINGS
 
+_WIDTH = 110  # letters of a line, before what is in brackets is broken up
 _CASE_COUNTS = {"SHA256"}  # ClickHouse has no sha256
 
 
@@ -56,7 +57,7 @@ def write_tree(tree: exp.Expr, dialect: str) -> str:
     # every name is quoted: none of ours can be a reserved word, and one that is quoted once and bare once stays the
     # same name where bare names are folded to upper case
     try:
-        text = tree.sql(dialect, pretty=True, identify=True, unsupported_level=ErrorLevel.RAISE)
+        text = tree.sql(dialect, pretty=True, max_text_width=_WIDTH, identify=True, unsupported_level=ErrorLevel.RAISE)
     except SqlglotError as error:
         raise TemplateError(f"{dialect} cannot say this: {error}") from None
     return _lower(text, dialect)

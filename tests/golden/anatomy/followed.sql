@@ -1,77 +1,46 @@
+-- sqlanon anatomy for duckdb: l = 4, block = 64, release = 2, changed = leave, waiting = together, draws = keyed, nulls = refuse, rows_per_person = one
+-- It makes "sqlanon_qit", "sqlanon_st", and nothing else that it makes may be handed on.
+-- It needs a key of 64 hex digits, and who has the key can undo the release.
+-- Make one with: openssl rand -hex 32
+-- Hand it over before the script runs: set variable sqlanon_key = '…'
+-- publish runs these statements on duckdb, but:
+-- * under a key of its own it draws by the numbers of rows, which a script does not have
+-- * quasi columns that all hold whole numbers are packed into one number, by their least and greatest values
+
+-- no macro may have the name of a function that this script calls: as in duckdb.sql
+
+begin transaction;
+
+-- key: as in duckdb.sql
+
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select
+        case
+            when key_count <> 1 or key_length <> 64 then 'the key is missing: hand over 64 hex digits'
+        end as refusal
+    from (
+        select count(*) as key_count, coalesce(max(length(secret)), 0) as key_length from "sqlanon_key"
+    ) as looked_at
+) as checked;
+
 -- source: as in duckdb.sql
 
 -- population: as in duckdb.sql
 
--- nameless
+-- nameless: How many rows lack an identifier: nobody could be known again by it
+-- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
 select coalesce(sum(case when "identifier_1" is null then 1 else 0 end), 0) as nameless_rows
 from "sqlanon_population";
 
--- persons
-with person as (
-    select count(*) as row_count
-    from "sqlanon_population"
-    group by
-        "identifier_1"
-)
-select
-    coalesce(cast(sum(row_count) as bigint), 0) as row_count,
-    count(*) as person_count,
-    coalesce(sum(case when row_count > 1 then 1 else 0 end), 0) as repeating_persons
-from person;
+-- persons: as in duckdb.sql
 
--- uniqueness
-with combination as (
-    select
-        "quasi_1",
-        "quasi_2",
-        "quasi_3",
-        count(*) as row_count
-    from "sqlanon_population"
-    group by
-        "quasi_1",
-        "quasi_2",
-        "quasi_3"
-),
-total as (
-    select
-        coalesce(cast(sum(row_count) as bigint), 0) as row_count,
-        coalesce(cast(sum(case when "quasi_1" is null then 0 else row_count end) as bigint), 0) as known_1,
-        coalesce(cast(sum(case when "quasi_2" is null then 0 else row_count end) as bigint), 0) as known_2,
-        coalesce(cast(sum(case when "quasi_3" is null then 0 else row_count end) as bigint), 0) as known_3,
-        coalesce(cast(sum(case when row_count = 1 then 1 else 0 end) as bigint), 0) as unique_rows
-    from combination
-),
-counted as (
-    select
-        count(distinct combination."quasi_1") as distinct_1,
-        count(distinct combination."quasi_2") as distinct_2,
-        count(distinct combination."quasi_3") as distinct_3,
-        count(*) as combination_count
-    from combination
-    cross join total
-    where
-        combination.row_count > 0 and (
-            false
-            or (total.known_1 > 1 and 5 * total.unique_rows >= 4 * total.known_1)
-            or (total.known_2 > 1 and 5 * total.unique_rows >= 4 * total.known_2)
-            or (total.known_3 > 1 and 5 * total.unique_rows >= 4 * total.known_3)
-        )
-)
-select
-    total.row_count,
-    total.known_1,
-    counted.distinct_1,
-    total.known_2,
-    counted.distinct_2,
-    total.known_3,
-    counted.distinct_3,
-    total.unique_rows
-from total
-cross join counted;
+-- uniqueness: as in duckdb.sql
 
 -- identified: as in duckdb.sql
 
--- met
+-- met: Every row under the name that the ledger has for its person: the first half of its row's hash
+create temporary view "sqlanon_met" as
 with row_key as (
     select substr(sha256(key.secret || 'ledger/person/'), 1, 40) as secret
     from "sqlanon_key" as key
@@ -95,7 +64,8 @@ select
     cast(0 as bigint) as class_mark
 from hashed;
 
--- matched
+-- matched: Who was published before, by the person's name in the ledger, and whether the sensitive value is the published one, and the class that of the group, and whoever was published and is not in the source (`is_here`), so that the ledger is joined once
+create temporary table "sqlanon_matched" as
 with last_known as (
     select *
     from ledger.main.person
@@ -125,7 +95,8 @@ from "sqlanon_met" as met
 full join last_known on last_known.person = met.person
 left join ledger.main.value as known_value on known_value.code = last_known.code;
 
--- turnover
+-- turnover: What has become of the persons since the last release: who was published then and who is in the source today
+-- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
 with today as (
     select
         count(*) as row_count,
@@ -159,7 +130,8 @@ select
 from today
 cross join earlier;
 
--- arrived
+-- arrived: The rows of persons who were never published: they are grouped among themselves
+create temporary view "sqlanon_arrived" as
 select
     "quasi_1",
     "quasi_2",
@@ -172,7 +144,8 @@ select
 from "sqlanon_matched"
 where group_id is null and (sensitive is not null or true);
 
--- wave
+-- wave: Whether those who look for a group are taken now, all who are alike in `class_names` together, or wait together
+create temporary table "sqlanon_wave" as
 with pooled as (
     select
         '' as pool,
@@ -269,7 +242,8 @@ select
     group_count > 0 and failing <= cast('0.05' as double) and not is_put_off and largest_count <= group_count as is_called
 from judged;
 
--- gathering
+-- gathering: How many rows look for a group, how many of them wait, how many of these are put off though enough have come, and how likely it still is that not all of them would find a group, where too few have come
+-- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
 select
     coalesce(cast(sum(row_count) as bigint), 0) as gathered_rows,
     coalesce(cast(sum(case when is_called then 0 else row_count end) as bigint), 0) as waiting_rows,
@@ -277,7 +251,8 @@ select
     coalesce(min(case when is_enough then null when failing < 1 then failing else 1 end), 0) as failing
 from "sqlanon_wave";
 
--- called
+-- called: Those of the rows that look for a group who are taken now: all of them or none
+create temporary table "sqlanon_called" as
 select
     arrived."quasi_1",
     arrived."quasi_2",
@@ -291,14 +266,16 @@ from "sqlanon_arrived" as arrived
 cross join "sqlanon_wave" as wave
 where wave.is_called;
 
--- tally
+-- tally: How often each sensitive value occurs (c_v), NULL included
+create temporary table "sqlanon_tally" as
 select
     "sensitive" as sensitive,
     count(*) as row_count
 from "sqlanon_called"
 group by "sensitive";
 
--- drawn
+-- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
+create temporary table "sqlanon_drawn" as
 with row_key as (
     select substr(sha256(key.secret || 'anatomy/disease/release 2/row/'), 1, 40) as secret
     from "sqlanon_key" as key
@@ -328,7 +305,8 @@ select
     cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
 from hashed;
 
--- frequency
+-- frequency: Step 1 of the grouping, for rows that need not all find a group: m is the largest number of groups of l different values, the least of floor((N - the rows of the k most frequent values) / (l - k)) over k < l, and of a value at most m rows are kept
+create temporary table "sqlanon_frequency" as
 with valued as (
     select
         tally.sensitive,
@@ -381,7 +359,8 @@ select
     0 as first_block
 from cut;
 
--- coded
+-- coded: The rows, each with its value as the code that `frequency` gave it: a whole number is sorted and joined at a fraction of what a text costs
+create temporary view "sqlanon_coded" as
 select
     valued."quasi_1",
     valued."quasi_2",
@@ -396,7 +375,8 @@ from "sqlanon_drawn" as valued
 inner join "sqlanon_frequency" as frequency
     on valued.sensitive is not distinct from frequency.sensitive;
 
--- ordered
+-- ordered: Step 2 where a table numbers its rows in the order in which they are written: the rows by code and random order, so that a row's number is its position
+create temporary table "sqlanon_ordered" as
 select
     "quasi_1",
     "quasi_2",
@@ -411,14 +391,16 @@ order by
     draw asc nulls last,
     "tie" asc nulls last;
 
--- first_row
+-- first_row: The number of the first row of each code, among rows that are ordered by it
+create temporary table "sqlanon_first_row" as
 select
     code,
     min(rowid) as first_row
 from "sqlanon_ordered"
 group by code;
 
--- positioned
+-- positioned: What `positioned` tells, where rows are numbered in their order: the rank of a row among those of its value is its number behind the first one's
+create temporary view "sqlanon_positioned" as
 with ranked as (
     select
         ordered."quasi_1",
@@ -460,7 +442,8 @@ select
     bucket // block_count as seat
 from bucketed;
 
--- block
+-- block: Step 4: inside each block the values stand in a keyed order of their own
+create temporary table "sqlanon_block" as
 with counted as (
     select
         code,
@@ -494,7 +477,8 @@ select
     cast(sum(row_count) over (partition by block order by draw asc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as first_number
 from hashed;
 
--- numbered
+-- numbered: Step 4: the number of every row in its block, 0 … (the value's first number, then its seats in turn)
+create temporary view "sqlanon_numbered" as
 select
     positioned."quasi_1",
     positioned."quasi_2",
@@ -513,7 +497,8 @@ from "sqlanon_positioned" as positioned
 inner join "sqlanon_block" as block
     on positioned.block = block.block and positioned.code = block.code;
 
--- grouped
+-- grouped: The group of every row: its number in the block mod m_b, made global
+create temporary table "sqlanon_grouped" as
 select
     "quasi_1",
     "quasi_2",
@@ -525,7 +510,8 @@ select
     (number % block_groups) * block_count + block as group_id
 from "sqlanon_numbered";
 
--- next_value
+-- next_value: The sensitive values as the ledger numbers them: those of before keep their numbers, others follow
+create temporary table "sqlanon_next_value" as
 with unknown as (
     select distinct frequency.sensitive
     from "sqlanon_frequency" as frequency
@@ -553,7 +539,8 @@ select
     sensitive
 from numbered;
 
--- entered
+-- entered: The rows that enter with this release: their groups are numbered after all that there ever were, their values as the ledger numbers them
+create temporary table "sqlanon_entered" as
 with taken as (
     select coalesce(max(group_id) + 1, 0) as first_group
     from ledger.main.person
@@ -574,7 +561,8 @@ inner join "sqlanon_frequency" as frequency on frequency.code = grouped.code
 inner join "sqlanon_next_value" as next_value on next_value.sensitive is not distinct from frequency.sensitive
 cross join taken;
 
--- settled
+-- settled: Everybody whom this release shows, with today's quasi values: who stays in a group of before or comes back to it, and who enters
+create temporary table "sqlanon_settled" as
 with shown as (
     select
         "quasi_1",
@@ -598,7 +586,8 @@ select
     group_id
 from shown;
 
--- next_person
+-- next_person: The ledger after this release: a line for every person ever published, whose group and value never change, with what has become of them: present, stale (shown with a value that changed since), changed (left for that), departed, or moved: who moved to another group has a line for each, and counts as a move (`moves`) in both
+create temporary table "sqlanon_next_person" as
 with mover as (
     select person
     from "sqlanon_entered"
@@ -660,7 +649,8 @@ select
     moves
 from registered;
 
--- outcome
+-- outcome: How many rows of the source this release shows, how many wait for others to form a group with, and how many it leaves out in all, how many have moved to another group, how many whom releases have shown it does not show
+-- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
 select
     (select count(*) from "sqlanon_matched" where is_here) as row_count,
     (select count(*) from "sqlanon_settled") as shown,
@@ -669,7 +659,8 @@ select
     (select count(*) from "sqlanon_entered" where moves > 0) as moved,
     (select count(*) from "sqlanon_next_person") - (select count(*) from "sqlanon_settled") as departed;
 
--- line
+-- line: The lines of ST: what everybody brought who was ever in a group that still shows somebody
+create temporary table "sqlanon_line" as
 with shown as (
     select distinct group_id
     from "sqlanon_settled"
@@ -680,20 +671,12 @@ select
 from "sqlanon_next_person" as next_person
 inner join shown on shown.group_id = next_person.group_id;
 
--- qit
-select
-    grouped.quasi_1 as "age",
-    grouped.quasi_2 as "sex",
-    grouped.quasi_3 as "zipcode",
-    grouped.group_id as "group_id"
-from "sqlanon_settled" as grouped
-order by
-    grouped.quasi_1 asc nulls last,
-    grouped.quasi_2 asc nulls last,
-    grouped.quasi_3 asc nulls last,
-    grouped.group_id asc nulls last;
+-- qit: as in duckdb.sql, but for
+-- -from "sqlanon_grouped" as grouped
+-- +from "sqlanon_settled" as grouped
 
--- st
+-- st: The sensitive table (ST): what values a group holds and how often, in an order that depends on nothing but what it shows
+create table "sqlanon_st" as
 select
     grouped.group_id as "group_id",
     frequency.sensitive as "disease",
@@ -704,3 +687,7 @@ order by
     grouped.group_id asc nulls last,
     frequency.sensitive asc nulls last;
 
+-- the rest is microdata and the key: forget it
+-- 24 relations, the last first
+
+commit;

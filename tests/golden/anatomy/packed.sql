@@ -1,4 +1,31 @@
--- source
+-- sqlanon anatomy for duckdb: l = 4, block = 64, draws = keyed, nulls = refuse, rows_per_person = unchecked
+-- It makes "sqlanon_qit", "sqlanon_st", and nothing else that it makes may be handed on.
+-- It needs a key of 64 hex digits, and who has the key can undo the release.
+-- Make one with: openssl rand -hex 32
+-- Hand it over before the script runs: set variable sqlanon_key = '…'
+-- publish runs these statements on duckdb, but:
+-- * under a key of its own it draws by the numbers of rows, which a script does not have
+-- * quasi columns that all hold whole numbers are packed into one number, by their least and greatest values
+
+-- no macro may have the name of a function that this script calls: as in duckdb.sql
+
+begin transaction;
+
+-- key: as in duckdb.sql
+
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select
+        case
+            when key_count <> 1 or key_length <> 64 then 'the key is missing: hand over 64 hex digits'
+        end as refusal
+    from (
+        select count(*) as key_count, coalesce(max(length(secret)), 0) as key_length from "sqlanon_key"
+    ) as looked_at
+) as checked;
+
+-- source: The rows that take part, under names of our own, so that no column of the user's meets one of ours
+create temporary view "sqlanon_source" as
 select
     "age" as "quasi_1",
     "sex" as "quasi_2",
@@ -10,43 +37,10 @@ from "patients";
 
 -- tally: as in duckdb.sql
 
--- feasibility
-with counted as (
-    select
-        sensitive,
-        row_count,
-        case when sensitive is null and not false then 0 else row_count end as kept_count
-    from "sqlanon_tally"
-),
-placed as (
-    select
-        counted.*,
-        row_number() over (order by kept_count desc nulls last) - 1 as place,
-        cast(sum(kept_count) over () as bigint) as kept_rows,
-        cast(sum(kept_count) over (order by kept_count desc nulls last rows unbounded preceding) as bigint) - kept_count as larger_rows
-    from counted
-),
-fitting as (
-    select
-        placed.*,
-        min(case
-            when place < 4
-            then (kept_rows - larger_rows) // greatest(1, 4 - place)
-        end) over () as group_count
-    from placed
-)
-select
-    coalesce(cast(sum(fitting.kept_count) as bigint), 0) as row_count,
-    coalesce(cast(sum(case when fitting.sensitive is null then fitting.row_count else 0 end) as bigint), 0) as null_count,
-    coalesce(cast(sum(case when fitting.kept_count > 0 then 1 else 0 end) as bigint), 0) as value_count,
-    coalesce(max(fitting.kept_count), 0) as largest_count,
-    max(case when fitting.place = 0 then cast(fitting.sensitive as varchar) end) as largest_value,
-    coalesce(max(case when fitting.place = 0 and fitting.sensitive is null then 1 else 0 end), 0) as largest_missing,
-    coalesce(max(case when fitting.place = 1 then fitting.kept_count end), 0) as next_count,
-    coalesce(cast(sum(least(fitting.kept_count, fitting.group_count)) as bigint), 0) as groupable_rows
-from fitting;
+-- feasibility: as in duckdb.sql
 
--- uniqueness
+-- uniqueness: How far the quasi-identifiers tell rows apart: how many rows stand alone with their combination of values, and for each of `counted_columns`, in order, in how many rows it has a value, and how many different ones
+-- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
 with combination as (
     select
         "quasi_1",
@@ -68,7 +62,8 @@ select
     total.unique_rows
 from total;
 
--- population_packed
+-- population_packed: The rows with their quasi values as one number: what is carried through the grouping and sorted at a fraction of what columns cost
+create temporary view "sqlanon_population_packed" as
 select
     valued."sensitive",
     valued."row_number",
@@ -80,7 +75,8 @@ cross join "sqlanon_layout" as layout;
 
 -- frequency: as in duckdb.sql
 
--- coded
+-- coded: The rows, each with its value as the code that `frequency` gave it: a whole number is sorted and joined at a fraction of what a text costs
+create temporary view "sqlanon_coded" as
 select
     valued."packed",
     valued."row_number",
@@ -89,7 +85,8 @@ from "sqlanon_population_packed" as valued
 inner join "sqlanon_frequency" as frequency
     on valued.sensitive = frequency.sensitive;
 
--- drawn
+-- drawn: Draws of a row from a fresh key, where no other engine has to draw the same: one hash serves four neighbouring numbers, each of which has a part of 64 bits for itself, and a draw is what the engine makes of the row's part (it costs a third of reading digits)
+create temporary view "sqlanon_drawn" as
 with row_key as (
     select substr(sha256(key.secret || 'anatomy/disease/row/'), 1, 40) as secret
     from "sqlanon_key" as key
@@ -126,105 +123,33 @@ select
 from "sqlanon_coded" as population
 inner join parted on population.row_number // 4 = parted.batch_number;
 
--- block
-with run as (
-    select
-        code,
-        first_position,
-        group_count,
-        block_count,
-        first_block,
-        code * block_count as first_cell,
-        first_position % group_count as first_bucket,
-        least(kept_count, group_count - first_position % group_count) as last_count,
-        greatest(0, first_position % group_count + kept_count - group_count) as first_count
-    from "sqlanon_frequency"
-),
-met as (
-    select
-        run.*,
-        unnest(generate_series(first_bucket, first_bucket + least(last_count, block_count) - 1)) as bucket
-    from run
-    union all
-    select
-        run.*,
-        unnest(generate_series(0, least(first_count, block_count) - 1)) as bucket
-    from run
-    where first_count > 0
-),
-turned as (
-    select
-        met.*,
-        bucket % block_count as place,
-        (bucket % block_count + block_count - first_bucket % block_count) % block_count as turn
-    from met
-),
-counted as (
-    select
-        code,
-        first_position,
-        group_count,
-        block_count,
-        first_block,
-        first_cell + place as cell,
-        first_block + place as block,
-        (last_count - turn + block_count - 1) // block_count
-        + (first_count - place + block_count - 1) // block_count as row_count
-    from turned
-    where bucket >= first_bucket or turn >= last_count
-),
-block_key as (
-    select substr(sha256(key.secret || 'anatomy/disease/block/'), 1, 40) as secret
-    from "sqlanon_key" as key
-),
-last_block as (
-    select max(block) as block
-    from counted
-),
-numbered_block as (
-    select unnest(generate_series(0, block)) as block
-    from last_block
-),
-secret as (
-    select
-        numbered_block.block,
-        cast(hash(sha256(block_key.secret || cast(numbered_block.block as varchar))) % 1152921504606846976 as bigint) as number
-    from numbered_block
-    cross join block_key
-),
-hashed as (
-    select
-        counted.cell,
-        counted.code,
-        counted.block,
-        counted.row_count,
-        counted.block_count,
-        (counted.group_count + counted.block_count - 1 - (counted.block - counted.first_block))
-            // counted.block_count as block_groups,
-        (counted.first_position % counted.group_count + counted.block_count - 1
-            - (counted.block - counted.first_block)) // counted.block_count as first_seat,
-        cast(hash(secret.number + counted.code) % 1152921504606846976 as bigint) as draw
-    from counted
-    inner join secret on counted.block = secret.block
-),
-placed as (
-    select
-        cell,
-        first_seat,
-        block_groups,
-        block_count,
-        row_count,
-        cast(sum(row_count) over (partition by block order by draw asc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as first_number
-    from hashed
-)
-select
-    cell,
-    block_groups,
-    block_count,
-    (first_number + block_groups - first_seat % block_groups) % block_groups as shift
-from placed;
+-- block: as in duckdb.sql, but for
+-- +block_key as (
+-- +    select substr(sha256(key.secret || 'anatomy/disease/block/'), 1, 40) as secret
+-- +    from "sqlanon_key" as key
+-- +),
+-- +last_block as (
+-- +    select max(block) as block
+-- +    from counted
+-- +),
+-- +numbered_block as (
+-- +    select unnest(generate_series(0, block)) as block
+-- +    from last_block
+-- +),
+-- +secret as (
+-- +    select
+-- +        numbered_block.block,
+-- +        cast(hash(sha256(block_key.secret || cast(numbered_block.block as varchar))) % 1152921504606846976 as bigint) as number
+-- +    from numbered_block
+-- +    cross join block_key
+-- +),
+-- -        cast('0x' || substr(sha256(key.secret || 'anatomy/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
+-- +        cast(hash(secret.number + counted.code) % 1152921504606846976 as bigint) as draw
+-- -    cross join "sqlanon_key" as key
+-- +    inner join secret on counted.block = secret.block
 
--- ordered
+-- ordered: Step 2 where a table numbers its rows in the order in which they are written: the rows by code and random order, so that a row's number is its position
+create temporary table "sqlanon_ordered" as
 select
     "packed",
     code
@@ -233,31 +158,18 @@ order by
     code asc nulls last,
     draw asc nulls last;
 
--- grouped
-with first_row as (
-    select min(rowid) as number
-    from "sqlanon_ordered"
-),
-bucketed as (
-    select
-        ordered."packed",
-        frequency.code,
-        frequency.block_count,
-        (ordered.rowid - first_row.number) % frequency.group_count as bucket
-    from "sqlanon_ordered" as ordered
-    cross join first_row
-    inner join "sqlanon_frequency" as frequency on ordered.code = frequency.code
-)
-select
-    bucketed."packed",
-    bucketed.code,
-    (bucketed.bucket // bucketed.block_count + block.shift) % block.block_groups * bucketed.block_count
-    + bucketed.bucket % bucketed.block_count as group_id
-from bucketed
-inner join "sqlanon_block" as block
-    on bucketed.code * bucketed.block_count + bucketed.bucket % bucketed.block_count = block.cell;
+-- grouped: as in duckdb.sql, but for
+-- -        ordered."quasi_1",
+-- -        ordered."quasi_2",
+-- -        ordered."quasi_3",
+-- +        ordered."packed",
+-- -    bucketed."quasi_1",
+-- -    bucketed."quasi_2",
+-- -    bucketed."quasi_3",
+-- +    bucketed."packed",
 
--- qit
+-- qit: The quasi-identifier table (QIT) as `qit_st/qit` has it, from packed rows: one number is sorted, which all else is read off (an engine sorts a number alone at a fraction of what it costs with columns beside it)
+create table "sqlanon_qit" as
 with line as (
     select packed + group_id as number
     from "sqlanon_grouped"
@@ -272,3 +184,7 @@ cross join "sqlanon_layout" as layout;
 
 -- st: as in duckdb.sql
 
+-- the rest is microdata and the key: forget it
+-- 11 relations, the last first
+
+commit;

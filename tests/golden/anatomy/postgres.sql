@@ -18,10 +18,7 @@ select lower(current_setting('sqlanon.key', true)) as "secret";
 do $sqlanon$
 declare refusal text := (
     select
-      case
-        when "key_count" <> 1 or "key_length" <> 64
-        then 'the key is missing: hand over 64 hex digits'
-      end as "refusal"
+      case when "key_count" <> 1 or "key_length" <> 64 then 'the key is missing: hand over 64 hex digits' end as "refusal"
     from (
       select
         count(*) as "key_count",
@@ -91,29 +88,16 @@ declare refusal text := (
       ), "fitting" as (
         select
           "placed".*,
-          min(
-            case
-              when "place" < 4
-              then (("kept_rows" - "larger_rows") / greatest(1, 4 - "place"))
-            end
-          ) over () as "group_count"
+          min(case when "place" < 4 then (("kept_rows" - "larger_rows") / greatest(1, 4 - "place")) end) over () as "group_count"
         from "placed"
       )
       select
         coalesce(cast(sum("fitting"."kept_count") as bigint), 0) as "row_count",
-        coalesce(
-          cast(sum(case when "fitting"."sensitive" is null then "fitting"."row_count" else 0 end) as bigint),
-          0
-        ) as "null_count",
+        coalesce(cast(sum(case when "fitting"."sensitive" is null then "fitting"."row_count" else 0 end) as bigint), 0) as "null_count",
         coalesce(cast(sum(case when "fitting"."kept_count" > 0 then 1 else 0 end) as bigint), 0) as "value_count",
         coalesce(max("fitting"."kept_count"), 0) as "largest_count",
         max(case when "fitting"."place" = 0 then cast("fitting"."sensitive" as text) end) as "largest_value",
-        coalesce(
-          max(
-            case when "fitting"."place" = 0 and "fitting"."sensitive" is null then 1 else 0 end
-          ),
-          0
-        ) as "largest_missing",
+        coalesce(max(case when "fitting"."place" = 0 and "fitting"."sensitive" is null then 1 else 0 end), 0) as "largest_missing",
         coalesce(max(case when "fitting"."place" = 1 then "fitting"."kept_count" end), 0) as "next_count",
         coalesce(cast(sum(least("fitting"."kept_count", "fitting"."group_count")) as bigint), 0) as "groupable_rows"
       from "fitting"
@@ -128,10 +112,7 @@ $sqlanon$;
 do $sqlanon$
 declare refusal text := (
     select
-      case
-        when "repeating_persons" > 0
-        then 'persons have more than one row, and the guarantee is per row'
-      end as "refusal"
+      case when "repeating_persons" > 0 then 'persons have more than one row, and the guarantee is per row' end as "refusal"
     from (
       with "person" as (
         select
@@ -232,10 +213,7 @@ select
   "quasi_2",
   "quasi_3",
   "sensitive",
-  coalesce(
-    cast(length(cast("identifier_1" as text)) as text) || ':' || cast("identifier_1" as text),
-    'N'
-  ) as "identity"
+  coalesce(cast(length(cast("identifier_1" as text)) as text) || ':' || cast("identifier_1" as text), 'N') as "identity"
 from "sqlanon_population";
 
 -- frequency: Step 1 of the grouping: the values by falling count c_v, equal counts in keyed order, each with the first position of its rows, m = floor(N / l), l the group size, groups in B = max(1, floor(m / 64)) blocks
@@ -255,10 +233,7 @@ with "valued" as (
     "sensitive",
     "row_count",
     cast(row_number() over (order by "row_count" desc, "hash" asc) - 1 as int) as "code",
-    cast(sum("row_count") over (
-      order by "row_count" desc, "hash" asc
-      rows between unbounded preceding and current row
-    ) as bigint) as "last_position",
+    cast(sum("row_count") over (order by "row_count" desc, "hash" asc rows between unbounded preceding and current row) as bigint) as "last_position",
     (cast(sum("row_count") over () as bigint) / 4) as "group_count"
   from "valued"
 )
@@ -379,11 +354,7 @@ with "run" as (
     "block_groups",
     "block_count",
     "row_count",
-    cast(sum("row_count") over (
-      partition by "block"
-      order by "draw" asc, "code" asc
-      rows between unbounded preceding and current row
-    ) as bigint) - "row_count" as "first_number"
+    cast(sum("row_count") over (partition by "block" order by "draw" asc, "code" asc rows between unbounded preceding and current row) as bigint) - "row_count" as "first_number"
   from "hashed"
 )
 select

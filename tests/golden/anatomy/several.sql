@@ -1,4 +1,31 @@
--- source
+-- sqlanon anatomy for duckdb: l = 4, max_suppressed = 0.005, block = 64, draws = keyed, nulls = refuse, rows_per_person = one
+-- It makes "sqlanon_qit", "sqlanon_st", "sqlanon_st_2", and nothing else that it makes may be handed on.
+-- It needs a key of 64 hex digits, and who has the key can undo the release.
+-- Make one with: openssl rand -hex 32
+-- Hand it over before the script runs: set variable sqlanon_key = '…'
+-- publish runs these statements on duckdb, but:
+-- * under a key of its own it draws by the numbers of rows, which a script does not have
+-- * quasi columns that all hold whole numbers are packed into one number, by their least and greatest values
+
+-- no macro may have the name of a function that this script calls: as in duckdb.sql
+
+begin transaction;
+
+-- key: as in duckdb.sql
+
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select
+        case
+            when key_count <> 1 or key_length <> 64 then 'the key is missing: hand over 64 hex digits'
+        end as refusal
+    from (
+        select count(*) as key_count, coalesce(max(length(secret)), 0) as key_length from "sqlanon_key"
+    ) as looked_at
+) as checked;
+
+-- source: The rows that take part, under names of our own, so that no column of the user's meets one of ours
+create temporary view "sqlanon_source" as
 select
     "age" as "quasi_1",
     "sex" as "quasi_2",
@@ -9,50 +36,70 @@ from "patients";
 
 -- population: as in duckdb.sql
 
--- limits
-with counted as (
+-- limits: What decides whether groups of l rows can differ in each of several columns: N, the NULLs, and the most frequent value of all columns, place is the number of its column (from 0), null_place that of the first column with NULLs
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
     select
-        0 as place,
-        cast("sensitive" as varchar) as shown,
-        case when "sensitive" is null and not false then 1 else 0 end as is_missing,
-        count(*) as row_count
-    from "sqlanon_population"
-    group by "sensitive"
-    union all
-    select
-        1 as place,
-        cast("sensitive_2" as varchar) as shown,
-        case when "sensitive_2" is null and not false then 1 else 0 end as is_missing,
-        count(*) as row_count
-    from "sqlanon_population"
-    group by "sensitive_2"
-),
-ranked as (
-    select
-        counted.*,
-        row_number() over (order by is_missing asc nulls last, row_count desc nulls last, place asc nulls last, shown asc nulls last) as value_rank,
-        row_number() over (order by is_missing desc nulls last, place asc nulls last) as null_rank
-    from counted
-)
+        case
+            when null_count > 0 then 'rows have no value in a sensitive column'
+            when row_count = 0 then 'the source has no rows to publish'
+            when row_count < 4 then 'l = 4 needs at least 4 rows'
+            when largest_count > row_count // 4 then 'l = 4 is not possible: a value of a sensitive column stands in more than 1/4 of the rows'
+        end as refusal
+    from (
+        with counted as (
+            select
+                0 as place,
+                cast("sensitive" as varchar) as shown,
+                case when "sensitive" is null and not false then 1 else 0 end as is_missing,
+                count(*) as row_count
+            from "sqlanon_population"
+            group by "sensitive"
+            union all
+            select
+                1 as place,
+                cast("sensitive_2" as varchar) as shown,
+                case when "sensitive_2" is null and not false then 1 else 0 end as is_missing,
+                count(*) as row_count
+            from "sqlanon_population"
+            group by "sensitive_2"
+        ),
+        ranked as (
+            select
+                counted.*,
+                row_number() over (order by is_missing asc nulls last, row_count desc nulls last, place asc nulls last, shown asc nulls last) as value_rank,
+                row_number() over (order by is_missing desc nulls last, place asc nulls last) as null_rank
+            from counted
+        )
+        select
+            coalesce(cast(sum(case when place = 0 then row_count else 0 end) as bigint), 0) as row_count,
+            coalesce(max(case when null_rank = 1 then is_missing * row_count end), 0) as null_count,
+            coalesce(max(case when null_rank = 1 then place end), 0) as null_place,
+            coalesce(max(case when value_rank = 1 then place end), 0) as place,
+            coalesce(max(case when value_rank = 1 then (1 - is_missing) * row_count end), 0) as largest_count,
+            max(case when value_rank = 1 then shown end) as largest_value
+        from ranked
+    ) as looked_at
+) as checked;
+
+-- tally_1: How often each sensitive value occurs (c_v), NULL included
+create temporary table "sqlanon_tally_1" as
 select
-    coalesce(cast(sum(case when place = 0 then row_count else 0 end) as bigint), 0) as row_count,
-    coalesce(max(case when null_rank = 1 then is_missing * row_count end), 0) as null_count,
-    coalesce(max(case when null_rank = 1 then place end), 0) as null_place,
-    coalesce(max(case when value_rank = 1 then place end), 0) as place,
-    coalesce(max(case when value_rank = 1 then (1 - is_missing) * row_count end), 0) as largest_count,
-    max(case when value_rank = 1 then shown end) as largest_value
-from ranked;
+    "sensitive" as sensitive,
+    count(*) as row_count
+from "sqlanon_population"
+group by "sensitive";
 
--- tally_1: as in duckdb.sql
-
--- tally_2
+-- tally_2: How often each sensitive value occurs (c_v), NULL included
+create temporary table "sqlanon_tally_2" as
 select
     "sensitive_2" as sensitive,
     count(*) as row_count
 from "sqlanon_population"
 group by "sensitive_2";
 
--- foremost
+-- foremost: The column by which rows are seated, from 0: that of the most frequent value, for it finds fewest groups without it
+create temporary table "sqlanon_foremost" as
 with counted as (
     select
         0 as place,
@@ -74,73 +121,26 @@ select place
 from ranked
 where precedence = 1;
 
--- persons
-with person as (
-    select count(*) as row_count
-    from "sqlanon_population"
-    group by
-        "identifier_1"
-)
-select
-    coalesce(cast(sum(row_count) as bigint), 0) as row_count,
-    count(*) as person_count,
-    coalesce(sum(case when row_count > 1 then 1 else 0 end), 0) as repeating_persons
-from person;
+-- persons: as in duckdb.sql
 
--- uniqueness
-with combination as (
-    select
-        "quasi_1",
-        "quasi_2",
-        count(*) as row_count
-    from "sqlanon_population"
-    group by
-        "quasi_1",
-        "quasi_2"
-),
-total as (
-    select
-        coalesce(cast(sum(row_count) as bigint), 0) as row_count,
-        coalesce(cast(sum(case when "quasi_1" is null then 0 else row_count end) as bigint), 0) as known_1,
-        coalesce(cast(sum(case when "quasi_2" is null then 0 else row_count end) as bigint), 0) as known_2,
-        coalesce(cast(sum(case when row_count = 1 then 1 else 0 end) as bigint), 0) as unique_rows
-    from combination
-),
-counted as (
-    select
-        count(distinct combination."quasi_1") as distinct_1,
-        count(distinct combination."quasi_2") as distinct_2,
-        count(*) as combination_count
-    from combination
-    cross join total
-    where
-        combination.row_count > 0 and (
-            false
-            or (total.known_1 > 1 and 5 * total.unique_rows >= 4 * total.known_1)
-            or (total.known_2 > 1 and 5 * total.unique_rows >= 4 * total.known_2)
-        )
-)
-select
-    total.row_count,
-    total.known_1,
-    counted.distinct_1,
-    total.known_2,
-    counted.distinct_2,
-    total.unique_rows
-from total
-cross join counted;
+-- uniqueness: as in duckdb.sql, but for
+-- -            when known_3 >= 100 and known_3 = distinct_3 and 2 * known_3 > row_count then 'the quasi column ''zipcode'' has a value of its own in each row: it identifies people'
+-- -                "quasi_3",
+-- -                "quasi_2",
+-- -                "quasi_3"
+-- +                "quasi_2"
+-- -                coalesce(cast(sum(case when "quasi_3" is null then 0 else row_count end) as bigint), 0) as known_3,
+-- -                count(distinct combination."quasi_3") as distinct_3,
+-- -                    or (total.known_3 > 1 and 5 * total.unique_rows >= 4 * total.known_3)
+-- -            total.known_3,
+-- -            counted.distinct_3,
 
--- identified
-select
-    "quasi_1",
-    "quasi_2",
-    "sensitive",
-    "sensitive_2",
-coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N')
-        as identity
-from "sqlanon_population";
+-- identified: as in duckdb.sql, but for
+-- -    "quasi_3",
+-- +    "sensitive_2",
 
--- frequency_1
+-- frequency_1: Step 1 of the grouping: the values by falling count c_v, equal counts in keyed order, each with the first position of its rows, m = floor(N / l), l the group size, groups in B = max(1, floor(m / 64)) blocks
+create temporary table "sqlanon_frequency_1" as
 with valued as (
     select
         tally.sensitive,
@@ -169,7 +169,8 @@ select
     0 as first_block
 from ordered;
 
--- frequency_2
+-- frequency_2: Step 1 of the grouping: the values by falling count c_v, equal counts in keyed order, each with the first position of its rows, m = floor(N / l), l the group size, groups in B = max(1, floor(m / 64)) blocks
+create temporary table "sqlanon_frequency_2" as
 with valued as (
     select
         tally.sensitive,
@@ -198,7 +199,8 @@ select
     0 as first_block
 from ordered;
 
--- frequency_led
+-- frequency_led: The values of the column by which rows are seated, as numbers
+create temporary table "sqlanon_frequency_led" as
 with every as (
     select
         0 as place,
@@ -230,7 +232,8 @@ select
 from every
 inner join "sqlanon_foremost" as foremost on every.place = foremost.place;
 
--- coded_by_value
+-- coded_by_value: The rows, each with the numbers of its values, the column by which rows are seated comes first, in exchange for the first one
+create temporary view "sqlanon_coded_by_value" as
 with given as (
     select
         valued."quasi_1",
@@ -259,7 +262,8 @@ select
 from given
 cross join "sqlanon_foremost" as foremost;
 
--- drawn_1
+-- drawn_1: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
+create temporary view "sqlanon_drawn_1" as
 with row_key as (
     select substr(sha256(key.secret || 'anatomy/disease/row/'), 1, 40) as secret
     from "sqlanon_key" as key
@@ -283,7 +287,8 @@ select
     cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
 from hashed;
 
--- ordered_1
+-- ordered_1: Step 2 where a table numbers its rows in the order in which they are written: the rows by code and random order, so that a row's number is its position
+create temporary table "sqlanon_ordered_1" as
 select
     "quasi_1",
     "quasi_2",
@@ -295,14 +300,16 @@ order by
     draw asc nulls last,
     "tie" asc nulls last;
 
--- first_row_1
+-- first_row_1: The number of the first row of each code, among rows that are ordered by it
+create temporary table "sqlanon_first_row_1" as
 select
     code,
     min(rowid) as first_row
 from "sqlanon_ordered_1"
 group by code;
 
--- positioned_1
+-- positioned_1: What `positioned` tells, where rows are numbered in their order: the rank of a row among those of its value is its number behind the first one's
+create temporary view "sqlanon_positioned_1" as
 with ranked as (
     select
         ordered."quasi_1",
@@ -335,7 +342,8 @@ select
     bucket // block_count as seat
 from bucketed;
 
--- block_1
+-- block_1: Step 4: inside each block the values stand in a keyed order of their own
+create temporary table "sqlanon_block_1" as
 with counted as (
     select
         code,
@@ -369,7 +377,8 @@ select
     cast(sum(row_count) over (partition by block order by draw asc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as first_number
 from hashed;
 
--- numbered_1
+-- numbered_1: Step 4: the number of every row in its block, 0 … (the value's first number, then its seats in turn)
+create temporary view "sqlanon_numbered_1" as
 select
     positioned."quasi_1",
     positioned."quasi_2",
@@ -385,7 +394,8 @@ from "sqlanon_positioned_1" as positioned
 inner join "sqlanon_block_1" as block
     on positioned.block = block.block and positioned.code = block.code;
 
--- seated
+-- seated: The group of every row: its number in the block mod m_b, made global
+create temporary table "sqlanon_seated" as
 select
     "quasi_1",
     "quasi_2",
@@ -396,7 +406,8 @@ select
     (number % block_groups) * block_count + block as group_id
 from "sqlanon_numbered_1";
 
--- blocks
+-- blocks: The blocks: how many rows each holds, and the blocks of its class, among which rows may change places
+create temporary table "sqlanon_blocks" as
 select
     block.block,
     max(block.block_rows) as block_rows,
@@ -406,7 +417,8 @@ from "sqlanon_block_1" as block
 inner join "sqlanon_frequency_led" as frequency on block.code = frequency.code
 group by block.block;
 
--- standing
+-- standing: The rows of groups in which a value stands twice, each with its place among those that share a value with it: who has the first place stays, the others stand
+create temporary table "sqlanon_standing" as
 with concerned as (
     select group_id
     from "sqlanon_seated"
@@ -441,12 +453,10 @@ select
         ) as place
 from member;
 
--- waiting
-select count(*) as left_over
-from "sqlanon_standing"
-where place > 1;
+-- rotation: turn 1 of 1
 
--- rotated
+-- rotated: A turn: every row that stands takes the seat of the next one that does and has the value by which both are seated, in an order that is another in each turn, and is looked at there
+create temporary table "sqlanon_rotated" as
 with waiting as (
     select
         standing.block,
@@ -516,12 +526,18 @@ select
 from judged
 where last_place > 1 or is_moved = 1;
 
--- waiting
-select count(*) as left_over
-from "sqlanon_standing"
-where place > 1;
+drop table "sqlanon_standing";
 
--- offered
+-- rotation
+create temporary table "sqlanon_standing" as
+select * from "sqlanon_rotated";
+
+drop table "sqlanon_rotated";
+
+-- exchange_places: turn 1 of 1
+
+-- offered: For every row that still stands some seats, anywhere in its class, whose rows it may ask to change places: as many as the turn asks, more when fewer rows stand
+create temporary table "sqlanon_offered" as
 with ahead as (
     select 0 as place
     union all
@@ -744,7 +760,8 @@ select
 from called
 inner join "sqlanon_blocks" as blocks on called.partner_block = blocks.block;
 
--- near
+-- near: All rows of the groups of rows that stand, and of those that they may ask
+create temporary table "sqlanon_near" as
 with present as (
     select
         seated.block,
@@ -775,7 +792,8 @@ select present.*
 from present
 inner join chosen on present.group_id = chosen.group_id;
 
--- proposed
+-- proposed: Of the offers those in which neither row brings a value that the other's group has
+create temporary table "sqlanon_proposed" as
 with pair as (
     select
         offered.block,
@@ -830,7 +848,8 @@ left join refused
     and pair.partner_block = refused.partner_block and pair.partner_number = refused.partner_number
 where refused.number is null;
 
--- exchange
+-- exchange: Of the proposals one for each row and at most one for each group, so that what was looked at is what happens
+create temporary table "sqlanon_exchange" as
 with preferred as (
     select
         proposed.*,
@@ -899,7 +918,8 @@ moved as (
 select *
 from moved;
 
--- reseated
+-- reseated: A turn's outcome: rows that changed places are in each other's groups
+create temporary table "sqlanon_reseated" as
 with moved as (
     select
         standing.block,
@@ -955,7 +975,24 @@ from judged
 cross join (select max(turn) as turn from "sqlanon_standing") as taken
 where judged.last_place > 1 or judged.is_moved = 1;
 
--- resettled
+drop table "sqlanon_standing";
+
+-- exchange_places
+create temporary table "sqlanon_standing" as
+select * from "sqlanon_reseated";
+
+drop table "sqlanon_reseated";
+
+drop table "sqlanon_exchange";
+
+drop table "sqlanon_proposed";
+
+drop table "sqlanon_near";
+
+drop table "sqlanon_offered";
+
+-- resettled: Rows that are elsewhere than they were seated, or nowhere: who still stands leaves the group, and a group that is then below l leaves whole
+create temporary table "sqlanon_resettled" as
 with counted as (
     select
         standing.*,
@@ -971,7 +1008,8 @@ select
 from counted
 where is_moved = 1 or last_place > 1;
 
--- renamed
+-- renamed: The last groups take the numbers of those that left, so that no gap tells of one
+create temporary table "sqlanon_renamed" as
 with gone as (
     select group_id
     from "sqlanon_resettled"
@@ -1014,7 +1052,8 @@ select
 from ordered
 inner join gap on ordered.place = gap.place;
 
--- grouped
+-- grouped: The group of every row that is kept
+create temporary view "sqlanon_grouped" as
 with present as (
     select
         seated."quasi_1",
@@ -1036,7 +1075,8 @@ select
 from present
 left join "sqlanon_renamed" as renamed on present.group_id = renamed.group_id;
 
--- shown_1
+-- shown_1: The groups by the values of one of the columns
+create temporary view "sqlanon_shown_1" as
 select
     grouped.group_id,
     case foremost.place
@@ -1046,7 +1086,8 @@ select
 from "sqlanon_grouped" as grouped
 cross join "sqlanon_foremost" as foremost;
 
--- shown_2
+-- shown_2: The groups by the values of one of the columns
+create temporary view "sqlanon_shown_2" as
 select
     grouped.group_id,
     case foremost.place
@@ -1056,33 +1097,37 @@ select
 from "sqlanon_grouped" as grouped
 cross join "sqlanon_foremost" as foremost;
 
--- suppressed
-with everyone as (
-    select count(*) as row_count
-    from "sqlanon_population"
-),
-published as (
-    select count(*) as row_count
-    from "sqlanon_grouped"
-)
-select
-    everyone.row_count,
-    everyone.row_count - published.row_count as dropped_rows
-from everyone
-cross join published;
+-- suppressed: How many rows no group holds in the end
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select
+        case
+            when dropped_rows = row_count then 'the source has no rows to publish'
+            when dropped_rows * 1000000 > row_count * 5000 then 'l = 4 is not possible: more rows than allowed find no group in which they differ from all others in every sensitive column'
+        end as refusal
+    from (
+        with everyone as (
+            select count(*) as row_count
+            from "sqlanon_population"
+        ),
+        published as (
+            select count(*) as row_count
+            from "sqlanon_grouped"
+        )
+        select
+            everyone.row_count,
+            everyone.row_count - published.row_count as dropped_rows
+        from everyone
+        cross join published
+    ) as looked_at
+) as checked;
 
--- qit
-select
-    grouped.quasi_1 as "age",
-    grouped.quasi_2 as "sex",
-    grouped.group_id as "group_id"
-from "sqlanon_grouped" as grouped
-order by
-    grouped.quasi_1 asc nulls last,
-    grouped.quasi_2 asc nulls last,
-    grouped.group_id asc nulls last;
+-- qit: as in duckdb.sql, but for
+-- -    grouped.quasi_3 as "zipcode",
+-- -    grouped.quasi_3 asc nulls last,
 
--- st
+-- st: The sensitive table (ST): what values a group holds and how often, in an order that depends on nothing but what it shows
+create table "sqlanon_st" as
 select
     grouped.group_id as "group_id",
     frequency.sensitive as "disease",
@@ -1093,7 +1138,8 @@ order by
     grouped.group_id asc nulls last,
     frequency.sensitive asc nulls last;
 
--- st_2
+-- st_2: The sensitive table (ST): what values a group holds and how often, in an order that depends on nothing but what it shows
+create table "sqlanon_st_2" as
 select
     grouped.group_id as "group_id",
     frequency.sensitive as "income",
@@ -1104,3 +1150,7 @@ order by
     grouped.group_id asc nulls last,
     frequency.sensitive asc nulls last;
 
+-- the rest is microdata and the key: forget it
+-- 25 relations, the last first
+
+commit;

@@ -16,10 +16,7 @@ select lower('${sqlanon.key}') as `secret`;
 select case when refusal is not null then raise_error(refusal) end as checked
 from (
     select
-      case
-        when `key_count` <> 1 or `key_length` <> 64
-        then 'the key is missing: hand over 64 hex digits'
-      end as `refusal`
+      case when `key_count` <> 1 or `key_length` <> 64 then 'the key is missing: hand over 64 hex digits' end as `refusal`
     from (
       select
         count(*) as `key_count`,
@@ -72,12 +69,7 @@ from (
     ), `fitting` as (
       select
         `placed`.*,
-        min(
-          case
-            when `place` < 4
-            then ((`kept_rows` - `larger_rows`) div greatest(1, 4 - `place`))
-          end
-        ) over () as `group_count`
+        min(case when `place` < 4 then ((`kept_rows` - `larger_rows`) div greatest(1, 4 - `place`)) end) over () as `group_count`
       from `placed`
     )
     select
@@ -94,19 +86,11 @@ from (
     from (
       select
         coalesce(cast(sum(`fitting`.`kept_count`) as bigint), 0) as `row_count`,
-        coalesce(
-          cast(sum(case when `fitting`.`sensitive` is null then `fitting`.`row_count` else 0 end) as bigint),
-          0
-        ) as `null_count`,
+        coalesce(cast(sum(case when `fitting`.`sensitive` is null then `fitting`.`row_count` else 0 end) as bigint), 0) as `null_count`,
         coalesce(cast(sum(case when `fitting`.`kept_count` > 0 then 1 else 0 end) as bigint), 0) as `value_count`,
         coalesce(max(`fitting`.`kept_count`), 0) as `largest_count`,
         max(case when `fitting`.`place` = 0 then cast(`fitting`.`sensitive` as string) end) as `largest_value`,
-        coalesce(
-          max(
-            case when `fitting`.`place` = 0 and `fitting`.`sensitive` is null then 1 else 0 end
-          ),
-          0
-        ) as `largest_missing`,
+        coalesce(max(case when `fitting`.`place` = 0 and `fitting`.`sensitive` is null then 1 else 0 end), 0) as `largest_missing`,
         coalesce(max(case when `fitting`.`place` = 1 then `fitting`.`kept_count` end), 0) as `next_count`,
         coalesce(cast(sum(least(`fitting`.`kept_count`, `fitting`.`group_count`)) as bigint), 0) as `groupable_rows`
       from `fitting`
@@ -124,10 +108,7 @@ from (
         `identifier_1`
     )
     select
-      case
-        when `repeating_persons` > 0
-        then 'persons have more than one row, and the guarantee is per row'
-      end as `refusal`
+      case when `repeating_persons` > 0 then 'persons have more than one row, and the guarantee is per row' end as `refusal`
     from (
       select
         coalesce(cast(sum(`row_count`) as bigint), 0) as `row_count`,
@@ -213,10 +194,7 @@ select
   `quasi_2`,
   `quasi_3`,
   `sensitive`,
-  coalesce(
-    cast(length(cast(`identifier_1` as string)) as string) || ':' || cast(`identifier_1` as string),
-    'N'
-  ) as `identity`
+  coalesce(cast(length(cast(`identifier_1` as string)) as string) || ':' || cast(`identifier_1` as string), 'N') as `identity`
 from `sqlanon_population`;
 
 -- frequency: Step 1 of the grouping: the values by falling count c_v, equal counts in keyed order, each with the first position of its rows, m = floor(N / l), l the group size, groups in B = max(1, floor(m / 64)) blocks
@@ -235,10 +213,7 @@ with `valued` as (
     `sensitive`,
     `row_count`,
     cast(row_number() over (order by `row_count` desc, `hash` asc) - 1 as int) as `code`,
-    cast(sum(`row_count`) over (
-      order by `row_count` desc, `hash` asc
-      rows between unbounded preceding and current row
-    ) as bigint) as `last_position`,
+    cast(sum(`row_count`) over (order by `row_count` desc, `hash` asc rows between unbounded preceding and current row) as bigint) as `last_position`,
     (cast(sum(`row_count`) over () as bigint) div 4) as `group_count`
   from `valued`
 )
@@ -356,11 +331,7 @@ with `run` as (
     `block_groups`,
     `block_count`,
     `row_count`,
-    cast(sum(`row_count`) over (
-      partition by `block`
-      order by `draw` asc, `code` asc
-      rows between unbounded preceding and current row
-    ) as bigint) - `row_count` as `first_number`
+    cast(sum(`row_count`) over (partition by `block` order by `draw` asc, `code` asc rows between unbounded preceding and current row) as bigint) - `row_count` as `first_number`
   from `hashed`
 )
 select

@@ -9,22 +9,11 @@
 -- * quasi columns that all hold whole numbers are packed into one number, by their least and greatest values
 -- * the table has a column for unknown values only where a quasi column holds some
 
--- no macro may have the name of a function that this script calls
-select
-    system.main.error(
-        system.main.concat('the macro ', planted.function_name, ' has the name of a function of DuckDB: drop it')
-    ) as refusal
-from system.main.duckdb_functions() as planted
-where not planted.internal
-    and system.main.lower(planted.function_name) in (
-        select system.main.lower(own.function_name) from system.main.duckdb_functions() as own where own.internal
-    );
+-- no macro may have the name of a function that this script calls: as in anatomy/duckdb.sql
 
 begin transaction;
 
--- key: what the session was given
-create temporary table "sqlanon_key" as
-select lower(cast(getvariable('sqlanon_key') as varchar)) as "secret";
+-- key: as in anatomy/duckdb.sql
 
 select case when refusal is not null then system.main.error(refusal) end as checked
 from (
@@ -48,10 +37,7 @@ select
     "disease" as "sensitive"
 from "patients";
 
--- population: The rows that have any sensitive value, NULL counting as one
-create temporary view "sqlanon_population" as
-select *
-from "sqlanon_source";
+-- population: as in anatomy/duckdb.sql
 
 -- facts: What decides whether a release is possible, and which columns it has: rows, different sensitive values, NULLs
 select case when refusal is not null then system.main.error(refusal) end as checked
@@ -77,27 +63,7 @@ from (
     ) as looked_at
 ) as checked;
 
--- persons: How many rows share their identifier with another row: the guarantees are per row
-select case when refusal is not null then system.main.error(refusal) end as checked
-from (
-    select
-        case
-            when repeating_persons > 0 then 'persons have more than one row, and the guarantee is per row'
-        end as refusal
-    from (
-        with person as (
-            select count(*) as row_count
-            from "sqlanon_population"
-            group by
-                "identifier_1"
-        )
-        select
-            coalesce(cast(sum(row_count) as bigint), 0) as row_count,
-            count(*) as person_count,
-            coalesce(sum(case when row_count > 1 then 1 else 0 end), 0) as repeating_persons
-        from person
-    ) as looked_at
-) as checked;
+-- persons: as in anatomy/duckdb.sql
 
 -- identified: Row identity under a given key: the identifier columns, which are unique
 create temporary view "sqlanon_identified" as
@@ -951,20 +917,6 @@ order by
     splitting."sensitive_code" asc nulls last;
 
 -- the rest is microdata and the key: forget it
-drop table "sqlanon_box";
-drop table "sqlanon_value_set_4";
-drop table "sqlanon_reopened";
-drop table "sqlanon_splitting";
-drop table "sqlanon_sensitive_value";
-drop table "sqlanon_dictionary_4";
-drop table "sqlanon_dictionary_3";
-drop table "sqlanon_dictionary_2";
-drop table "sqlanon_dictionary_1";
-drop table "sqlanon_hierarchy_1";
-drop table "sqlanon_drawn";
-drop view "sqlanon_identified";
-drop view "sqlanon_population";
-drop view "sqlanon_source";
-drop table "sqlanon_key";
+-- 15 relations, the last first
 
 commit;

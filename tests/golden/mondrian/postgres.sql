@@ -12,17 +12,12 @@
 begin;
 set local datestyle = 'ISO';
 
--- key: what the session was given
-create temporary table "sqlanon_key" as
-select lower(current_setting('sqlanon.key', true)) as "secret";
+-- key: as in anatomy/postgres.sql
 
 do $sqlanon$
 declare refusal text := (
     select
-      case
-        when "key_count" <> 1 or "key_length" <> 64
-        then 'the key is missing: hand over 64 hex digits'
-      end as "refusal"
+      case when "key_count" <> 1 or "key_length" <> 64 then 'the key is missing: hand over 64 hex digits' end as "refusal"
     from (
       select
         count(*) as "key_count",
@@ -46,11 +41,7 @@ select
   "disease" as "sensitive"
 from "patients";
 
--- population: The rows that have any sensitive value, NULL counting as one
-create temporary view "sqlanon_population" as
-select
-  *
-from "sqlanon_source";
+-- population: as in anatomy/postgres.sql
 
 -- facts: What decides whether a release is possible, and which columns it has: rows, different sensitive values, NULLs
 do $sqlanon$
@@ -83,33 +74,7 @@ begin
 end
 $sqlanon$;
 
--- persons: How many rows share their identifier with another row: the guarantees are per row
-do $sqlanon$
-declare refusal text := (
-    select
-      case
-        when "repeating_persons" > 0
-        then 'persons have more than one row, and the guarantee is per row'
-      end as "refusal"
-    from (
-      with "person" as (
-        select
-          count(*) as "row_count"
-        from "sqlanon_population"
-        group by
-          "identifier_1"
-      )
-      select
-        coalesce(cast(sum("row_count") as bigint), 0) as "row_count",
-        count(*) as "person_count",
-        coalesce(sum(case when "row_count" > 1 then 1 else 0 end), 0) as "repeating_persons"
-      from "person"
-    ) as "looked_at"
-);
-begin
-    if refusal is not null then raise exception using message = refusal; end if;
-end
-$sqlanon$;
+-- persons: as in anatomy/postgres.sql
 
 -- identified: Row identity under a given key: the identifier columns, which are unique
 create temporary view "sqlanon_identified" as
@@ -119,10 +84,7 @@ select
   "quasi_3",
   "quasi_4",
   "sensitive",
-  coalesce(
-    cast(length(cast("identifier_1" as text)) as text) || ':' || cast("identifier_1" as text),
-    'N'
-  ) as "identity"
+  coalesce(cast(length(cast("identifier_1" as text)) as text) || ':' || cast("identifier_1" as text), 'N') as "identity"
 from "sqlanon_population";
 
 -- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
@@ -300,9 +262,7 @@ select
   cast(case
     when "placed"."value" is null
     then 2147483647
-    else row_number() over (
-      order by case when "placed"."value" is null then 1 else 0 end asc, "placed"."value" asc
-    )
+    else row_number() over (order by case when "placed"."value" is null then 1 else 0 end asc, "placed"."value" asc)
   end as int) as "code",
   case
     when "placed"."value" is null
@@ -345,9 +305,7 @@ select
   cast(case
     when "placed"."value" is null
     then 2147483647
-    else row_number() over (
-      order by case when "placed"."value" is null then 1 else 0 end asc, "placed"."value" asc
-    )
+    else row_number() over (order by case when "placed"."value" is null then 1 else 0 end asc, "placed"."value" asc)
   end as int) as "code",
   case
     when "placed"."value" is null
@@ -571,11 +529,7 @@ with "read" as (
     "partition",
     "code",
     "row_count",
-    case
-      when row_number() over (partition by "partition", "sensitive_code" order by "code" asc) = 1
-      then 1
-      else 0
-    end as "is_first",
+    case when row_number() over (partition by "partition", "sensitive_code" order by "code" asc) = 1 then 1 else 0 end as "is_first",
     case
       when row_number() over (partition by "partition", "sensitive_code" order by "code" desc) = 1
       then 1
@@ -601,21 +555,9 @@ with "running" as (
   select
     "partition",
     "code",
-    sum("first_count") over (
-      partition by "partition"
-      order by "code" asc
-      rows between unbounded preceding and current row
-    ) as "left_values",
-    sum("last_count") over (partition by "partition") - sum("last_count") over (
-      partition by "partition"
-      order by "code" asc
-      rows between unbounded preceding and current row
-    ) as "right_values",
-    sum("row_count") over (
-      partition by "partition"
-      order by "code" asc
-      rows between unbounded preceding and current row
-    ) as "left_count",
+    sum("first_count") over (partition by "partition" order by "code" asc rows between unbounded preceding and current row) as "left_values",
+    sum("last_count") over (partition by "partition") - sum("last_count") over (partition by "partition" order by "code" asc rows between unbounded preceding and current row) as "right_values",
+    sum("row_count") over (partition by "partition" order by "code" asc rows between unbounded preceding and current row) as "left_count",
     lead("code") over (partition by "partition" order by "code" asc) as "next_code"
   from "sqlanon_cell"
 ), "allowed" as (
@@ -693,13 +635,7 @@ with "told" as (
     on "splitting"."partition" = "cut"."partition"
 )
 select
-  case "side"
-    when 0
-    then "partition"
-    when 1
-    then 2 * "partition"
-    else 2 * "partition" + 1
-  end as "partition",
+  case "side" when 0 then "partition" when 1 then 2 * "partition" else 2 * "partition" + 1 end as "partition",
   case "side" when 0 then "attempts" + 1 else 0 end as "attempts",
   case
     when "cut_partition" is null
@@ -956,13 +892,7 @@ with "told" as (
     on "half"."partition" = "judged_half"."partition"
 )
 select
-  case "taken"
-    when 0
-    then "partition"
-    when 1
-    then 2 * "partition"
-    else 2 * "partition" + 1
-  end as "partition",
+  case "taken" when 0 then "partition" when 1 then 2 * "partition" else 2 * "partition" + 1 end as "partition",
   case "taken" when 0 then "attempts" + 1 else 0 end as "attempts",
   case
     when "cut_partition" is null
@@ -1106,20 +1036,6 @@ order by
 analyze "sqlanon_data";
 
 -- the rest is microdata and the key: forget it
-drop table "sqlanon_box";
-drop table "sqlanon_value_set_4";
-drop table "sqlanon_reopened";
-drop table "sqlanon_splitting";
-drop table "sqlanon_sensitive_value";
-drop table "sqlanon_dictionary_4";
-drop table "sqlanon_dictionary_3";
-drop table "sqlanon_dictionary_2";
-drop table "sqlanon_dictionary_1";
-drop table "sqlanon_hierarchy_1";
-drop table "sqlanon_drawn";
-drop view "sqlanon_identified";
-drop view "sqlanon_population";
-drop view "sqlanon_source";
-drop table "sqlanon_key";
+-- 15 relations, the last first
 
 commit;

@@ -1,41 +1,47 @@
--- source
-select
-    "age" as "quasi_1",
-    "sex" as "quasi_2",
-    "ssn" as "identifier_1",
-    "disease" as "sensitive",
-    "income" as "sensitive_2"
-from "patients";
+-- sqlanon mondrian for duckdb: k = 10, l = 4, partition = strict, published = {'age': {'type': 'INTEGER', 'nulls': True, 'low': 'age_low', 'high': 'age_high', 'unknown': 'age_unknown'}, 'sex': {'type': 'VARCHAR', 'nulls': True, 'set': 'sex'}}, hierarchies = {}, draws = keyed, nulls = refuse, rows_per_person = one
+-- It makes "sqlanon_data", "sqlanon_data_2", and nothing else that it makes may be handed on.
+-- It needs a key of 64 hex digits, and who has the key can undo the release.
+-- Make one with: openssl rand -hex 32
+-- Hand it over before the script runs: set variable sqlanon_key = '…'
+-- publish runs these statements on duckdb, but:
+-- * under a key of its own it draws by the numbers of rows, which a script does not have
+-- * quasi columns that all hold whole numbers are packed into one number, by their least and greatest values
+-- * the table has a column for unknown values only where a quasi column holds some
+
+-- no macro may have the name of a function that this script calls: as in duckdb.sql
+
+begin transaction;
+
+-- key: as in duckdb.sql
+
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select
+        case
+            when key_count <> 1 or key_length <> 64 then 'the key is missing: hand over 64 hex digits'
+        end as refusal
+    from (
+        select count(*) as key_count, coalesce(max(length(secret)), 0) as key_length from "sqlanon_key"
+    ) as looked_at
+) as checked;
+
+-- source: as in anatomy/several.sql
 
 -- population: as in duckdb.sql
 
--- facts
-select
-    coalesce(cast(sum(case when "quasi_1" is null then 1 else 0 end) as bigint), 0) as unknown_1,
-    coalesce(cast(sum(case when "quasi_2" is null then 1 else 0 end) as bigint), 0) as unknown_2,
-    count(*) - count("sensitive") as null_count_1,
-    count(distinct "sensitive")
-        + case when count(*) > count("sensitive") and false then 1 else 0 end as value_count_1,
-    count(*) - count("sensitive_2") as null_count_2,
-    count(distinct "sensitive_2")
-        + case when count(*) > count("sensitive_2") and false then 1 else 0 end as value_count_2,
-    count(*) as row_count
-from "sqlanon_population";
+-- facts: as in duckdb.sql, but for
+-- +            when null_count_2 > 0 then 'rows have no value in the sensitive column ''income'''
+-- +            when value_count_2 < 4 then 'l = 4 asks for more different values of ''income'' than there are'
+-- -            coalesce(cast(sum(case when "quasi_3" is null then 1 else 0 end) as bigint), 0) as unknown_3,
+-- -            coalesce(cast(sum(case when "quasi_4" is null then 1 else 0 end) as bigint), 0) as unknown_4,
+-- +            count(*) - count("sensitive_2") as null_count_2,
+-- +            count(distinct "sensitive_2")
+-- +                + case when count(*) > count("sensitive_2") and false then 1 else 0 end as value_count_2,
 
--- persons
-with person as (
-    select count(*) as row_count
-    from "sqlanon_population"
-    group by
-        "identifier_1"
-)
-select
-    coalesce(cast(sum(row_count) as bigint), 0) as row_count,
-    count(*) as person_count,
-    coalesce(sum(case when row_count > 1 then 1 else 0 end), 0) as repeating_persons
-from person;
+-- persons: as in duckdb.sql
 
--- dictionary_1
+-- dictionary_1: The values of an attribute that has an order of its own, numbered in it, position: where a value lies in the range of all, from 0 to 1
+create temporary table "sqlanon_dictionary_1" as
 with different as (
     select "quasi_1" as value
     from "sqlanon_population"
@@ -69,7 +75,8 @@ select
 from placed
 cross join span;
 
--- dictionary_2
+-- dictionary_2: The values of an attribute without an order of its own, numbered by their texts (NULL is a value, and the last), each also as a JSON text
+create temporary table "sqlanon_dictionary_2" as
 with different as (
     select
         "quasi_2" as value,
@@ -92,7 +99,8 @@ select
     (code - 1) / cast(greatest(value_count - 1, 1) as double) as position
 from numbered;
 
--- sensitive_value_2
+-- sensitive_value_2: The values of a sensitive column, numbered, NULL is a value
+create temporary table "sqlanon_sensitive_value_2" as
 with different as (
     select "sensitive_2" as sensitive
     from "sqlanon_population"
@@ -105,7 +113,8 @@ from different;
 
 -- sensitive_value: as in duckdb.sql
 
--- splitting
+-- splitting: Every row by the codes of its values, all rows in one partition, which is open: it may be split
+create temporary table "sqlanon_splitting" as
 select
     cast(1 as bigint) as partition,
     0 as attempts,
@@ -124,12 +133,10 @@ inner join "sqlanon_dictionary_1" as value_1
 inner join "sqlanon_dictionary_2" as value_2
     on population."quasi_2" is not distinct from value_2.value;
 
--- unsettled
-select count(*) as left_over
-from "sqlanon_splitting"
-where open = 1;
+-- splitting: turn 1 of 1
 
--- choice
+-- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
+create temporary table "sqlanon_choice" as
 with extent as (
     select
         partition,
@@ -183,7 +190,8 @@ select
 from ranked
 where turn = attempts + 1;
 
--- cell_2
+-- cell_2: The same with how many values of a sensitive column a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
+create temporary table "sqlanon_cell_2" as
 with read as (
     select
         splitting.partition,
@@ -222,7 +230,8 @@ select
 from spanned
 group by partition, code;
 
--- diverse_place_2
+-- diverse_place_2: The places at which either side of a partition would have l different values of one further sensitive column
+create temporary table "sqlanon_diverse_place_2" as
 with running as (
     select
         partition,
@@ -240,132 +249,56 @@ where
     left_values >= 4
     and right_values >= 4;
 
--- cell
-with read as (
-    select
-        splitting.partition,
-        splitting."sensitive_code" as sensitive_code,
-        case choice.attribute
-            when 1 then splitting."code_1"
-            when 2 then splitting."code_2"
-        end as code
-    from "sqlanon_splitting" as splitting
-    inner join "sqlanon_choice" as choice on splitting.partition = choice.partition
-),
-counted as (
-    select
-        partition,
-        code,
-        sensitive_code,
-        count(*) as row_count
-    from read
-    group by partition, code, sensitive_code
-),
-spanned as (
-    select
-        partition,
-        code,
-        row_count,
-        case when row_number() over (partition by partition, sensitive_code order by code asc nulls last) = 1 then 1 else 0 end as is_first,
-        case when row_number() over (partition by partition, sensitive_code order by code desc nulls last) = 1 then 1 else 0 end as is_last
-    from counted
-)
-select
-    partition,
-    code,
-    sum(row_count) as row_count,
-    sum(is_first) as first_count,
-    sum(is_last) as last_count
-from spanned
-group by partition, code;
+-- cell: as in duckdb.sql, but for
+-- -            when 3 then splitting."code_3"
+-- -            when 4 then splitting."code_4"
 
--- cut
-with running as (
-    select
-        partition,
-        code,
-        sum(first_count) over (partition by partition order by code asc nulls last rows unbounded preceding) as left_values,
-        sum(last_count) over (partition by partition)
-            - sum(last_count) over (partition by partition order by code asc nulls last rows unbounded preceding) as right_values,
-        sum(row_count) over (partition by partition order by code asc nulls last rows unbounded preceding) as left_count,
-        lead(code) over (partition by partition order by code asc nulls last) as next_code
-    from "sqlanon_cell"
-),
-allowed as (
-    select
-        running.partition,
-        running.code,
-        running.left_count,
-        0 as depth,
-        abs(2 * running.left_count - choice.row_count) as imbalance
-    from running
-    inner join "sqlanon_choice" as choice on running.partition = choice.partition
-    inner join "sqlanon_diverse_place_2" as diverse_1
-        on running.partition = diverse_1.partition and running.code = diverse_1.code
-    where
-        running.left_count >= 10
-        and choice.row_count - running.left_count >= 10
-        and running.left_values >= 4
-        and running.right_values >= 4
-),
-ranked as (
-    select
-        partition,
-        code,
-        left_count,
-        row_number() over (partition by partition order by depth asc nulls last, imbalance asc nulls last, code asc nulls last) as place
-    from allowed
-)
-select
-    choice.partition,
-    choice.attribute,
-    ranked.code,
-    ranked.left_count,
-    choice.row_count - ranked.left_count as right_count
-from "sqlanon_choice" as choice
-left join ranked on choice.partition = ranked.partition and ranked.place = 1;
+-- cut: as in duckdb.sql, but for
+-- -        0
+-- -            + case when before_1."level_1" = behind_1."level_1" then 1 else 0 end
+-- -            + case when before_1."level_2" = behind_1."level_2" then 1 else 0 end as depth,
+-- +        0 as depth,
+-- -    left join "sqlanon_dictionary_1" as before_1
+-- -        on choice.attribute = 1 and running.code = before_1.code
+-- -    left join "sqlanon_dictionary_1" as behind_1
+-- -        on choice.attribute = 1 and running.next_code = behind_1.code
+-- +    inner join "sqlanon_diverse_place_2" as diverse_1
+-- +        on running.partition = diverse_1.partition and running.code = diverse_1.code
 
--- placed
-with told as (
-    select
-        splitting.partition,
-        splitting.attempts,
-        splitting."code_1",
-        splitting."code_2",
-        splitting."sensitive_code",
-        splitting."sensitive_code_2",
-        cut.partition as cut_partition,
-        case
-            when cut.code is null then 0
-            when
-                case cut.attribute
-                    when 1 then splitting."code_1"
-                    when 2 then splitting."code_2"
-                end <= cut.code
-            then 1
-            else 2
-        end as side,
-        cut.left_count,
-        cut.right_count
-    from "sqlanon_splitting" as splitting
-    left join "sqlanon_cut" as cut on splitting.partition = cut.partition
-)
-select
-    case side when 0 then partition when 1 then 2 * partition else 2 * partition + 1 end as partition,
-    case side when 0 then attempts + 1 else 0 end as attempts,
-    case
-        when cut_partition is null then 0
-        when side = 0 then 1
-        when case side when 1 then left_count else right_count end >= 2 * 10 then 1
-        else 0
-    end as open,
-    "code_1",
-    "code_2",
-    "sensitive_code",
-    "sensitive_code_2"
-from told;
+-- placed: as in duckdb.sql, but for
+-- -        splitting."code_3",
+-- -        splitting."code_4",
+-- -        splitting."draw",
+-- -        splitting."tie",
+-- +        splitting."sensitive_code_2",
+-- -                    when 3 then splitting."code_3"
+-- -                    when 4 then splitting."code_4"
+-- -    "code_3",
+-- -    "code_4",
+-- -    "draw",
+-- -    "tie",
+-- -    "sensitive_code"
+-- +    "sensitive_code",
+-- +    "sensitive_code_2"
 
--- value_set_2
+drop table "sqlanon_splitting";
+
+-- splitting: as in duckdb.sql
+
+drop table "sqlanon_placed";
+
+drop table "sqlanon_cut";
+
+drop table "sqlanon_cell";
+
+drop table "sqlanon_diverse_place_2";
+
+drop table "sqlanon_cell_2";
+
+drop table "sqlanon_choice";
+
+-- value_set_2: The values of one attribute in each partition, as a JSON list of texts in their order, NULL stands as null
+create temporary table "sqlanon_value_set_2" as
 with held as (
     select
         partition,
@@ -380,7 +313,8 @@ from held
 inner join "sqlanon_dictionary_2" as dictionary on held.code = dictionary.code
 group by held.partition;
 
--- box
+-- box: What is published of each partition: the exact bounds of its numbers, the lowest common ancestor of its nodes, its sets of values
+create temporary table "sqlanon_box" as
 with extent as (
     select
         min(nullif(code_1, 2147483647)) as least_1,
@@ -401,7 +335,8 @@ left join "sqlanon_dictionary_1" as least_1 on extent.least_1 = least_1.code
 left join "sqlanon_dictionary_1" as largest_1 on extent.largest_1 = largest_1.code
 inner join "sqlanon_value_set_2" as value_set_2 on extent.partition = value_set_2.partition;
 
--- data
+-- data: The published table: each row's box and its exact sensitive value, in an order that depends on nothing but what it shows: boxes are numbered by their columns
+create table "sqlanon_data" as
 with ordered as (
     select
         box.*,
@@ -431,7 +366,8 @@ order by
     ordered.place asc nulls last,
     splitting."sensitive_code" asc nulls last;
 
--- data_2
+-- data_2: The published table: each row's box and its exact sensitive value, in an order that depends on nothing but what it shows: boxes are numbered by their columns
+create table "sqlanon_data_2" as
 with ordered as (
     select
         box.*,
@@ -461,3 +397,7 @@ order by
     ordered.place asc nulls last,
     splitting."sensitive_code_2" asc nulls last;
 
+-- the rest is microdata and the key: forget it
+-- 10 relations, the last first
+
+commit;

@@ -10,17 +10,12 @@
 -- * quasi columns that all hold whole numbers are packed into one number, by their least and greatest values
 -- * the table has a column for unknown values only where a quasi column holds some
 
--- key: what the session was given
-create temporary view `sqlanon_key` as
-select lower('${sqlanon.key}') as `secret`;
+-- key: as in anatomy/spark.sql
 
 select case when refusal is not null then raise_error(refusal) end as checked
 from (
     select
-      case
-        when `key_count` <> 1 or `key_length` <> 64
-        then 'the key is missing: hand over 64 hex digits'
-      end as `refusal`
+      case when `key_count` <> 1 or `key_length` <> 64 then 'the key is missing: hand over 64 hex digits' end as `refusal`
     from (
       select
         count(*) as `key_count`,
@@ -29,22 +24,9 @@ from (
     ) as `looked_at`
 ) as checked;
 
--- source: The rows that take part, under names of our own, so that no column of the user's meets one of ours
-create temporary view `sqlanon_source` as
-select
-  `education` as `quasi_1`,
-  `age` as `quasi_2`,
-  `seen` as `quasi_3`,
-  `sex` as `quasi_4`,
-  `ssn` as `identifier_1`,
-  `disease` as `sensitive`
-from `patients`;
+-- source: as in postgres.sql
 
--- population: The rows that have any sensitive value, NULL counting as one
-create temporary view `sqlanon_population` as
-select
-  *
-from `sqlanon_source`;
+-- population: as in anatomy/spark.sql
 
 -- facts: What decides whether a release is possible, and which columns it has: rows, different sensitive values, NULLs
 select case when refusal is not null then raise_error(refusal) end as checked
@@ -73,43 +55,10 @@ from (
     ) as `looked_at`
 ) as checked;
 
--- persons: How many rows share their identifier with another row: the guarantees are per row
-select case when refusal is not null then raise_error(refusal) end as checked
-from (
-    with `person` as (
-      select
-        count(*) as `row_count`
-      from `sqlanon_population`
-      group by
-        `identifier_1`
-    )
-    select
-      case
-        when `repeating_persons` > 0
-        then 'persons have more than one row, and the guarantee is per row'
-      end as `refusal`
-    from (
-      select
-        coalesce(cast(sum(`row_count`) as bigint), 0) as `row_count`,
-        count(*) as `person_count`,
-        coalesce(sum(case when `row_count` > 1 then 1 else 0 end), 0) as `repeating_persons`
-      from `person`
-    ) as `looked_at`
-) as checked;
+-- persons: as in anatomy/spark.sql
 
--- identified: Row identity under a given key: the identifier columns, which are unique
-create temporary view `sqlanon_identified` as
-select
-  `quasi_1`,
-  `quasi_2`,
-  `quasi_3`,
-  `quasi_4`,
-  `sensitive`,
-  coalesce(
-    cast(length(cast(`identifier_1` as string)) as string) || ':' || cast(`identifier_1` as string),
-    'N'
-  ) as `identity`
-from `sqlanon_population`;
+-- identified: as in anatomy/spark.sql, but for
+-- +  "quasi_4",
 
 -- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
 create table `sqlanon_drawn` using parquet as
@@ -225,165 +174,48 @@ from (
     ) as `looked_at`
 ) as checked;
 
--- dictionary_1: The values of an attribute with a hierarchy, numbered so that the leaves below a node are neighbours, share_1 …: which share of all leaves lies below the ancestor at this level
-create table `sqlanon_dictionary_1` using parquet as
-with `different` as (
-  select
-    `quasi_1` as `value`,
-    cast(`quasi_1` as string) as `text`
-  from `sqlanon_population`
-  group by
-    `quasi_1`
-), `weighed` as (
-  select
-    `node`,
-    `level_1`,
-    (cast(sum(`held`) over (partition by `level_1`) as double) / nullif(cast(sum(`held`) over () as double), 0)) as `share_1`,
-    `level_2`,
-    (cast(sum(`held`) over (partition by `level_1`, `level_2`) as double) / nullif(cast(sum(`held`) over () as double), 0)) as `share_2`
-  from `sqlanon_hierarchy_1`
-)
-select
-  `different`.`value`,
-  `weighed`.`level_1`,
-  `weighed`.`share_1`,
-  `weighed`.`level_2`,
-  `weighed`.`share_2`,
-  cast(row_number() over (
-    order by case when `different`.`value` is null then 1 else 0 end asc, case when `weighed`.`level_1` is null then 0 else 1 end asc, `weighed`.`level_1` asc, case when `weighed`.`level_2` is null then 0 else 1 end asc, `weighed`.`level_2` asc, `different`.`text` asc
-  ) as int) as `code`
-from `different`
-left join `weighed`
-  on `different`.`text` = `weighed`.`node`;
+-- dictionary_1: as in postgres.sql, but for
+-- -    cast("quasi_1" as text) collate "C" as "text"
+-- +    cast("quasi_1" as string) as "text"
+-- -    (cast(sum("held") over (partition by "level_1") as double precision) / nullif(cast(sum("held") over () as double precision), 0)) as "share_1",
+-- +    (cast(sum("held") over (partition by "level_1") as double) / nullif(cast(sum("held") over () as double), 0)) as "share_1",
+-- -    (cast(sum("held") over (partition by "level_1", "level_2") as double precision) / nullif(cast(sum("held") over () as double precision), 0)) as "share_2"
+-- +    (cast(sum("held") over (partition by "level_1", "level_2") as double) / nullif(cast(sum("held") over () as double), 0)) as "share_2"
+-- -    order by case when "different"."value" is null then 1 else 0 end asc, case when "weighed"."level_1" is null then 0 else 1 end asc, "weighed"."level_1" collate "C" asc, case when "weighed"."level_2" is null then 0 else 1 end asc, "weighed"."level_2" collate "C" asc, "different"."text" asc
+-- +    order by case when "different"."value" is null then 1 else 0 end asc, case when "weighed"."level_1" is null then 0 else 1 end asc, "weighed"."level_1" asc, case when "weighed"."level_2" is null then 0 else 1 end asc, "weighed"."level_2" asc, "different"."text" asc
 
--- dictionary_2: The values of an attribute that has an order of its own, numbered in it, position: where a value lies in the range of all, from 0 to 1
-create table `sqlanon_dictionary_2` using parquet as
-with `different` as (
-  select
-    `quasi_2` as `value`
-  from `sqlanon_population`
-  group by
-    `quasi_2`
-), `placed` as (
-  select
-    `value`,
-    case
-      when abs(cast(`value` as double)) <= cast(1e300 as double)
-      then cast(`value` as double)
-    end as `number`
-  from `different`
-), `span` as (
-  select
-    min(`number`) as `lowest`,
-    max(`number`) as `highest`
-  from `placed`
-)
-select
-  `placed`.`value`,
-  cast(case
-    when `placed`.`value` is null
-    then 2147483647
-    else row_number() over (
-      order by case when `placed`.`value` is null then 1 else 0 end asc, `placed`.`value` asc
-    )
-  end as int) as `code`,
-  case
-    when `placed`.`value` is null
-    then 2
-    when `span`.`highest` > `span`.`lowest`
-    then coalesce(
-      (cast((`placed`.`number` - `span`.`lowest`) as double) / nullif((`span`.`highest` - `span`.`lowest`), 0)),
-      1
-    )
-    else 0
-  end as `position`
-from `placed`
-cross join `span`;
+-- dictionary_2: as in postgres.sql, but for
+-- -    case
+-- -      when abs(cast("value" as double precision)) <= cast(1e300 as double precision)
+-- -      then cast("value" as double precision)
+-- -    end as "number"
+-- +    case when abs(cast("value" as double)) <= cast(1e300 as double) then cast("value" as double) end as "number"
+-- -    then coalesce(
+-- -      (cast(("placed"."number" - "span"."lowest") as double precision) / nullif(("span"."highest" - "span"."lowest"), 0)),
+-- -      1
+-- -    )
+-- +    then coalesce((cast(("placed"."number" - "span"."lowest") as double) / nullif(("span"."highest" - "span"."lowest"), 0)), 1)
 
--- dictionary_3: The values of an attribute that has an order of its own, numbered in it, position: where a value lies in the range of all, from 0 to 1
-create table `sqlanon_dictionary_3` using parquet as
-with `different` as (
-  select
-    `quasi_3` as `value`
-  from `sqlanon_population`
-  group by
-    `quasi_3`
-), `placed` as (
-  select
-    `value`,
-    case
-      when abs(cast(cast(cast(`value` as timestamp) as double) as double)) <= cast(1e300 as double)
-      then cast(cast(cast(`value` as timestamp) as double) as double)
-    end as `number`
-  from `different`
-), `span` as (
-  select
-    min(`number`) as `lowest`,
-    max(`number`) as `highest`
-  from `placed`
-)
-select
-  `placed`.`value`,
-  cast(case
-    when `placed`.`value` is null
-    then 2147483647
-    else row_number() over (
-      order by case when `placed`.`value` is null then 1 else 0 end asc, `placed`.`value` asc
-    )
-  end as int) as `code`,
-  case
-    when `placed`.`value` is null
-    then 2
-    when `span`.`highest` > `span`.`lowest`
-    then coalesce(
-      (cast((`placed`.`number` - `span`.`lowest`) as double) / nullif((`span`.`highest` - `span`.`lowest`), 0)),
-      1
-    )
-    else 0
-  end as `position`
-from `placed`
-cross join `span`;
+-- dictionary_3: as in postgres.sql, but for
+-- -      when abs(cast(cast(extract(epoch from "value") as double precision) as double precision)) <= cast(1e300 as double precision)
+-- -      then cast(cast(extract(epoch from "value") as double precision) as double precision)
+-- +      when abs(cast(cast(cast("value" as timestamp) as double) as double)) <= cast(1e300 as double)
+-- +      then cast(cast(cast("value" as timestamp) as double) as double)
+-- -    then coalesce(
+-- -      (cast(("placed"."number" - "span"."lowest") as double precision) / nullif(("span"."highest" - "span"."lowest"), 0)),
+-- -      1
+-- -    )
+-- +    then coalesce((cast(("placed"."number" - "span"."lowest") as double) / nullif(("span"."highest" - "span"."lowest"), 0)), 1)
 
--- dictionary_4: The values of an attribute without an order of its own, numbered by their texts (NULL is a value, and the last), each also as a JSON text
-create table `sqlanon_dictionary_4` using parquet as
-with `different` as (
-  select
-    `quasi_4` as `value`,
-    cast(`quasi_4` as string) as `text`
-  from `sqlanon_population`
-  group by
-    `quasi_4`
-), `numbered` as (
-  select
-    `value`,
-    coalesce(
-      cast(('"' || replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(`text`, '\\', '\\\\'), '"', '\\"'), chr(0), '\\u0000'), chr(1), '\\u0001'), chr(2), '\\u0002'), chr(3), '\\u0003'), chr(4), '\\u0004'), chr(5), '\\u0005'), chr(6), '\\u0006'), chr(7), '\\u0007'), chr(8), '\\b'), chr(9), '\\t'), chr(10), '\\n'), chr(11), '\\u000B'), chr(12), '\\f'), chr(13), '\\r'), chr(14), '\\u000E'), chr(15), '\\u000F'), chr(16), '\\u0010'), chr(17), '\\u0011'), chr(18), '\\u0012'), chr(19), '\\u0013'), chr(20), '\\u0014'), chr(21), '\\u0015'), chr(22), '\\u0016'), chr(23), '\\u0017'), chr(24), '\\u0018'), chr(25), '\\u0019'), chr(26), '\\u001A'), chr(27), '\\u001B'), chr(28), '\\u001C'), chr(29), '\\u001D'), chr(30), '\\u001E'), chr(31), '\\u001F') || '"') as string),
-      'null'
-    ) as `shown`,
-    row_number() over (order by case when `text` is null then 1 else 0 end asc, `text` asc) as `code`,
-    count(*) over () as `value_count`
-  from `different`
-)
-select
-  `value`,
-  `shown`,
-  cast(`code` as int) as `code`,
-  (cast((`code` - 1) as double) / nullif(cast(greatest(`value_count` - 1, 1) as double), 0)) as `position`
-from `numbered`;
+-- dictionary_4: as in postgres.sql, but for
+-- -    cast("quasi_4" as text) collate "C" as "text"
+-- +    cast("quasi_4" as string) as "text"
+-- -      cast(('"' || replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace("text", '\', '\\'), '"', '\"'), chr(1), '\u0001'), chr(2), '\u0002'), chr(3), '\u0003'), chr(4), '\u0004'), chr(5), '\u0005'), chr(6), '\u0006'), chr(7), '\u0007'), chr(8), '\b'), chr(9), '\t'), chr(10), '\n'), chr(11), '\u000B'), chr(12), '\f'), chr(13), '\r'), chr(14), '\u000E'), chr(15), '\u000F'), chr(16), '\u0010'), chr(17), '\u0011'), chr(18), '\u0012'), chr(19), '\u0013'), chr(20), '\u0014'), chr(21), '\u0015'), chr(22), '\u0016'), chr(23), '\u0017'), chr(24), '\u0018'), chr(25), '\u0019'), chr(26), '\u001A'), chr(27), '\u001B'), chr(28), '\u001C'), chr(29), '\u001D'), chr(30), '\u001E'), chr(31), '\u001F') || '"') as text),
+-- +      cast(('"' || replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace("text", '\\', '\\\\'), '"', '\\"'), chr(0), '\\u0000'), chr(1), '\\u0001'), chr(2), '\\u0002'), chr(3), '\\u0003'), chr(4), '\\u0004'), chr(5), '\\u0005'), chr(6), '\\u0006'), chr(7), '\\u0007'), chr(8), '\\b'), chr(9), '\\t'), chr(10), '\\n'), chr(11), '\\u000B'), chr(12), '\\f'), chr(13), '\\r'), chr(14), '\\u000E'), chr(15), '\\u000F'), chr(16), '\\u0010'), chr(17), '\\u0011'), chr(18), '\\u0012'), chr(19), '\\u0013'), chr(20), '\\u0014'), chr(21), '\\u0015'), chr(22), '\\u0016'), chr(23), '\\u0017'), chr(24), '\\u0018'), chr(25), '\\u0019'), chr(26), '\\u001A'), chr(27), '\\u001B'), chr(28), '\\u001C'), chr(29), '\\u001D'), chr(30), '\\u001E'), chr(31), '\\u001F') || '"') as string),
+-- -  (cast(("code" - 1) as double precision) / nullif(cast(greatest("value_count" - 1, 1) as double precision), 0)) as "position"
+-- +  (cast(("code" - 1) as double) / nullif(cast(greatest("value_count" - 1, 1) as double), 0)) as "position"
 
--- sensitive_value: The values of a sensitive column, numbered, NULL is a value
-create table `sqlanon_sensitive_value` using parquet as
-with `different` as (
-  select
-    `sensitive` as `sensitive`
-  from `sqlanon_population`
-  group by
-    `sensitive`
-)
-select
-  `sensitive`,
-  cast(row_number() over (order by case when `sensitive` is null then 1 else 0 end asc, `sensitive` asc) as int) as `code`
-from `different`;
+-- sensitive_value: as in postgres.sql
 
 -- splitting: Every row by the codes of its values, all rows in one partition, which is open: it may be split
 create table `sqlanon_splitting` using parquet as
@@ -412,295 +244,17 @@ inner join `sqlanon_dictionary_4` as `value_4`
 
 -- splitting: turn 1 of 1
 
--- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
-create table `sqlanon_choice` using parquet as
-with `extent` as (
-  select
-    `partition`,
-    min(`code_1`) as `least_1`,
-    max(`code_1`) as `largest_1`,
-    min(`code_2`) as `least_2`,
-    max(`code_2`) as `largest_2`,
-    min(`code_3`) as `least_3`,
-    max(`code_3`) as `largest_3`,
-    min(`code_4`) as `least_4`,
-    max(`code_4`) as `largest_4`,
-    max(`attempts`) as `attempts`,
-    count(*) as `row_count`
-  from `sqlanon_splitting`
-  where
-    `open` = 1
-  group by
-    `partition`
-  having
-    count(*) >= 2 * 10
-), `width` as (
-  select
-    `extent`.`partition`,
-    `extent`.`row_count`,
-    `extent`.`attempts`,
-    1 as `attribute`,
-    case
-      when coalesce(`least`.`level_1` <> `largest`.`level_1`, true)
-      then 1
-      when coalesce(`least`.`level_2` <> `largest`.`level_2`, true)
-      then `least`.`share_1`
-      else 0
-    end as `width`
-  from `extent`
-  inner join `sqlanon_dictionary_1` as `least`
-    on `extent`.`least_1` = `least`.`code`
-  inner join `sqlanon_dictionary_1` as `largest`
-    on `extent`.`largest_1` = `largest`.`code`
-  where
-    `extent`.`least_1` < `extent`.`largest_1`
-  union all
-  select
-    `extent`.`partition`,
-    `extent`.`row_count`,
-    `extent`.`attempts`,
-    2 as `attribute`,
-    `largest`.`position` - `least`.`position` as `width`
-  from `extent`
-  inner join `sqlanon_dictionary_2` as `least`
-    on `extent`.`least_2` = `least`.`code`
-  inner join `sqlanon_dictionary_2` as `largest`
-    on `extent`.`largest_2` = `largest`.`code`
-  where
-    `extent`.`least_2` < `extent`.`largest_2`
-  union all
-  select
-    `extent`.`partition`,
-    `extent`.`row_count`,
-    `extent`.`attempts`,
-    3 as `attribute`,
-    `largest`.`position` - `least`.`position` as `width`
-  from `extent`
-  inner join `sqlanon_dictionary_3` as `least`
-    on `extent`.`least_3` = `least`.`code`
-  inner join `sqlanon_dictionary_3` as `largest`
-    on `extent`.`largest_3` = `largest`.`code`
-  where
-    `extent`.`least_3` < `extent`.`largest_3`
-  union all
-  select
-    `extent`.`partition`,
-    `extent`.`row_count`,
-    `extent`.`attempts`,
-    4 as `attribute`,
-    `largest`.`position` - `least`.`position` as `width`
-  from `extent`
-  inner join `sqlanon_dictionary_4` as `least`
-    on `extent`.`least_4` = `least`.`code`
-  inner join `sqlanon_dictionary_4` as `largest`
-    on `extent`.`largest_4` = `largest`.`code`
-  where
-    `extent`.`least_4` < `extent`.`largest_4`
-), `ranked` as (
-  select
-    `partition`,
-    `attribute`,
-    `row_count`,
-    `attempts`,
-    row_number() over (partition by `partition` order by `width` desc, `attribute` asc) as `turn`
-  from `width`
-)
-select
-  `partition`,
-  `attribute`,
-  `row_count`
-from `ranked`
-where
-  `turn` = `attempts` + 1;
+-- choice: as in postgres.sql
 
--- cell: The same with how many values of a sensitive column a partition has first, and last, at each value of the attribute: what lies on either side of a cut has as many different ones as begin before it, and as end behind it
-create table `sqlanon_cell` using parquet as
-with `read` as (
-  select
-    `splitting`.`partition`,
-    `splitting`.`sensitive_code` as `sensitive_code`,
-    case `choice`.`attribute`
-      when 1
-      then `splitting`.`code_1`
-      when 2
-      then `splitting`.`code_2`
-      when 3
-      then `splitting`.`code_3`
-      when 4
-      then `splitting`.`code_4`
-    end as `code`
-  from `sqlanon_splitting` as `splitting`
-  inner join `sqlanon_choice` as `choice`
-    on `splitting`.`partition` = `choice`.`partition`
-), `counted` as (
-  select
-    `partition`,
-    `code`,
-    `sensitive_code`,
-    count(*) as `row_count`
-  from `read`
-  group by
-    `partition`,
-    `code`,
-    `sensitive_code`
-), `spanned` as (
-  select
-    `partition`,
-    `code`,
-    `row_count`,
-    case
-      when row_number() over (partition by `partition`, `sensitive_code` order by `code` asc) = 1
-      then 1
-      else 0
-    end as `is_first`,
-    case
-      when row_number() over (partition by `partition`, `sensitive_code` order by `code` desc) = 1
-      then 1
-      else 0
-    end as `is_last`
-  from `counted`
-)
-select
-  `partition`,
-  `code`,
-  sum(`row_count`) as `row_count`,
-  sum(`is_first`) as `first_count`,
-  sum(`is_last`) as `last_count`
-from `spanned`
-group by
-  `partition`,
-  `code`;
+-- cell: as in postgres.sql
 
--- cut: Where each partition is cut, if anywhere: of all places that leave k rows on either side, and l different sensitive values where that is asked (of each further column, too), the one nearest to the median, in a hierarchy first between children of the node above all values of the partition
-create table `sqlanon_cut` using parquet as
-with `running` as (
-  select
-    `partition`,
-    `code`,
-    sum(`first_count`) over (
-      partition by `partition`
-      order by `code` asc
-      rows between unbounded preceding and current row
-    ) as `left_values`,
-    sum(`last_count`) over (partition by `partition`) - sum(`last_count`) over (
-      partition by `partition`
-      order by `code` asc
-      rows between unbounded preceding and current row
-    ) as `right_values`,
-    sum(`row_count`) over (
-      partition by `partition`
-      order by `code` asc
-      rows between unbounded preceding and current row
-    ) as `left_count`,
-    lead(`code`) over (partition by `partition` order by `code` asc) as `next_code`
-  from `sqlanon_cell`
-), `allowed` as (
-  select
-    `running`.`partition`,
-    `running`.`code`,
-    `running`.`left_count`,
-    0 + case when `before_1`.`level_1` = `behind_1`.`level_1` then 1 else 0 end + case when `before_1`.`level_2` = `behind_1`.`level_2` then 1 else 0 end as `depth`,
-    abs(2 * `running`.`left_count` - `choice`.`row_count`) as `imbalance`
-  from `running`
-  inner join `sqlanon_choice` as `choice`
-    on `running`.`partition` = `choice`.`partition`
-  left join `sqlanon_dictionary_1` as `before_1`
-    on `choice`.`attribute` = 1 and `running`.`code` = `before_1`.`code`
-  left join `sqlanon_dictionary_1` as `behind_1`
-    on `choice`.`attribute` = 1 and `running`.`next_code` = `behind_1`.`code`
-  where
-    `running`.`left_count` >= 10
-    and `choice`.`row_count` - `running`.`left_count` >= 10
-    and `running`.`left_values` >= 4
-    and `running`.`right_values` >= 4
-), `ranked` as (
-  select
-    `partition`,
-    `code`,
-    `left_count`,
-    row_number() over (partition by `partition` order by `depth` asc, `imbalance` asc, `code` asc) as `place`
-  from `allowed`
-)
-select
-  `choice`.`partition`,
-  `choice`.`attribute`,
-  `ranked`.`code`,
-  `ranked`.`left_count`,
-  `choice`.`row_count` - `ranked`.`left_count` as `right_count`
-from `sqlanon_choice` as `choice`
-left join `ranked`
-  on `choice`.`partition` = `ranked`.`partition` and `ranked`.`place` = 1;
+-- cut: as in postgres.sql
 
--- placed: Every row in its partition after the cuts: the parts of p are 2p and 2p + 1
-create table `sqlanon_placed` using parquet as
-with `told` as (
-  select
-    `splitting`.`partition`,
-    `splitting`.`attempts`,
-    `splitting`.`code_1`,
-    `splitting`.`code_2`,
-    `splitting`.`code_3`,
-    `splitting`.`code_4`,
-    `splitting`.`draw`,
-    `splitting`.`tie`,
-    `splitting`.`sensitive_code`,
-    `cut`.`partition` as `cut_partition`,
-    case
-      when `cut`.`code` is null
-      then 0
-      when case `cut`.`attribute`
-        when 1
-        then `splitting`.`code_1`
-        when 2
-        then `splitting`.`code_2`
-        when 3
-        then `splitting`.`code_3`
-        when 4
-        then `splitting`.`code_4`
-      end <= `cut`.`code`
-      then 1
-      else 2
-    end as `side`,
-    `cut`.`left_count`,
-    `cut`.`right_count`
-  from `sqlanon_splitting` as `splitting`
-  left join `sqlanon_cut` as `cut`
-    on `splitting`.`partition` = `cut`.`partition`
-)
-select
-  case `side`
-    when 0
-    then `partition`
-    when 1
-    then 2 * `partition`
-    else 2 * `partition` + 1
-  end as `partition`,
-  case `side` when 0 then `attempts` + 1 else 0 end as `attempts`,
-  case
-    when `cut_partition` is null
-    then 0
-    when `side` = 0
-    then 1
-    when case `side` when 1 then `left_count` else `right_count` end >= 2 * 10
-    then 1
-    else 0
-  end as `open`,
-  `code_1`,
-  `code_2`,
-  `code_3`,
-  `code_4`,
-  `draw`,
-  `tie`,
-  `sensitive_code`
-from `told`;
+-- placed: as in postgres.sql
 
 drop table `sqlanon_splitting`;
 
--- splitting
-create table `sqlanon_splitting` using parquet as
-select
-  *
-from `sqlanon_placed`;
+-- splitting: as in postgres.sql
 
 drop table `sqlanon_placed`;
 
@@ -710,258 +264,25 @@ drop table `sqlanon_cell`;
 
 drop table `sqlanon_choice`;
 
--- reopened: All partitions once more, numbered anew and open: what could not be cut between values may be cut among equal ones
-create table `sqlanon_reopened` using parquet as
-select
-  count(*) over () + dense_rank() over (order by `partition` asc) - 1 as `partition`,
-  0 as `attempts`,
-  1 as `open`,
-  `code_1`,
-  `code_2`,
-  `code_3`,
-  `code_4`,
-  `draw`,
-  `tie`,
-  `sensitive_code`
-from `sqlanon_splitting`;
+-- reopened: as in postgres.sql
 
 -- halving: turn 1 of 1
 
--- choice: The attribute by which each open partition is to be split: the widest of those that it was not tried by (LeFevre et al., figure 3: choose_dimension)
-create table `sqlanon_choice` using parquet as
-with `extent` as (
-  select
-    `partition`,
-    min(`code_1`) as `least_1`,
-    max(`code_1`) as `largest_1`,
-    min(`code_2`) as `least_2`,
-    max(`code_2`) as `largest_2`,
-    min(`code_3`) as `least_3`,
-    max(`code_3`) as `largest_3`,
-    min(`code_4`) as `least_4`,
-    max(`code_4`) as `largest_4`,
-    max(`attempts`) as `attempts`,
-    count(*) as `row_count`
-  from `sqlanon_reopened`
-  where
-    `open` = 1
-  group by
-    `partition`
-  having
-    count(*) >= 2 * 10
-), `width` as (
-  select
-    `extent`.`partition`,
-    `extent`.`row_count`,
-    `extent`.`attempts`,
-    1 as `attribute`,
-    case
-      when coalesce(`least`.`level_1` <> `largest`.`level_1`, true)
-      then 1
-      when coalesce(`least`.`level_2` <> `largest`.`level_2`, true)
-      then `least`.`share_1`
-      else 0
-    end as `width`
-  from `extent`
-  inner join `sqlanon_dictionary_1` as `least`
-    on `extent`.`least_1` = `least`.`code`
-  inner join `sqlanon_dictionary_1` as `largest`
-    on `extent`.`largest_1` = `largest`.`code`
-  where
-    `extent`.`least_1` < `extent`.`largest_1`
-  union all
-  select
-    `extent`.`partition`,
-    `extent`.`row_count`,
-    `extent`.`attempts`,
-    2 as `attribute`,
-    `largest`.`position` - `least`.`position` as `width`
-  from `extent`
-  inner join `sqlanon_dictionary_2` as `least`
-    on `extent`.`least_2` = `least`.`code`
-  inner join `sqlanon_dictionary_2` as `largest`
-    on `extent`.`largest_2` = `largest`.`code`
-  where
-    `extent`.`least_2` < `extent`.`largest_2`
-  union all
-  select
-    `extent`.`partition`,
-    `extent`.`row_count`,
-    `extent`.`attempts`,
-    3 as `attribute`,
-    `largest`.`position` - `least`.`position` as `width`
-  from `extent`
-  inner join `sqlanon_dictionary_3` as `least`
-    on `extent`.`least_3` = `least`.`code`
-  inner join `sqlanon_dictionary_3` as `largest`
-    on `extent`.`largest_3` = `largest`.`code`
-  where
-    `extent`.`least_3` < `extent`.`largest_3`
-  union all
-  select
-    `extent`.`partition`,
-    `extent`.`row_count`,
-    `extent`.`attempts`,
-    4 as `attribute`,
-    `largest`.`position` - `least`.`position` as `width`
-  from `extent`
-  inner join `sqlanon_dictionary_4` as `least`
-    on `extent`.`least_4` = `least`.`code`
-  inner join `sqlanon_dictionary_4` as `largest`
-    on `extent`.`largest_4` = `largest`.`code`
-  where
-    `extent`.`least_4` < `extent`.`largest_4`
-), `ranked` as (
-  select
-    `partition`,
-    `attribute`,
-    `row_count`,
-    `attempts`,
-    row_number() over (partition by `partition` order by `width` desc, `attribute` asc) as `turn`
-  from `width`
-)
-select
-  `partition`,
-  `attribute`,
-  `row_count`
-from `ranked`
-where
-  `turn` = `attempts` + 1;
+-- choice: as in postgres.sql
 
--- half: The rows of the open partitions, each in the half where its value lies, rows with the value at the middle go in the order of their other values, then of draws
-create table `sqlanon_half` using parquet as
-with `read` as (
-  select
-    `splitting`.`partition`,
-    `splitting`.`attempts`,
-    `splitting`.`code_1`,
-    `splitting`.`code_2`,
-    `splitting`.`code_3`,
-    `splitting`.`code_4`,
-    `splitting`.`draw`,
-    `splitting`.`tie`,
-    `splitting`.`sensitive_code`,
-    `choice`.`partition` as `cut_partition`,
-    `choice`.`row_count`,
-    case `choice`.`attribute`
-      when 1
-      then `splitting`.`code_1`
-      when 2
-      then `splitting`.`code_2`
-      when 3
-      then `splitting`.`code_3`
-      when 4
-      then `splitting`.`code_4`
-    end as `code`
-  from `sqlanon_reopened` as `splitting`
-  left join `sqlanon_choice` as `choice`
-    on `splitting`.`partition` = `choice`.`partition`
-)
-select
-  `partition`,
-  `attempts`,
-  `code_1`,
-  `code_2`,
-  `code_3`,
-  `code_4`,
-  `draw`,
-  `tie`,
-  `sensitive_code`,
-  `cut_partition`,
-  `row_count`,
-  case
-    when `cut_partition` is null
-    then 0
-    when row_number() over (
-      partition by `partition`
-      order by `code` asc, `code_1` asc, `code_2` asc, `code_3` asc, `code_4` asc, `draw` asc, `tie` asc
-    ) <= (`row_count` div 2)
-    then 1
-    else 2
-  end as `side`
-from `read`;
+-- half: as in postgres.sql, but for
+-- -    ) <= ("row_count" / 2)
+-- +    ) <= ("row_count" div 2)
 
--- judged_half: The partitions whose halves may stand: both have k rows, and l different values of each sensitive column where that is asked
-create table `sqlanon_judged_half` using parquet as
-with `counted` as (
-  select
-    `partition`,
-    `side`,
-    count(*) as `row_count`,
-    count(distinct `sensitive_code`) as `value_count_1`
-  from `sqlanon_half`
-  where
-    `side` > 0
-  group by
-    `partition`,
-    `side`
-)
-select
-  `partition`
-from `counted`
-group by
-  `partition`
-having
-  min(`row_count`) >= 10 and min(`value_count_1`) >= 4;
+-- judged_half: as in postgres.sql
 
--- placed: Every row in its half: the parts of p are 2p and 2p + 1
-create table `sqlanon_placed` using parquet as
-with `told` as (
-  select
-    `half`.`partition`,
-    `half`.`attempts`,
-    `half`.`code_1`,
-    `half`.`code_2`,
-    `half`.`code_3`,
-    `half`.`code_4`,
-    `half`.`draw`,
-    `half`.`tie`,
-    `half`.`sensitive_code`,
-    `half`.`cut_partition`,
-    `half`.`row_count`,
-    case when `judged_half`.`partition` is null then 0 else `half`.`side` end as `taken`
-  from `sqlanon_half` as `half`
-  left join `sqlanon_judged_half` as `judged_half`
-    on `half`.`partition` = `judged_half`.`partition`
-)
-select
-  case `taken`
-    when 0
-    then `partition`
-    when 1
-    then 2 * `partition`
-    else 2 * `partition` + 1
-  end as `partition`,
-  case `taken` when 0 then `attempts` + 1 else 0 end as `attempts`,
-  case
-    when `cut_partition` is null
-    then 0
-    when `taken` = 0
-    then 1
-    when case `taken`
-      when 1
-      then (`row_count` div 2)
-      else `row_count` - (`row_count` div 2)
-    end >= 2 * 10
-    then 1
-    else 0
-  end as `open`,
-  `code_1`,
-  `code_2`,
-  `code_3`,
-  `code_4`,
-  `draw`,
-  `tie`,
-  `sensitive_code`
-from `told`;
+-- placed: as in postgres.sql, but for
+-- -    when case "taken" when 1 then ("row_count" / 2) else "row_count" - ("row_count" / 2) end >= 2 * 10
+-- +    when case "taken" when 1 then ("row_count" div 2) else "row_count" - ("row_count" div 2) end >= 2 * 10
 
 drop table `sqlanon_reopened`;
 
--- halving
-create table `sqlanon_reopened` using parquet as
-select
-  *
-from `sqlanon_placed`;
+-- halving: as in postgres.sql
 
 drop table `sqlanon_placed`;
 
@@ -971,120 +292,18 @@ drop table `sqlanon_half`;
 
 drop table `sqlanon_choice`;
 
--- value_set_4: The values of one attribute in each partition, as a JSON list of texts in their order, NULL stands as null
-create table `sqlanon_value_set_4` using parquet as
-with `held` as (
-  select
-    `partition`,
-    `code_4` as `code`
-  from `sqlanon_reopened`
-  group by
-    `partition`,
-    `code_4`
-)
-select
-  `held`.`partition`,
-  '[' || listagg(`dictionary`.`shown`, ',') within group (order by
-    `held`.`code` asc) || ']' as `value_set`
-from `held`
-inner join `sqlanon_dictionary_4` as `dictionary`
-  on `held`.`code` = `dictionary`.`code`
-group by
-  `held`.`partition`;
+-- value_set_4: as in postgres.sql, but for
+-- -  '[' || string_agg("dictionary"."shown", ','
+-- -  order by
+-- +  '[' || listagg("dictionary"."shown", ',') within group (order by
 
--- box: What is published of each partition: the exact bounds of its numbers, the lowest common ancestor of its nodes, its sets of values
-create table `sqlanon_box` using parquet as
-with `extent` as (
-  select
-    min(nullif(`code_2`, 2147483647)) as `least_2`,
-    max(nullif(`code_2`, 2147483647)) as `largest_2`,
-    max(`code_2`) = 2147483647 as `unknown_2`,
-    min(nullif(`code_3`, 2147483647)) as `least_3`,
-    max(nullif(`code_3`, 2147483647)) as `largest_3`,
-    max(`code_3`) = 2147483647 as `unknown_3`,
-    min(`code_1`) as `least_1`,
-    max(`code_1`) as `largest_1`,
-    `partition`
-  from `sqlanon_reopened`
-  group by
-    `partition`
-)
-select
-  `least_2`.`value` as `low_2`,
-  `largest_2`.`value` as `high_2`,
-  `extent`.`unknown_2`,
-  `least_3`.`value` as `low_3`,
-  `largest_3`.`value` as `high_3`,
-  `extent`.`unknown_3`,
-  case
-    when `least_1`.`value` is null
-    then null
-    when `least_1`.`level_2` = `largest_1`.`level_2`
-    then `least_1`.`level_2`
-    when `least_1`.`level_1` = `largest_1`.`level_1`
-    then `least_1`.`level_1`
-    else 'Any'
-  end as `node_1`,
-  `value_set_4`.`value_set` as `set_4`,
-  `extent`.`partition`
-from `extent`
-left join `sqlanon_dictionary_2` as `least_2`
-  on `extent`.`least_2` = `least_2`.`code`
-left join `sqlanon_dictionary_2` as `largest_2`
-  on `extent`.`largest_2` = `largest_2`.`code`
-left join `sqlanon_dictionary_3` as `least_3`
-  on `extent`.`least_3` = `least_3`.`code`
-left join `sqlanon_dictionary_3` as `largest_3`
-  on `extent`.`largest_3` = `largest_3`.`code`
-inner join `sqlanon_dictionary_1` as `least_1`
-  on `extent`.`least_1` = `least_1`.`code`
-inner join `sqlanon_dictionary_1` as `largest_1`
-  on `extent`.`largest_1` = `largest_1`.`code`
-inner join `sqlanon_value_set_4` as `value_set_4`
-  on `extent`.`partition` = `value_set_4`.`partition`;
+-- box: as in postgres.sql
 
--- data: The published table: each row's box and its exact sensitive value, in an order that depends on nothing but what it shows: boxes are numbered by their columns
-create table `sqlanon_data` using parquet as
-with `ordered` as (
-  select
-    `box`.*,
-    dense_rank() over (
-      order by case when `node_1` is null then 1 else 0 end asc, `node_1` asc, case when `low_2` is null then 1 else 0 end asc, `low_2` asc, case when `high_2` is null then 1 else 0 end asc, `high_2` asc, case when `unknown_2` is null then 1 else 0 end asc, `unknown_2` asc, case when `low_3` is null then 1 else 0 end asc, `low_3` asc, case when `high_3` is null then 1 else 0 end asc, `high_3` asc, case when `unknown_3` is null then 1 else 0 end asc, `unknown_3` asc, case when `set_4` is null then 1 else 0 end asc, `set_4` asc
-    ) as `place`
-  from `sqlanon_box` as `box`
-)
-select
-  `ordered`.`node_1` as `education`,
-  `ordered`.`low_2` as `age_low`,
-  `ordered`.`high_2` as `age_high`,
-  `ordered`.`unknown_2` as `age_unknown`,
-  `ordered`.`low_3` as `seen_low`,
-  `ordered`.`high_3` as `seen_high`,
-  `ordered`.`unknown_3` as `seen_unknown`,
-  `ordered`.`set_4` as `sex`,
-  `sensitive_value`.`sensitive` as `disease`
-from `sqlanon_reopened` as `splitting`
-inner join `ordered`
-  on `splitting`.`partition` = `ordered`.`partition`
-inner join `sqlanon_sensitive_value` as `sensitive_value`
-  on `splitting`.`sensitive_code` = `sensitive_value`.`code`
-order by
-  `ordered`.`place` asc nulls last,
-  `splitting`.`sensitive_code` asc nulls last;
+-- data: as in postgres.sql, but for
+-- -  "ordered"."place" asc,
+-- -  "splitting"."sensitive_code" asc;
+-- +  "ordered"."place" asc nulls last,
+-- +  "splitting"."sensitive_code" asc nulls last;
 
 -- the rest is microdata and the key: forget it
-drop table `sqlanon_box`;
-drop table `sqlanon_value_set_4`;
-drop table `sqlanon_reopened`;
-drop table `sqlanon_splitting`;
-drop table `sqlanon_sensitive_value`;
-drop table `sqlanon_dictionary_4`;
-drop table `sqlanon_dictionary_3`;
-drop table `sqlanon_dictionary_2`;
-drop table `sqlanon_dictionary_1`;
-drop table `sqlanon_hierarchy_1`;
-drop table `sqlanon_drawn`;
-drop view `sqlanon_identified`;
-drop view `sqlanon_population`;
-drop view `sqlanon_source`;
-drop view `sqlanon_key`;
+-- 15 relations, the last first

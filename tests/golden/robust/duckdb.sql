@@ -8,22 +8,11 @@
 -- * under a key of its own it draws by the numbers of rows, which a script does not have
 -- * quasi columns that all hold whole numbers are packed into one number, by their least and greatest values
 
--- no macro may have the name of a function that this script calls
-select
-    system.main.error(
-        system.main.concat('the macro ', planted.function_name, ' has the name of a function of DuckDB: drop it')
-    ) as refusal
-from system.main.duckdb_functions() as planted
-where not planted.internal
-    and system.main.lower(planted.function_name) in (
-        select system.main.lower(own.function_name) from system.main.duckdb_functions() as own where own.internal
-    );
+-- no macro may have the name of a function that this script calls: as in anatomy/duckdb.sql
 
 begin transaction;
 
--- key: what the session was given
-create temporary table "sqlanon_key" as
-select lower(cast(getvariable('sqlanon_key') as varchar)) as "secret";
+-- key: as in anatomy/duckdb.sql
 
 select case when refusal is not null then system.main.error(refusal) end as checked
 from (
@@ -36,20 +25,9 @@ from (
     ) as looked_at
 ) as checked;
 
--- source: The rows that take part, under names of our own, so that no column of the user's meets one of ours
-create temporary view "sqlanon_source" as
-select
-    "age" as "quasi_1",
-    "sex" as "quasi_2",
-    "zipcode" as "quasi_3",
-    "ssn" as "identifier_1",
-    "disease" as "sensitive"
-from "patients";
+-- source: as in anatomy/duckdb.sql
 
--- population: The rows that have any sensitive value, NULL counting as one
-create temporary view "sqlanon_population" as
-select *
-from "sqlanon_source";
+-- population: as in anatomy/duckdb.sql
 
 -- signature_tally: How often each value of a sensitive column occurs with each signature, NULL included
 create temporary table "sqlanon_signature_tally" as
@@ -266,99 +244,11 @@ from (
     ) as looked_at
 ) as checked;
 
--- persons: How many rows share their identifier with another row: the guarantees are per row
-select case when refusal is not null then system.main.error(refusal) end as checked
-from (
-    select
-        case
-            when repeating_persons > 0 then 'persons have more than one row, and the guarantee is per row'
-        end as refusal
-    from (
-        with person as (
-            select count(*) as row_count
-            from "sqlanon_population"
-            group by
-                "identifier_1"
-        )
-        select
-            coalesce(cast(sum(row_count) as bigint), 0) as row_count,
-            count(*) as person_count,
-            coalesce(sum(case when row_count > 1 then 1 else 0 end), 0) as repeating_persons
-        from person
-    ) as looked_at
-) as checked;
+-- persons: as in anatomy/duckdb.sql
 
--- uniqueness: How far the quasi-identifiers tell rows apart: how many rows stand alone with their combination of values, and for each of `counted_columns`, in order, in how many rows it has a value, and how many different ones
-select case when refusal is not null then system.main.error(refusal) end as checked
-from (
-    select
-        case
-            when known_1 >= 100 and known_1 = distinct_1 and 2 * known_1 > row_count then 'the quasi column ''age'' has a value of its own in each row: it identifies people'
-            when known_2 >= 100 and known_2 = distinct_2 and 2 * known_2 > row_count then 'the quasi column ''sex'' has a value of its own in each row: it identifies people'
-            when known_3 >= 100 and known_3 = distinct_3 and 2 * known_3 > row_count then 'the quasi column ''zipcode'' has a value of its own in each row: it identifies people'
-        end as refusal
-    from (
-        with combination as (
-            select
-                "quasi_1",
-                "quasi_2",
-                "quasi_3",
-                count(*) as row_count
-            from "sqlanon_population"
-            group by
-                "quasi_1",
-                "quasi_2",
-                "quasi_3"
-        ),
-        total as (
-            select
-                coalesce(cast(sum(row_count) as bigint), 0) as row_count,
-                coalesce(cast(sum(case when "quasi_1" is null then 0 else row_count end) as bigint), 0) as known_1,
-                coalesce(cast(sum(case when "quasi_2" is null then 0 else row_count end) as bigint), 0) as known_2,
-                coalesce(cast(sum(case when "quasi_3" is null then 0 else row_count end) as bigint), 0) as known_3,
-                coalesce(cast(sum(case when row_count = 1 then 1 else 0 end) as bigint), 0) as unique_rows
-            from combination
-        ),
-        counted as (
-            select
-                count(distinct combination."quasi_1") as distinct_1,
-                count(distinct combination."quasi_2") as distinct_2,
-                count(distinct combination."quasi_3") as distinct_3,
-                count(*) as combination_count
-            from combination
-            cross join total
-            where
-                combination.row_count > 0 and (
-                    false
-                    or (total.known_1 > 1 and 5 * total.unique_rows >= 4 * total.known_1)
-                    or (total.known_2 > 1 and 5 * total.unique_rows >= 4 * total.known_2)
-                    or (total.known_3 > 1 and 5 * total.unique_rows >= 4 * total.known_3)
-                )
-        )
-        select
-            total.row_count,
-            total.known_1,
-            counted.distinct_1,
-            total.known_2,
-            counted.distinct_2,
-            total.known_3,
-            counted.distinct_3,
-            total.unique_rows
-        from total
-        cross join counted
-    ) as looked_at
-) as checked;
+-- uniqueness: as in anatomy/duckdb.sql
 
--- identified: Row identity under a given key: the identifier columns, which are unique
-create temporary view "sqlanon_identified" as
-select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
-    "sensitive",
-coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N')
-        as identity
-from "sqlanon_population";
+-- identified: as in anatomy/duckdb.sql
 
 -- frequency: Step 1 of the grouping, class by class: of a value at most m rows are kept, m the groups of its class (none where m = 0), in positions of the class's own, groups in B = max(1, floor(m / 64)) blocks, numbered over all
 create temporary table "sqlanon_frequency" as
@@ -446,18 +336,7 @@ select
     cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
 from hashed;
 
--- ordered: Step 2 where a table numbers its rows in the order in which they are written: the rows by code and random order, so that a row's number is its position
-create temporary table "sqlanon_ordered" as
-select
-    "quasi_1",
-    "quasi_2",
-    "quasi_3",
-    code
-from "sqlanon_drawn"
-order by
-    code asc nulls last,
-    draw asc nulls last,
-    "tie" asc nulls last;
+-- ordered: as in anatomy/duckdb.sql
 
 -- seating: Where rows that are numbered in their order find what is theirs: beside a code's counts, how many rows have a smaller code, how many cells those codes have, and how many groups the classes before have
 create temporary table "sqlanon_seating" as
@@ -683,51 +562,11 @@ from (
     ) as looked_at
 ) as checked;
 
--- qit: The quasi-identifier table (QIT): exact quasi values and the group, in an order that depends on nothing but what it shows
-create table "sqlanon_qit" as
-select
-    grouped.quasi_1 as "age",
-    grouped.quasi_2 as "sex",
-    grouped.quasi_3 as "zipcode",
-    grouped.group_id as "group_id"
-from "sqlanon_grouped" as grouped
-order by
-    grouped.quasi_1 asc nulls last,
-    grouped.quasi_2 asc nulls last,
-    grouped.quasi_3 asc nulls last,
-    grouped.group_id asc nulls last;
+-- qit: as in anatomy/duckdb.sql
 
--- st: The sensitive table (ST): what values a group holds and how often, in an order that depends on nothing but what it shows
-create table "sqlanon_st" as
-select
-    grouped.group_id as "group_id",
-    frequency.sensitive as "disease",
-    cast(1 as bigint) as "count"
-from "sqlanon_grouped" as grouped
-inner join "sqlanon_frequency" as frequency on grouped.code = frequency.code
-order by
-    grouped.group_id asc nulls last,
-    frequency.sensitive asc nulls last;
+-- st: as in anatomy/duckdb.sql
 
 -- the rest is microdata and the key: forget it
-drop table "sqlanon_grouped";
-drop table "sqlanon_renumbered";
-drop table "sqlanon_block";
-drop table "sqlanon_seating";
-drop table "sqlanon_ordered";
-drop view "sqlanon_drawn";
-drop view "sqlanon_coded";
-drop table "sqlanon_frequency";
-drop view "sqlanon_identified";
-drop table "sqlanon_outlook";
-drop table "sqlanon_worst";
-drop table "sqlanon_kept";
-drop table "sqlanon_capacity";
-drop table "sqlanon_ranked";
-drop table "sqlanon_class";
-drop table "sqlanon_signature_tally";
-drop view "sqlanon_population";
-drop view "sqlanon_source";
-drop table "sqlanon_key";
+-- 19 relations, the last first
 
 commit;

@@ -1,24 +1,39 @@
--- source
-select
-    "age" as "quasi_1",
-    "sex" as "quasi_2",
-    "disease" as "sensitive",
-    rowid as "row_number"
-from "patients";
+-- sqlanon robust for duckdb: r = 3, l = 3, backgrounds = [['sex']], guarantee = exact, max_suppressed = 0.01, repair = 0, block = 64, draws = keyed, nulls = refuse, rows_per_person = unchecked
+-- It makes "sqlanon_qit", "sqlanon_st", and nothing else that it makes may be handed on.
+-- It needs a key of 64 hex digits, and who has the key can undo the release.
+-- Make one with: openssl rand -hex 32
+-- Hand it over before the script runs: set variable sqlanon_key = '…'
+-- publish runs these statements on duckdb, but:
+-- * under a key of its own it draws by the numbers of rows, which a script does not have
+-- * quasi columns that all hold whole numbers are packed into one number, by their least and greatest values
+
+-- no macro may have the name of a function that this script calls: as in duckdb.sql
+
+begin transaction;
+
+-- key: as in duckdb.sql
+
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select
+        case
+            when key_count <> 1 or key_length <> 64 then 'the key is missing: hand over 64 hex digits'
+        end as refusal
+    from (
+        select count(*) as key_count, coalesce(max(length(secret)), 0) as key_length from "sqlanon_key"
+    ) as looked_at
+) as checked;
+
+-- source: as in anatomy/packed.sql
 
 -- population: as in duckdb.sql
 
--- signature_tally
-select
-    "quasi_2",
-    "sensitive" as sensitive,
-    count(*) as row_count
-from "sqlanon_population"
-group by
-    "quasi_2",
-    "sensitive";
+-- signature_tally: as in duckdb.sql, but for
+-- -    "quasi_3",
+-- -    "quasi_3",
 
--- class
+-- class: The classes: rows with equal signatures, for which every background says the same, numbered in a keyed order, so that the draws of a class depend on no collation
+create temporary table "sqlanon_class" as
 with signed as (
     select
         "quasi_2"
@@ -45,156 +60,37 @@ select
     row_number() over (order by hash asc nulls last) - 1 as class
 from hashed;
 
--- ranked
-with valued as (
-    select
-        tally."quasi_2",
-        class.class,
-        tally.sensitive,
-        tally.row_count,
-        sha256(key.secret || 'robust/disease/value/' || cast(class.class as varchar) || '/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
-    from "sqlanon_signature_tally" as tally
-    inner join "sqlanon_class" as class
-        on tally."quasi_2" is not distinct from class."quasi_2"
-    cross join "sqlanon_key" as key
-    where tally.sensitive is not null or false
-),
-placed as (
-    select
-        "quasi_2",
-        class,
-        sensitive,
-        row_count,
-        row_number() over (partition by class order by row_count desc nulls last, hash asc nulls last) - 1 as place,
-        cast(sum(row_count) over (partition by class) as bigint) as class_rows,
-        cast(sum(row_count) over (partition by class order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as head
-    from valued
-)
-select
-    "quasi_2",
-    class,
-    sensitive,
-    row_count,
-    place,
-    class_rows - head + row_count as tail
-from placed;
+-- ranked: as in duckdb.sql, but for
+-- -        tally."quasi_3",
+-- -        on tally."quasi_2" is not distinct from class."quasi_2" and tally."quasi_3" is not distinct from class."quasi_3"
+-- +        on tally."quasi_2" is not distinct from class."quasi_2"
+-- -        "quasi_3",
+-- -    "quasi_3",
 
 -- capacity: as in duckdb.sql
 
 -- kept: as in duckdb.sql
 
--- worst
-with left_over as (
-    select
-coalesce(cast(class."quasi_2" as varchar), 'NULL')
-            as signature_text,
-        kept.class_rows - kept.kept_rows as surplus
-    from "sqlanon_kept" as kept
-    inner join "sqlanon_class" as class on kept.class = class.class
-    where kept.size = 3
-),
-placed as (
-    select
-        signature_text,
-        surplus,
-        row_number() over (order by surplus desc nulls last, signature_text asc nulls last) as place
-    from left_over
-    where surplus > 0
-)
-select
-    count(*) as class_count,
-    max(case when place = 1 then signature_text end) as worst_1,
-    max(case when place = 2 then signature_text end) as worst_2,
-    max(case when place = 3 then signature_text end) as worst_3,
-    max(case when place = 1 then surplus end) as surplus_1,
-    max(case when place = 2 then surplus end) as surplus_2,
-    max(case when place = 3 then surplus end) as surplus_3
-from placed;
+-- worst: as in duckdb.sql, but for
+-- -|| ', ' || coalesce(cast(class."quasi_3" as varchar), 'NULL')
 
 -- outlook: as in duckdb.sql
 
--- feasibility
-select *
-from "sqlanon_outlook";
+-- feasibility: as in duckdb.sql, but for
+-- -            when surplus_rows = row_count or surplus_rows * 1000000 > row_count * 10000 then 'r = 2.5 is not possible: more rows than allowed find no group of 3 rows with different values of ''disease'' and one signature'
+-- +            when surplus_rows = row_count or surplus_rows * 1000000 > row_count * 10000 then 'r = 3 is not possible: more rows than allowed find no group of 3 rows with different values of ''disease'' and one signature'
 
--- uniqueness
-with combination as (
-    select
-        "quasi_1",
-        "quasi_2",
-        count(*) as row_count
-    from "sqlanon_population"
-    group by
-        "quasi_1",
-        "quasi_2"
-),
-total as (
-    select
-        coalesce(cast(sum(row_count) as bigint), 0) as row_count,
-        coalesce(cast(sum(case when row_count = 1 then 1 else 0 end) as bigint), 0) as unique_rows
-    from combination
-)
-select
-    total.row_count,
-    total.unique_rows
-from total;
+-- uniqueness: as in anatomy/packed.sql
 
--- population_packed
-select
-    valued."quasi_2",
-    valued."sensitive",
-    valued."row_number",
-    coalesce("quasi_1" - layout.least_1, layout.missing_1) * layout.unit_1 +
-    coalesce("quasi_2" - layout.least_2, layout.missing_2) * layout.unit_2
-    as packed
-from "sqlanon_population" as valued
-cross join "sqlanon_layout" as layout;
+-- population_packed: as in anatomy/packed.sql, but for
+-- +    valued."quasi_2",
 
--- frequency
-with blocked as (
-    select
-        class,
-        group_count,
-        greatest(1, group_count // 64) as block_count
-    from "sqlanon_capacity"
-    where size = 3
-),
-numbered as (
-    select
-        class,
-        group_count,
-        block_count,
-        cast(sum(block_count) over (order by class asc nulls last rows unbounded preceding) as bigint) - block_count as first_block
-    from blocked
-),
-cut as (
-    select
-        ranked."quasi_2",
-        ranked.class,
-        ranked.sensitive,
-        ranked.place,
-        ranked.row_count,
-        least(ranked.row_count, numbered.group_count) as kept_count,
-        greatest(1, numbered.group_count) as group_count,
-        numbered.block_count,
-        numbered.first_block
-    from "sqlanon_ranked" as ranked
-    inner join numbered on ranked.class = numbered.class
-)
-select
-    "quasi_2",
-    class,
-    sensitive,
-    cast(row_number() over (order by class asc nulls last, place asc nulls last) - 1 as integer) as code,
-    row_count,
-    kept_count,
-    cast(sum(kept_count) over (partition by class order by place asc nulls last rows unbounded preceding) as bigint) - kept_count as first_position,
-    group_count,
-    block_count,
-    first_block
-from cut;
+-- frequency: as in duckdb.sql, but for
+-- -        ranked."quasi_3",
+-- -    "quasi_3",
 
--- coded
+-- coded: The rows, each with the code of its class and value
+create temporary view "sqlanon_coded" as
 select
     population."packed",
     population."row_number",
@@ -204,153 +100,24 @@ inner join "sqlanon_frequency" as frequency
     on population.sensitive is not distinct from frequency.sensitive
     and population."quasi_2" is not distinct from frequency."quasi_2";
 
--- drawn
-with row_key as (
-    select substr(sha256(key.secret || 'robust/disease/row/'), 1, 40) as secret
-    from "sqlanon_key" as key
-),
-batch as (
-    select distinct row_number // 4 as batch_number
-    from "sqlanon_population_packed"
-),
-hashed as (
-    select
-        batch.batch_number,
-        sha256(row_key.secret || cast(batch.batch_number as varchar)) as hash
-    from batch
-    cross join row_key
-),
-parted as (
-    select
-        cast(hash(substr(hash, 1, 16)) % 1152921504606846976 as bigint) as "draw_0",
-        cast(hash(substr(hash, 17, 16)) % 1152921504606846976 as bigint) as "draw_1",
-        cast(hash(substr(hash, 33, 16)) % 1152921504606846976 as bigint) as "draw_2",
-        cast(hash(substr(hash, 49, 16)) % 1152921504606846976 as bigint) as "draw_3",
-        batch_number
-    from hashed
-)
-select
-    population."packed",
-    population."code",
-    case population.row_number % 4
-        when 0 then parted."draw_0"
-        when 1 then parted."draw_1"
-        when 2 then parted."draw_2"
-        when 3 then parted."draw_3"
-    end as "draw"
-from "sqlanon_coded" as population
-inner join parted on population.row_number // 4 = parted.batch_number;
+-- drawn: as in anatomy/packed.sql, but for
+-- -    select substr(sha256(key.secret || 'anatomy/disease/row/'), 1, 40) as secret
+-- +    select substr(sha256(key.secret || 'robust/disease/row/'), 1, 40) as secret
 
--- ordered
-select
-    "packed",
-    code
-from "sqlanon_drawn"
-order by
-    code asc nulls last,
-    draw asc nulls last;
+-- ordered: as in anatomy/packed.sql
 
 -- seating: as in duckdb.sql
 
--- block
-with run as (
-    select
-        code,
-        first_position,
-        group_count,
-        block_count,
-        first_block,
-        first_cell as first_cell,
-        first_position % group_count as first_bucket,
-        least(kept_count, group_count - first_position % group_count) as last_count,
-        greatest(0, first_position % group_count + kept_count - group_count) as first_count
-    from "sqlanon_seating"
-),
-met as (
-    select
-        run.*,
-        unnest(generate_series(first_bucket, first_bucket + least(last_count, block_count) - 1)) as bucket
-    from run
-    union all
-    select
-        run.*,
-        unnest(generate_series(0, least(first_count, block_count) - 1)) as bucket
-    from run
-    where first_count > 0
-),
-turned as (
-    select
-        met.*,
-        bucket % block_count as place,
-        (bucket % block_count + block_count - first_bucket % block_count) % block_count as turn
-    from met
-),
-counted as (
-    select
-        code,
-        first_position,
-        group_count,
-        block_count,
-        first_block,
-        first_cell + place as cell,
-        first_block + place as block,
-        (last_count - turn + block_count - 1) // block_count
-        + (first_count - place + block_count - 1) // block_count as row_count
-    from turned
-    where bucket >= first_bucket or turn >= last_count
-),
-block_key as (
-    select substr(sha256(key.secret || 'robust/disease/block/'), 1, 40) as secret
-    from "sqlanon_key" as key
-),
-last_block as (
-    select max(block) as block
-    from counted
-),
-numbered_block as (
-    select unnest(generate_series(0, block)) as block
-    from last_block
-),
-secret as (
-    select
-        numbered_block.block,
-        cast(hash(sha256(block_key.secret || cast(numbered_block.block as varchar))) % 1152921504606846976 as bigint) as number
-    from numbered_block
-    cross join block_key
-),
-hashed as (
-    select
-        counted.cell,
-        counted.code,
-        counted.block,
-        counted.row_count,
-        counted.block_count,
-        (counted.group_count + counted.block_count - 1 - (counted.block - counted.first_block))
-            // counted.block_count as block_groups,
-        (counted.first_position % counted.group_count + counted.block_count - 1
-            - (counted.block - counted.first_block)) // counted.block_count as first_seat,
-        cast(hash(secret.number + counted.code) % 1152921504606846976 as bigint) as draw
-    from counted
-    inner join secret on counted.block = secret.block
-),
-placed as (
-    select
-        cell,
-        first_seat,
-        block_groups,
-        block_count,
-        row_count,
-        cast(sum(row_count) over (partition by block order by draw asc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as first_number
-    from hashed
-)
-select
-    cell,
-    block_groups,
-    block_count,
-    (first_number + block_groups - first_seat % block_groups) % block_groups as shift
-from placed;
+-- block: as in anatomy/packed.sql, but for
+-- -        code * block_count as first_cell,
+-- +        first_cell as first_cell,
+-- -    from "sqlanon_frequency"
+-- +    from "sqlanon_seating"
+-- -    select substr(sha256(key.secret || 'anatomy/disease/block/'), 1, 40) as secret
+-- +    select substr(sha256(key.secret || 'robust/disease/block/'), 1, 40) as secret
 
--- renumbered
+-- renumbered: The groups in a keyed random order of their own, where a table numbers its rows in the order in which they are written: the place of a group among those of all classes, so that the row's number is the group's
+create temporary table "sqlanon_renumbered" as
 with class_seating as (
     select distinct
         first_group,
@@ -397,79 +164,29 @@ order by
     draw asc nulls last,
     tie asc nulls last;
 
--- grouped
-with first_row as (
-    select min(rowid) as number
-    from "sqlanon_ordered"
-),
-first_group as (
-    select min(rowid) as number
-    from "sqlanon_renumbered"
-),
-renumbered as (
-    select
-        renumbered.place,
-        renumbered.rowid - first_group.number as group_id
-    from "sqlanon_renumbered" as renumbered
-    cross join first_group
-),
-bucketed as (
-    select
-        ordered."packed",
-        seating.code,
-        seating.block_count,
-        case when ordered.rowid - first_row.number - seating.first_row < seating.kept_count then seating.first_cell end as first_cell,
-        seating.first_group,
-        (seating.first_position + ordered.rowid - first_row.number - seating.first_row) % seating.group_count as bucket
-    from "sqlanon_ordered" as ordered
-    cross join first_row
-    inner join "sqlanon_seating" as seating on ordered.code = seating.code
-),
-placed as (
-    select
-        bucketed."packed",
-        bucketed.code,
-        bucketed.first_group + (bucketed.bucket // bucketed.block_count + block.shift) % block.block_groups * bucketed.block_count
-    + bucketed.bucket % bucketed.block_count as place
-    from bucketed
-    inner join "sqlanon_block" as block
-        on bucketed.first_cell + bucketed.bucket % bucketed.block_count = block.cell
-)
-select
-    placed."packed",
-    placed.code,
-    renumbered.group_id
-from placed
-inner join renumbered on placed.place = renumbered.place;
+-- grouped: as in duckdb.sql, but for
+-- -        ordered."quasi_1",
+-- -        ordered."quasi_2",
+-- -        ordered."quasi_3",
+-- +        ordered."packed",
+-- -        bucketed."quasi_1",
+-- -        bucketed."quasi_2",
+-- -        bucketed."quasi_3",
+-- +        bucketed."packed",
+-- -    placed."quasi_1",
+-- -    placed."quasi_2",
+-- -    placed."quasi_3",
+-- +    placed."packed",
 
--- suppressed
-with everyone as (
-    select count(*) as everyone_count
-    from "sqlanon_population_packed"
-),
-published as (
-    select count(*) as published_count
-    from "sqlanon_grouped"
-)
-select
-    everyone.everyone_count - published.published_count as dropped_rows,
-    outlook.*
-from "sqlanon_outlook" as outlook
-cross join everyone
-cross join published;
+-- suppressed: as in duckdb.sql, but for
+-- -            from "sqlanon_population"
+-- +            from "sqlanon_population_packed"
 
--- qit
-with line as (
-    select packed + group_id as number
-    from "sqlanon_grouped"
-    order by number asc nulls last
-)
-select
-    cast(nullif(line.number // layout.unit_1 % layout.span_1, layout.missing_1) + layout.least_1 as INTEGER) as "age",
-    cast(nullif(line.number // layout.unit_2 % layout.span_2, layout.missing_2) + layout.least_2 as TINYINT) as "sex",
-    line.number % layout.groups as "group_id"
-from line
-cross join "sqlanon_layout" as layout;
+-- qit: as in anatomy/packed.sql
 
 -- st: as in duckdb.sql
 
+-- the rest is microdata and the key: forget it
+-- 19 relations, the last first
+
+commit;

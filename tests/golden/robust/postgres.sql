@@ -11,17 +11,12 @@
 begin;
 set local datestyle = 'ISO';
 
--- key: what the session was given
-create temporary table "sqlanon_key" as
-select lower(current_setting('sqlanon.key', true)) as "secret";
+-- key: as in anatomy/postgres.sql
 
 do $sqlanon$
 declare refusal text := (
     select
-      case
-        when "key_count" <> 1 or "key_length" <> 64
-        then 'the key is missing: hand over 64 hex digits'
-      end as "refusal"
+      case when "key_count" <> 1 or "key_length" <> 64 then 'the key is missing: hand over 64 hex digits' end as "refusal"
     from (
       select
         count(*) as "key_count",
@@ -34,21 +29,9 @@ begin
 end
 $sqlanon$;
 
--- source: The rows that take part, under names of our own, so that no column of the user's meets one of ours
-create temporary view "sqlanon_source" as
-select
-  "age" as "quasi_1",
-  "sex" as "quasi_2",
-  "zipcode" as "quasi_3",
-  "ssn" as "identifier_1",
-  "disease" as "sensitive"
-from "patients";
+-- source: as in anatomy/postgres.sql
 
--- population: The rows that have any sensitive value, NULL counting as one
-create temporary view "sqlanon_population" as
-select
-  *
-from "sqlanon_source";
+-- population: as in anatomy/postgres.sql
 
 -- signature_tally: How often each value of a sensitive column occurs with each signature, NULL included
 create temporary table "sqlanon_signature_tally" as
@@ -78,13 +61,7 @@ with "signed" as (
   select
     "quasi_2",
     "quasi_3",
-    coalesce(
-      cast(length(cast("quasi_2" as text)) as text) || ':' || cast("quasi_2" as text),
-      'N'
-    ) || coalesce(
-      cast(length(cast("quasi_3" as text)) as text) || ':' || cast("quasi_3" as text),
-      'N'
-    ) as "signature_text"
+    coalesce(cast(length(cast("quasi_2" as text)) as text) || ':' || cast("quasi_2" as text), 'N') || coalesce(cast(length(cast("quasi_3" as text)) as text) || ':' || cast("quasi_3" as text), 'N') as "signature_text"
   from "signed"
 ), "hashed" as (
   select
@@ -114,8 +91,7 @@ with "valued" as (
     (encode(sha256(convert_to("key"."secret" || 'robust/disease/value/' || cast("class"."class" as text) || '/' || coalesce(cast(length(cast("tally"."sensitive" as text)) as text) || ':' || cast("tally"."sensitive" as text), 'N'), 'UTF8')), 'hex') collate "C") as "hash"
   from "sqlanon_signature_tally" as "tally"
   inner join "sqlanon_class" as "class"
-    on array["tally"."quasi_2"] = array["class"."quasi_2"]
-    and array["tally"."quasi_3"] = array["class"."quasi_3"]
+    on array["tally"."quasi_2"] = array["class"."quasi_2"] and array["tally"."quasi_3"] = array["class"."quasi_3"]
   cross join "sqlanon_key" as "key"
   where
     not "tally"."sensitive" is null or false
@@ -129,11 +105,7 @@ with "valued" as (
     "row_count",
     row_number() over (partition by "class" order by "row_count" desc, "hash" asc) - 1 as "place",
     cast(sum("row_count") over (partition by "class") as bigint) as "class_rows",
-    cast(sum("row_count") over (
-      partition by "class"
-      order by "row_count" desc, "hash" asc
-      rows between unbounded preceding and current row
-    ) as bigint) as "head"
+    cast(sum("row_count") over (partition by "class" order by "row_count" desc, "hash" asc rows between unbounded preceding and current row) as bigint) as "head"
   from "valued"
 )
 select
@@ -229,10 +201,7 @@ with "total" as (
   from "sqlanon_ranked"
 ), "missing" as (
   select
-    coalesce(
-      cast(sum(case when "sensitive" is null and not false then "row_count" else 0 end) as bigint),
-      0
-    ) as "null_count"
+    coalesce(cast(sum(case when "sensitive" is null and not false then "row_count" else 0 end) as bigint), 0) as "null_count"
   from "sqlanon_signature_tally"
 ), "valued" as (
   select
@@ -311,119 +280,11 @@ begin
 end
 $sqlanon$;
 
--- persons: How many rows share their identifier with another row: the guarantees are per row
-do $sqlanon$
-declare refusal text := (
-    select
-      case
-        when "repeating_persons" > 0
-        then 'persons have more than one row, and the guarantee is per row'
-      end as "refusal"
-    from (
-      with "person" as (
-        select
-          count(*) as "row_count"
-        from "sqlanon_population"
-        group by
-          "identifier_1"
-      )
-      select
-        coalesce(cast(sum("row_count") as bigint), 0) as "row_count",
-        count(*) as "person_count",
-        coalesce(sum(case when "row_count" > 1 then 1 else 0 end), 0) as "repeating_persons"
-      from "person"
-    ) as "looked_at"
-);
-begin
-    if refusal is not null then raise exception using message = refusal; end if;
-end
-$sqlanon$;
+-- persons: as in anatomy/postgres.sql
 
--- uniqueness: How far the quasi-identifiers tell rows apart: how many rows stand alone with their combination of values, and for each of `counted_columns`, in order, in how many rows it has a value, and how many different ones
-do $sqlanon$
-declare refusal text := (
-    select
-      case
-        when "known_1" >= 100 and "known_1" = "distinct_1" and 2 * "known_1" > "row_count"
-        then 'the quasi column ''age'' has a value of its own in each row: it identifies people'
-        when "known_2" >= 100 and "known_2" = "distinct_2" and 2 * "known_2" > "row_count"
-        then 'the quasi column ''sex'' has a value of its own in each row: it identifies people'
-        when "known_3" >= 100 and "known_3" = "distinct_3" and 2 * "known_3" > "row_count"
-        then 'the quasi column ''zipcode'' has a value of its own in each row: it identifies people'
-      end as "refusal"
-    from (
-      with "combination" as (
-        select
-          "quasi_1",
-          "quasi_2",
-          "quasi_3",
-          count(*) as "row_count"
-        from "sqlanon_population"
-        group by
-          "quasi_1",
-          "quasi_2",
-          "quasi_3"
-      ), "total" as (
-        select
-          coalesce(cast(sum("row_count") as bigint), 0) as "row_count",
-          coalesce(cast(sum(case when "quasi_1" is null then 0 else "row_count" end) as bigint), 0) as "known_1",
-          coalesce(cast(sum(case when "quasi_2" is null then 0 else "row_count" end) as bigint), 0) as "known_2",
-          coalesce(cast(sum(case when "quasi_3" is null then 0 else "row_count" end) as bigint), 0) as "known_3",
-          coalesce(cast(sum(case when "row_count" = 1 then 1 else 0 end) as bigint), 0) as "unique_rows"
-        from "combination"
-      ), "counted" as (
-        select
-          count(distinct "combination"."quasi_1") as "distinct_1",
-          count(distinct "combination"."quasi_2") as "distinct_2",
-          count(distinct "combination"."quasi_3") as "distinct_3",
-          count(*) as "combination_count"
-        from "combination"
-        cross join "total"
-        where
-          "combination"."row_count" > 0
-          and (
-            false
-            or (
-              "total"."known_1" > 1 and 5 * "total"."unique_rows" >= 4 * "total"."known_1"
-            )
-            or (
-              "total"."known_2" > 1 and 5 * "total"."unique_rows" >= 4 * "total"."known_2"
-            )
-            or (
-              "total"."known_3" > 1 and 5 * "total"."unique_rows" >= 4 * "total"."known_3"
-            )
-          )
-      )
-      select
-        "total"."row_count",
-        "total"."known_1",
-        "counted"."distinct_1",
-        "total"."known_2",
-        "counted"."distinct_2",
-        "total"."known_3",
-        "counted"."distinct_3",
-        "total"."unique_rows"
-      from "total"
-      cross join "counted"
-    ) as "looked_at"
-);
-begin
-    if refusal is not null then raise exception using message = refusal; end if;
-end
-$sqlanon$;
+-- uniqueness: as in anatomy/postgres.sql
 
--- identified: Row identity under a given key: the identifier columns, which are unique
-create temporary view "sqlanon_identified" as
-select
-  "quasi_1",
-  "quasi_2",
-  "quasi_3",
-  "sensitive",
-  coalesce(
-    cast(length(cast("identifier_1" as text)) as text) || ':' || cast("identifier_1" as text),
-    'N'
-  ) as "identity"
-from "sqlanon_population";
+-- identified: as in anatomy/postgres.sql
 
 -- frequency: Step 1 of the grouping, class by class: of a value at most m rows are kept, m the groups of its class (none where m = 0), in positions of the class's own, groups in B = max(1, floor(m / 64)) blocks, numbered over all
 create temporary table "sqlanon_frequency" as
@@ -466,11 +327,7 @@ select
   cast(row_number() over (order by "class" asc, "place" asc) - 1 as int) as "code",
   "row_count",
   "kept_count",
-  cast(sum("kept_count") over (
-    partition by "class"
-    order by "place" asc
-    rows between unbounded preceding and current row
-  ) as bigint) - "kept_count" as "first_position",
+  cast(sum("kept_count") over (partition by "class" order by "place" asc rows between unbounded preceding and current row) as bigint) - "kept_count" as "first_position",
   "group_count",
   "block_count",
   "first_block"
@@ -534,11 +391,7 @@ with "counted" as (
 select
   cast("code" * 16 + "shard" as int) as "cell",
   "code",
-  cast(sum("row_count") over (
-    partition by "code"
-    order by "shard" asc
-    rows between unbounded preceding and current row
-  ) as bigint) - "row_count" as "first_rank"
+  cast(sum("row_count") over (partition by "code" order by "shard" asc rows between unbounded preceding and current row) as bigint) - "row_count" as "first_rank"
 from "counted";
 analyze "sqlanon_shard";
 
@@ -550,10 +403,7 @@ with "ranked" as (
     "quasi_2",
     "quasi_3",
     cast("code" * 16 + ("draw" / 72057594037927936) as int) as "cell",
-    row_number() over (
-      partition by cast("code" * 16 + ("draw" / 72057594037927936) as int)
-      order by "draw" asc, "tie" asc
-    ) - 1 as "cell_rank"
+    row_number() over (partition by cast("code" * 16 + ("draw" / 72057594037927936) as int) order by "draw" asc, "tie" asc) - 1 as "cell_rank"
   from "sqlanon_drawn"
 ), "bucketed" as (
   select
@@ -617,11 +467,7 @@ select
   "block_groups",
   "block_count",
   cast(sum("row_count") over (partition by "block") as bigint) as "block_rows",
-  cast(sum("row_count") over (
-    partition by "block"
-    order by "draw" asc, "code" asc
-    rows between unbounded preceding and current row
-  ) as bigint) - "row_count" as "first_number"
+  cast(sum("row_count") over (partition by "block" order by "draw" asc, "code" asc rows between unbounded preceding and current row) as bigint) - "row_count" as "first_number"
 from "hashed";
 analyze "sqlanon_block";
 
@@ -736,55 +582,11 @@ begin
 end
 $sqlanon$;
 
--- qit: The quasi-identifier table (QIT): exact quasi values and the group, in an order that depends on nothing but what it shows
-create table "sqlanon_qit" as
-select
-  "grouped"."quasi_1" as "age",
-  "grouped"."quasi_2" as "sex",
-  "grouped"."quasi_3" as "zipcode",
-  "grouped"."group_id" as "group_id"
-from "sqlanon_grouped" as "grouped"
-order by
-  "grouped"."quasi_1" asc,
-  "grouped"."quasi_2" asc,
-  "grouped"."quasi_3" asc,
-  "grouped"."group_id" asc;
-analyze "sqlanon_qit";
+-- qit: as in anatomy/postgres.sql
 
--- st: The sensitive table (ST): what values a group holds and how often, in an order that depends on nothing but what it shows
-create table "sqlanon_st" as
-select
-  "grouped"."group_id" as "group_id",
-  "frequency"."sensitive" as "disease",
-  cast(1 as bigint) as "count"
-from "sqlanon_grouped" as "grouped"
-inner join "sqlanon_frequency" as "frequency"
-  on "grouped"."code" = "frequency"."code"
-order by
-  "grouped"."group_id" asc,
-  "frequency"."sensitive" asc;
-analyze "sqlanon_st";
+-- st: as in anatomy/postgres.sql
 
 -- the rest is microdata and the key: forget it
-drop table "sqlanon_grouped";
-drop table "sqlanon_renumbered";
-drop view "sqlanon_numbered";
-drop table "sqlanon_block";
-drop table "sqlanon_positioned";
-drop table "sqlanon_shard";
-drop table "sqlanon_drawn";
-drop view "sqlanon_coded";
-drop table "sqlanon_frequency";
-drop view "sqlanon_identified";
-drop table "sqlanon_outlook";
-drop table "sqlanon_worst";
-drop table "sqlanon_kept";
-drop table "sqlanon_capacity";
-drop table "sqlanon_ranked";
-drop table "sqlanon_class";
-drop table "sqlanon_signature_tally";
-drop view "sqlanon_population";
-drop view "sqlanon_source";
-drop table "sqlanon_key";
+-- 20 relations, the last first
 
 commit;

@@ -1,49 +1,39 @@
--- source
-select
-    "age" as "quasi_1",
-    "sex" as "quasi_2",
-    "ssn" as "identifier_1",
-    "disease" as "sensitive",
-    "income" as "sensitive_2"
-from "patients";
+-- sqlanon robust for duckdb: r = 2.5, l = 3, backgrounds = [['sex']], guarantee = exact, max_suppressed = 0.01, repair = 0, block = 64, draws = keyed, nulls = refuse, rows_per_person = one
+-- It makes "sqlanon_qit", "sqlanon_st", "sqlanon_st_2", and nothing else that it makes may be handed on.
+-- It needs a key of 64 hex digits, and who has the key can undo the release.
+-- Make one with: openssl rand -hex 32
+-- Hand it over before the script runs: set variable sqlanon_key = '…'
+-- publish runs these statements on duckdb, but:
+-- * under a key of its own it draws by the numbers of rows, which a script does not have
+-- * quasi columns that all hold whole numbers are packed into one number, by their least and greatest values
+
+-- no macro may have the name of a function that this script calls: as in duckdb.sql
+
+begin transaction;
+
+-- key: as in duckdb.sql
+
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select
+        case
+            when key_count <> 1 or key_length <> 64 then 'the key is missing: hand over 64 hex digits'
+        end as refusal
+    from (
+        select count(*) as key_count, coalesce(max(length(secret)), 0) as key_length from "sqlanon_key"
+    ) as looked_at
+) as checked;
+
+-- source: as in anatomy/several.sql
 
 -- population: as in duckdb.sql
 
--- limits
-with counted as (
-    select
-        0 as place,
-        cast("sensitive" as varchar) as shown,
-        case when "sensitive" is null and not false then 1 else 0 end as is_missing,
-        count(*) as row_count
-    from "sqlanon_population"
-    group by "sensitive"
-    union all
-    select
-        1 as place,
-        cast("sensitive_2" as varchar) as shown,
-        case when "sensitive_2" is null and not false then 1 else 0 end as is_missing,
-        count(*) as row_count
-    from "sqlanon_population"
-    group by "sensitive_2"
-),
-ranked as (
-    select
-        counted.*,
-        row_number() over (order by is_missing asc nulls last, row_count desc nulls last, place asc nulls last, shown asc nulls last) as value_rank,
-        row_number() over (order by is_missing desc nulls last, place asc nulls last) as null_rank
-    from counted
-)
-select
-    coalesce(cast(sum(case when place = 0 then row_count else 0 end) as bigint), 0) as row_count,
-    coalesce(max(case when null_rank = 1 then is_missing * row_count end), 0) as null_count,
-    coalesce(max(case when null_rank = 1 then place end), 0) as null_place,
-    coalesce(max(case when value_rank = 1 then place end), 0) as place,
-    coalesce(max(case when value_rank = 1 then (1 - is_missing) * row_count end), 0) as largest_count,
-    max(case when value_rank = 1 then shown end) as largest_value
-from ranked;
+-- limits: as in anatomy/several.sql, but for
+-- -            when row_count < 4 then 'l = 4 needs at least 4 rows'
+-- -            when largest_count > row_count // 4 then 'l = 4 is not possible: a value of a sensitive column stands in more than 1/4 of the rows'
 
--- signature_tally_2
+-- signature_tally_2: How often each value of a sensitive column occurs with each signature, NULL included
+create temporary table "sqlanon_signature_tally_2" as
 select
     "quasi_2",
     "sensitive_2" as sensitive,
@@ -53,7 +43,8 @@ group by
     "quasi_2",
     "sensitive_2";
 
--- signature_tally_1
+-- signature_tally_1: How often each value of a sensitive column occurs with each signature, NULL included
+create temporary table "sqlanon_signature_tally_1" as
 select
     "quasi_2",
     "sensitive" as sensitive,
@@ -63,7 +54,8 @@ group by
     "quasi_2",
     "sensitive";
 
--- class
+-- class: The classes: rows with equal signatures, for which every background says the same, numbered in a keyed order, so that the draws of a class depend on no collation
+create temporary table "sqlanon_class" as
 with signed as (
     select
         "quasi_2"
@@ -90,7 +82,8 @@ select
     row_number() over (order by hash asc nulls last) - 1 as class
 from hashed;
 
--- ranked_2
+-- ranked_2: The values of each class by falling count c_0 >= c_1 >= …, equal counts in keyed order, each with its place j and tail_j, the rows of the values from its place on
+create temporary table "sqlanon_ranked_2" as
 with valued as (
     select
         tally."quasi_2",
@@ -124,7 +117,8 @@ select
     class_rows - head + row_count as tail
 from placed;
 
--- capacity_2
+-- capacity_2: The largest number of groups of l different values that a class can give: m = min over j < l of floor(tail_j / (l - j)), and 0 where it has fewer than l values, for l = `size` and every smaller l from 2 on
+create temporary table "sqlanon_capacity_2" as
 with candidate as (
     select distinct place + 1 as size
     from "sqlanon_ranked_2"
@@ -148,7 +142,8 @@ select
     case when value_count = size then group_count else 0 end as group_count
 from bounded;
 
--- kept_2
+-- kept_2: How many rows find a group for each size: of a class's value at most one row a group
+create temporary table "sqlanon_kept_2" as
 select
     capacity.size,
     ranked.class,
@@ -160,7 +155,8 @@ group by
     capacity.size,
     ranked.class;
 
--- ranked_1
+-- ranked_1: The values of each class by falling count c_0 >= c_1 >= …, equal counts in keyed order, each with its place j and tail_j, the rows of the values from its place on
+create temporary table "sqlanon_ranked_1" as
 with valued as (
     select
         tally."quasi_2",
@@ -194,7 +190,8 @@ select
     class_rows - head + row_count as tail
 from placed;
 
--- capacity_1
+-- capacity_1: The largest number of groups of l different values that a class can give: m = min over j < l of floor(tail_j / (l - j)), and 0 where it has fewer than l values, for l = `size` and every smaller l from 2 on
+create temporary table "sqlanon_capacity_1" as
 with candidate as (
     select distinct place + 1 as size
     from "sqlanon_ranked_1"
@@ -218,7 +215,8 @@ select
     case when value_count = size then group_count else 0 end as group_count
 from bounded;
 
--- kept_1
+-- kept_1: How many rows find a group for each size: of a class's value at most one row a group
+create temporary table "sqlanon_kept_1" as
 select
     capacity.size,
     ranked.class,
@@ -230,7 +228,8 @@ group by
     capacity.size,
     ranked.class;
 
--- kept_least
+-- kept_least: How many rows of a class find a group for each size at most: no more than by any one column
+create temporary table "sqlanon_kept_least" as
 select
     kept.size,
     kept.class,
@@ -240,281 +239,71 @@ from "sqlanon_kept_1" as kept
 inner join "sqlanon_kept_2" as further_1
     on kept.size = further_1.size and kept.class = further_1.class;
 
--- worst
-with left_over as (
-    select
-coalesce(cast(class."quasi_2" as varchar), 'NULL')
-            as signature_text,
-        kept.class_rows - kept.kept_rows as surplus
-    from "sqlanon_kept_least" as kept
-    inner join "sqlanon_class" as class on kept.class = class.class
-    where kept.size = 3
-),
-placed as (
-    select
-        signature_text,
-        surplus,
-        row_number() over (order by surplus desc nulls last, signature_text asc nulls last) as place
-    from left_over
-    where surplus > 0
-)
-select
-    count(*) as class_count,
-    max(case when place = 1 then signature_text end) as worst_1,
-    max(case when place = 2 then signature_text end) as worst_2,
-    max(case when place = 3 then signature_text end) as worst_3,
-    max(case when place = 1 then surplus end) as surplus_1,
-    max(case when place = 2 then surplus end) as surplus_2,
-    max(case when place = 3 then surplus end) as surplus_3
-from placed;
+-- worst: as in duckdb.sql, but for
+-- -|| ', ' || coalesce(cast(class."quasi_3" as varchar), 'NULL')
+-- -    from "sqlanon_kept" as kept
+-- +    from "sqlanon_kept_least" as kept
 
--- outlook
-with total as (
-    select coalesce(cast(sum(row_count) as bigint), 0) as row_count
-    from "sqlanon_ranked_1"
-),
-missing as (
-    select
-        coalesce(cast(sum(
-            case when sensitive is null and not false then row_count else 0 end
-        ) as bigint), 0) as null_count
-    from "sqlanon_signature_tally_1"
-),
-valued as (
-    select sum(row_count) as row_count
-    from "sqlanon_ranked_1"
-    group by sensitive
-),
-held as (
-    select
-        size,
-        cast(sum(kept_rows) as bigint) as kept_rows
-    from "sqlanon_kept_least"
-    group by size
-)
-select
-    total.row_count,
-    missing.null_count,
-    total.row_count - coalesce((select kept_rows from held where size = 3), 0) as surplus_rows,
-    coalesce((
-        select max(held.size)
-        from held
-        cross join total as every
-        where (every.row_count - held.kept_rows) * 1000000 <= every.row_count * 10000
-    ), 0) as feasible_size,
-    coalesce((select cast(max(row_count) as bigint) from valued), 0) as largest_count,
-    worst.class_count,
-    worst.worst_1,
-    worst.worst_2,
-    worst.worst_3,
-    worst.surplus_1,
-    worst.surplus_2,
-    worst.surplus_3
-from total
-cross join missing
-cross join "sqlanon_worst" as worst;
+-- outlook: as in duckdb.sql, but for
+-- -    from "sqlanon_ranked"
+-- +    from "sqlanon_ranked_1"
+-- -    from "sqlanon_signature_tally"
+-- +    from "sqlanon_signature_tally_1"
+-- -    from "sqlanon_ranked"
+-- +    from "sqlanon_ranked_1"
+-- -    from "sqlanon_kept"
+-- +    from "sqlanon_kept_least"
 
--- feasibility
-select
-    outlook.row_count
-    - coalesce((select cast(sum(kept_rows) as bigint) from "sqlanon_kept_1" where size = 3), 0)
-        as column_surplus_1,
-    outlook.row_count
-    - coalesce((select cast(sum(kept_rows) as bigint) from "sqlanon_kept_2" where size = 3), 0)
-        as column_surplus_2,
-    outlook.*
-from "sqlanon_outlook" as outlook;
+-- feasibility: What decides whether rows are drawn for, with the rows that each column by itself leaves over: one row
+select case when refusal is not null then system.main.error(refusal) end as checked
+from (
+    select
+        case
+            when surplus_rows = row_count or surplus_rows * 1000000 > row_count * 10000 then 'r = 2.5 is not possible: more rows than allowed find no group of 3 rows of one signature that differ in every one of ''disease'' and ''income'''
+        end as refusal
+    from (
+        select
+            outlook.row_count
+            - coalesce((select cast(sum(kept_rows) as bigint) from "sqlanon_kept_1" where size = 3), 0)
+                as column_surplus_1,
+            outlook.row_count
+            - coalesce((select cast(sum(kept_rows) as bigint) from "sqlanon_kept_2" where size = 3), 0)
+                as column_surplus_2,
+            outlook.*
+        from "sqlanon_outlook" as outlook
+    ) as looked_at
+) as checked;
 
--- persons
-with person as (
-    select count(*) as row_count
-    from "sqlanon_population"
-    group by
-        "identifier_1"
-)
-select
-    coalesce(cast(sum(row_count) as bigint), 0) as row_count,
-    count(*) as person_count,
-    coalesce(sum(case when row_count > 1 then 1 else 0 end), 0) as repeating_persons
-from person;
+-- persons: as in duckdb.sql
 
--- uniqueness
-with combination as (
-    select
-        "quasi_1",
-        "quasi_2",
-        count(*) as row_count
-    from "sqlanon_population"
-    group by
-        "quasi_1",
-        "quasi_2"
-),
-total as (
-    select
-        coalesce(cast(sum(row_count) as bigint), 0) as row_count,
-        coalesce(cast(sum(case when "quasi_1" is null then 0 else row_count end) as bigint), 0) as known_1,
-        coalesce(cast(sum(case when "quasi_2" is null then 0 else row_count end) as bigint), 0) as known_2,
-        coalesce(cast(sum(case when row_count = 1 then 1 else 0 end) as bigint), 0) as unique_rows
-    from combination
-),
-counted as (
-    select
-        count(distinct combination."quasi_1") as distinct_1,
-        count(distinct combination."quasi_2") as distinct_2,
-        count(*) as combination_count
-    from combination
-    cross join total
-    where
-        combination.row_count > 0 and (
-            false
-            or (total.known_1 > 1 and 5 * total.unique_rows >= 4 * total.known_1)
-            or (total.known_2 > 1 and 5 * total.unique_rows >= 4 * total.known_2)
-        )
-)
-select
-    total.row_count,
-    total.known_1,
-    counted.distinct_1,
-    total.known_2,
-    counted.distinct_2,
-    total.unique_rows
-from total
-cross join counted;
+-- uniqueness: as in anatomy/several.sql
 
--- identified
-select
-    "quasi_1",
-    "quasi_2",
-    "sensitive",
-    "sensitive_2",
-coalesce(cast(length(cast("identifier_1" as varchar)) as varchar) || ':' || cast("identifier_1" as varchar), 'N')
-        as identity
-from "sqlanon_population";
+-- identified: as in anatomy/several.sql
 
--- tally_1
-select
-    "sensitive" as sensitive,
-    count(*) as row_count
-from "sqlanon_population"
-group by "sensitive";
+-- tally_1: as in anatomy/several.sql
 
--- tally_2
-select
-    "sensitive_2" as sensitive,
-    count(*) as row_count
-from "sqlanon_population"
-group by "sensitive_2";
+-- tally_2: as in anatomy/several.sql
 
--- foremost
-with counted as (
-    select
-        0 as place,
-        max(row_count) as row_count
-    from "sqlanon_tally_1"
-    union all
-    select
-        1 as place,
-        max(row_count) as row_count
-    from "sqlanon_tally_2"
-),
-ranked as (
-    select
-        place,
-        row_number() over (order by row_count desc nulls last, place asc nulls last) as precedence
-    from counted
-)
-select place
-from ranked
-where precedence = 1;
+-- foremost: as in anatomy/several.sql
 
--- frequency_1
-with valued as (
-    select
-        tally.sensitive,
-        tally.row_count,
-        sha256(key.secret || 'robust/disease/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
-    from "sqlanon_tally_1" as tally
-    cross join "sqlanon_key" as key
-    where tally.sensitive is not null or false
-),
-ordered as (
-    select
-        sensitive,
-        row_count,
-        cast(row_number() over (order by row_count desc nulls last, hash asc nulls last) - 1 as integer) as code,
-        cast(sum(row_count) over (order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as last_position,
-        cast(sum(row_count) over () as bigint) // 3 as group_count
-    from valued
-)
-select
-    sensitive,
-    code,
-    row_count as kept_count,
-    last_position - row_count as first_position,
-    group_count,
-    greatest(1, group_count // 64) as block_count,
-    0 as first_block
-from ordered;
+-- frequency_1: as in anatomy/several.sql, but for
+-- -        sha256(key.secret || 'anatomy/disease/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
+-- +        sha256(key.secret || 'robust/disease/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
+-- -        cast(sum(row_count) over () as bigint) // 4 as group_count
+-- +        cast(sum(row_count) over () as bigint) // 3 as group_count
 
--- frequency_2
-with valued as (
-    select
-        tally.sensitive,
-        tally.row_count,
-        sha256(key.secret || 'robust/income/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
-    from "sqlanon_tally_2" as tally
-    cross join "sqlanon_key" as key
-    where tally.sensitive is not null or false
-),
-ordered as (
-    select
-        sensitive,
-        row_count,
-        cast(row_number() over (order by row_count desc nulls last, hash asc nulls last) - 1 as integer) as code,
-        cast(sum(row_count) over (order by row_count desc nulls last, hash asc nulls last rows unbounded preceding) as bigint) as last_position,
-        cast(sum(row_count) over () as bigint) // 3 as group_count
-    from valued
-)
-select
-    sensitive,
-    code,
-    row_count as kept_count,
-    last_position - row_count as first_position,
-    group_count,
-    greatest(1, group_count // 64) as block_count,
-    0 as first_block
-from ordered;
+-- frequency_2: as in anatomy/several.sql, but for
+-- -        sha256(key.secret || 'anatomy/income/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
+-- +        sha256(key.secret || 'robust/income/value/' || coalesce(cast(length(cast(tally.sensitive as varchar)) as varchar) || ':' || cast(tally.sensitive as varchar), 'N')) as hash
+-- -        cast(sum(row_count) over () as bigint) // 4 as group_count
+-- +        cast(sum(row_count) over () as bigint) // 3 as group_count
 
--- coded_by_value
-with given as (
-    select
-        valued."quasi_1",
-        valued."quasi_2",
-        valued."identity",
-        "number_1".code as "number_1",
-        "number_2".code as "number_2"
-    from "sqlanon_identified" as valued
-    inner join "sqlanon_frequency_1" as "number_1"
-        on valued."sensitive" is not distinct from "number_1".sensitive
-    inner join "sqlanon_frequency_2" as "number_2"
-        on valued."sensitive_2" is not distinct from "number_2".sensitive
-)
-select
-    given."quasi_1",
-    given."quasi_2",
-    given."identity",
-    case foremost.place
-        when 0 then given."number_1"
-        when 1 then given."number_2"
-    end as "code_1",
-    case foremost.place
-        when 0 then given."number_2"
-        when 1 then given."number_1"
-    end as "code_2"
-from given
-cross join "sqlanon_foremost" as foremost;
+-- coded_by_value: as in anatomy/several.sql, but for
+-- -    end as "code",
+-- +    end as "code_1",
 
--- classed
+-- classed: The rows, each with its class: draws are made for all, before any is left over
+create temporary view "sqlanon_classed" as
 select
     coded."quasi_1",
     coded."quasi_2",
@@ -526,7 +315,8 @@ from "sqlanon_coded_by_value" as coded
 inner join "sqlanon_class" as class
     on coded."quasi_2" is not distinct from class."quasi_2";
 
--- drawn_1
+-- drawn_1: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
+create temporary table "sqlanon_drawn_1" as
 with row_key as (
     select substr(sha256(key.secret || 'robust/disease/row/'), 1, 40) as secret
     from "sqlanon_key" as key
@@ -552,7 +342,8 @@ select
     cast('0x' || substr(hash, 16, 15) as bigint) as "tie"
 from hashed;
 
--- room_first
+-- room_first: The largest number of groups that a class can give: the least of what each column allows
+create temporary table "sqlanon_room_first" as
 select
     capacity.class,
     capacity.size,
@@ -561,7 +352,8 @@ from "sqlanon_capacity_1" as capacity
 inner join "sqlanon_capacity_2" as further_1
     on capacity.class = further_1.class and capacity.size = further_1.size;
 
--- short
+-- short: The classes in which a value is too frequent for the groups that the class can give: rows of the others all find one as far as any column by itself goes
+create temporary table "sqlanon_short" as
 with held as (
     select
         class,
@@ -580,19 +372,18 @@ from held
 left join "sqlanon_room_first" as room on held.class = room.class and room.size = 3
 where held.row_count > coalesce(room.group_count, 0);
 
--- thinned
+-- thinned: The drawn rows of classes that are short of groups, before any is left over
+create temporary table "sqlanon_thinned" as
 select
     drawn.*,
     0 as is_settled
 from "sqlanon_drawn_1" as drawn
 inner join "sqlanon_short" as short on drawn.class = short.class;
 
--- unsettled
-select count(*) as left_over
-from "sqlanon_thinned"
-where is_settled = 0;
+-- thinning: turn 1 of 1
 
--- held_turn_1
+-- held_turn_1: The values of one column in each class, of the rows that are kept so far: by falling count c_0 >= c_1 >= …, equal counts in keyed order, each with its place j and tail_j, the rows of the values from its place on
+create temporary table "sqlanon_held_turn_1" as
 with counted as (
     select
         class,
@@ -628,7 +419,8 @@ select
     class_rows - head + row_count as tail
 from placed;
 
--- capacity_turn_1
+-- capacity_turn_1: The largest number of groups of l different values that a class can give: m = min over j < l of floor(tail_j / (l - j)), and 0 where it has fewer than l values, for l = `size` and every smaller l from 2 on
+create temporary table "sqlanon_capacity_turn_1" as
 with candidate as (
     select distinct place + 1 as size
     from "sqlanon_held_turn_1"
@@ -652,7 +444,8 @@ select
     case when value_count = size then group_count else 0 end as group_count
 from bounded;
 
--- held_turn_2
+-- held_turn_2: The values of one column in each class, of the rows that are kept so far: by falling count c_0 >= c_1 >= …, equal counts in keyed order, each with its place j and tail_j, the rows of the values from its place on
+create temporary table "sqlanon_held_turn_2" as
 with counted as (
     select
         class,
@@ -688,7 +481,8 @@ select
     class_rows - head + row_count as tail
 from placed;
 
--- capacity_turn_2
+-- capacity_turn_2: The largest number of groups of l different values that a class can give: m = min over j < l of floor(tail_j / (l - j)), and 0 where it has fewer than l values, for l = `size` and every smaller l from 2 on
+create temporary table "sqlanon_capacity_turn_2" as
 with candidate as (
     select distinct place + 1 as size
     from "sqlanon_held_turn_2"
@@ -712,7 +506,8 @@ select
     case when value_count = size then group_count else 0 end as group_count
 from bounded;
 
--- room_turn
+-- room_turn: The largest number of groups that a class can give: the least of what each column allows
+create temporary table "sqlanon_room_turn" as
 select
     capacity.class,
     capacity.size,
@@ -721,7 +516,8 @@ from "sqlanon_capacity_turn_1" as capacity
 inner join "sqlanon_capacity_turn_2" as further_1
     on capacity.class = further_1.class and capacity.size = further_1.size;
 
--- kept_rows
+-- kept_rows: The rows that are kept after one more turn: of every value of every column at most one a group of its class, in the order of draws
+create temporary table "sqlanon_kept_rows" as
 with limited_0 as (
     select
         thinned.*,
@@ -770,7 +566,26 @@ select
     case when count(*) over (partition by class) = rows_before then 1 else 0 end as is_settled
 from limited_2;
 
--- thinned_rejoined
+drop table "sqlanon_thinned";
+
+-- thinning
+create temporary table "sqlanon_thinned" as
+select * from "sqlanon_kept_rows";
+
+drop table "sqlanon_kept_rows";
+
+drop table "sqlanon_room_turn";
+
+drop table "sqlanon_capacity_turn_2";
+
+drop table "sqlanon_held_turn_2";
+
+drop table "sqlanon_capacity_turn_1";
+
+drop table "sqlanon_held_turn_1";
+
+-- thinned_rejoined: The rows that are kept: of the classes that were short of groups, and all of the others
+create temporary view "sqlanon_thinned_rejoined" as
 with kept as (
     select
         drawn."quasi_1",
@@ -797,7 +612,8 @@ with kept as (
 select *
 from kept;
 
--- held_last_1
+-- held_last_1: The values of one column in each class, of the rows that are kept so far: by falling count c_0 >= c_1 >= …, equal counts in keyed order, each with its place j and tail_j, the rows of the values from its place on
+create temporary table "sqlanon_held_last_1" as
 with counted as (
     select
         class,
@@ -833,7 +649,8 @@ select
     class_rows - head + row_count as tail
 from placed;
 
--- capacity_last_1
+-- capacity_last_1: The largest number of groups of l different values that a class can give: m = min over j < l of floor(tail_j / (l - j)), and 0 where it has fewer than l values, for l = `size` and every smaller l from 2 on
+create temporary table "sqlanon_capacity_last_1" as
 with candidate as (
     select distinct place + 1 as size
     from "sqlanon_held_last_1"
@@ -857,7 +674,8 @@ select
     case when value_count = size then group_count else 0 end as group_count
 from bounded;
 
--- held_last_2
+-- held_last_2: The values of one column in each class, of the rows that are kept so far: by falling count c_0 >= c_1 >= …, equal counts in keyed order, each with its place j and tail_j, the rows of the values from its place on
+create temporary table "sqlanon_held_last_2" as
 with counted as (
     select
         class,
@@ -893,7 +711,8 @@ select
     class_rows - head + row_count as tail
 from placed;
 
--- capacity_last_2
+-- capacity_last_2: The largest number of groups of l different values that a class can give: m = min over j < l of floor(tail_j / (l - j)), and 0 where it has fewer than l values, for l = `size` and every smaller l from 2 on
+create temporary table "sqlanon_capacity_last_2" as
 with candidate as (
     select distinct place + 1 as size
     from "sqlanon_held_last_2"
@@ -917,7 +736,8 @@ select
     case when value_count = size then group_count else 0 end as group_count
 from bounded;
 
--- room_last
+-- room_last: The largest number of groups that a class can give: the least of what each column allows
+create temporary table "sqlanon_room_last" as
 select
     capacity.class,
     capacity.size,
@@ -926,49 +746,18 @@ from "sqlanon_capacity_last_1" as capacity
 inner join "sqlanon_capacity_last_2" as further_1
     on capacity.class = further_1.class and capacity.size = further_1.size;
 
--- frequency
-with blocked as (
-    select
-        class,
-        group_count,
-        greatest(1, group_count // 64) as block_count
-    from "sqlanon_room_last"
-    where size = 3
-),
-numbered as (
-    select
-        class,
-        group_count,
-        block_count,
-        cast(sum(block_count) over (order by class asc nulls last rows unbounded preceding) as bigint) - block_count as first_block
-    from blocked
-),
-cut as (
-    select
-        ranked.class,
-        ranked.sensitive,
-        ranked.place,
-        ranked.row_count,
-        least(ranked.row_count, numbered.group_count) as kept_count,
-        greatest(1, numbered.group_count) as group_count,
-        numbered.block_count,
-        numbered.first_block
-    from "sqlanon_held_last_1" as ranked
-    inner join numbered on ranked.class = numbered.class
-)
-select
-    class,
-    sensitive,
-    cast(row_number() over (order by class asc nulls last, place asc nulls last) - 1 as integer) as code,
-    row_count,
-    kept_count,
-    cast(sum(kept_count) over (partition by class order by place asc nulls last rows unbounded preceding) as bigint) - kept_count as first_position,
-    group_count,
-    block_count,
-    first_block
-from cut;
+-- frequency: as in duckdb.sql, but for
+-- -    from "sqlanon_capacity"
+-- +    from "sqlanon_room_last"
+-- -        ranked."quasi_2",
+-- -        ranked."quasi_3",
+-- -    from "sqlanon_ranked" as ranked
+-- +    from "sqlanon_held_last_1" as ranked
+-- -    "quasi_2",
+-- -    "quasi_3",
 
--- drawn_coded
+-- drawn_coded: The rows that are kept, each with the code of its class and of the value by which it is seated
+create temporary view "sqlanon_drawn_coded" as
 select
     thinned."quasi_1",
     thinned."quasi_2",
@@ -982,114 +771,31 @@ inner join "sqlanon_frequency" as frequency
     on thinned.class = frequency.class
     and thinned."code_1" = frequency.sensitive;
 
--- ordered_1
-select
-    "quasi_1",
-    "quasi_2",
-    "code_1",
-    "code_2",
-    code
-from "sqlanon_drawn_coded"
-order by
-    code asc nulls last,
-    draw asc nulls last,
-    "tie" asc nulls last;
+-- ordered_1: as in anatomy/several.sql, but for
+-- +    "code_1",
+-- -from "sqlanon_drawn_1"
+-- +from "sqlanon_drawn_coded"
 
--- first_row_1
-select
-    code,
-    min(rowid) as first_row
-from "sqlanon_ordered_1"
-group by code;
+-- first_row_1: as in anatomy/several.sql
 
--- positioned_1
-with ranked as (
-    select
-        ordered."quasi_1",
-        ordered."quasi_2",
-        ordered."code_1",
-        ordered."code_2",
-        ordered.code,
-        ordered.rowid - first_row.first_row as value_rank
-    from "sqlanon_ordered_1" as ordered
-    inner join "sqlanon_first_row_1" as first_row on ordered.code = first_row.code
-),
-bucketed as (
-    select
-        ranked."quasi_1",
-        ranked."quasi_2",
-        ranked."code_1",
-        ranked."code_2",
-        frequency.code,
-        frequency.block_count,
-        frequency.first_block,
-        (frequency.first_position + ranked.value_rank) % frequency.group_count as bucket
-    from ranked
-    inner join "sqlanon_frequency" as frequency on ranked.code = frequency.code
-    where ranked.value_rank < frequency.kept_count
-)
-select
-    "quasi_1",
-    "quasi_2",
-    "code_1",
-    "code_2",
-    code,
-    first_block + bucket % block_count as block,
-    bucket // block_count as seat
-from bucketed;
+-- positioned_1: as in anatomy/several.sql, but for
+-- +        ordered."code_1",
+-- +        ranked."code_1",
+-- -    inner join "sqlanon_frequency_led" as frequency on ranked.code = frequency.code
+-- +    inner join "sqlanon_frequency" as frequency on ranked.code = frequency.code
+-- +    "code_1",
 
--- block_1
-with counted as (
-    select
-        code,
-        block,
-        count(*) as row_count
-    from "sqlanon_positioned_1"
-    group by code, block
-),
-hashed as (
-    select
-        counted.code,
-        counted.block,
-        counted.row_count,
-        frequency.block_count,
-        (frequency.group_count + frequency.block_count - 1 - (counted.block - frequency.first_block))
-            // frequency.block_count as block_groups,
-        (frequency.first_position % frequency.group_count + frequency.block_count - 1
-            - (counted.block - frequency.first_block)) // frequency.block_count as first_seat,
-        cast('0x' || substr(sha256(key.secret || 'robust/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
-    from counted
-    inner join "sqlanon_frequency" as frequency on counted.code = frequency.code
-    cross join "sqlanon_key" as key
-)
-select
-    code,
-    block,
-    first_seat,
-    block_groups,
-    block_count,
-    cast(sum(row_count) over (partition by block) as bigint) as block_rows,
-    cast(sum(row_count) over (partition by block order by draw asc nulls last, code asc nulls last rows unbounded preceding) as bigint) - row_count as first_number
-from hashed;
+-- block_1: as in anatomy/several.sql, but for
+-- -        cast('0x' || substr(sha256(key.secret || 'anatomy/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
+-- +        cast('0x' || substr(sha256(key.secret || 'robust/disease/block/' || cast(counted.block as varchar) || '/' || cast(counted.code as varchar)), 1, 15) as bigint) as draw
+-- -    inner join "sqlanon_frequency_led" as frequency on counted.code = frequency.code
+-- +    inner join "sqlanon_frequency" as frequency on counted.code = frequency.code
 
--- numbered_1
-select
-    positioned."quasi_1",
-    positioned."quasi_2",
-    positioned."code_1",
-    positioned."code_2",
-    positioned.code,
-    positioned.block,
-    block.block_count,
-    block.block_groups,
-    block.block_rows,
-    block.first_number
-    + (positioned.seat + block.block_groups - block.first_seat % block.block_groups) % block.block_groups as number
-from "sqlanon_positioned_1" as positioned
-inner join "sqlanon_block_1" as block
-    on positioned.block = block.block and positioned.code = block.code;
+-- numbered_1: as in anatomy/several.sql, but for
+-- +    positioned."code_1",
 
--- renumbered
+-- renumbered: The groups in a keyed random order of their own, so that an id tells nothing of the class that made the group: each is known by its block and its turn there
+create temporary table "sqlanon_renumbered" as
 with hashed as (
     select
         numbered.block,
@@ -1127,7 +833,8 @@ select
 from drawn
 inner join shard on drawn.draw // 18014398509481984 = shard.shard;
 
--- seated
+-- seated: The group of every row that is kept, under the group's final number
+create temporary table "sqlanon_seated" as
 select
     numbered."quasi_1",
     numbered."quasi_2",
@@ -1141,712 +848,107 @@ from "sqlanon_numbered_1" as numbered
 inner join "sqlanon_renumbered" as renumbered
     on numbered.block = renumbered.block and numbered.number % numbered.block_groups = renumbered.turn;
 
--- blocks
-select
-    block.block,
-    max(block.block_rows) as block_rows,
-    max(frequency.first_block) as first_block,
-    max(frequency.block_count) as block_count
-from "sqlanon_block_1" as block
-inner join "sqlanon_frequency" as frequency on block.code = frequency.code
-group by block.block;
+-- blocks: as in anatomy/several.sql, but for
+-- -inner join "sqlanon_frequency_led" as frequency on block.code = frequency.code
+-- +inner join "sqlanon_frequency" as frequency on block.code = frequency.code
 
--- standing
-with concerned as (
-    select group_id
-    from "sqlanon_seated"
-    group by group_id, "code_2"
-    having count(*) > 1
-),
-crowded as (
-    select distinct group_id
-    from concerned
-),
-member as (
-    select
-        seated.block,
-        seated.number,
-        seated."code_1",
-        seated."code_2",
-        seated.group_id
-    from "sqlanon_seated" as seated
-    inner join crowded on seated.group_id = crowded.group_id
-)
-select
-    member.block,
-    member.number,
-    member."code_1",
-    member."code_2",
-    member.group_id,
-    0 as is_moved,
-    0 as turn,
-    greatest(
-            row_number() over (partition by member.group_id, member."code_2" order by member.block asc nulls last, member.number asc nulls last),
-            1
-        ) as place
-from member;
+-- standing: as in anatomy/several.sql, but for
+-- -        seated."code",
+-- +        seated."code_1",
+-- -    member."code",
+-- +    member."code_1",
 
--- waiting
-select count(*) as left_over
-from "sqlanon_standing"
-where place > 1;
+-- rotation: turn 1 of 1
 
--- rotated
-with waiting as (
-    select
-        standing.block,
-        standing.number,
-        blocks.first_block,
-        standing."code_1" as seated_by,
-        standing.group_id,
-        ((standing.block * 1000003 + standing.number + 1) % 2147483647) * (48271 + 69621 * standing.turn) % 2147483647 as draw
-    from "sqlanon_standing" as standing
-    inner join "sqlanon_blocks" as blocks on standing.block = blocks.block
-    where standing.place > 1
-),
-lined_up as (
-    select
-        waiting.*,
-        row_number() over (partition by first_block, seated_by order by draw asc nulls last, block asc nulls last, number asc nulls last) as place,
-        count(*) over (partition by first_block, seated_by) as row_count
-    from waiting
-),
-called as (
-    select
-        lined_up.block,
-        lined_up.number,
-        follower.group_id
-    from lined_up
-    inner join lined_up as follower
-        on lined_up.first_block = follower.first_block
-        and lined_up.seated_by = follower.seated_by
-        and lined_up.place % lined_up.row_count + 1 = follower.place
-),
-moved as (
-    select
-        standing.block,
-        standing.number,
-        standing."code_1",
-        standing."code_2",
-        coalesce(called.group_id, standing.group_id) as group_id,
-        case when called.group_id is null then standing.is_moved else 1 end as is_moved,
-        standing.turn + 1 as turn
-    from "sqlanon_standing" as standing
-    left join called on standing.block = called.block and standing.number = called.number
-),
-placed as (
-    select
-        moved.*,
-        greatest(
-            row_number() over (partition by moved.group_id, moved."code_2" order by moved.block asc nulls last, moved.number asc nulls last),
-            1
-        ) as place
-    from moved
-),
-judged as (
-    select
-        placed.*,
-        max(place) over (partition by group_id) as last_place
-    from placed
-)
-select
-    block,
-    number,
-    "code_1",
-    "code_2",
-    group_id,
-    is_moved,
-    turn,
-    place
-from judged
-where last_place > 1 or is_moved = 1;
+-- rotated: as in anatomy/several.sql, but for
+-- -        standing."code" as seated_by,
+-- +        standing."code_1" as seated_by,
+-- -        standing."code",
+-- +        standing."code_1",
+-- -    "code",
+-- +    "code_1",
 
--- waiting
-select count(*) as left_over
-from "sqlanon_standing"
-where place > 1;
+drop table "sqlanon_standing";
 
--- offered
-with ahead as (
-    select 0 as place
-    union all
-    select 1 as place
-    union all
-    select 2 as place
-    union all
-    select 3 as place
-    union all
-    select 4 as place
-    union all
-    select 5 as place
-    union all
-    select 6 as place
-    union all
-    select 7 as place
-    union all
-    select 8 as place
-    union all
-    select 9 as place
-    union all
-    select 10 as place
-    union all
-    select 11 as place
-    union all
-    select 12 as place
-    union all
-    select 13 as place
-    union all
-    select 14 as place
-    union all
-    select 15 as place
-    union all
-    select 16 as place
-    union all
-    select 17 as place
-    union all
-    select 18 as place
-    union all
-    select 19 as place
-    union all
-    select 20 as place
-    union all
-    select 21 as place
-    union all
-    select 22 as place
-    union all
-    select 23 as place
-    union all
-    select 24 as place
-    union all
-    select 25 as place
-    union all
-    select 26 as place
-    union all
-    select 27 as place
-    union all
-    select 28 as place
-    union all
-    select 29 as place
-    union all
-    select 30 as place
-    union all
-    select 31 as place
-    union all
-    select 32 as place
-    union all
-    select 33 as place
-    union all
-    select 34 as place
-    union all
-    select 35 as place
-    union all
-    select 36 as place
-    union all
-    select 37 as place
-    union all
-    select 38 as place
-    union all
-    select 39 as place
-    union all
-    select 40 as place
-    union all
-    select 41 as place
-    union all
-    select 42 as place
-    union all
-    select 43 as place
-    union all
-    select 44 as place
-    union all
-    select 45 as place
-    union all
-    select 46 as place
-    union all
-    select 47 as place
-    union all
-    select 48 as place
-    union all
-    select 49 as place
-    union all
-    select 50 as place
-    union all
-    select 51 as place
-    union all
-    select 52 as place
-    union all
-    select 53 as place
-    union all
-    select 54 as place
-    union all
-    select 55 as place
-    union all
-    select 56 as place
-    union all
-    select 57 as place
-    union all
-    select 58 as place
-    union all
-    select 59 as place
-    union all
-    select 60 as place
-    union all
-    select 61 as place
-    union all
-    select 62 as place
-    union all
-    select 63 as place
-    union all
-    select 64 as place
-    union all
-    select 65 as place
-    union all
-    select 66 as place
-    union all
-    select 67 as place
-    union all
-    select 68 as place
-    union all
-    select 69 as place
-    union all
-    select 70 as place
-    union all
-    select 71 as place
-    union all
-    select 72 as place
-    union all
-    select 73 as place
-    union all
-    select 74 as place
-    union all
-    select 75 as place
-    union all
-    select 76 as place
-    union all
-    select 77 as place
-    union all
-    select 78 as place
-    union all
-    select 79 as place
-    union all
-    select 80 as place
-    union all
-    select 81 as place
-    union all
-    select 82 as place
-    union all
-    select 83 as place
-    union all
-    select 84 as place
-    union all
-    select 85 as place
-    union all
-    select 86 as place
-    union all
-    select 87 as place
-    union all
-    select 88 as place
-    union all
-    select 89 as place
-    union all
-    select 90 as place
-    union all
-    select 91 as place
-    union all
-    select 92 as place
-    union all
-    select 93 as place
-    union all
-    select 94 as place
-    union all
-    select 95 as place
-),
-asking as (
-    select
-        standing.block,
-        standing.number,
-        blocks.block_count,
-        blocks.first_block,
-        ((standing.block * 1000003 + standing.number + 1) % 2147483647) * (48271 + 69621 * (standing.turn * 128 + ahead.place)) % 2147483647 as draw
-    from "sqlanon_standing" as standing
-    inner join "sqlanon_blocks" as blocks on standing.block = blocks.block
-    inner join ahead on ahead.place < 8 * (standing.turn - 3 + 1)
-    where standing.place > 1
-),
-called as (
-    select
-        block,
-        number,
-        first_block + draw % block_count as partner_block,
-        draw
-    from asking
-)
-select
-    called.block,
-    called.number,
-    called.partner_block,
-    (called.draw // 7) % blocks.block_rows as partner_number,
-    called.draw as priority
-from called
-inner join "sqlanon_blocks" as blocks on called.partner_block = blocks.block;
+-- rotation: as in anatomy/several.sql
 
--- near
-with present as (
-    select
-        seated.block,
-        seated.number,
-        seated."code_1",
-        seated."code_2",
-        coalesce(standing.group_id, seated.group_id) as group_id
-    from "sqlanon_seated" as seated
-    left join "sqlanon_standing" as standing
-        on seated.block = standing.block and seated.number = standing.number
-),
-asked as (
-    select distinct
-        partner_block,
-        partner_number
-    from "sqlanon_offered"
-),
-chosen as (
-    select present.group_id
-    from present
-    inner join asked on present.block = asked.partner_block and present.number = asked.partner_number
-    union
-    select group_id
-    from "sqlanon_standing"
-    where place > 1
-)
-select present.*
-from present
-inner join chosen on present.group_id = chosen.group_id;
+drop table "sqlanon_rotated";
 
--- proposed
-with pair as (
-    select
-        offered.block,
-        offered.number,
-        offered.partner_block,
-        offered.partner_number,
-        asking.group_id,
-        partner.group_id as partner_group,
-        asking."code_1",
-        partner."code_1" as "partner_code_1",
-        asking."code_2",
-        partner."code_2" as "partner_code_2",
-        offered.priority
-    from "sqlanon_offered" as offered
-    inner join "sqlanon_near" as asking on offered.block = asking.block and offered.number = asking.number
-    inner join "sqlanon_near" as partner
-        on offered.partner_block = partner.block and offered.partner_number = partner.number
-    where asking.group_id <> partner.group_id
-),
-refused as (
-    select
-        pair.block,
-        pair.number,
-        pair.partner_block,
-        pair.partner_number
-    from pair
-    inner join "sqlanon_near" as there on pair.partner_group = there.group_id
-    where (pair.partner_block <> there.block or pair.partner_number <> there.number)
-        and (pair."code_1" = there."code_1" or pair."code_2" = there."code_2")
-    union
-    select
-        pair.block,
-        pair.number,
-        pair.partner_block,
-        pair.partner_number
-    from pair
-    inner join "sqlanon_near" as here on pair.group_id = here.group_id
-    where (pair.block <> here.block or pair.number <> here.number)
-        and (pair."partner_code_1" = here."code_1" or pair."partner_code_2" = here."code_2")
-)
-select
-    pair.block,
-    pair.number,
-    pair.group_id,
-    pair.partner_block,
-    pair.partner_number,
-    pair.partner_group,
-    pair.priority
-from pair
-left join refused
-    on pair.block = refused.block and pair.number = refused.number
-    and pair.partner_block = refused.partner_block and pair.partner_number = refused.partner_number
-where refused.number is null;
+-- exchange_places: turn 1 of 1
 
--- exchange
-with preferred as (
-    select
-        proposed.*,
-        row_number() over (
-            partition by block, number order by priority asc nulls last, partner_block asc nulls last, partner_number asc nulls last
-        ) as preference
-    from "sqlanon_proposed" as proposed
-),
-chosen as (
-    select *
-    from preferred
-    where preference = 1
-),
-side as (
-    select
-        block,
-        number,
-        priority,
-        group_id as touched_group
-    from chosen
-    union all
-    select
-        block,
-        number,
-        priority,
-        partner_group as touched_group
-    from chosen
-),
-ranked as (
-    select
-        block,
-        number,
-        row_number() over (partition by touched_group order by priority asc nulls last, block asc nulls last, number asc nulls last) as place
-    from side
-),
-judged as (
-    select
-        block,
-        number,
-        max(place) as worst_place
-    from ranked
-    group by block, number
-),
-won as (
-    select
-        block,
-        number
-    from judged
-    where worst_place = 1
-),
-moved as (
-    select
-        chosen.block,
-        chosen.number,
-        chosen.partner_group as group_id
-    from chosen
-    inner join won on chosen.block = won.block and chosen.number = won.number
-    union all
-    select
-        chosen.partner_block as block,
-        chosen.partner_number as number,
-        chosen.group_id
-    from chosen
-    inner join won on chosen.block = won.block and chosen.number = won.number
-)
-select *
-from moved;
+-- offered: as in anatomy/several.sql
 
--- reseated
-with moved as (
-    select
-        standing.block,
-        standing.number,
-        standing."code_1",
-        standing."code_2",
-        coalesce(exchange.group_id, standing.group_id) as group_id,
-        case when exchange.group_id is null then standing.is_moved else 1 end as is_moved
-    from "sqlanon_standing" as standing
-    left join "sqlanon_exchange" as exchange
-        on standing.block = exchange.block and standing.number = exchange.number
-    union all
-    select
-        near.block,
-        near.number,
-        near."code_1",
-        near."code_2",
-        exchange.group_id,
-        1 as is_moved
-    from "sqlanon_near" as near
-    inner join "sqlanon_exchange" as exchange
-        on near.block = exchange.block and near.number = exchange.number
-    left join "sqlanon_standing" as standing
-        on near.block = standing.block and near.number = standing.number
-    where standing.number is null
-),
-placed as (
-    select
-        moved.*,
-        greatest(
-            row_number() over (partition by moved.group_id, moved."code_1" order by moved.block asc nulls last, moved.number asc nulls last),
-            row_number() over (partition by moved.group_id, moved."code_2" order by moved.block asc nulls last, moved.number asc nulls last),
-            1
-        ) as place
-    from moved
-),
-judged as (
-    select
-        placed.*,
-        max(place) over (partition by group_id) as last_place
-    from placed
-)
-select
-    judged.block,
-    judged.number,
-    judged."code_1",
-    judged."code_2",
-    judged.group_id,
-    judged.is_moved,
-    taken.turn + 1 as turn,
-    judged.place
-from judged
-cross join (select max(turn) as turn from "sqlanon_standing") as taken
-where judged.last_place > 1 or judged.is_moved = 1;
+-- near: as in anatomy/several.sql, but for
+-- -        seated."code",
+-- +        seated."code_1",
 
--- resettled
-with counted as (
-    select
-        standing.*,
-        max(place) over (partition by group_id) as last_place,
-        sum(case when place = 1 then 1 else 0 end) over (partition by group_id) as group_rows
-    from "sqlanon_standing" as standing
-)
-select
-    block,
-    number,
-    group_id,
-    case when place > 1 or (last_place > 1 and group_rows < 3) then 1 else 0 end as is_out
-from counted
-where is_moved = 1 or last_place > 1;
+-- proposed: as in anatomy/several.sql, but for
+-- -        asking."code",
+-- -        partner."code" as "partner_code",
+-- +        asking."code_1",
+-- +        partner."code_1" as "partner_code_1",
+-- -        and (pair."code" = there."code" or pair."code_2" = there."code_2")
+-- +        and (pair."code_1" = there."code_1" or pair."code_2" = there."code_2")
+-- -        and (pair."partner_code" = here."code" or pair."partner_code_2" = here."code_2")
+-- +        and (pair."partner_code_1" = here."code_1" or pair."partner_code_2" = here."code_2")
 
--- renamed
-with gone as (
-    select group_id
-    from "sqlanon_resettled"
-    group by group_id
-    having min(is_out) = 1
-),
-counted as (
-    select count(*) as gone_count
-    from gone
-),
-kept as (
-    select max(seated.group_id) + 1 - max(counted.gone_count) as group_count
-    from "sqlanon_seated" as seated
-    cross join counted
-),
-gap as (
-    select
-        gone.group_id as final_id,
-        row_number() over (order by gone.group_id asc nulls last) as place
-    from gone
-    cross join kept
-    where gone.group_id < kept.group_count
-),
-beyond as (
-    select distinct seated.group_id
-    from "sqlanon_seated" as seated
-    cross join kept
-    left join gone on seated.group_id = gone.group_id
-    where seated.group_id >= kept.group_count and gone.group_id is null
-),
-ordered as (
-    select
-        group_id,
-        row_number() over (order by group_id asc nulls last) as place
-    from beyond
-)
-select
-    ordered.group_id,
-    gap.final_id
-from ordered
-inner join gap on ordered.place = gap.place;
+-- exchange: as in anatomy/several.sql
 
--- grouped
-with present as (
-    select
-        seated."quasi_1",
-        seated."quasi_2",
-        seated."code_1",
-        seated."code_2",
-        coalesce(resettled.group_id, seated.group_id) as group_id
-    from "sqlanon_seated" as seated
-    left join "sqlanon_resettled" as resettled
-        on seated.block = resettled.block and seated.number = resettled.number
-    where coalesce(resettled.is_out, 0) = 0
-)
-select
-    present."quasi_1",
-    present."quasi_2",
-    present."code_1",
-    present."code_2",
-    coalesce(renamed.final_id, present.group_id) as group_id
-from present
-left join "sqlanon_renamed" as renamed on present.group_id = renamed.group_id;
+-- reseated: as in anatomy/several.sql, but for
+-- -        standing."code",
+-- +        standing."code_1",
+-- -        near."code",
+-- +        near."code_1",
+-- -            row_number() over (partition by moved.group_id, moved."code" order by moved.block asc nulls last, moved.number asc nulls last),
+-- +            row_number() over (partition by moved.group_id, moved."code_1" order by moved.block asc nulls last, moved.number asc nulls last),
+-- -    judged."code",
+-- +    judged."code_1",
 
--- shown_1
-select
-    grouped.group_id,
-    case foremost.place
-        when 0 then grouped."code_1"
-        when 1 then grouped."code_2"
-    end as code
-from "sqlanon_grouped" as grouped
-cross join "sqlanon_foremost" as foremost;
+drop table "sqlanon_standing";
 
--- shown_2
-select
-    grouped.group_id,
-    case foremost.place
-        when 0 then grouped."code_2"
-        when 1 then grouped."code_1"
-    end as code
-from "sqlanon_grouped" as grouped
-cross join "sqlanon_foremost" as foremost;
+-- exchange_places: as in anatomy/several.sql
 
--- suppressed
-with everyone as (
-    select count(*) as everyone_count
-    from "sqlanon_population"
-),
-published as (
-    select count(*) as published_count
-    from "sqlanon_grouped"
-)
-select
-    everyone.everyone_count - published.published_count as dropped_rows,
-    outlook.*
-from "sqlanon_outlook" as outlook
-cross join everyone
-cross join published;
+drop table "sqlanon_reseated";
 
--- qit
-select
-    grouped.quasi_1 as "age",
-    grouped.quasi_2 as "sex",
-    grouped.group_id as "group_id"
-from "sqlanon_grouped" as grouped
-order by
-    grouped.quasi_1 asc nulls last,
-    grouped.quasi_2 asc nulls last,
-    grouped.group_id asc nulls last;
+drop table "sqlanon_exchange";
 
--- st
-select
-    grouped.group_id as "group_id",
-    frequency.sensitive as "disease",
-    cast(1 as bigint) as "count"
-from "sqlanon_shown_1" as grouped
-inner join "sqlanon_frequency_1" as frequency on grouped.code = frequency.code
-order by
-    grouped.group_id asc nulls last,
-    frequency.sensitive asc nulls last;
+drop table "sqlanon_proposed";
 
--- st_2
-select
-    grouped.group_id as "group_id",
-    frequency.sensitive as "income",
-    cast(1 as bigint) as "count"
-from "sqlanon_shown_2" as grouped
-inner join "sqlanon_frequency_2" as frequency on grouped.code = frequency.code
-order by
-    grouped.group_id asc nulls last,
-    frequency.sensitive asc nulls last;
+drop table "sqlanon_near";
 
+drop table "sqlanon_offered";
+
+-- resettled: as in anatomy/several.sql, but for
+-- -    case when place > 1 or (last_place > 1 and group_rows < 4) then 1 else 0 end as is_out
+-- +    case when place > 1 or (last_place > 1 and group_rows < 3) then 1 else 0 end as is_out
+
+-- renamed: as in anatomy/several.sql
+
+-- grouped: as in anatomy/several.sql, but for
+-- -        seated."code",
+-- +        seated."code_1",
+-- -    present."code",
+-- +    present."code_1",
+
+-- shown_1: as in anatomy/several.sql, but for
+-- -        when 0 then grouped."code"
+-- +        when 0 then grouped."code_1"
+
+-- shown_2: as in anatomy/several.sql, but for
+-- -        when 1 then grouped."code"
+-- +        when 1 then grouped."code_1"
+
+-- suppressed: as in duckdb.sql, but for
+-- -            when dropped_rows = row_count then 'the source has no rows to publish'
+-- +            when dropped_rows = row_count or dropped_rows * 1000000 > row_count * 10000 then 'r = 2.5 is not possible: more rows than allowed find no group of 3 rows of one signature that differ in every one of ''disease'' and ''income'''
+
+-- qit: as in anatomy/several.sql
+
+-- st: as in anatomy/several.sql
+
+-- st_2: as in anatomy/several.sql
+
+-- the rest is microdata and the key: forget it
+-- 49 relations, the last first
+
+commit;

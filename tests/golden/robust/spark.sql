@@ -9,17 +9,12 @@
 -- * under a key of its own it draws by the numbers of rows, which a script does not have
 -- * quasi columns that all hold whole numbers are packed into one number, by their least and greatest values
 
--- key: what the session was given
-create temporary view `sqlanon_key` as
-select lower('${sqlanon.key}') as `secret`;
+-- key: as in anatomy/spark.sql
 
 select case when refusal is not null then raise_error(refusal) end as checked
 from (
     select
-      case
-        when `key_count` <> 1 or `key_length` <> 64
-        then 'the key is missing: hand over 64 hex digits'
-      end as `refusal`
+      case when `key_count` <> 1 or `key_length` <> 64 then 'the key is missing: hand over 64 hex digits' end as `refusal`
     from (
       select
         count(*) as `key_count`,
@@ -28,250 +23,38 @@ from (
     ) as `looked_at`
 ) as checked;
 
--- source: The rows that take part, under names of our own, so that no column of the user's meets one of ours
-create temporary view `sqlanon_source` as
-select
-  `age` as `quasi_1`,
-  `sex` as `quasi_2`,
-  `zipcode` as `quasi_3`,
-  `ssn` as `identifier_1`,
-  `disease` as `sensitive`
-from `patients`;
+-- source: as in anatomy/spark.sql
 
--- population: The rows that have any sensitive value, NULL counting as one
-create temporary view `sqlanon_population` as
-select
-  *
-from `sqlanon_source`;
+-- population: as in anatomy/spark.sql
 
--- signature_tally: How often each value of a sensitive column occurs with each signature, NULL included
-create table `sqlanon_signature_tally` using parquet as
-select
-  `quasi_2`,
-  `quasi_3`,
-  `sensitive` as `sensitive`,
-  count(*) as `row_count`
-from `sqlanon_population`
-group by
-  `quasi_2`,
-  `quasi_3`,
-  `sensitive`;
+-- signature_tally: as in postgres.sql
 
--- class: The classes: rows with equal signatures, for which every background says the same, numbered in a keyed order, so that the draws of a class depend on no collation
-create table `sqlanon_class` using parquet as
-with `signed` as (
-  select
-    `quasi_2`,
-    `quasi_3`
-  from `sqlanon_signature_tally`
-  group by
-    `quasi_2`,
-    `quasi_3`
-), `spelled` as (
-  select
-    `quasi_2`,
-    `quasi_3`,
-    coalesce(
-      cast(length(cast(`quasi_2` as string)) as string) || ':' || cast(`quasi_2` as string),
-      'N'
-    ) || coalesce(
-      cast(length(cast(`quasi_3` as string)) as string) || ':' || cast(`quasi_3` as string),
-      'N'
-    ) as `signature_text`
-  from `signed`
-), `hashed` as (
-  select
-    `spelled`.`quasi_2`,
-    `spelled`.`quasi_3`,
-    sha2(`key`.`secret` || 'robust/disease/class/' || `spelled`.`signature_text`, 256) as `hash`
-  from `spelled`
-  cross join `sqlanon_key` as `key`
-)
-select
-  `quasi_2`,
-  `quasi_3`,
-  row_number() over (order by `hash` asc) - 1 as `class`
-from `hashed`;
+-- class: as in postgres.sql, but for
+-- -    coalesce(cast(length(cast("quasi_2" as text)) as text) || ':' || cast("quasi_2" as text), 'N') || coalesce(cast(length(cast("quasi_3" as text)) as text) || ':' || cast("quasi_3" as text), 'N') as "signature_text"
+-- +    coalesce(cast(length(cast("quasi_2" as string)) as string) || ':' || cast("quasi_2" as string), 'N') || coalesce(cast(length(cast("quasi_3" as string)) as string) || ':' || cast("quasi_3" as string), 'N') as "signature_text"
+-- -    (encode(sha256(convert_to("key"."secret" || 'robust/disease/class/' || "spelled"."signature_text", 'UTF8')), 'hex') collate "C") as "hash"
+-- +    sha2("key"."secret" || 'robust/disease/class/' || "spelled"."signature_text", 256) as "hash"
+-- -  offset 0
 
--- ranked: The values of each class by falling count c_0 >= c_1 >= …, equal counts in keyed order, each with its place j and tail_j, the rows of the values from its place on
-create table `sqlanon_ranked` using parquet as
-with `valued` as (
-  select
-    `tally`.`quasi_2`,
-    `tally`.`quasi_3`,
-    `class`.`class`,
-    `tally`.`sensitive`,
-    `tally`.`row_count`,
-    sha2(`key`.`secret` || 'robust/disease/value/' || cast(`class`.`class` as string) || '/' || coalesce(cast(length(cast(`tally`.`sensitive` as string)) as string) || ':' || cast(`tally`.`sensitive` as string), 'N'), 256) as `hash`
-  from `sqlanon_signature_tally` as `tally`
-  inner join `sqlanon_class` as `class`
-    on `tally`.`quasi_2` is not distinct from `class`.`quasi_2`
-    and `tally`.`quasi_3` is not distinct from `class`.`quasi_3`
-  cross join `sqlanon_key` as `key`
-  where
-    not `tally`.`sensitive` is null or false
-), `placed` as (
-  select
-    `quasi_2`,
-    `quasi_3`,
-    `class`,
-    `sensitive`,
-    `row_count`,
-    row_number() over (partition by `class` order by `row_count` desc, `hash` asc) - 1 as `place`,
-    cast(sum(`row_count`) over (partition by `class`) as bigint) as `class_rows`,
-    cast(sum(`row_count`) over (
-      partition by `class`
-      order by `row_count` desc, `hash` asc
-      rows between unbounded preceding and current row
-    ) as bigint) as `head`
-  from `valued`
-)
-select
-  `quasi_2`,
-  `quasi_3`,
-  `class`,
-  `sensitive`,
-  `row_count`,
-  `place`,
-  `class_rows` - `head` + `row_count` as `tail`
-from `placed`;
+-- ranked: as in postgres.sql, but for
+-- -    (encode(sha256(convert_to("key"."secret" || 'robust/disease/value/' || cast("class"."class" as text) || '/' || coalesce(cast(length(cast("tally"."sensitive" as text)) as text) || ':' || cast("tally"."sensitive" as text), 'N'), 'UTF8')), 'hex') collate "C") as "hash"
+-- +    sha2("key"."secret" || 'robust/disease/value/' || cast("class"."class" as string) || '/' || coalesce(cast(length(cast("tally"."sensitive" as string)) as string) || ':' || cast("tally"."sensitive" as string), 'N'), 256) as "hash"
+-- -    on array["tally"."quasi_2"] = array["class"."quasi_2"] and array["tally"."quasi_3"] = array["class"."quasi_3"]
+-- +    on "tally"."quasi_2" is not distinct from "class"."quasi_2"
+-- +    and "tally"."quasi_3" is not distinct from "class"."quasi_3"
+-- -  offset 0
 
--- capacity: The largest number of groups of l different values that a class can give: m = min over j < l of floor(tail_j / (l - j)), and 0 where it has fewer than l values, for l = `size` and every smaller l from 2 on
-create table `sqlanon_capacity` using parquet as
-with `candidate` as (
-  select distinct
-    `place` + 1 as `size`
-  from `sqlanon_ranked`
-  where
-    `place` > 0 and `place` < 3
-), `bounded` as (
-  select
-    `ranked`.`class`,
-    `candidate`.`size`,
-    count(*) as `value_count`,
-    min((`ranked`.`tail` div (`candidate`.`size` - `ranked`.`place`))) as `group_count`
-  from `sqlanon_ranked` as `ranked`
-  inner join `candidate`
-    on `ranked`.`place` < `candidate`.`size`
-  group by
-    `ranked`.`class`,
-    `candidate`.`size`
-)
-select
-  `class`,
-  `size`,
-  case when `value_count` = `size` then `group_count` else 0 end as `group_count`
-from `bounded`;
+-- capacity: as in postgres.sql, but for
+-- -    min(("ranked"."tail" / ("candidate"."size" - "ranked"."place"))) as "group_count"
+-- +    min(("ranked"."tail" div ("candidate"."size" - "ranked"."place"))) as "group_count"
 
--- kept: How many rows find a group for each size: of a class's value at most one row a group
-create table `sqlanon_kept` using parquet as
-select
-  `capacity`.`size`,
-  `ranked`.`class`,
-  cast(sum(`ranked`.`row_count`) as bigint) as `class_rows`,
-  cast(sum(least(`ranked`.`row_count`, `capacity`.`group_count`)) as bigint) as `kept_rows`
-from `sqlanon_ranked` as `ranked`
-inner join `sqlanon_capacity` as `capacity`
-  on `ranked`.`class` = `capacity`.`class`
-group by
-  `capacity`.`size`,
-  `ranked`.`class`;
+-- kept: as in postgres.sql
 
--- worst: The signatures that leave most rows over at this size, three at most, as texts
-create table `sqlanon_worst` using parquet as
-with `left_over` as (
-  select
-    coalesce(cast(`class`.`quasi_2` as string), 'NULL') || ', ' || coalesce(cast(`class`.`quasi_3` as string), 'NULL') as `signature_text`,
-    `kept`.`class_rows` - `kept`.`kept_rows` as `surplus`
-  from `sqlanon_kept` as `kept`
-  inner join `sqlanon_class` as `class`
-    on `kept`.`class` = `class`.`class`
-  where
-    `kept`.`size` = 3
-), `placed` as (
-  select
-    `signature_text`,
-    `surplus`,
-    row_number() over (order by `surplus` desc, `signature_text` asc) as `place`
-  from `left_over`
-  where
-    `surplus` > 0
-)
-select
-  count(*) as `class_count`,
-  max(case when `place` = 1 then `signature_text` end) as `worst_1`,
-  max(case when `place` = 2 then `signature_text` end) as `worst_2`,
-  max(case when `place` = 3 then `signature_text` end) as `worst_3`,
-  max(case when `place` = 1 then `surplus` end) as `surplus_1`,
-  max(case when `place` = 2 then `surplus` end) as `surplus_2`,
-  max(case when `place` = 3 then `surplus` end) as `surplus_3`
-from `placed`;
+-- worst: as in postgres.sql, but for
+-- -    coalesce(cast("class"."quasi_2" as text), 'NULL') || ', ' || coalesce(cast("class"."quasi_3" as text), 'NULL') as "signature_text",
+-- +    coalesce(cast("class"."quasi_2" as string), 'NULL') || ', ' || coalesce(cast("class"."quasi_3" as string), 'NULL') as "signature_text",
 
--- outlook: What decides whether few enough rows are left over: N, the NULLs, the rows that find no group of `size` values in their class, the largest smaller size that leaves few enough (millionths of N), and the rows of the most frequent value
-create table `sqlanon_outlook` using parquet as
-with `total` as (
-  select
-    coalesce(cast(sum(`row_count`) as bigint), 0) as `row_count`
-  from `sqlanon_ranked`
-), `missing` as (
-  select
-    coalesce(
-      cast(sum(case when `sensitive` is null and not false then `row_count` else 0 end) as bigint),
-      0
-    ) as `null_count`
-  from `sqlanon_signature_tally`
-), `valued` as (
-  select
-    sum(`row_count`) as `row_count`
-  from `sqlanon_ranked`
-  group by
-    `sensitive`
-), `held` as (
-  select
-    `size`,
-    cast(sum(`kept_rows`) as bigint) as `kept_rows`
-  from `sqlanon_kept`
-  group by
-    `size`
-)
-select
-  `total`.`row_count`,
-  `missing`.`null_count`,
-  `total`.`row_count` - coalesce((
-    select
-      `kept_rows`
-    from `held`
-    where
-      `size` = 3
-  ), 0) as `surplus_rows`,
-  coalesce(
-    (
-      select
-        max(`held`.`size`)
-      from `held`
-      cross join `total` as `every`
-      where
-        (
-          `every`.`row_count` - `held`.`kept_rows`
-        ) * 1000000 <= `every`.`row_count` * 10000
-    ),
-    0
-  ) as `feasible_size`,
-  coalesce((
-    select
-      cast(max(`row_count`) as bigint)
-    from `valued`
-  ), 0) as `largest_count`,
-  `worst`.`class_count`,
-  `worst`.`worst_1`,
-  `worst`.`worst_2`,
-  `worst`.`worst_3`,
-  `worst`.`surplus_1`,
-  `worst`.`surplus_2`,
-  `worst`.`surplus_3`
-from `total`
-cross join `missing`
-cross join `sqlanon_worst` as `worst`;
+-- outlook: as in postgres.sql
 
 -- feasibility: What decides whether rows are drawn for: one row
 select case when refusal is not null then raise_error(refusal) end as checked
@@ -292,162 +75,15 @@ from (
     ) as `looked_at`
 ) as checked;
 
--- persons: How many rows share their identifier with another row: the guarantees are per row
-select case when refusal is not null then raise_error(refusal) end as checked
-from (
-    with `person` as (
-      select
-        count(*) as `row_count`
-      from `sqlanon_population`
-      group by
-        `identifier_1`
-    )
-    select
-      case
-        when `repeating_persons` > 0
-        then 'persons have more than one row, and the guarantee is per row'
-      end as `refusal`
-    from (
-      select
-        coalesce(cast(sum(`row_count`) as bigint), 0) as `row_count`,
-        count(*) as `person_count`,
-        coalesce(sum(case when `row_count` > 1 then 1 else 0 end), 0) as `repeating_persons`
-      from `person`
-    ) as `looked_at`
-) as checked;
+-- persons: as in anatomy/spark.sql
 
--- uniqueness: How far the quasi-identifiers tell rows apart: how many rows stand alone with their combination of values, and for each of `counted_columns`, in order, in how many rows it has a value, and how many different ones
-select case when refusal is not null then raise_error(refusal) end as checked
-from (
-    with `combination` as (
-      select
-        `quasi_1`,
-        `quasi_2`,
-        `quasi_3`,
-        count(*) as `row_count`
-      from `sqlanon_population`
-      group by
-        `quasi_1`,
-        `quasi_2`,
-        `quasi_3`
-    ), `total` as (
-      select
-        coalesce(cast(sum(`row_count`) as bigint), 0) as `row_count`,
-        coalesce(cast(sum(case when `quasi_1` is null then 0 else `row_count` end) as bigint), 0) as `known_1`,
-        coalesce(cast(sum(case when `quasi_2` is null then 0 else `row_count` end) as bigint), 0) as `known_2`,
-        coalesce(cast(sum(case when `quasi_3` is null then 0 else `row_count` end) as bigint), 0) as `known_3`,
-        coalesce(cast(sum(case when `row_count` = 1 then 1 else 0 end) as bigint), 0) as `unique_rows`
-      from `combination`
-    ), `counted` as (
-      select
-        count(distinct `combination`.`quasi_1`) as `distinct_1`,
-        count(distinct `combination`.`quasi_2`) as `distinct_2`,
-        count(distinct `combination`.`quasi_3`) as `distinct_3`,
-        count(*) as `combination_count`
-      from `combination`
-      cross join `total`
-      where
-        `combination`.`row_count` > 0
-        and (
-          false
-          or (
-            `total`.`known_1` > 1 and 5 * `total`.`unique_rows` >= 4 * `total`.`known_1`
-          )
-          or (
-            `total`.`known_2` > 1 and 5 * `total`.`unique_rows` >= 4 * `total`.`known_2`
-          )
-          or (
-            `total`.`known_3` > 1 and 5 * `total`.`unique_rows` >= 4 * `total`.`known_3`
-          )
-        )
-    )
-    select
-      case
-        when `known_1` >= 100 and `known_1` = `distinct_1` and 2 * `known_1` > `row_count`
-        then 'the quasi column \'age\' has a value of its own in each row: it identifies people'
-        when `known_2` >= 100 and `known_2` = `distinct_2` and 2 * `known_2` > `row_count`
-        then 'the quasi column \'sex\' has a value of its own in each row: it identifies people'
-        when `known_3` >= 100 and `known_3` = `distinct_3` and 2 * `known_3` > `row_count`
-        then 'the quasi column \'zipcode\' has a value of its own in each row: it identifies people'
-      end as `refusal`
-    from (
-      select
-        `total`.`row_count`,
-        `total`.`known_1`,
-        `counted`.`distinct_1`,
-        `total`.`known_2`,
-        `counted`.`distinct_2`,
-        `total`.`known_3`,
-        `counted`.`distinct_3`,
-        `total`.`unique_rows`
-      from `total`
-      cross join `counted`
-    ) as `looked_at`
-) as checked;
+-- uniqueness: as in anatomy/spark.sql
 
--- identified: Row identity under a given key: the identifier columns, which are unique
-create temporary view `sqlanon_identified` as
-select
-  `quasi_1`,
-  `quasi_2`,
-  `quasi_3`,
-  `sensitive`,
-  coalesce(
-    cast(length(cast(`identifier_1` as string)) as string) || ':' || cast(`identifier_1` as string),
-    'N'
-  ) as `identity`
-from `sqlanon_population`;
+-- identified: as in anatomy/spark.sql
 
--- frequency: Step 1 of the grouping, class by class: of a value at most m rows are kept, m the groups of its class (none where m = 0), in positions of the class's own, groups in B = max(1, floor(m / 64)) blocks, numbered over all
-create table `sqlanon_frequency` using parquet as
-with `blocked` as (
-  select
-    `class`,
-    `group_count`,
-    greatest(1, (`group_count` div 64)) as `block_count`
-  from `sqlanon_capacity`
-  where
-    `size` = 3
-), `numbered` as (
-  select
-    `class`,
-    `group_count`,
-    `block_count`,
-    cast(sum(`block_count`) over (order by `class` asc rows between unbounded preceding and current row) as bigint) - `block_count` as `first_block`
-  from `blocked`
-), `cut` as (
-  select
-    `ranked`.`quasi_2`,
-    `ranked`.`quasi_3`,
-    `ranked`.`class`,
-    `ranked`.`sensitive`,
-    `ranked`.`place`,
-    `ranked`.`row_count`,
-    least(`ranked`.`row_count`, `numbered`.`group_count`) as `kept_count`,
-    greatest(1, `numbered`.`group_count`) as `group_count`,
-    `numbered`.`block_count`,
-    `numbered`.`first_block`
-  from `sqlanon_ranked` as `ranked`
-  inner join `numbered`
-    on `ranked`.`class` = `numbered`.`class`
-)
-select
-  `quasi_2`,
-  `quasi_3`,
-  `class`,
-  `sensitive`,
-  cast(row_number() over (order by `class` asc, `place` asc) - 1 as int) as `code`,
-  `row_count`,
-  `kept_count`,
-  cast(sum(`kept_count`) over (
-    partition by `class`
-    order by `place` asc
-    rows between unbounded preceding and current row
-  ) as bigint) - `kept_count` as `first_position`,
-  `group_count`,
-  `block_count`,
-  `first_block`
-from `cut`;
+-- frequency: as in postgres.sql, but for
+-- -    greatest(1, ("group_count" / 64)) as "block_count"
+-- +    greatest(1, ("group_count" div 64)) as "block_count"
 
 -- coded: The rows, each with the code of its class and value
 create temporary view `sqlanon_coded` as
@@ -463,212 +99,55 @@ inner join `sqlanon_frequency` as `frequency`
   and `population`.`quasi_2` is not distinct from `frequency`.`quasi_2`
   and `population`.`quasi_3` is not distinct from `frequency`.`quasi_3`;
 
--- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
-create table `sqlanon_drawn` using parquet as
-with `row_key` as (
-  select
-    substring(sha2(`key`.`secret` || 'robust/disease/row/', 256), 1, 40) as `secret`
-  from `sqlanon_key` as `key`
-), `hashed` as (
-  select
-    `identified`.`quasi_1`,
-    `identified`.`quasi_2`,
-    `identified`.`quasi_3`,
-    `identified`.`code`,
-    sha2(`row_key`.`secret` || `identified`.`identity`, 256) as `hash`
-  from `sqlanon_coded` as `identified`
-  cross join `row_key`
-)
-select
-  `quasi_1`,
-  `quasi_2`,
-  `quasi_3`,
-  `code`,
-  cast(conv(substring(`hash`, 1, 15), 16, 10) as bigint) as `draw`,
-  cast(conv(substring(`hash`, 16, 15), 16, 10) as bigint) as `tie`
-from `hashed`;
+-- drawn: as in anatomy/spark.sql, but for
+-- -create temporary view "sqlanon_drawn" as
+-- +create temporary table "sqlanon_drawn" as
+-- -    substring(sha2("key"."secret" || 'anatomy/disease/row/', 256), 1, 40) as "secret"
+-- +    substring(sha2("key"."secret" || 'robust/disease/row/', 256), 1, 40) as "secret"
 
--- shard: The rows of a value in 16 shards by the first 4 of the 60 bits of their draws, so that no window holds a whole value: where in the value's random order, which the shards leave as it is, each shard begins
-create table `sqlanon_shard` using parquet as
-with `counted` as (
-  select
-    `code`,
-    (`draw` div 72057594037927936) as `shard`,
-    count(*) as `row_count`
-  from `sqlanon_drawn`
-  group by
-    `code`,
-    (`draw` div 72057594037927936)
-)
-select
-  cast(`code` * 16 + `shard` as int) as `cell`,
-  `code`,
-  cast(sum(`row_count`) over (
-    partition by `code`
-    order by `shard` asc
-    rows between unbounded preceding and current row
-  ) as bigint) - `row_count` as `first_rank`
-from `counted`;
+-- shard: as in postgres.sql, but for
+-- -    ("draw" / 72057594037927936) as "shard",
+-- +    ("draw" div 72057594037927936) as "shard",
+-- -    ("draw" / 72057594037927936)
+-- +    ("draw" div 72057594037927936)
 
--- positioned: Step 2 and the first half of step 3: position = first position of the value + random rank among its rows, bucket = position mod m, the block is bucket mod B, the seat in the block bucket div B
-create table `sqlanon_positioned` using parquet as
-with `ranked` as (
-  select
-    `quasi_1`,
-    `quasi_2`,
-    `quasi_3`,
-    cast(`code` * 16 + (`draw` div 72057594037927936) as int) as `cell`,
-    row_number() over (
-      partition by cast(`code` * 16 + (`draw` div 72057594037927936) as int)
-      order by `draw` asc, `tie` asc
-    ) - 1 as `cell_rank`
-  from `sqlanon_drawn`
-), `bucketed` as (
-  select
-    `ranked`.`quasi_1`,
-    `ranked`.`quasi_2`,
-    `ranked`.`quasi_3`,
-    `frequency`.`code`,
-    `frequency`.`block_count`,
-    `frequency`.`first_block`,
-    (
-      `frequency`.`first_position` + `shard`.`first_rank` + `ranked`.`cell_rank`
-    ) % `frequency`.`group_count` as `bucket`
-  from `ranked`
-  inner join `sqlanon_shard` as `shard`
-    on `ranked`.`cell` = `shard`.`cell`
-  inner join `sqlanon_frequency` as `frequency`
-    on `shard`.`code` = `frequency`.`code`
-  where
-    `shard`.`first_rank` + `ranked`.`cell_rank` < `frequency`.`kept_count`
-)
-select
-  `quasi_1`,
-  `quasi_2`,
-  `quasi_3`,
-  `code`,
-  `first_block` + `bucket` % `block_count` as `block`,
-  (`bucket` div `block_count`) as `seat`
-from `bucketed`;
+-- positioned: as in postgres.sql, but for
+-- -    cast("code" * 16 + ("draw" / 72057594037927936) as int) as "cell",
+-- -    row_number() over (partition by cast("code" * 16 + ("draw" / 72057594037927936) as int) order by "draw" asc, "tie" asc) - 1 as "cell_rank"
+-- +    cast("code" * 16 + ("draw" div 72057594037927936) as int) as "cell",
+-- +    row_number() over (partition by cast("code" * 16 + ("draw" div 72057594037927936) as int) order by "draw" asc, "tie" asc) - 1 as "cell_rank"
+-- -  ("bucket" / "block_count") as "seat"
+-- +  ("bucket" div "block_count") as "seat"
 
--- block: Step 4: inside each block the values stand in a keyed order of their own
-create table `sqlanon_block` using parquet as
-with `counted` as (
-  select
-    `code`,
-    `block`,
-    count(*) as `row_count`
-  from `sqlanon_positioned`
-  group by
-    `code`,
-    `block`
-), `hashed` as (
-  select
-    `counted`.`code`,
-    `counted`.`block`,
-    `counted`.`row_count`,
-    `frequency`.`block_count`,
-    ((`frequency`.`group_count` + `frequency`.`block_count` - 1 - (`counted`.`block` - `frequency`.`first_block`)) div `frequency`.`block_count`) as `block_groups`,
-    ((`frequency`.`first_position` % `frequency`.`group_count` + `frequency`.`block_count` - 1 - (`counted`.`block` - `frequency`.`first_block`)) div `frequency`.`block_count`) as `first_seat`,
-    cast(conv(substring(sha2(`key`.`secret` || 'robust/disease/block/' || cast(`counted`.`block` as string) || '/' || cast(`counted`.`code` as string), 256), 1, 15), 16, 10) as bigint) as `draw`
-  from `counted`
-  inner join `sqlanon_frequency` as `frequency`
-    on `counted`.`code` = `frequency`.`code`
-  cross join `sqlanon_key` as `key`
-)
-select
-  `code`,
-  `block`,
-  `first_seat`,
-  `block_groups`,
-  `block_count`,
-  cast(sum(`row_count`) over (partition by `block`) as bigint) as `block_rows`,
-  cast(sum(`row_count`) over (
-    partition by `block`
-    order by `draw` asc, `code` asc
-    rows between unbounded preceding and current row
-  ) as bigint) - `row_count` as `first_number`
-from `hashed`;
+-- block: as in postgres.sql, but for
+-- -    (("frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) / "frequency"."block_count") as "block_groups",
+-- -    (("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) / "frequency"."block_count") as "first_seat",
+-- -    cast(cast('x' || substring((encode(sha256(convert_to("key"."secret" || 'robust/disease/block/' || cast("counted"."block" as text) || '/' || cast("counted"."code" as text), 'UTF8')), 'hex') collate "C") from 1 for 15) as bit(60)) as bigint) as "draw"
+-- +    (("frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) div "frequency"."block_count") as "block_groups",
+-- +    (("frequency"."first_position" % "frequency"."group_count" + "frequency"."block_count" - 1 - ("counted"."block" - "frequency"."first_block")) div "frequency"."block_count") as "first_seat",
+-- +    cast(conv(substring(sha2("key"."secret" || 'robust/disease/block/' || cast("counted"."block" as string) || '/' || cast("counted"."code" as string), 256), 1, 15), 16, 10) as bigint) as "draw"
+-- -  offset 0
 
--- numbered: Step 4: the number of every row in its block, 0 … (the value's first number, then its seats in turn)
-create temporary view `sqlanon_numbered` as
-select
-  `positioned`.`quasi_1`,
-  `positioned`.`quasi_2`,
-  `positioned`.`quasi_3`,
-  `positioned`.`code`,
-  `positioned`.`block`,
-  `block`.`block_count`,
-  `block`.`block_groups`,
-  `block`.`block_rows`,
-  `block`.`first_number` + (
-    `positioned`.`seat` + `block`.`block_groups` - `block`.`first_seat` % `block`.`block_groups`
-  ) % `block`.`block_groups` as `number`
-from `sqlanon_positioned` as `positioned`
-inner join `sqlanon_block` as `block`
-  on `positioned`.`block` = `block`.`block` and `positioned`.`code` = `block`.`code`;
+-- numbered: as in postgres.sql
 
--- renumbered: What `renumbered` tells, where blocks tell how many groups they have: no row is read
-create table `sqlanon_renumbered` using parquet as
-with `counted_block` as (
-  select
-    `block`,
-    max(`block_groups`) as `block_groups`
-  from `sqlanon_block`
-  group by
-    `block`
-), `listed` as (
-  select
-    `block`,
-    explode(sequence(0, `block_groups` - 1)) as `turn`
-  from `counted_block`
-), `hashed` as (
-  select
-    `listed`.`block`,
-    `listed`.`turn`,
-    sha2(`key`.`secret` || 'robust/disease/group/' || cast(`listed`.`block` as string) || '/' || cast(`listed`.`turn` as string), 256) as `hash`
-  from `listed`
-  cross join `sqlanon_key` as `key`
-), `drawn` as (
-  select
-    `block`,
-    `turn`,
-    cast(conv(substring(`hash`, 1, 15), 16, 10) as bigint) as `draw`,
-    cast(conv(substring(`hash`, 16, 15), 16, 10) as bigint) as `tie`
-  from `hashed`
-), `counted` as (
-  select
-    (`draw` div 18014398509481984) as `shard`,
-    count(*) as `group_count`
-  from `drawn`
-  group by
-    (`draw` div 18014398509481984)
-), `shard` as (
-  select
-    `shard`,
-    cast(sum(`group_count`) over (order by `shard` asc rows between unbounded preceding and current row) as bigint) - `group_count` as `first_id`
-  from `counted`
-)
-select
-  `drawn`.`block`,
-  `drawn`.`turn`,
-  `shard`.`first_id` + row_number() over (partition by `shard`.`shard` order by `drawn`.`draw` asc, `drawn`.`tie` asc) - 1 as `group_id`
-from `drawn`
-inner join `shard`
-  on (`drawn`.`draw` div 18014398509481984) = `shard`.`shard`;
+-- renumbered: as in postgres.sql, but for
+-- -    generate_series(0, "block_groups" - 1) as "turn"
+-- +    explode(sequence(0, "block_groups" - 1)) as "turn"
+-- -    (encode(sha256(convert_to("key"."secret" || 'robust/disease/group/' || cast("listed"."block" as text) || '/' || cast("listed"."turn" as text), 'UTF8')), 'hex') collate "C") as "hash"
+-- +    sha2("key"."secret" || 'robust/disease/group/' || cast("listed"."block" as string) || '/' || cast("listed"."turn" as string), 256) as "hash"
+-- -  offset 0
+-- -    cast(cast('x' || substring("hash" from 1 for 15) as bit(60)) as bigint) as "draw",
+-- -    cast(cast('x' || substring("hash" from 16 for 15) as bit(60)) as bigint) as "tie"
+-- +    cast(conv(substring("hash", 1, 15), 16, 10) as bigint) as "draw",
+-- +    cast(conv(substring("hash", 16, 15), 16, 10) as bigint) as "tie"
+-- -    ("draw" / 18014398509481984) as "shard",
+-- +    ("draw" div 18014398509481984) as "shard",
+-- -    ("draw" / 18014398509481984)
+-- +    ("draw" div 18014398509481984)
+-- -  on ("drawn"."draw" / 18014398509481984) = "shard"."shard";
+-- +  on ("drawn"."draw" div 18014398509481984) = "shard"."shard";
 
--- grouped: The group of every row that is kept, under the group's final number
-create table `sqlanon_grouped` using parquet as
-select
-  `numbered`.`quasi_1`,
-  `numbered`.`quasi_2`,
-  `numbered`.`quasi_3`,
-  `numbered`.`code`,
-  `renumbered`.`group_id`
-from `sqlanon_numbered` as `numbered`
-inner join `sqlanon_renumbered` as `renumbered`
-  on `numbered`.`block` = `renumbered`.`block`
-  and `numbered`.`number` % `numbered`.`block_groups` = `renumbered`.`turn`;
+-- grouped: as in postgres.sql
 
 -- suppressed: How many rows no group holds in the end, beside what was to be expected
 select case when refusal is not null then raise_error(refusal) end as checked
@@ -694,51 +173,14 @@ from (
     ) as `looked_at`
 ) as checked;
 
--- qit: The quasi-identifier table (QIT): exact quasi values and the group, in an order that depends on nothing but what it shows
-create table `sqlanon_qit` using parquet as
-select
-  `grouped`.`quasi_1` as `age`,
-  `grouped`.`quasi_2` as `sex`,
-  `grouped`.`quasi_3` as `zipcode`,
-  `grouped`.`group_id` as `group_id`
-from `sqlanon_grouped` as `grouped`
-order by
-  `grouped`.`quasi_1` asc nulls last,
-  `grouped`.`quasi_2` asc nulls last,
-  `grouped`.`quasi_3` asc nulls last,
-  `grouped`.`group_id` asc nulls last;
+-- qit: as in anatomy/spark.sql, but for
+-- -  "grouped"."line" asc nulls last,
 
--- st: The sensitive table (ST): what values a group holds and how often, in an order that depends on nothing but what it shows
-create table `sqlanon_st` using parquet as
-select
-  `grouped`.`group_id` as `group_id`,
-  `frequency`.`sensitive` as `disease`,
-  cast(1 as bigint) as `count`
-from `sqlanon_grouped` as `grouped`
-inner join `sqlanon_frequency` as `frequency`
-  on `grouped`.`code` = `frequency`.`code`
-order by
-  `grouped`.`group_id` asc nulls last,
-  `frequency`.`sensitive` asc nulls last;
+-- st: as in postgres.sql, but for
+-- -  "grouped"."group_id" asc,
+-- -  "frequency"."sensitive" asc;
+-- +  "grouped"."group_id" asc nulls last,
+-- +  "frequency"."sensitive" asc nulls last;
 
 -- the rest is microdata and the key: forget it
-drop table `sqlanon_grouped`;
-drop table `sqlanon_renumbered`;
-drop view `sqlanon_numbered`;
-drop table `sqlanon_block`;
-drop table `sqlanon_positioned`;
-drop table `sqlanon_shard`;
-drop table `sqlanon_drawn`;
-drop view `sqlanon_coded`;
-drop table `sqlanon_frequency`;
-drop view `sqlanon_identified`;
-drop table `sqlanon_outlook`;
-drop table `sqlanon_worst`;
-drop table `sqlanon_kept`;
-drop table `sqlanon_capacity`;
-drop table `sqlanon_ranked`;
-drop table `sqlanon_class`;
-drop table `sqlanon_signature_tally`;
-drop view `sqlanon_population`;
-drop view `sqlanon_source`;
-drop view `sqlanon_key`;
+-- 20 relations, the last first

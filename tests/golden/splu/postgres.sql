@@ -11,17 +11,12 @@
 begin;
 set local datestyle = 'ISO';
 
--- key: what the session was given
-create temporary table "sqlanon_key" as
-select lower(current_setting('sqlanon.key', true)) as "secret";
+-- key: as in anatomy/postgres.sql
 
 do $sqlanon$
 declare refusal text := (
     select
-      case
-        when "key_count" <> 1 or "key_length" <> 64
-        then 'the key is missing: hand over 64 hex digits'
-      end as "refusal"
+      case when "key_count" <> 1 or "key_length" <> 64 then 'the key is missing: hand over 64 hex digits' end as "refusal"
     from (
       select
         count(*) as "key_count",
@@ -34,31 +29,11 @@ begin
 end
 $sqlanon$;
 
--- source: The rows that take part, under names of our own, so that no column of the user's meets one of ours
-create temporary view "sqlanon_source" as
-select
-  "age" as "quasi_1",
-  "sex" as "quasi_2",
-  "zipcode" as "quasi_3",
-  "ssn" as "identifier_1",
-  "disease" as "sensitive"
-from "patients";
+-- source: as in anatomy/postgres.sql
 
--- population: The rows that have any sensitive value, NULL counting as one
-create temporary view "sqlanon_population" as
-select
-  *
-from "sqlanon_source";
+-- population: as in anatomy/postgres.sql
 
--- tally: How often each sensitive value occurs (c_v), NULL included
-create temporary table "sqlanon_tally" as
-select
-  "sensitive" as "sensitive",
-  count(*) as "row_count"
-from "sqlanon_population"
-group by
-  "sensitive";
-analyze "sqlanon_tally";
+-- tally: as in anatomy/postgres.sql
 
 -- feasibility: What decides whether l groups can be told apart: N, the NULLs, and the most frequent value, and what else could be done where they cannot: the count of the next value, and the most rows that groups of l different values can hold
 do $sqlanon$
@@ -91,29 +66,16 @@ declare refusal text := (
       ), "fitting" as (
         select
           "placed".*,
-          min(
-            case
-              when "place" < 5
-              then (("kept_rows" - "larger_rows") / greatest(1, 5 - "place"))
-            end
-          ) over () as "group_count"
+          min(case when "place" < 5 then (("kept_rows" - "larger_rows") / greatest(1, 5 - "place")) end) over () as "group_count"
         from "placed"
       )
       select
         coalesce(cast(sum("fitting"."kept_count") as bigint), 0) as "row_count",
-        coalesce(
-          cast(sum(case when "fitting"."sensitive" is null then "fitting"."row_count" else 0 end) as bigint),
-          0
-        ) as "null_count",
+        coalesce(cast(sum(case when "fitting"."sensitive" is null then "fitting"."row_count" else 0 end) as bigint), 0) as "null_count",
         coalesce(cast(sum(case when "fitting"."kept_count" > 0 then 1 else 0 end) as bigint), 0) as "value_count",
         coalesce(max("fitting"."kept_count"), 0) as "largest_count",
         max(case when "fitting"."place" = 0 then cast("fitting"."sensitive" as text) end) as "largest_value",
-        coalesce(
-          max(
-            case when "fitting"."place" = 0 and "fitting"."sensitive" is null then 1 else 0 end
-          ),
-          0
-        ) as "largest_missing",
+        coalesce(max(case when "fitting"."place" = 0 and "fitting"."sensitive" is null then 1 else 0 end), 0) as "largest_missing",
         coalesce(max(case when "fitting"."place" = 1 then "fitting"."kept_count" end), 0) as "next_count",
         coalesce(cast(sum(least("fitting"."kept_count", "fitting"."group_count")) as bigint), 0) as "groupable_rows"
       from "fitting"
@@ -124,119 +86,11 @@ begin
 end
 $sqlanon$;
 
--- persons: How many rows share their identifier with another row: the guarantees are per row
-do $sqlanon$
-declare refusal text := (
-    select
-      case
-        when "repeating_persons" > 0
-        then 'persons have more than one row, and the guarantee is per row'
-      end as "refusal"
-    from (
-      with "person" as (
-        select
-          count(*) as "row_count"
-        from "sqlanon_population"
-        group by
-          "identifier_1"
-      )
-      select
-        coalesce(cast(sum("row_count") as bigint), 0) as "row_count",
-        count(*) as "person_count",
-        coalesce(sum(case when "row_count" > 1 then 1 else 0 end), 0) as "repeating_persons"
-      from "person"
-    ) as "looked_at"
-);
-begin
-    if refusal is not null then raise exception using message = refusal; end if;
-end
-$sqlanon$;
+-- persons: as in anatomy/postgres.sql
 
--- uniqueness: How far the quasi-identifiers tell rows apart: how many rows stand alone with their combination of values, and for each of `counted_columns`, in order, in how many rows it has a value, and how many different ones
-do $sqlanon$
-declare refusal text := (
-    select
-      case
-        when "known_1" >= 100 and "known_1" = "distinct_1" and 2 * "known_1" > "row_count"
-        then 'the quasi column ''age'' has a value of its own in each row: it identifies people'
-        when "known_2" >= 100 and "known_2" = "distinct_2" and 2 * "known_2" > "row_count"
-        then 'the quasi column ''sex'' has a value of its own in each row: it identifies people'
-        when "known_3" >= 100 and "known_3" = "distinct_3" and 2 * "known_3" > "row_count"
-        then 'the quasi column ''zipcode'' has a value of its own in each row: it identifies people'
-      end as "refusal"
-    from (
-      with "combination" as (
-        select
-          "quasi_1",
-          "quasi_2",
-          "quasi_3",
-          count(*) as "row_count"
-        from "sqlanon_population"
-        group by
-          "quasi_1",
-          "quasi_2",
-          "quasi_3"
-      ), "total" as (
-        select
-          coalesce(cast(sum("row_count") as bigint), 0) as "row_count",
-          coalesce(cast(sum(case when "quasi_1" is null then 0 else "row_count" end) as bigint), 0) as "known_1",
-          coalesce(cast(sum(case when "quasi_2" is null then 0 else "row_count" end) as bigint), 0) as "known_2",
-          coalesce(cast(sum(case when "quasi_3" is null then 0 else "row_count" end) as bigint), 0) as "known_3",
-          coalesce(cast(sum(case when "row_count" = 1 then 1 else 0 end) as bigint), 0) as "unique_rows"
-        from "combination"
-      ), "counted" as (
-        select
-          count(distinct "combination"."quasi_1") as "distinct_1",
-          count(distinct "combination"."quasi_2") as "distinct_2",
-          count(distinct "combination"."quasi_3") as "distinct_3",
-          count(*) as "combination_count"
-        from "combination"
-        cross join "total"
-        where
-          "combination"."row_count" > 0
-          and (
-            false
-            or (
-              "total"."known_1" > 1 and 5 * "total"."unique_rows" >= 4 * "total"."known_1"
-            )
-            or (
-              "total"."known_2" > 1 and 5 * "total"."unique_rows" >= 4 * "total"."known_2"
-            )
-            or (
-              "total"."known_3" > 1 and 5 * "total"."unique_rows" >= 4 * "total"."known_3"
-            )
-          )
-      )
-      select
-        "total"."row_count",
-        "total"."known_1",
-        "counted"."distinct_1",
-        "total"."known_2",
-        "counted"."distinct_2",
-        "total"."known_3",
-        "counted"."distinct_3",
-        "total"."unique_rows"
-      from "total"
-      cross join "counted"
-    ) as "looked_at"
-);
-begin
-    if refusal is not null then raise exception using message = refusal; end if;
-end
-$sqlanon$;
+-- uniqueness: as in anatomy/postgres.sql
 
--- identified: Row identity under a given key: the identifier columns, which are unique
-create temporary view "sqlanon_identified" as
-select
-  "quasi_1",
-  "quasi_2",
-  "quasi_3",
-  "sensitive",
-  coalesce(
-    cast(length(cast("identifier_1" as text)) as text) || ':' || cast("identifier_1" as text),
-    'N'
-  ) as "identity"
-from "sqlanon_population";
+-- identified: as in anatomy/postgres.sql
 
 -- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
 create temporary table "sqlanon_drawn" as
@@ -367,10 +221,7 @@ with "valued" as (
     "sensitive",
     "row_count",
     cast(row_number() over (order by "row_count" desc, "hash" asc) - 1 as int) as "code",
-    cast(sum("row_count") over (
-      order by "row_count" desc, "hash" asc
-      rows between unbounded preceding and current row
-    ) as bigint) as "last_position",
+    cast(sum("row_count") over (order by "row_count" desc, "hash" asc rows between unbounded preceding and current row) as bigint) as "last_position",
     (cast(sum("row_count") over () as bigint) / 5) as "group_count"
   from "valued"
 )
@@ -414,11 +265,7 @@ with "counted" as (
 select
   cast("code" * 16 + "shard" as int) as "cell",
   "code",
-  cast(sum("row_count") over (
-    partition by "code"
-    order by "shard" asc
-    rows between unbounded preceding and current row
-  ) as bigint) - "row_count" as "first_rank"
+  cast(sum("row_count") over (partition by "code" order by "shard" asc rows between unbounded preceding and current row) as bigint) - "row_count" as "first_rank"
 from "counted";
 analyze "sqlanon_shard";
 
@@ -431,10 +278,7 @@ with "ranked" as (
     "quasi_3",
     "slot_draw",
     cast("code" * 16 + ("draw" / 72057594037927936) as int) as "cell",
-    row_number() over (
-      partition by cast("code" * 16 + ("draw" / 72057594037927936) as int)
-      order by "draw" asc, "tie" asc
-    ) - 1 as "cell_rank"
+    row_number() over (partition by cast("code" * 16 + ("draw" / 72057594037927936) as int) order by "draw" asc, "tie" asc) - 1 as "cell_rank"
   from "sqlanon_coded"
 ), "bucketed" as (
   select
@@ -500,11 +344,7 @@ select
   "block_groups",
   "block_count",
   cast(sum("row_count") over (partition by "block") as bigint) as "block_rows",
-  cast(sum("row_count") over (
-    partition by "block"
-    order by "draw" asc, "code" asc
-    rows between unbounded preceding and current row
-  ) as bigint) - "row_count" as "first_number"
+  cast(sum("row_count") over (partition by "block" order by "draw" asc, "code" asc rows between unbounded preceding and current row) as bigint) - "row_count" as "first_number"
 from "hashed";
 analyze "sqlanon_block";
 
@@ -574,23 +414,6 @@ order by
 analyze "sqlanon_data";
 
 -- the rest is microdata and the key: forget it
-drop table "sqlanon_randomized";
-drop table "sqlanon_decoy_group";
-drop view "sqlanon_numbered";
-drop table "sqlanon_block";
-drop table "sqlanon_positioned";
-drop table "sqlanon_shard";
-drop view "sqlanon_coded";
-drop table "sqlanon_frequency";
-drop table "sqlanon_tally_randomized";
-drop view "sqlanon_kept";
-drop table "sqlanon_residue";
-drop table "sqlanon_lot";
-drop table "sqlanon_drawn";
-drop view "sqlanon_identified";
-drop table "sqlanon_tally";
-drop view "sqlanon_population";
-drop view "sqlanon_source";
-drop table "sqlanon_key";
+-- 18 relations, the last first
 
 commit;

@@ -1,4 +1,5 @@
--- climb_limit
+-- climb_limit: How deep nodes may lie at each turn of climbing: one level of one attribute is given up at a time, the one that costs least (importance times the share of the hierarchy that is climbed)
+create temporary table "sqlanon_climb_limit" as
 with level as (
     select
         1 as place,
@@ -26,7 +27,8 @@ from numbered
 inner join numbered as given_up on given_up.turn <= numbered.turn
 group by numbered.turn;
 
--- common_node_1
+-- common_node_1: The lowest common ancestor of an attribute's nodes in every cluster that is not diverse, the root where a row has no value
+create temporary table "sqlanon_common_node_1" as
 with common as (
     select
         clustering.cluster,
@@ -55,7 +57,8 @@ cross join (
     where depth = 0
 ) as root;
 
--- begun
+-- begun: The clusters before they climb: one that is not diverse shows what all its rows have in common, and those that show the same are one region
+create temporary table "sqlanon_begun" as
 with named as (
     select
         judged.cluster,
@@ -80,7 +83,8 @@ select
     node_1
 from named;
 
--- judged_begun
+-- judged_begun: How every region stands after a turn of merges, judged anew where something was merged
+create temporary table "sqlanon_judged_begun" as
 with weight as (
     select
         merged.target,
@@ -197,7 +201,8 @@ select
 from "sqlanon_begun" as merged
 left join sized on merged.target = sized.target;
 
--- climbing
+-- climbing: The clusters after a turn of climbing, with what they show and how their regions stand
+create temporary table "sqlanon_climbing" as
 select
     climbed.cluster,
     climbed.target,
@@ -210,11 +215,10 @@ select
 from "sqlanon_begun" as climbed
 inner join "sqlanon_judged_begun" as region_judged on climbed.cluster = region_judged.cluster;
 
--- still_failing
-select coalesce(cast(sum(case when standing = 0 and turn < 4 then 1 else 0 end) as bigint), 0) as left_over
-from "sqlanon_climbing";
+-- climbs: turn 1 of 1
 
--- climbed
+-- climbed: One turn of climbing: every cluster whose region is not diverse shows nodes no deeper than this turn allows
+create temporary table "sqlanon_climbed" as
 with chosen as (
     select
         climbing.*,
@@ -257,7 +261,8 @@ select
     node_1
 from raised;
 
--- judged_climbed
+-- judged_climbed: How every region stands after a turn of merges, judged anew where something was merged
+create temporary table "sqlanon_judged_climbed" as
 with weight as (
     select
         merged.target,
@@ -374,7 +379,8 @@ select
 from "sqlanon_climbed" as merged
 left join sized on merged.target = sized.target;
 
--- climbing_again
+-- climbing_again: The clusters after a turn of climbing, with what they show and how their regions stand
+create temporary table "sqlanon_climbing_again" as
 select
     climbed.cluster,
     climbed.target,
@@ -387,158 +393,36 @@ select
 from "sqlanon_climbed" as climbed
 inner join "sqlanon_judged_climbed" as region_judged on climbed.cluster = region_judged.cluster;
 
--- unmet
-select coalesce(cast(sum(cluster_count.row_count) as bigint), 0) as failing_rows
-from "sqlanon_climbing" as judged
-inner join "sqlanon_cluster_count" as cluster_count on judged.cluster = cluster_count.cluster
-where judged.standing = 0;
+drop table "sqlanon_climbing";
 
--- portion
-with counted as (
-    select
-        judged.target,
-        3 as wanted,
-        cluster_count.held,
-        cluster_count.grave,
-        cast(sum(cluster_count.row_count) as bigint) as row_count
-    from "sqlanon_cluster_count" as cluster_count
-    inner join "sqlanon_climbing" as judged on cluster_count.cluster = judged.cluster
-    where judged.width > 1
-    group by judged.target, cluster_count.held, cluster_count.grave
-),
-ranked as (
-    select
-        target,
-        wanted,
-        held,
-        grave,
-        row_count,
-        cast(sum(row_count) over (partition by target) as bigint) as total_rows,
-        cast(sum(grave * row_count) over (partition by target) as bigint) as grave_rows,
-        row_number() over (partition by target order by row_count desc nulls last, held asc nulls last) as place,
-        cast(sum(row_count) over (
-            partition by target order by row_count desc nulls last, held asc nulls last rows unbounded preceding
-        ) as bigint) as rows_so_far
-    from counted
-),
-possible as (
-    select
-        target,
-        wanted,
-        total_rows,
-        grave_rows,
-        least(
-            total_rows // 5,
-            total_rows // wanted,
-            min(case when place < wanted then (total_rows - rows_so_far) // (wanted - place) end)
-        ) as group_count
-    from ranked
-    group by target, wanted, total_rows, grave_rows
-),
-shared as (
-    select
-        possible.target,
-        possible.wanted,
-        possible.total_rows,
-        possible.grave_rows,
-        possible.group_count,
-        case when possible.group_count > 0 then possible.group_count end as divisor,
-        cast(sum(ranked.grave * least(ranked.row_count, possible.group_count)) as bigint) as grave_places
-    from possible
-    inner join ranked on possible.target = ranked.target
-    group by possible.target, possible.wanted, possible.total_rows, possible.grave_rows, possible.group_count
-),
-needed as (
-    select
-        *,
-        greatest(0, wanted * group_count - grave_places) as helping_rows,
-        (grave_rows + divisor - 1) // divisor + greatest(0, wanted - grave_places // divisor) as must
-    from shared
-),
-fitting as (
-    select
-        target,
-        total_rows,
-        group_count,
-        (grave_rows + helping_rows + divisor - 1) // divisor as least_size,
-        case when divisor > 0 then least(
-            (total_rows + divisor - 1) // divisor, greatest(5, must) + 5 - 1
-        ) end as largest_size
-    from needed
-),
-dealt as (
-    select
-        ranked.target,
-        ranked.held,
-        ranked.grave,
-        ranked.row_count,
-        fitting.group_count,
-        case
-            when ranked.row_count > fitting.group_count and fitting.group_count > 0
-                then ranked.row_count // greatest(1, fitting.group_count) * fitting.group_count
-            else 0
-        end as full_rows
-    from ranked
-    inner join fitting on ranked.target = fitting.target
-),
-phased as (
-    select
-        *,
-        case
-            when full_rows = 0 then grave
-            else 3 - grave
-        end as phase
-    from dealt
-)
-select
-    target,
-    held,
-    group_count,
-    full_rows,
-    cast(sum(row_count - full_rows) over (
-        partition by target
-        order by phase asc nulls last, held asc nulls last
-        rows unbounded preceding
-    ) as bigint) - (row_count - full_rows) as pool_start
-from phased;
+-- climbs
+create temporary table "sqlanon_climbing" as
+select * from "sqlanon_climbing_again";
 
--- seat
-with drawn as (
-    select
-        clustering.row_number,
-        judged.target,
-        representative.held,
-        representative.grave,
-        determined."draw",
-        determined."tie",
-        row_number() over (
-            partition by judged.target, representative.held
-            order by determined."draw" asc nulls last, determined."tie" asc nulls last, clustering.row_number asc nulls last
-        ) - 1 as turn
-    from "sqlanon_clustering" as clustering
-    inner join "sqlanon_climbing" as judged on clustering.cluster = judged.cluster
-    inner join "sqlanon_determined" as determined on clustering.row_number = determined.row_number
-    inner join "sqlanon_representative" as representative on clustering.cell_code = representative.cell_code
-    where judged.width > 1
-)
-select
-    drawn.row_number,
-    drawn.target,
-    drawn.held,
-    drawn.grave,
-    portion.group_count,
-    drawn."draw",
-    drawn."tie",
-    case
-        when drawn.turn < portion.full_rows then drawn.turn % greatest(1, portion.group_count)
-        else (portion.pool_start + drawn.turn - portion.full_rows) % greatest(1, portion.group_count)
-    end as group_number
-from drawn
-inner join "sqlanon_portion" as portion on drawn.target = portion.target and drawn.held = portion.held;
+drop table "sqlanon_climbing_again";
+
+drop table "sqlanon_judged_climbed";
+
+drop table "sqlanon_climbed";
+
+-- unmet: as in duckdb.sql, but for
+-- -            when failing_rows > 0 then 'some rows find no group of at most 20 rows with 3 different weights; lower -L, raise --max-group, or say --undiverse suppress'
+-- +            when failing_rows > 0 then 'some rows find no group of at most 20 rows with 3 different weights among rows that fail as they do, where their hierarchies end as well; lower -L, raise --max-group, or say --undiverse merge or --undiverse suppress'
+-- -        from "sqlanon_judged" as judged
+-- +        from "sqlanon_climbing" as judged
+
+-- portion: as in duckdb.sql, but for
+-- -    inner join "sqlanon_judged" as judged on cluster_count.cluster = judged.cluster
+-- +    inner join "sqlanon_climbing" as judged on cluster_count.cluster = judged.cluster
+
+-- seat: as in duckdb.sql, but for
+-- -    inner join "sqlanon_judged" as judged on clustering.cluster = judged.cluster
+-- +    inner join "sqlanon_climbing" as judged on clustering.cluster = judged.cluster
 
 -- spared: as in duckdb.sql
 
--- clustered
+-- clustered: Every row's cluster, where those that climbed were dealt out anew: a region has no more groups than it had clusters, so that these give them their numbers
+create temporary table "sqlanon_clustered" as
 with numbered as (
     select
         row_number,
@@ -563,73 +447,15 @@ from "sqlanon_clustering" as clustering
 left join numbered on clustering.row_number = numbered.row_number
 left join home on numbered.target = home.target and numbered.place = home.place;
 
--- quality
-with size as (
-    select
-        cluster,
-        count(*) as row_count,
-        sum(suppressed) as suppressed_rows
-    from "sqlanon_clustered"
-    group by cluster
-),
-total as (
-    select
-        count(*) as cluster_count,
-        cast(sum(row_count) as bigint) as row_count,
-        max(row_count) as largest_cluster,
-        cast(sum(suppressed_rows) as bigint) as suppressed_rows,
-        1 + 2 * (
-            cast(sum(case when row_count <= 2000 then row_count * row_count else 0 end) as bigint)
-            // 500000
-        ) as stride
-    from size
-),
-chosen as (
-    select size.cluster
-    from size
-    cross join total
-    where size.row_count <= 2000 and size.cluster % total.stride < 1
-),
-member as (
-    select
-        point.*,
-        clustered.cluster as target
-    from chosen
-    inner join "sqlanon_clustered" as clustered on chosen.cluster = clustered.cluster
-    inner join "sqlanon_point" as point on clustered.row_number = point.row_number
-),
-diameter as (
-    select
-        a.target,
-        max((
-    0
-    + "share_1" * (0 + case when a."level_1_0" = "b"."level_1_0" then 0 else 1 end + case when a."level_1_1" = "b"."level_1_1" then 0 else 1 end) // 2
-)) as diameter
-    from member as a
-    inner join member as b on a.target = b.target and a.row_number < b.row_number
-    cross join "sqlanon_importance" as importance
-    group by a.target
-),
-weighed as (
-    select
-        count(*) as measured_clusters,
-        cast(sum(size.row_count * diameter.diameter) as double) / nullif(count(*), 0) / 1000000000 as objective,
-        cast(max(diameter.diameter) as double) / 1000000000 as largest_diameter
-    from diameter
-    inner join size on diameter.target = size.cluster
-)
-select
-    total.cluster_count,
-    total.row_count,
-    total.largest_cluster,
-    total.suppressed_rows,
-    weighed.measured_clusters,
-    weighed.objective,
-    weighed.largest_diameter
-from total
-cross join weighed;
+-- quality: as in duckdb.sql, but for
+-- -    + "share_3" * (0 + case when a."level_3_0" = "b"."level_3_0" then 0 else 1 end) // 1
+-- -    + coalesce(
+-- -        abs(a."number_2" - "b"."number_2"),
+-- -        case when a."number_2" is null and "b"."number_2" is null then 0 else "share_2" end
+-- -    )
 
--- shown
+-- shown: The rows with their clusters, in a cluster that climbed every row shows the nodes of its region, and of how many alternatives is not told: 0 where a node stands for several values
+create temporary table "sqlanon_shown" as
 select
     determined."row_number",
     determined."draw",
@@ -650,39 +476,21 @@ left join "sqlanon_hierarchy_1" as hierarchy_1 on climbing.node_1 = hierarchy_1.
 
 -- pattern: as in duckdb.sql
 
--- numbered
-with least as (
-    select
-        shown.cluster,
-        min(create_sort_key(
-            pattern.qiid, 'ASC NULLS LAST',
-            shown."quasi_1", 'ASC NULLS LAST'
-        )) as least_row,
-        min(shown.draw) as least_draw
-    from "sqlanon_shown" as shown
-    inner join "sqlanon_pattern" as pattern
-        on true and shown."alternatives_1" = pattern."alternatives_1"
-    group by shown.cluster
-)
-select
-    cluster,
-    row_number() over (order by least_row asc nulls last, least_draw asc nulls last) as group_id
-from least;
+-- numbered: as in duckdb.sql, but for
+-- -            shown."quasi_1", 'ASC NULLS LAST',
+-- -            shown."quasi_2", 'ASC NULLS LAST',
+-- -            shown."quasi_3", 'ASC NULLS LAST'
+-- +            shown."quasi_1", 'ASC NULLS LAST'
 
--- qit
-select
-    pattern.qiid as "qiid",
-    pattern.alternatives as "alternatives",
-    shown.quasi_1 as "education",
-    numbered.group_id as "group_id"
-from "sqlanon_shown" as shown
-inner join "sqlanon_pattern" as pattern
-    on true and shown."alternatives_1" = pattern."alternatives_1"
-inner join "sqlanon_numbered" as numbered on shown.cluster = numbered.cluster
-order by
-    pattern.qiid asc nulls last,
-    shown.quasi_1 asc nulls last,
-    numbered.group_id asc nulls last;
+-- qit: as in duckdb.sql, but for
+-- -    shown.quasi_2 as "age",
+-- -    shown.quasi_3 as "sex",
+-- -    shown.quasi_2 asc nulls last,
+-- -    shown.quasi_3 asc nulls last,
 
 -- st: as in duckdb.sql
 
+-- the rest is microdata and the key: forget it
+-- 43 relations, the last first
+
+commit;

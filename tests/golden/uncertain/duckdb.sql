@@ -8,22 +8,11 @@
 -- * under a key of its own it draws by the numbers of rows, which a script does not have
 -- * quasi columns that all hold whole numbers are packed into one number, by their least and greatest values
 
--- no macro may have the name of a function that this script calls
-select
-    system.main.error(
-        system.main.concat('the macro ', planted.function_name, ' has the name of a function of DuckDB: drop it')
-    ) as refusal
-from system.main.duckdb_functions() as planted
-where not planted.internal
-    and system.main.lower(planted.function_name) in (
-        select system.main.lower(own.function_name) from system.main.duckdb_functions() as own where own.internal
-    );
+-- no macro may have the name of a function that this script calls: as in anatomy/duckdb.sql
 
 begin transaction;
 
--- key: what the session was given
-create temporary table "sqlanon_key" as
-select lower(cast(getvariable('sqlanon_key') as varchar)) as "secret";
+-- key: as in anatomy/duckdb.sql
 
 select case when refusal is not null then system.main.error(refusal) end as checked
 from (
@@ -47,10 +36,7 @@ select
     row_number() over () as "row_number"
 from "patients";
 
--- population: The rows that have any sensitive value, NULL counting as one
-create temporary view "sqlanon_population" as
-select *
-from "sqlanon_source";
+-- population: as in anatomy/duckdb.sql
 
 -- cells: What is wrong with cells: nothing or NULL among the alternatives, more than allowed, how many are uncertain
 select case when refusal is not null then system.main.error(refusal) end as checked
@@ -97,27 +83,7 @@ from (
     ) as looked_at
 ) as checked;
 
--- persons: How many rows share their identifier with another row: the guarantees are per row
-select case when refusal is not null then system.main.error(refusal) end as checked
-from (
-    select
-        case
-            when repeating_persons > 0 then 'persons have more than one row, and the guarantee is per row'
-        end as refusal
-    from (
-        with person as (
-            select count(*) as row_count
-            from "sqlanon_population"
-            group by
-                "identifier_1"
-        )
-        select
-            coalesce(cast(sum(row_count) as bigint), 0) as row_count,
-            count(*) as person_count,
-            coalesce(sum(case when row_count > 1 then 1 else 0 end), 0) as repeating_persons
-        from person
-    ) as looked_at
-) as checked;
+-- persons: as in anatomy/duckdb.sql
 
 -- uniqueness: How far the quasi-identifiers tell rows apart: how many rows stand alone with their combination of values, and for each of `counted_columns`, in order, in how many rows it has a value, and how many different ones
 select case when refusal is not null then system.main.error(refusal) end as checked
@@ -1666,46 +1632,6 @@ order by
     counted.row_count asc nulls last;
 
 -- the rest is microdata and the key: forget it
-drop table "sqlanon_numbered";
-drop table "sqlanon_pattern";
-drop table "sqlanon_shown";
-drop table "sqlanon_clustered";
-drop table "sqlanon_spared";
-drop table "sqlanon_seat";
-drop table "sqlanon_portion";
-drop table "sqlanon_cluster_count";
-drop table "sqlanon_judged";
-drop table "sqlanon_cluster_value";
-drop view "sqlanon_clustering";
-drop table "sqlanon_ordered";
-drop table "sqlanon_arrangement";
-drop view "sqlanon_point";
-drop view "sqlanon_extent_3";
-drop view "sqlanon_coded_3";
-drop table "sqlanon_category_3";
-drop view "sqlanon_extent_1";
-drop view "sqlanon_coded_1";
-drop table "sqlanon_level_1";
-drop table "sqlanon_representative";
-drop table "sqlanon_held";
-drop table "sqlanon_measured";
-drop table "sqlanon_importance";
-drop table "sqlanon_value";
-drop table "sqlanon_influence";
-drop table "sqlanon_matrix";
-drop table "sqlanon_determined";
-drop table "sqlanon_set_values";
-drop table "sqlanon_sensitive_set";
-drop table "sqlanon_alternative_sensitive";
-drop table "sqlanon_cell_sensitive";
-drop table "sqlanon_ancestor_1";
-drop table "sqlanon_alternative_1";
-drop table "sqlanon_cell_1";
-drop table "sqlanon_hierarchy_1";
-drop view "sqlanon_drawn";
-drop view "sqlanon_identified";
-drop view "sqlanon_population";
-drop view "sqlanon_source";
-drop table "sqlanon_key";
+-- 41 relations, the last first
 
 commit;

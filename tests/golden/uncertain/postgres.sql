@@ -11,17 +11,12 @@
 begin;
 set local datestyle = 'ISO';
 
--- key: what the session was given
-create temporary table "sqlanon_key" as
-select lower(current_setting('sqlanon.key', true)) as "secret";
+-- key: as in anatomy/postgres.sql
 
 do $sqlanon$
 declare refusal text := (
     select
-      case
-        when "key_count" <> 1 or "key_length" <> 64
-        then 'the key is missing: hand over 64 hex digits'
-      end as "refusal"
+      case when "key_count" <> 1 or "key_length" <> 64 then 'the key is missing: hand over 64 hex digits' end as "refusal"
     from (
       select
         count(*) as "key_count",
@@ -45,11 +40,7 @@ select
   row_number() over () as "row_number"
 from "patients";
 
--- population: The rows that have any sensitive value, NULL counting as one
-create temporary view "sqlanon_population" as
-select
-  *
-from "sqlanon_source";
+-- population: as in anatomy/postgres.sql
 
 -- cells: What is wrong with cells: nothing or NULL among the alternatives, more than allowed, how many are uncertain
 do $sqlanon$
@@ -122,33 +113,7 @@ begin
 end
 $sqlanon$;
 
--- persons: How many rows share their identifier with another row: the guarantees are per row
-do $sqlanon$
-declare refusal text := (
-    select
-      case
-        when "repeating_persons" > 0
-        then 'persons have more than one row, and the guarantee is per row'
-      end as "refusal"
-    from (
-      with "person" as (
-        select
-          count(*) as "row_count"
-        from "sqlanon_population"
-        group by
-          "identifier_1"
-      )
-      select
-        coalesce(cast(sum("row_count") as bigint), 0) as "row_count",
-        count(*) as "person_count",
-        coalesce(sum(case when "row_count" > 1 then 1 else 0 end), 0) as "repeating_persons"
-      from "person"
-    ) as "looked_at"
-);
-begin
-    if refusal is not null then raise exception using message = refusal; end if;
-end
-$sqlanon$;
+-- persons: as in anatomy/postgres.sql
 
 -- uniqueness: How far the quasi-identifiers tell rows apart: how many rows stand alone with their combination of values, and for each of `counted_columns`, in order, in how many rows it has a value, and how many different ones
 do $sqlanon$
@@ -222,10 +187,7 @@ select
   "quasi_3",
   "sensitive",
   "row_number",
-  coalesce(
-    cast(length(cast("identifier_1" as text)) as text) || ':' || cast("identifier_1" as text),
-    'N'
-  ) as "identity"
+  coalesce(cast(length(cast("identifier_1" as text)) as text) || ':' || cast("identifier_1" as text), 'N') as "identity"
 from "sqlanon_population";
 
 -- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
@@ -378,14 +340,8 @@ create temporary table "sqlanon_ancestor_1" as
 with "common" as (
   select
     "alternative"."cell_code",
-    case
-      when count("level_1") = count(*) and min("level_1") = max("level_1")
-      then min("level_1")
-    end as "level_1",
-    case
-      when count("level_2") = count(*) and min("level_2") = max("level_2")
-      then min("level_2")
-    end as "level_2",
+    case when count("level_1") = count(*) and min("level_1") = max("level_1") then min("level_1") end as "level_1",
+    case when count("level_2") = count(*) and min("level_2") = max("level_2") then min("level_2") end as "level_2",
     count(*) as "alternatives"
   from "sqlanon_alternative_1" as "alternative"
   inner join "sqlanon_hierarchy_1" as "hierarchy"
@@ -516,10 +472,7 @@ analyze "sqlanon_matrix";
 do $sqlanon$
 declare refusal text := (
     select
-      case
-        when not "missing" is null
-        then 'some sensitive values have no weight in the influence file'
-      end as "refusal"
+      case when not "missing" is null then 'some sensitive values have no weight in the influence file' end as "refusal"
     from (
       with "occurring" as (
         select distinct
@@ -595,11 +548,7 @@ with "occurring" as (
 select
   "influence"."sensitive",
   cast(row_number() over (order by "influence"."weight" asc) as int) as "held",
-  case
-    when cast("influence"."weight" as double precision) < cast('0.3' as double precision)
-    then 0
-    else 1
-  end as "grave",
+  case when cast("influence"."weight" as double precision) < cast('0.3' as double precision) then 0 else 1 end as "grave",
   "influence"."influence_1",
   "influence"."influence_2",
   "influence"."influence_3"
@@ -612,36 +561,15 @@ analyze "sqlanon_value";
 create temporary table "sqlanon_importance" as
 with "summed" as (
   select
-    coalesce(
-      cast(sum(cast(floor(cast("influence_1" as double precision) * 1000000 + 0.5) as bigint)) as bigint),
-      0
-    ) as "importance_1",
-    coalesce(
-      cast(sum(cast(floor(cast("influence_2" as double precision) * 1000000 + 0.5) as bigint)) as bigint),
-      0
-    ) as "importance_2",
-    coalesce(
-      cast(sum(cast(floor(cast("influence_3" as double precision) * 1000000 + 0.5) as bigint)) as bigint),
-      0
-    ) as "importance_3"
+    coalesce(cast(sum(cast(floor(cast("influence_1" as double precision) * 1000000 + 0.5) as bigint)) as bigint), 0) as "importance_1",
+    coalesce(cast(sum(cast(floor(cast("influence_2" as double precision) * 1000000 + 0.5) as bigint)) as bigint), 0) as "importance_2",
+    coalesce(cast(sum(cast(floor(cast("influence_3" as double precision) * 1000000 + 0.5) as bigint)) as bigint), 0) as "importance_3"
   from "sqlanon_value"
 ), "compared" as (
   select
-    case
-      when 0 + "importance_1" + "importance_2" + "importance_3" = 0
-      then 1
-      else "importance_1"
-    end as "importance_1",
-    case
-      when 0 + "importance_1" + "importance_2" + "importance_3" = 0
-      then 1
-      else "importance_2"
-    end as "importance_2",
-    case
-      when 0 + "importance_1" + "importance_2" + "importance_3" = 0
-      then 1
-      else "importance_3"
-    end as "importance_3"
+    case when 0 + "importance_1" + "importance_2" + "importance_3" = 0 then 1 else "importance_1" end as "importance_1",
+    case when 0 + "importance_1" + "importance_2" + "importance_3" = 0 then 1 else "importance_2" end as "importance_2",
+    case when 0 + "importance_1" + "importance_2" + "importance_3" = 0 then 1 else "importance_3" end as "importance_3"
   from "summed"
 ), "totalled" as (
   select
@@ -651,17 +579,11 @@ with "summed" as (
 )
 select
   "importance_1",
-  cast(floor(
-    (cast(cast("importance_1" as double precision) as double precision) / nullif("total", 0)) * 1000000000
-  ) as bigint) as "share_1",
+  cast(floor((cast(cast("importance_1" as double precision) as double precision) / nullif("total", 0)) * 1000000000) as bigint) as "share_1",
   "importance_2",
-  cast(floor(
-    (cast(cast("importance_2" as double precision) as double precision) / nullif("total", 0)) * 1000000000
-  ) as bigint) as "share_2",
+  cast(floor((cast(cast("importance_2" as double precision) as double precision) / nullif("total", 0)) * 1000000000) as bigint) as "share_2",
   "importance_3",
-  cast(floor(
-    (cast(cast("importance_3" as double precision) as double precision) / nullif("total", 0)) * 1000000000
-  ) as bigint) as "share_3"
+  cast(floor((cast(cast("importance_3" as double precision) as double precision) / nullif("total", 0)) * 1000000000) as bigint) as "share_3"
 from "totalled";
 analyze "sqlanon_importance";
 
@@ -725,10 +647,7 @@ with "cell" as (
     "held"."cell_code",
     "held"."held",
     "held"."grave",
-    row_number() over (
-      partition by "held"."cell_code"
-      order by "held"."grave" desc, "frequency"."row_count" asc, "held"."held" asc
-    ) as "place"
+    row_number() over (partition by "held"."cell_code" order by "held"."grave" desc, "frequency"."row_count" asc, "held"."held" asc) as "place"
   from "sqlanon_held" as "held"
   inner join "frequency"
     on "held"."held" = "frequency"."held"
@@ -755,9 +674,7 @@ declare refusal text := (
         then 'L = 3 asks for 3 different weights, and the sensitive values have fewer'
         when "grave_count" > 0 and "least_alternatives" = "value_count"
         then 'all rows hold the same sensitive values'
-        when "grave_count" > 0
-        and "most_alternatives" = 1
-        and (
+        when "grave_count" > 0 and "most_alternatives" = 1 and (
           "least_size" is null or "least_size" > 20
         )
         then 'L = 3 is not possible in groups of at most 20 rows'
@@ -800,11 +717,7 @@ declare refusal text := (
           cast(sum("row_count") over (partition by "target") as bigint) as "total_rows",
           cast(sum("grave" * "row_count") over (partition by "target") as bigint) as "grave_rows",
           row_number() over (partition by "target" order by "row_count" desc, "held" asc) as "place",
-          cast(sum("row_count") over (
-            partition by "target"
-            order by "row_count" desc, "held" asc
-            rows between unbounded preceding and current row
-          ) as bigint) as "rows_so_far"
+          cast(sum("row_count") over (partition by "target" order by "row_count" desc, "held" asc rows between unbounded preceding and current row) as bigint) as "rows_so_far"
         from "asked"
       ), "possible" as (
         select
@@ -815,12 +728,7 @@ declare refusal text := (
           least(
             ("total_rows" / 5),
             ("total_rows" / "wanted"),
-            min(
-              case
-                when "place" < "wanted"
-                then (("total_rows" - "rows_so_far") / ("wanted" - "place"))
-              end
-            )
+            min(case when "place" < "wanted" then (("total_rows" - "rows_so_far") / ("wanted" - "place")) end)
           ) as "group_count"
         from "ranked"
         group by
@@ -858,10 +766,7 @@ declare refusal text := (
           "total_rows",
           "group_count",
           (("grave_rows" + "helping_rows" + "divisor" - 1) / "divisor") as "least_size",
-          case
-            when "divisor" > 0
-            then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1)
-          end as "largest_size"
+          case when "divisor" > 0 then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1) end as "largest_size"
         from "needed"
       ), "judged" as (
         select
@@ -1019,21 +924,14 @@ with "finite" as (
     case
       when "read_2" is null or "span_2" = 0
       then 0
-      else least(
-        24000 - 1,
-        cast(floor(
-          (cast(("read_2" - "lowest_2") as double precision) / nullif("span_2", 0)) * 24000
-        ) as int)
-      )
+      else least(24000 - 1, cast(floor((cast(("read_2" - "lowest_2") as double precision) / nullif("span_2", 0)) * 24000) as int))
     end as "bin_2",
     cast(case
       when "read_2" is null
       then null
       when "span_2" = 0
       then 0
-      else floor(
-        (cast(("read_2" - "lowest_2") as double precision) / nullif("span_2", 0)) * "share_2" + 0.5
-      )
+      else floor((cast(("read_2" - "lowest_2") as double precision) / nullif("span_2", 0)) * "share_2" + 0.5)
     end as int) as "number_2"
   from "finite"
   cross join "sqlanon_measured" as "measured"
@@ -1113,10 +1011,7 @@ with "level" as (
   select
     *,
     0 as "filled_0",
-    cast(sum("bits") over (
-      order by "last" asc, "cost" desc, "level" asc
-      rows between unbounded preceding and current row
-    ) as bigint) as "reach"
+    cast(sum("bits") over (order by "last" asc, "cost" desc, "level" asc rows between unbounded preceding and current row) as bigint) as "reach"
   from "sized"
 ), "word_1" as (
   select
@@ -1337,13 +1232,7 @@ select
   "cluster",
   "cluster" as "target",
   cast(1 as bigint) as "width",
-  case
-    when "weight_count" >= 3 and "least_alternatives" < "weight_count"
-    then 2
-    when "grave" = 0
-    then 1
-    else 0
-  end as "standing"
+  case when "weight_count" >= 3 and "least_alternatives" < "weight_count" then 2 when "grave" = 0 then 1 else 0 end as "standing"
 from "diversity";
 analyze "sqlanon_judged";
 
@@ -1452,11 +1341,7 @@ with "weight" as (
     cast(sum("row_count") over (partition by "target") as bigint) as "total_rows",
     cast(sum("grave" * "row_count") over (partition by "target") as bigint) as "grave_rows",
     row_number() over (partition by "target" order by "row_count" desc, "held" asc) as "place",
-    cast(sum("row_count") over (
-      partition by "target"
-      order by "row_count" desc, "held" asc
-      rows between unbounded preceding and current row
-    ) as bigint) as "rows_so_far"
+    cast(sum("row_count") over (partition by "target" order by "row_count" desc, "held" asc rows between unbounded preceding and current row) as bigint) as "rows_so_far"
   from "counted"
 ), "possible" as (
   select
@@ -1467,12 +1352,7 @@ with "weight" as (
     least(
       ("total_rows" / 5),
       ("total_rows" / "wanted"),
-      min(
-        case
-          when "place" < "wanted"
-          then (("total_rows" - "rows_so_far") / ("wanted" - "place"))
-        end
-      )
+      min(case when "place" < "wanted" then (("total_rows" - "rows_so_far") / ("wanted" - "place")) end)
     ) as "group_count"
   from "ranked"
   group by
@@ -1510,10 +1390,7 @@ with "weight" as (
     "total_rows",
     "group_count",
     (("grave_rows" + "helping_rows" + "divisor" - 1) / "divisor") as "least_size",
-    case
-      when "divisor" > 0
-      then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1)
-    end as "largest_size"
+    case when "divisor" > 0 then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1) end as "largest_size"
   from "needed"
 ), "sized" as (
   select
@@ -1613,11 +1490,7 @@ with "counted" as (
     cast(sum("row_count") over (partition by "target") as bigint) as "total_rows",
     cast(sum("grave" * "row_count") over (partition by "target") as bigint) as "grave_rows",
     row_number() over (partition by "target" order by "row_count" desc, "held" asc) as "place",
-    cast(sum("row_count") over (
-      partition by "target"
-      order by "row_count" desc, "held" asc
-      rows between unbounded preceding and current row
-    ) as bigint) as "rows_so_far"
+    cast(sum("row_count") over (partition by "target" order by "row_count" desc, "held" asc rows between unbounded preceding and current row) as bigint) as "rows_so_far"
   from "counted"
 ), "possible" as (
   select
@@ -1628,12 +1501,7 @@ with "counted" as (
     least(
       ("total_rows" / 5),
       ("total_rows" / "wanted"),
-      min(
-        case
-          when "place" < "wanted"
-          then (("total_rows" - "rows_so_far") / ("wanted" - "place"))
-        end
-      )
+      min(case when "place" < "wanted" then (("total_rows" - "rows_so_far") / ("wanted" - "place")) end)
     ) as "group_count"
   from "ranked"
   group by
@@ -1671,10 +1539,7 @@ with "counted" as (
     "total_rows",
     "group_count",
     (("grave_rows" + "helping_rows" + "divisor" - 1) / "divisor") as "least_size",
-    case
-      when "divisor" > 0
-      then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1)
-    end as "largest_size"
+    case when "divisor" > 0 then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1) end as "largest_size"
   from "needed"
 ), "dealt" as (
   select
@@ -1702,11 +1567,7 @@ select
   "held",
   "group_count",
   "full_rows",
-  cast(sum("row_count" - "full_rows") over (
-    partition by "target"
-    order by "phase" asc, "held" asc
-    rows between unbounded preceding and current row
-  ) as bigint) - (
+  cast(sum("row_count" - "full_rows") over (partition by "target" order by "phase" asc, "held" asc rows between unbounded preceding and current row) as bigint) - (
     "row_count" - "full_rows"
   ) as "pool_start"
 from "phased";
@@ -1761,10 +1622,7 @@ create temporary table "sqlanon_spared" as
 with "met" as (
   select
     *,
-    row_number() over (
-      partition by "target", "group_number", "held"
-      order by "draw" asc, "tie" asc, "row_number" asc
-    ) as "meeting"
+    row_number() over (partition by "target", "group_number", "held" order by "draw" asc, "tie" asc, "row_number" asc) as "meeting"
   from "sqlanon_seat"
 ), "weighed" as (
   select
@@ -1788,10 +1646,7 @@ select
   "target",
   "group_number",
   cast(case
-    when "group_count" = 0
-    or "grave" = 1
-    or "place" <= "kept_rows"
-    or "harmless_rows" - "kept_rows" < 5
+    when "group_count" = 0 or "grave" = 1 or "place" <= "kept_rows" or "harmless_rows" - "kept_rows" < 5
     then 0
     else 1 + least((("place" - "kept_rows" - 1) / 5), (("harmless_rows" - "kept_rows") / 5) - 1)
   end as bigint) as "piece"
@@ -1858,11 +1713,7 @@ with "size" as (
       (
         0 + ("share_1" * (0 + case when "a"."level_1_0" = "b"."level_1_0" then 0 else 1 end + case when "a"."level_1_1" = "b"."level_1_1" then 0 else 1 end) / 2) + ("share_3" * (0 + case when "a"."level_3_0" = "b"."level_3_0" then 0 else 1 end) / 1) + coalesce(
           abs("a"."number_2" - "b"."number_2"),
-          case
-            when "a"."number_2" is null and "b"."number_2" is null
-            then 0
-            else "share_2"
-          end
+          case when "a"."number_2" is null and "b"."number_2" is null then 0 else "share_2" end
         )
       )
     ) as "diameter"
@@ -1912,17 +1763,7 @@ with "different" as (
 )
 select
   "alternatives_1",
-  coalesce(
-    nullif(
-      case
-        when "alternatives_1" <> 1
-        then '2' || cast("alternatives_1" as text)
-        else ''
-      end || '',
-      ''
-    ),
-    '0'
-  ) as "qiid",
+  coalesce(nullif(case when "alternatives_1" <> 1 then '2' || cast("alternatives_1" as text) else '' end || '', ''), '0') as "qiid",
   (select coalesce(jsonb_agg(jsonb_build_object('attribute', attribute, 'count', number) order by place), '[]') from (values ('education', "alternatives_1", 1)) as line(attribute, number, place) where number <> 1) as "alternatives"
 from "different";
 analyze "sqlanon_pattern";
@@ -1999,45 +1840,6 @@ order by
 analyze "sqlanon_st";
 
 -- the rest is microdata and the key: forget it
-drop table "sqlanon_numbered";
-drop table "sqlanon_pattern";
-drop table "sqlanon_shown";
-drop table "sqlanon_clustered";
-drop table "sqlanon_spared";
-drop table "sqlanon_seat";
-drop table "sqlanon_portion";
-drop table "sqlanon_cluster_count";
-drop table "sqlanon_judged";
-drop table "sqlanon_cluster_value";
-drop table "sqlanon_clustering";
-drop table "sqlanon_arrangement";
-drop view "sqlanon_point";
-drop view "sqlanon_extent_3";
-drop view "sqlanon_coded_3";
-drop table "sqlanon_category_3";
-drop view "sqlanon_extent_1";
-drop view "sqlanon_coded_1";
-drop table "sqlanon_level_1";
-drop table "sqlanon_representative";
-drop table "sqlanon_held";
-drop table "sqlanon_measured";
-drop table "sqlanon_importance";
-drop table "sqlanon_value";
-drop table "sqlanon_influence";
-drop table "sqlanon_matrix";
-drop table "sqlanon_determined";
-drop table "sqlanon_set_values";
-drop table "sqlanon_sensitive_set";
-drop table "sqlanon_alternative_sensitive";
-drop table "sqlanon_cell_sensitive";
-drop table "sqlanon_ancestor_1";
-drop table "sqlanon_alternative_1";
-drop table "sqlanon_cell_1";
-drop table "sqlanon_hierarchy_1";
-drop view "sqlanon_drawn";
-drop view "sqlanon_identified";
-drop view "sqlanon_population";
-drop view "sqlanon_source";
-drop table "sqlanon_key";
+-- 40 relations, the last first
 
 commit;

@@ -9,17 +9,12 @@
 -- * under a key of its own it draws by the numbers of rows, which a script does not have
 -- * quasi columns that all hold whole numbers are packed into one number, by their least and greatest values
 
--- key: what the session was given
-create temporary view `sqlanon_key` as
-select lower('${sqlanon.key}') as `secret`;
+-- key: as in anatomy/spark.sql
 
 select case when refusal is not null then raise_error(refusal) end as checked
 from (
     select
-      case
-        when `key_count` <> 1 or `key_length` <> 64
-        then 'the key is missing: hand over 64 hex digits'
-      end as `refusal`
+      case when `key_count` <> 1 or `key_length` <> 64 then 'the key is missing: hand over 64 hex digits' end as `refusal`
     from (
       select
         count(*) as `key_count`,
@@ -28,22 +23,11 @@ from (
     ) as `looked_at`
 ) as checked;
 
--- source: The rows that take part, under names of our own, so that no column of the user's meets one of ours
-create temporary view `sqlanon_source` as
-select
-  `education` as `quasi_1`,
-  `age` as `quasi_2`,
-  `sex` as `quasi_3`,
-  `disease` as `sensitive`,
-  `ssn` as `identifier_1`,
-  monotonically_increasing_id() as `row_number`
-from `patients`;
+-- source: as in postgres.sql, but for
+-- -  row_number() over () as "row_number"
+-- +  monotonically_increasing_id() as "row_number"
 
--- population: The rows that have any sensitive value, NULL counting as one
-create temporary view `sqlanon_population` as
-select
-  *
-from `sqlanon_source`;
+-- population: as in anatomy/spark.sql
 
 -- cells: What is wrong with cells: nothing or NULL among the alternatives, more than allowed, how many are uncertain
 select case when refusal is not null then raise_error(refusal) end as checked
@@ -55,31 +39,21 @@ from (
           then 0
           when array_size(`quasi_1`) = 1
           then case when get(`quasi_1`, 1 - 1) is null then 1 else 0 end
-          when array_size(array_compact(`quasi_1`)) = array_size(`quasi_1`)
-          and array_size(`quasi_1`) > 0
+          when array_size(array_compact(`quasi_1`)) = array_size(`quasi_1`) and array_size(`quasi_1`) > 0
           then 0
           else 1
         end as `empty_1`,
-        case
-          when array_size(`quasi_1`) > 1
-          then array_size(array_distinct(array_compact(`quasi_1`)))
-          else 1
-        end as `different_1`,
+        case when array_size(`quasi_1`) > 1 then array_size(array_distinct(array_compact(`quasi_1`))) else 1 end as `different_1`,
         case
           when `sensitive` is null
           then 0
           when array_size(`sensitive`) = 1
           then case when get(`sensitive`, 1 - 1) is null then 1 else 0 end
-          when array_size(array_compact(`sensitive`)) = array_size(`sensitive`)
-          and array_size(`sensitive`) > 0
+          when array_size(array_compact(`sensitive`)) = array_size(`sensitive`) and array_size(`sensitive`) > 0
           then 0
           else 1
         end as `empty_2`,
-        case
-          when array_size(`sensitive`) > 1
-          then array_size(array_distinct(array_compact(`sensitive`)))
-          else 1
-        end as `different_2`,
+        case when array_size(`sensitive`) > 1 then array_size(array_distinct(array_compact(`sensitive`))) else 1 end as `different_2`,
         case when `sensitive` is null then 1 else 0 end as `missing`
       from `sqlanon_population`
     )
@@ -112,103 +86,29 @@ from (
     ) as `looked_at`
 ) as checked;
 
--- persons: How many rows share their identifier with another row: the guarantees are per row
-select case when refusal is not null then raise_error(refusal) end as checked
-from (
-    with `person` as (
-      select
-        count(*) as `row_count`
-      from `sqlanon_population`
-      group by
-        `identifier_1`
-    )
-    select
-      case
-        when `repeating_persons` > 0
-        then 'persons have more than one row, and the guarantee is per row'
-      end as `refusal`
-    from (
-      select
-        coalesce(cast(sum(`row_count`) as bigint), 0) as `row_count`,
-        count(*) as `person_count`,
-        coalesce(sum(case when `row_count` > 1 then 1 else 0 end), 0) as `repeating_persons`
-      from `person`
-    ) as `looked_at`
-) as checked;
+-- persons: as in anatomy/spark.sql
 
--- uniqueness: How far the quasi-identifiers tell rows apart: how many rows stand alone with their combination of values, and for each of `counted_columns`, in order, in how many rows it has a value, and how many different ones
-select case when refusal is not null then raise_error(refusal) end as checked
-from (
-    with `combination` as (
-      select
-        `quasi_1`,
-        `quasi_2`,
-        `quasi_3`,
-        count(*) as `row_count`
-      from `sqlanon_population`
-      group by
-        `quasi_1`,
-        `quasi_2`,
-        `quasi_3`
-    ), `total` as (
-      select
-        coalesce(cast(sum(`row_count`) as bigint), 0) as `row_count`,
-        coalesce(cast(sum(case when `quasi_2` is null then 0 else `row_count` end) as bigint), 0) as `known_1`,
-        coalesce(cast(sum(case when `quasi_3` is null then 0 else `row_count` end) as bigint), 0) as `known_2`,
-        coalesce(cast(sum(case when `row_count` = 1 then 1 else 0 end) as bigint), 0) as `unique_rows`
-      from `combination`
-    ), `counted` as (
-      select
-        count(distinct `combination`.`quasi_2`) as `distinct_1`,
-        count(distinct `combination`.`quasi_3`) as `distinct_2`,
-        count(*) as `combination_count`
-      from `combination`
-      cross join `total`
-      where
-        `combination`.`row_count` > 0
-        and (
-          false
-          or (
-            `total`.`known_1` > 1 and 5 * `total`.`unique_rows` >= 4 * `total`.`known_1`
-          )
-          or (
-            `total`.`known_2` > 1 and 5 * `total`.`unique_rows` >= 4 * `total`.`known_2`
-          )
-        )
-    )
-    select
-      case
-        when `known_1` >= 100 and `known_1` = `distinct_1` and 2 * `known_1` > `row_count`
-        then 'the quasi column \'age\' has a value of its own in each row: it identifies people'
-        when `known_2` >= 100 and `known_2` = `distinct_2` and 2 * `known_2` > `row_count`
-        then 'the quasi column \'sex\' has a value of its own in each row: it identifies people'
-      end as `refusal`
-    from (
-      select
-        `total`.`row_count`,
-        `total`.`known_1`,
-        `counted`.`distinct_1`,
-        `total`.`known_2`,
-        `counted`.`distinct_2`,
-        `total`.`unique_rows`
-      from `total`
-      cross join `counted`
-    ) as `looked_at`
-) as checked;
+-- uniqueness: as in anatomy/spark.sql, but for
+-- -        coalesce(cast(sum(case when "quasi_1" is null then 0 else "row_count" end) as bigint), 0) as "known_1",
+-- -        coalesce(cast(sum(case when "quasi_2" is null then 0 else "row_count" end) as bigint), 0) as "known_2",
+-- -        coalesce(cast(sum(case when "quasi_3" is null then 0 else "row_count" end) as bigint), 0) as "known_3",
+-- +        coalesce(cast(sum(case when "quasi_2" is null then 0 else "row_count" end) as bigint), 0) as "known_1",
+-- +        coalesce(cast(sum(case when "quasi_3" is null then 0 else "row_count" end) as bigint), 0) as "known_2",
+-- -        count(distinct "combination"."quasi_1") as "distinct_1",
+-- -        count(distinct "combination"."quasi_2") as "distinct_2",
+-- -        count(distinct "combination"."quasi_3") as "distinct_3",
+-- +        count(distinct "combination"."quasi_2") as "distinct_1",
+-- +        count(distinct "combination"."quasi_3") as "distinct_2",
+-- -          or (
+-- -            "total"."known_3" > 1 and 5 * "total"."unique_rows" >= 4 * "total"."known_3"
+-- -          )
+-- -        when "known_3" >= 100 and "known_3" = "distinct_3" and 2 * "known_3" > "row_count"
+-- -        then 'the quasi column \'zipcode\' has a value of its own in each row: it identifies people'
+-- -        "total"."known_3",
+-- -        "counted"."distinct_3",
 
--- identified: Row identity under a given key: the identifier columns, which are unique
-create temporary view `sqlanon_identified` as
-select
-  `quasi_1`,
-  `quasi_2`,
-  `quasi_3`,
-  `sensitive`,
-  `row_number`,
-  coalesce(
-    cast(length(cast(`identifier_1` as string)) as string) || ':' || cast(`identifier_1` as string),
-    'N'
-  ) as `identity`
-from `sqlanon_population`;
+-- identified: as in anatomy/spark.sql, but for
+-- +  "row_number",
 
 -- drawn: Draws of a row: 15 hex digits each of sha256(row key || identity), the row key being the first 40 hex digits of sha256(key || purpose)
 create temporary view `sqlanon_drawn` as
@@ -264,41 +164,13 @@ select
   nullif(`level_2`, '') as `level_2`
 from `line`;
 
--- cell_1: The different cells of an attribute, numbered in their order
-create table `sqlanon_cell_1` using parquet as
-with `different` as (
-  select distinct
-    `quasi_1` as `cell`
-  from `sqlanon_population`
-  where
-    not `quasi_1` is null
-)
-select
-  `cell`,
-  row_number() over (order by `cell` asc) as `cell_code`
-from `different`;
+-- cell_1: as in postgres.sql
 
--- alternative_1: The alternatives of each different cell, each once, in the order in which they are given
-create table `sqlanon_alternative_1` using parquet as
-with `unfolded` as (
-  select
-    `cell_code`,
-    `cell`,
-    explode(`cell`) as `value`
-  from `sqlanon_cell_1`
-), `different` as (
-  select distinct
-    `cell_code`,
-    `value`,
-    array_position(`cell`, `value`) as `first_place`
-  from `unfolded`
-)
-select
-  `cell_code`,
-  row_number() over (partition by `cell_code` order by `first_place` asc) as `place`,
-  `value`,
-  cast(`value` as string) as `text`
-from `different`;
+-- alternative_1: as in postgres.sql, but for
+-- -    unnest("cell") as "value"
+-- +    explode("cell") as "value"
+-- -  cast("value" as text) as "text"
+-- +  cast("value" as string) as "text"
 
 -- outside_1: Values of an attribute that its hierarchy does not have, or has as inner nodes only, the first of them in JSON
 select case when refusal is not null then raise_error(refusal) end as checked
@@ -351,118 +223,23 @@ from (
     ) as `looked_at`
 ) as checked;
 
--- ancestor_1: Step 1, categories: the lowest common ancestor of a cell's alternatives is the deepest level at which all of them have a node, and the same, the root where there is none
-create table `sqlanon_ancestor_1` using parquet as
-with `common` as (
-  select
-    `alternative`.`cell_code`,
-    case
-      when count(`level_1`) = count(*) and min(`level_1`) = max(`level_1`)
-      then min(`level_1`)
-    end as `level_1`,
-    case
-      when count(`level_2`) = count(*) and min(`level_2`) = max(`level_2`)
-      then min(`level_2`)
-    end as `level_2`,
-    count(*) as `alternatives`
-  from `sqlanon_alternative_1` as `alternative`
-  inner join `sqlanon_hierarchy_1` as `hierarchy`
-    on `alternative`.`text` = `hierarchy`.`node`
-  group by
-    `alternative`.`cell_code`
-)
-select
-  `cell`.`cell`,
-  coalesce(`common`.`level_2`, `common`.`level_1`, 'Any') as `node`,
-  `common`.`alternatives`
-from `sqlanon_cell_1` as `cell`
-inner join `common`
-  on `cell`.`cell_code` = `common`.`cell_code`;
+-- ancestor_1: as in postgres.sql
 
--- cell_sensitive: The different cells of an attribute, numbered in their order
-create table `sqlanon_cell_sensitive` using parquet as
-with `different` as (
-  select distinct
-    `sensitive` as `cell`
-  from `sqlanon_population`
-  where
-    not `sensitive` is null
-)
-select
-  `cell`,
-  row_number() over (order by `cell` asc) as `cell_code`
-from `different`;
+-- cell_sensitive: as in postgres.sql
 
--- alternative_sensitive: The alternatives of each different cell, each once, in the order in which they are given
-create table `sqlanon_alternative_sensitive` using parquet as
-with `unfolded` as (
-  select
-    `cell_code`,
-    `cell`,
-    explode(`cell`) as `value`
-  from `sqlanon_cell_sensitive`
-), `different` as (
-  select distinct
-    `cell_code`,
-    `value`,
-    array_position(`cell`, `value`) as `first_place`
-  from `unfolded`
-)
-select
-  `cell_code`,
-  row_number() over (partition by `cell_code` order by `first_place` asc) as `place`,
-  `value`,
-  cast(`value` as string) as `text`
-from `different`;
+-- alternative_sensitive: as in postgres.sql, but for
+-- -    unnest("cell") as "value"
+-- +    explode("cell") as "value"
+-- -  cast("value" as text) as "text"
+-- +  cast("value" as string) as "text"
 
--- sensitive_set: Step 1, the sensitive attribute: the sets of alternatives, cells that hold the same values in another order are one set
-create table `sqlanon_sensitive_set` using parquet as
-with `collected` as (
-  select
-    `cell_code`,
-    sort_array(collect_list(`text`)) as `texts`,
-    count(*) as `alternatives`
-  from `sqlanon_alternative_sensitive`
-  group by
-    `cell_code`
-)
-select
-  `cell`.`cell`,
-  `cell`.`cell_code`,
-  dense_rank() over (order by `collected`.`texts` asc) as `set_code`,
-  `collected`.`alternatives`
-from `sqlanon_cell_sensitive` as `cell`
-inner join `collected`
-  on `cell`.`cell_code` = `collected`.`cell_code`;
+-- sensitive_set: as in postgres.sql, but for
+-- -    array_agg("text" order by "text") as "texts",
+-- +    sort_array(collect_list("text")) as "texts",
 
--- set_values: The alternatives of a sensitive cell side by side, NULL beyond the last
-create table `sqlanon_set_values` using parquet as
-select
-  max(case when `place` = 1 then `value` end) as `value_1`,
-  max(case when `place` = 2 then `value` end) as `value_2`,
-  `cell_code`
-from `sqlanon_alternative_sensitive`
-group by
-  `cell_code`;
+-- set_values: as in postgres.sql
 
--- determined: Step 1: the deterministic table
-create table `sqlanon_determined` using parquet as
-select
-  `drawn`.`row_number`,
-  `drawn`.`draw`,
-  `drawn`.`tie`,
-  `drawn`.`quasi_2`,
-  `drawn`.`quasi_3`,
-  `ancestor_1`.`node` as `quasi_1`,
-  coalesce(`ancestor_1`.`alternatives`, 1) as `alternatives_1`,
-  `sensitive_set`.`alternatives` as `sensitive_count`,
-  `sensitive_set`.`set_code`,
-  `sensitive_set`.`cell_code`
-from `sqlanon_drawn` as `drawn`
-inner join `sqlanon_sensitive_set` as `sensitive_set`
-  on `drawn`.`sensitive` = `sensitive_set`.`cell`
-left join `sqlanon_ancestor_1` as `ancestor_1`
-  on `drawn`.`quasi_1` = `ancestor_1`.`cell`;
+-- determined: as in postgres.sql
 
 -- matrix: A table that was given beside the source: a hierarchy's nodes with their ancestors or self from below the root down, or the influence matrix M|S
 create table `sqlanon_matrix` using parquet as
@@ -496,10 +273,7 @@ from (
       from `sqlanon_alternative_sensitive`
     )
     select
-      case
-        when not `missing` is null
-        then 'some sensitive values have no weight in the influence file'
-      end as `refusal`
+      case when not `missing` is null then 'some sensitive values have no weight in the influence file' end as `refusal`
     from (
       select
         '[' || listagg(
@@ -517,98 +291,32 @@ from (
     ) as `looked_at`
 ) as checked;
 
--- influence: The lines of the influence matrix whose values occur in the data
-create table `sqlanon_influence` using parquet as
-with `occurring` as (
-  select distinct
-    `text`
-  from `sqlanon_alternative_sensitive`
-)
-select
-  `matrix`.*
-from `sqlanon_matrix` as `matrix`
-inner join `occurring`
-  on `matrix`.`sensitive` = `occurring`.`text`;
+-- influence: as in postgres.sql
 
--- facts: What the release says that the data decides: the weights of the values that occur, and how many alternatives a sensitive value has at most
--- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
-with `most` as (
-  select
-    max(`alternatives`) as `most_alternatives`
-  from `sqlanon_sensitive_set`
-), `line` as (
-  select
-    `sensitive`,
-    `weight`,
-    '[' || cast(('"' || replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(`sensitive`, '\\', '\\\\'), '"', '\\"'), chr(0), '\\u0000'), chr(1), '\\u0001'), chr(2), '\\u0002'), chr(3), '\\u0003'), chr(4), '\\u0004'), chr(5), '\\u0005'), chr(6), '\\u0006'), chr(7), '\\u0007'), chr(8), '\\b'), chr(9), '\\t'), chr(10), '\\n'), chr(11), '\\u000B'), chr(12), '\\f'), chr(13), '\\r'), chr(14), '\\u000E'), chr(15), '\\u000F'), chr(16), '\\u0010'), chr(17), '\\u0011'), chr(18), '\\u0012'), chr(19), '\\u0013'), chr(20), '\\u0014'), chr(21), '\\u0015'), chr(22), '\\u0016'), chr(23), '\\u0017'), chr(24), '\\u0018'), chr(25), '\\u0019'), chr(26), '\\u001A'), chr(27), '\\u001B'), chr(28), '\\u001C'), chr(29), '\\u001D'), chr(30), '\\u001E'), chr(31), '\\u001F') || '"') as string) || ',' || cast(`influence_1` as string) || ',' || cast(`influence_2` as string) || ',' || cast(`influence_3` as string) || ',' || cast(`weight` as string) || ']' as `shown`
-  from `sqlanon_influence`
-)
-select
-  min(`most`.`most_alternatives`) as `most_alternatives`,
-  '[' || listagg(`line`.`shown`, ',') within group (order by
-    `line`.`weight` asc,
-    `line`.`sensitive` asc) || ']' as `matrix`
-from `line`
-cross join `most`;
+-- facts: as in postgres.sql, but for
+-- -    '[' || cast(('"' || replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace("sensitive", '\', '\\'), '"', '\"'), chr(1), '\u0001'), chr(2), '\u0002'), chr(3), '\u0003'), chr(4), '\u0004'), chr(5), '\u0005'), chr(6), '\u0006'), chr(7), '\u0007'), chr(8), '\b'), chr(9), '\t'), chr(10), '\n'), chr(11), '\u000B'), chr(12), '\f'), chr(13), '\r'), chr(14), '\u000E'), chr(15), '\u000F'), chr(16), '\u0010'), chr(17), '\u0011'), chr(18), '\u0012'), chr(19), '\u0013'), chr(20), '\u0014'), chr(21), '\u0015'), chr(22), '\u0016'), chr(23), '\u0017'), chr(24), '\u0018'), chr(25), '\u0019'), chr(26), '\u001A'), chr(27), '\u001B'), chr(28), '\u001C'), chr(29), '\u001D'), chr(30), '\u001E'), chr(31), '\u001F') || '"') as text) || ',' || cast("influence_1" as text) || ',' || cast("influence_2" as text) || ',' || cast("influence_3" as text) || ',' || cast("weight" as text) || ']' as "shown"
+-- +    '[' || cast(('"' || replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace("sensitive", '\\', '\\\\'), '"', '\\"'), chr(0), '\\u0000'), chr(1), '\\u0001'), chr(2), '\\u0002'), chr(3), '\\u0003'), chr(4), '\\u0004'), chr(5), '\\u0005'), chr(6), '\\u0006'), chr(7), '\\u0007'), chr(8), '\\b'), chr(9), '\\t'), chr(10), '\\n'), chr(11), '\\u000B'), chr(12), '\\f'), chr(13), '\\r'), chr(14), '\\u000E'), chr(15), '\\u000F'), chr(16), '\\u0010'), chr(17), '\\u0011'), chr(18), '\\u0012'), chr(19), '\\u0013'), chr(20), '\\u0014'), chr(21), '\\u0015'), chr(22), '\\u0016'), chr(23), '\\u0017'), chr(24), '\\u0018'), chr(25), '\\u0019'), chr(26), '\\u001A'), chr(27), '\\u001B'), chr(28), '\\u001C'), chr(29), '\\u001D'), chr(30), '\\u001E'), chr(31), '\\u001F') || '"') as string) || ',' || cast("influence_1" as string) || ',' || cast("influence_2" as string) || ',' || cast("influence_3" as string) || ',' || cast("weight" as string) || ']' as "shown"
+-- -  '[' || string_agg("line"."shown", ','
+-- -  order by
+-- +  '[' || listagg("line"."shown", ',') within group (order by
 
--- value: Step 2: the sensitive values that occur, alternatives included, with their row of the influence matrix, numbered by weight, which no two share
-create table `sqlanon_value` using parquet as
-with `occurring` as (
-  select
-    `text`
-  from `sqlanon_alternative_sensitive`
-  group by
-    `text`
-)
-select
-  `influence`.`sensitive`,
-  cast(row_number() over (order by `influence`.`weight` asc) as int) as `held`,
-  case
-    when cast(`influence`.`weight` as double) < cast('0.3' as double)
-    then 0
-    else 1
-  end as `grave`,
-  `influence`.`influence_1`,
-  `influence`.`influence_2`,
-  `influence`.`influence_3`
-from `sqlanon_influence` as `influence`
-inner join `occurring`
-  on `influence`.`sensitive` = `occurring`.`text`;
+-- value: as in postgres.sql, but for
+-- -  case when cast("influence"."weight" as double precision) < cast('0.3' as double precision) then 0 else 1 end as "grave",
+-- +  case when cast("influence"."weight" as double) < cast('0.3' as double) then 0 else 1 end as "grave",
 
 -- importance: What each quasi attribute counts in a distance: its mean influence w_j over the data's sensitive values, in whole millionths summed (so that no order of summing shows), all alike where nothing influences anything
 create table `sqlanon_importance` using parquet as
 with `summed` as (
   select
-    coalesce(
-      cast(sum(cast(floor(cast(`influence_1` as double) * 1000000 + 0.5) as bigint)) as bigint),
-      0
-    ) as `importance_1`,
-    coalesce(
-      cast(sum(cast(floor(cast(`influence_2` as double) * 1000000 + 0.5) as bigint)) as bigint),
-      0
-    ) as `importance_2`,
-    coalesce(
-      cast(sum(cast(floor(cast(`influence_3` as double) * 1000000 + 0.5) as bigint)) as bigint),
-      0
-    ) as `importance_3`
+    coalesce(cast(sum(cast(floor(cast(`influence_1` as double) * 1000000 + 0.5) as bigint)) as bigint), 0) as `importance_1`,
+    coalesce(cast(sum(cast(floor(cast(`influence_2` as double) * 1000000 + 0.5) as bigint)) as bigint), 0) as `importance_2`,
+    coalesce(cast(sum(cast(floor(cast(`influence_3` as double) * 1000000 + 0.5) as bigint)) as bigint), 0) as `importance_3`
   from `sqlanon_value`
 ), `compared` as (
   select
-    case
-      when 0 + `importance_1` + `importance_2` + `importance_3` = 0
-      then 1
-      else `importance_1`
-    end as `importance_1`,
-    case
-      when 0 + `importance_1` + `importance_2` + `importance_3` = 0
-      then 1
-      else `importance_2`
-    end as `importance_2`,
-    case
-      when 0 + `importance_1` + `importance_2` + `importance_3` = 0
-      then 1
-      else `importance_3`
-    end as `importance_3`
+    case when 0 + `importance_1` + `importance_2` + `importance_3` = 0 then 1 else `importance_1` end as `importance_1`,
+    case when 0 + `importance_1` + `importance_2` + `importance_3` = 0 then 1 else `importance_2` end as `importance_2`,
+    case when 0 + `importance_1` + `importance_2` + `importance_3` = 0 then 1 else `importance_3` end as `importance_3`
   from `summed`
 ), `totalled` as (
   select
@@ -618,17 +326,11 @@ with `summed` as (
 )
 select
   `importance_1`,
-  cast(floor(
-    (cast(cast(`importance_1` as double) as double) / nullif(`total`, 0)) * 1000000000
-  ) as bigint) as `share_1`,
+  cast(floor((cast(cast(`importance_1` as double) as double) / nullif(`total`, 0)) * 1000000000) as bigint) as `share_1`,
   `importance_2`,
-  cast(floor(
-    (cast(cast(`importance_2` as double) as double) / nullif(`total`, 0)) * 1000000000
-  ) as bigint) as `share_2`,
+  cast(floor((cast(cast(`importance_2` as double) as double) / nullif(`total`, 0)) * 1000000000) as bigint) as `share_2`,
   `importance_3`,
-  cast(floor(
-    (cast(cast(`importance_3` as double) as double) / nullif(`total`, 0)) * 1000000000
-  ) as bigint) as `share_3`
+  cast(floor((cast(cast(`importance_3` as double) as double) / nullif(`total`, 0)) * 1000000000) as bigint) as `share_3`
 from `totalled`;
 
 -- measured: How many rows there are, and where each number begins and how far it reaches
@@ -637,73 +339,13 @@ select
   count(*) as `row_count`,
   min(`sensitive_count`) as `least_alternatives`,
   max(`sensitive_count`) as `most_alternatives`,
-  min(
-    case
-      when abs(cast(`quasi_2` as double)) <= cast(1e300 as double)
-      then cast(`quasi_2` as double)
-    end
-  ) as `lowest_2`,
-  max(
-    case
-      when abs(cast(`quasi_2` as double)) <= cast(1e300 as double)
-      then cast(`quasi_2` as double)
-    end
-  ) - min(
-    case
-      when abs(cast(`quasi_2` as double)) <= cast(1e300 as double)
-      then cast(`quasi_2` as double)
-    end
-  ) as `span_2`
+  min(case when abs(cast(`quasi_2` as double)) <= cast(1e300 as double) then cast(`quasi_2` as double) end) as `lowest_2`,
+  max(case when abs(cast(`quasi_2` as double)) <= cast(1e300 as double) then cast(`quasi_2` as double) end) - min(case when abs(cast(`quasi_2` as double)) <= cast(1e300 as double) then cast(`quasi_2` as double) end) as `span_2`
 from `sqlanon_determined`;
 
--- held: The numbers of the values that each different sensitive cell holds
-create table `sqlanon_held` using parquet as
-select
-  `alternative`.`cell_code`,
-  `value`.`held`,
-  `value`.`grave`
-from `sqlanon_alternative_sensitive` as `alternative`
-inner join `sqlanon_value` as `value`
-  on `alternative`.`text` = `value`.`sensitive`;
+-- held: as in postgres.sql
 
--- representative: One value that stands for each different sensitive cell when rows are dealt out: a grave one if the cell has any, and of these the one that the fewest rows hold
-create table `sqlanon_representative` using parquet as
-with `cell` as (
-  select
-    `cell_code`,
-    count(*) as `row_count`
-  from `sqlanon_determined`
-  group by
-    `cell_code`
-), `frequency` as (
-  select
-    `held`.`held`,
-    sum(`cell`.`row_count`) as `row_count`
-  from `sqlanon_held` as `held`
-  inner join `cell`
-    on `held`.`cell_code` = `cell`.`cell_code`
-  group by
-    `held`.`held`
-), `ranked` as (
-  select
-    `held`.`cell_code`,
-    `held`.`held`,
-    `held`.`grave`,
-    row_number() over (
-      partition by `held`.`cell_code`
-      order by `held`.`grave` desc, `frequency`.`row_count` asc, `held`.`held` asc
-    ) as `place`
-  from `sqlanon_held` as `held`
-  inner join `frequency`
-    on `held`.`held` = `frequency`.`held`
-)
-select
-  `cell_code`,
-  `held`,
-  `grave`
-from `ranked`
-where
-  `place` = 1;
+-- representative: as in postgres.sql
 
 -- feasibility: What decides whether there can be clusters: N, the different weights, whether all rows hold the same values, and for L, where all rows are one region, in groups of what size at least they are diverse, and up to which L groups of `most_rows` are
 select case when refusal is not null then raise_error(refusal) end as checked
@@ -745,11 +387,7 @@ from (
         cast(sum(`row_count`) over (partition by `target`) as bigint) as `total_rows`,
         cast(sum(`grave` * `row_count`) over (partition by `target`) as bigint) as `grave_rows`,
         row_number() over (partition by `target` order by `row_count` desc, `held` asc) as `place`,
-        cast(sum(`row_count`) over (
-          partition by `target`
-          order by `row_count` desc, `held` asc
-          rows between unbounded preceding and current row
-        ) as bigint) as `rows_so_far`
+        cast(sum(`row_count`) over (partition by `target` order by `row_count` desc, `held` asc rows between unbounded preceding and current row) as bigint) as `rows_so_far`
       from `asked`
     ), `possible` as (
       select
@@ -760,12 +398,7 @@ from (
         least(
           (`total_rows` div 5),
           (`total_rows` div `wanted`),
-          min(
-            case
-              when `place` < `wanted`
-              then ((`total_rows` - `rows_so_far`) div (`wanted` - `place`))
-            end
-          )
+          min(case when `place` < `wanted` then ((`total_rows` - `rows_so_far`) div (`wanted` - `place`)) end)
         ) as `group_count`
       from `ranked`
       group by
@@ -829,9 +462,7 @@ from (
         then 'L = 3 asks for 3 different weights, and the sensitive values have fewer'
         when `grave_count` > 0 and `least_alternatives` = `value_count`
         then 'all rows hold the same sensitive values'
-        when `grave_count` > 0
-        and `most_alternatives` = 1
-        and (
+        when `grave_count` > 0 and `most_alternatives` = 1 and (
           `least_size` is null or `least_size` > 20
         )
         then 'L = 3 is not possible in groups of at most 20 rows'
@@ -854,659 +485,140 @@ from (
     ) as `looked_at`
 ) as checked;
 
--- level_1: Every node's ancestor at each height 0 … below the root: the highest one not above that height, the node itself where it stands above
-create table `sqlanon_level_1` using parquet as
-with `placed` as (
-  select
-    `hierarchy`.`node`,
-    case
-      when `hierarchy`.`height` >= 0
-      then `hierarchy`.`node`
-      when `upper_1`.`height` <= 0
-      then `upper_1`.`node`
-      when `upper_2`.`height` <= 0
-      then `upper_2`.`node`
-    end as `ancestor_0`,
-    case
-      when `hierarchy`.`height` >= 1
-      then `hierarchy`.`node`
-      when `upper_1`.`height` <= 1
-      then `upper_1`.`node`
-      when `upper_2`.`height` <= 1
-      then `upper_2`.`node`
-    end as `ancestor_1`
-  from `sqlanon_hierarchy_1` as `hierarchy`
-  left join `sqlanon_hierarchy_1` as `upper_1`
-    on `hierarchy`.`level_1` = `upper_1`.`node`
-  left join `sqlanon_hierarchy_1` as `upper_2`
-    on `hierarchy`.`level_2` = `upper_2`.`node`
-)
-select
-  `node`,
-  cast(dense_rank() over (order by `ancestor_0` asc) as int) as `code_0`,
-  cast(dense_rank() over (partition by `ancestor_1` order by `ancestor_0` asc) as int) as `branch_0`,
-  cast(dense_rank() over (order by `ancestor_1` asc) as int) as `code_1`,
-  cast(dense_rank() over (order by `ancestor_1` asc) as int) as `branch_1`
-from `placed`;
+-- level_1: as in postgres.sql
 
--- coded_1: The rows with the codes and branches of one quasi attribute's value at its levels, 0 where there is no value
-create temporary view `sqlanon_coded_1` as
-select
-  `coded`.*,
-  coalesce(`dictionary`.`code_0`, 0) as `level_1_0`,
-  coalesce(`dictionary`.`code_1`, 0) as `level_1_1`,
-  coalesce(`dictionary`.`branch_0`, 0) as `branch_1_0`,
-  coalesce(`dictionary`.`branch_1`, 0) as `branch_1_1`
-from `sqlanon_determined` as `coded`
-left join `sqlanon_level_1` as `dictionary`
-  on `coded`.`quasi_1` = `dictionary`.`node`;
+-- coded_1: as in postgres.sql
 
--- extent_1: How many branches, none included, there are at each level of one attribute, beside those of the ones before
-create temporary view `sqlanon_extent_1` as
-with `broad` as (
-  select
-    coalesce(max(`branch_0`), 0) + 1 as `breadth_1_0`,
-    coalesce(max(`branch_1`), 0) + 1 as `breadth_1_1`
-  from `sqlanon_level_1`
-)
-select
-  *
-from `sqlanon_importance` as `extent`
-cross join `broad`;
+-- extent_1: as in postgres.sql
 
--- category_3: The values of a quasi attribute without a hierarchy, numbered from 1 in their own order, of more than the most branches that a sort tells apart, neighbours share one
-create table `sqlanon_category_3` using parquet as
-with `valued` as (
-  select
-    `quasi_3` as `node`
-  from `sqlanon_determined`
-  where
-    not `quasi_3` is null
-  group by
-    `quasi_3`
-), `numbered` as (
-  select
-    `node`,
-    row_number() over (order by `node` asc) as `number`,
-    count(*) over () as `total`
-  from `valued`
-)
-select
-  `node`,
-  cast(`number` as int) as `code_0`,
-  cast(1 + ((`number` - 1) * least(1000000, `total`) div `total`) as int) as `branch_0`
-from `numbered`;
+-- category_3: as in postgres.sql, but for
+-- -  cast(1 + (("number" - 1) * least(1000000, "total") / "total") as int) as "branch_0"
+-- +  cast(1 + (("number" - 1) * least(1000000, "total") div "total") as int) as "branch_0"
 
--- coded_3: The rows with the codes and branches of one quasi attribute's value at its levels, 0 where there is no value
-create temporary view `sqlanon_coded_3` as
-select
-  `coded`.*,
-  coalesce(`dictionary`.`code_0`, 0) as `level_3_0`,
-  coalesce(`dictionary`.`branch_0`, 0) as `branch_3_0`
-from `sqlanon_coded_1` as `coded`
-left join `sqlanon_category_3` as `dictionary`
-  on `coded`.`quasi_3` = `dictionary`.`node`;
+-- coded_3: as in postgres.sql
 
--- extent_3: How many branches, none included, there are at each level of one attribute, beside those of the ones before
-create temporary view `sqlanon_extent_3` as
-with `broad` as (
-  select
-    coalesce(max(`branch_0`), 0) + 1 as `breadth_3_0`
-  from `sqlanon_category_3`
-)
-select
-  *
-from `sqlanon_extent_1` as `extent`
-cross join `broad`;
+-- extent_3: as in postgres.sql
 
--- point: Every row as codes and numbers
-create temporary view `sqlanon_point` as
-with `finite` as (
-  select
-    `coded`.*,
-    case
-      when abs(cast(`quasi_2` as double)) <= cast(1e300 as double)
-      then cast(`quasi_2` as double)
-    end as `read_2`
-  from `sqlanon_coded_3` as `coded`
-), `binned` as (
-  select
-    `finite`.*,
-    `measured`.`row_count`,
-    case
-      when `read_2` is null or `span_2` = 0
-      then 0
-      else least(
-        24000 - 1,
-        cast(floor((cast((`read_2` - `lowest_2`) as double) / nullif(`span_2`, 0)) * 24000) as int)
-      )
-    end as `bin_2`,
-    cast(case
-      when `read_2` is null
-      then null
-      when `span_2` = 0
-      then 0
-      else floor(
-        (cast((`read_2` - `lowest_2`) as double) / nullif(`span_2`, 0)) * `share_2` + 0.5
-      )
-    end as int) as `number_2`
-  from `finite`
-  cross join `sqlanon_measured` as `measured`
-  cross join `sqlanon_importance` as `importance`
-)
-select
-  `number_2`,
-  case when `read_2` is null then 0 else 1 + (`bin_2` div 4000) end as `coarse_2`,
-  (`bin_2` div 1000) % 4 as `fine_2`,
-  `bin_2` % 1000 as `exact_2`,
-  `row_number`,
-  `sensitive_count`,
-  `cell_code`,
-  `draw`,
-  `tie`,
-  `level_1_0`,
-  `level_1_1`,
-  `level_3_0`,
-  `branch_1_0`,
-  `branch_1_1`,
-  `branch_3_0`,
-  `row_count`
-from `binned`;
+-- point: as in postgres.sql, but for
+-- -    case
+-- -      when abs(cast("quasi_2" as double precision)) <= cast(1e300 as double precision)
+-- -      then cast("quasi_2" as double precision)
+-- -    end as "read_2"
+-- +    case when abs(cast("quasi_2" as double)) <= cast(1e300 as double) then cast("quasi_2" as double) end as "read_2"
+-- -      else least(24000 - 1, cast(floor((cast(("read_2" - "lowest_2") as double precision) / nullif("span_2", 0)) * 24000) as int))
+-- +      else least(24000 - 1, cast(floor((cast(("read_2" - "lowest_2") as double) / nullif("span_2", 0)) * 24000) as int))
+-- -      else floor((cast(("read_2" - "lowest_2") as double precision) / nullif("span_2", 0)) * "share_2" + 0.5)
+-- +      else floor((cast(("read_2" - "lowest_2") as double) / nullif("span_2", 0)) * "share_2" + 0.5)
+-- -  case when "read_2" is null then 0 else 1 + ("bin_2" / 4000) end as "coarse_2",
+-- -  ("bin_2" / 1000) % 4 as "fine_2",
+-- +  case when "read_2" is null then 0 else 1 + ("bin_2" div 4000) end as "coarse_2",
+-- +  ("bin_2" div 1000) % 4 as "fine_2",
 
--- arrangement: All levels of all attributes by what it costs to differ there, the dearest first: at height h (0 = leaf) of a hierarchy of height H, w_j (h + 1) / H, the last levels come after all others
-create table `sqlanon_arrangement` using parquet as
-with `level` as (
-  select
-    1 as `level`,
-    0 as `last`,
-    (cast(cast(`importance_1` as double) * 2 as double) / nullif(2, 0)) as `cost`,
-    `breadth_1_1` as `breadth`
-  from `sqlanon_extent_3`
-  union all
-  select
-    2 as `level`,
-    0 as `last`,
-    (cast(cast(`importance_1` as double) * 1 as double) / nullif(2, 0)) as `cost`,
-    `breadth_1_0` as `breadth`
-  from `sqlanon_extent_3`
-  union all
-  select
-    3 as `level`,
-    0 as `last`,
-    (cast(cast(`importance_3` as double) * 1 as double) / nullif(1, 0)) as `cost`,
-    `breadth_3_0` as `breadth`
-  from `sqlanon_extent_3`
-  union all
-  select
-    4 as `level`,
-    0 as `last`,
-    (cast(cast(`importance_2` as double) * 1 as double) / nullif(4, 0)) as `cost`,
-    7 as `breadth`
-  from `sqlanon_extent_3`
-  union all
-  select
-    5 as `level`,
-    0 as `last`,
-    (cast(cast(`importance_2` as double) * 1 as double) / nullif(12, 0)) as `cost`,
-    4 as `breadth`
-  from `sqlanon_extent_3`
-  union all
-  select
-    6 as `level`,
-    1 as `last`,
-    (cast(cast(`importance_2` as double) * 1 as double) / nullif(1, 0)) as `cost`,
-    1000 as `breadth`
-  from `sqlanon_extent_3`
-), `sized` as (
-  select
-    `level`,
-    `last`,
-    `cost`,
-    0 + case when `breadth` > 1 then 1 else 0 end + case when `breadth` > 2 then 1 else 0 end + case when `breadth` > 4 then 1 else 0 end + case when `breadth` > 8 then 1 else 0 end + case when `breadth` > 16 then 1 else 0 end + case when `breadth` > 32 then 1 else 0 end + case when `breadth` > 64 then 1 else 0 end + case when `breadth` > 128 then 1 else 0 end + case when `breadth` > 256 then 1 else 0 end + case when `breadth` > 512 then 1 else 0 end + case when `breadth` > 1024 then 1 else 0 end + case when `breadth` > 2048 then 1 else 0 end + case when `breadth` > 4096 then 1 else 0 end + case when `breadth` > 8192 then 1 else 0 end + case when `breadth` > 16384 then 1 else 0 end + case when `breadth` > 32768 then 1 else 0 end + case when `breadth` > 65536 then 1 else 0 end + case when `breadth` > 131072 then 1 else 0 end + case when `breadth` > 262144 then 1 else 0 end + case when `breadth` > 524288 then 1 else 0 end + case when `breadth` > 1048576 then 1 else 0 end + case when `breadth` > 2097152 then 1 else 0 end + case when `breadth` > 4194304 then 1 else 0 end + case when `breadth` > 8388608 then 1 else 0 end + case when `breadth` > 16777216 then 1 else 0 end + case when `breadth` > 33554432 then 1 else 0 end + case when `breadth` > 67108864 then 1 else 0 end + case when `breadth` > 134217728 then 1 else 0 end + case when `breadth` > 268435456 then 1 else 0 end + case when `breadth` > 536870912 then 1 else 0 end + case when `breadth` > 1073741824 then 1 else 0 end as `bits`
-  from `level`
-), `word_0` as (
-  select
-    *,
-    0 as `filled_0`,
-    cast(sum(`bits`) over (
-      order by `last` asc, `cost` desc, `level` asc
-      rows between unbounded preceding and current row
-    ) as bigint) as `reach`
-  from `sized`
-), `word_1` as (
-  select
-    *,
-    max(case when `reach` <= `filled_0` + 62 then `reach` else 0 end) over () as `filled_1`
-  from `word_0`
-), `filled` as (
-  select
-    *
-  from `word_1`
-)
-select
-  max(
-    case
-      when `level` = 1 and `reach` > `filled_0` and `reach` <= `filled_1`
-      then shiftleft(cast(1 as bigint), cast(`filled_0` + 62 - `reach` as int))
-      else 0
-    end
-  ) as `weight_1_1`,
-  max(
-    case
-      when `level` = 2 and `reach` > `filled_0` and `reach` <= `filled_1`
-      then shiftleft(cast(1 as bigint), cast(`filled_0` + 62 - `reach` as int))
-      else 0
-    end
-  ) as `weight_1_2`,
-  max(
-    case
-      when `level` = 3 and `reach` > `filled_0` and `reach` <= `filled_1`
-      then shiftleft(cast(1 as bigint), cast(`filled_0` + 62 - `reach` as int))
-      else 0
-    end
-  ) as `weight_1_3`,
-  max(
-    case
-      when `level` = 4 and `reach` > `filled_0` and `reach` <= `filled_1`
-      then shiftleft(cast(1 as bigint), cast(`filled_0` + 62 - `reach` as int))
-      else 0
-    end
-  ) as `weight_1_4`,
-  max(
-    case
-      when `level` = 5 and `reach` > `filled_0` and `reach` <= `filled_1`
-      then shiftleft(cast(1 as bigint), cast(`filled_0` + 62 - `reach` as int))
-      else 0
-    end
-  ) as `weight_1_5`,
-  max(
-    case
-      when `level` = 6 and `reach` > `filled_0` and `reach` <= `filled_1`
-      then shiftleft(cast(1 as bigint), cast(`filled_0` + 62 - `reach` as int))
-      else 0
-    end
-  ) as `weight_1_6`,
-  cast(sum(
-    case
-      when `bits` > 1 and `reach` > `filled_0` and `reach` <= `filled_1`
-      then shiftleft(
-        (
-          (
-            shiftleft(cast(1 as bigint), cast(`bits` - 1 as int))
-          ) - 1
-        ),
-        cast(`filled_0` + 62 - `reach` as int)
-      )
-      else 0
-    end
-  ) as bigint) as `mask_1`,
-  count(*) as `level_count`
-from `filled`;
+-- arrangement: as in postgres.sql, but for
+-- -    (cast(cast("importance_1" as double precision) * 2 as double precision) / nullif(2, 0)) as "cost",
+-- +    (cast(cast("importance_1" as double) * 2 as double) / nullif(2, 0)) as "cost",
+-- -    (cast(cast("importance_1" as double precision) * 1 as double precision) / nullif(2, 0)) as "cost",
+-- +    (cast(cast("importance_1" as double) * 1 as double) / nullif(2, 0)) as "cost",
+-- -    (cast(cast("importance_3" as double precision) * 1 as double precision) / nullif(1, 0)) as "cost",
+-- +    (cast(cast("importance_3" as double) * 1 as double) / nullif(1, 0)) as "cost",
+-- -    (cast(cast("importance_2" as double precision) * 1 as double precision) / nullif(4, 0)) as "cost",
+-- +    (cast(cast("importance_2" as double) * 1 as double) / nullif(4, 0)) as "cost",
+-- -    (cast(cast("importance_2" as double precision) * 1 as double precision) / nullif(12, 0)) as "cost",
+-- +    (cast(cast("importance_2" as double) * 1 as double) / nullif(12, 0)) as "cost",
+-- -    (cast(cast("importance_2" as double precision) * 1 as double precision) / nullif(1, 0)) as "cost",
+-- +    (cast(cast("importance_2" as double) * 1 as double) / nullif(1, 0)) as "cost",
+-- -      then cast(1 as bigint) << cast("filled_0" + 62 - "reach" as int)
+-- +      then shiftleft(cast(1 as bigint), cast("filled_0" + 62 - "reach" as int))
+-- -      then cast(1 as bigint) << cast("filled_0" + 62 - "reach" as int)
+-- +      then shiftleft(cast(1 as bigint), cast("filled_0" + 62 - "reach" as int))
+-- -      then cast(1 as bigint) << cast("filled_0" + 62 - "reach" as int)
+-- +      then shiftleft(cast(1 as bigint), cast("filled_0" + 62 - "reach" as int))
+-- -      then cast(1 as bigint) << cast("filled_0" + 62 - "reach" as int)
+-- +      then shiftleft(cast(1 as bigint), cast("filled_0" + 62 - "reach" as int))
+-- -      then cast(1 as bigint) << cast("filled_0" + 62 - "reach" as int)
+-- +      then shiftleft(cast(1 as bigint), cast("filled_0" + 62 - "reach" as int))
+-- -      then cast(1 as bigint) << cast("filled_0" + 62 - "reach" as int)
+-- +      then shiftleft(cast(1 as bigint), cast("filled_0" + 62 - "reach" as int))
+-- -      then (
+-- +      then shiftleft(
+-- -          cast(1 as bigint) << cast("bits" - 1 as int)
+-- -        ) - 1
+-- -      ) << cast("filled_0" + 62 - "reach" as int)
+-- +          (
+-- +            shiftleft(cast(1 as bigint), cast("bits" - 1 as int))
+-- +          ) - 1
+-- +        ),
+-- +        cast("filled_0" + 62 - "reach" as int)
+-- +      )
 
--- clustering: One sort: rows by the levels in their places, then by the draw
-create table `sqlanon_clustering` using parquet as
-with `packed` as (
-  select
-    `point`.`row_number`,
-    `point`.`sensitive_count`,
-    `point`.`cell_code`,
-    `point`.`draw`,
-    `point`.`tie`,
-    `arrangement`.`mask_1`,
-    0 + `point`.`branch_1_1` * `arrangement`.`weight_1_1` + `point`.`branch_1_0` * `arrangement`.`weight_1_2` + `point`.`branch_3_0` * `arrangement`.`weight_1_3` + `point`.`coarse_2` * `arrangement`.`weight_1_4` + `point`.`fine_2` * `arrangement`.`weight_1_5` + `point`.`exact_2` * `arrangement`.`weight_1_6` as `word_1`,
-    `point`.`row_count`
-  from `sqlanon_point` as `point`
-  cross join `sqlanon_arrangement` as `arrangement`
-), `fold_0` as (
-  select
-    `row_number`,
-    `sensitive_count`,
-    `cell_code`,
-    `draw`,
-    `tie`,
-    `word_1` ^ (
-      (
-        shiftright(`word_1`, 1)
-      ) & `mask_1`
-    ) as `word_1`,
-    `row_count`
-  from `packed`
-), `fold_1` as (
-  select
-    `row_number`,
-    `sensitive_count`,
-    `cell_code`,
-    `draw`,
-    `tie`,
-    `word_1` ^ (
-      shiftright(`word_1`, 1)
-    ) as `word_1`,
-    `row_count`
-  from `fold_0`
-), `fold_2` as (
-  select
-    `row_number`,
-    `sensitive_count`,
-    `cell_code`,
-    `draw`,
-    `tie`,
-    `word_1` ^ (
-      shiftright(`word_1`, 2)
-    ) as `word_1`,
-    `row_count`
-  from `fold_1`
-), `fold_3` as (
-  select
-    `row_number`,
-    `sensitive_count`,
-    `cell_code`,
-    `draw`,
-    `tie`,
-    `word_1` ^ (
-      shiftright(`word_1`, 4)
-    ) as `word_1`,
-    `row_count`
-  from `fold_2`
-), `fold_4` as (
-  select
-    `row_number`,
-    `sensitive_count`,
-    `cell_code`,
-    `draw`,
-    `tie`,
-    `word_1` ^ (
-      shiftright(`word_1`, 8)
-    ) as `word_1`,
-    `row_count`
-  from `fold_3`
-), `fold_5` as (
-  select
-    `row_number`,
-    `sensitive_count`,
-    `cell_code`,
-    `draw`,
-    `tie`,
-    `word_1` ^ (
-      shiftright(`word_1`, 16)
-    ) as `word_1`,
-    `row_count`
-  from `fold_4`
-), `fold_6` as (
-  select
-    `row_number`,
-    `sensitive_count`,
-    `cell_code`,
-    `draw`,
-    `tie`,
-    `word_1` ^ (
-      shiftright(`word_1`, 32)
-    ) as `word_1`,
-    `row_count`
-  from `fold_5`
-), `turned` as (
-  select
-    *
-  from `fold_6`
-), `lined` as (
-  select
-    *,
-    row_number() over (order by `word_1` asc, `draw` asc, `tie` asc) - 1 as `position`
-  from `turned`
-)
-select
-  `row_number`,
-  `sensitive_count`,
-  `cell_code`,
-  `position`,
-  least((`position` div 5), (`row_count` div 5) - 1) as `cluster`
-from `lined`;
+-- clustering: as in postgres.sql, but for
+-- -    "word_1" # (
+-- +    "word_1" ^ (
+-- -        "word_1" >> 1
+-- +        shiftright("word_1", 1)
+-- -    "word_1" # (
+-- -      "word_1" >> 1
+-- +    "word_1" ^ (
+-- +      shiftright("word_1", 1)
+-- -    "word_1" # (
+-- -      "word_1" >> 2
+-- +    "word_1" ^ (
+-- +      shiftright("word_1", 2)
+-- -    "word_1" # (
+-- -      "word_1" >> 4
+-- +    "word_1" ^ (
+-- +      shiftright("word_1", 4)
+-- -    "word_1" # (
+-- -      "word_1" >> 8
+-- +    "word_1" ^ (
+-- +      shiftright("word_1", 8)
+-- -    "word_1" # (
+-- -      "word_1" >> 16
+-- +    "word_1" ^ (
+-- +      shiftright("word_1", 16)
+-- -    "word_1" # (
+-- -      "word_1" >> 32
+-- +    "word_1" ^ (
+-- +      shiftright("word_1", 32)
+-- -  least(("position" / 5), ("row_count" / 5) - 1) as "cluster"
+-- +  least(("position" div 5), ("row_count" div 5) - 1) as "cluster"
 
--- cluster_value: The sensitive values of every cluster, alternatives included: in how many rows each stands, and the fewest alternatives of a row that holds it
-create table `sqlanon_cluster_value` using parquet as
-select
-  `clustering`.`cluster`,
-  `held`.`held`,
-  max(`held`.`grave`) as `grave`,
-  count(*) as `row_count`,
-  min(`clustering`.`sensitive_count`) as `least_alternatives`
-from `sqlanon_clustering` as `clustering`
-inner join `sqlanon_held` as `held`
-  on `clustering`.`cell_code` = `held`.`cell_code`
-group by
-  `clustering`.`cluster`,
-  `held`.`held`;
+-- cluster_value: as in postgres.sql
 
--- judged: How every cluster stands: 2 where its rows hold at least L different weights and not all the same set of them, 1 where all weights are below c (it passes as it is), 0 where it fails
-create table `sqlanon_judged` using parquet as
-with `diversity` as (
-  select
-    `cluster`,
-    count(*) as `weight_count`,
-    max(`grave`) as `grave`,
-    min(`least_alternatives`) as `least_alternatives`
-  from `sqlanon_cluster_value`
-  group by
-    `cluster`
-)
-select
-  `cluster`,
-  `cluster` as `target`,
-  cast(1 as bigint) as `width`,
-  case
-    when `weight_count` >= 3 and `least_alternatives` < `weight_count`
-    then 2
-    when `grave` = 0
-    then 1
-    else 0
-  end as `standing`
-from `diversity`;
+-- judged: as in postgres.sql
 
--- cluster_count: How many rows of every cluster each value stands for
-create table `sqlanon_cluster_count` using parquet as
-select
-  `clustering`.`cluster`,
-  `representative`.`held`,
-  `representative`.`grave`,
-  count(*) as `row_count`
-from `sqlanon_clustering` as `clustering`
-inner join `sqlanon_representative` as `representative`
-  on `clustering`.`cell_code` = `representative`.`cell_code`
-group by
-  `clustering`.`cluster`,
-  `representative`.`held`,
-  `representative`.`grave`;
+-- cluster_count: as in postgres.sql
 
 -- merges: turn 1 of 1
 
--- merged: One turn of merging what fails: a region that fails becomes one with all clusters of the block around it
-create table `sqlanon_merged` using parquet as
-with `widened` as (
-  select
-    max(case when `width` < 32 then `width` * 2 else `width` * 8 end) as `width`
-  from `sqlanon_judged`
-  where
-    `standing` = 0
-), `failing` as (
-  select
-    (`judged`.`target` div `widened`.`width`) * `widened`.`width` as `block`,
-    `widened`.`width`
-  from `sqlanon_judged` as `judged`
-  cross join `widened`
-  where
-    `judged`.`standing` = 0
-  group by
-    (`judged`.`target` div `widened`.`width`) * `widened`.`width`,
-    `widened`.`width`
-), `placed` as (
-  select
-    `judged`.*,
-    (`judged`.`cluster` div `widened`.`width`) * `widened`.`width` as `block`
-  from `sqlanon_judged` as `judged`
-  cross join `widened`
-)
-select
-  `placed`.`cluster`,
-  coalesce(`failing`.`block`, `placed`.`target`) as `target`,
-  coalesce(`failing`.`width`, `placed`.`width`) as `width`,
-  `placed`.`standing`,
-  case when `failing`.`block` is null then 0 else 1 end as `changed`
-from `placed`
-left join `failing`
-  on `placed`.`block` = `failing`.`block`;
+-- merged: as in postgres.sql, but for
+-- -    ("judged"."target" / "widened"."width") * "widened"."width" as "block",
+-- +    ("judged"."target" div "widened"."width") * "widened"."width" as "block",
+-- -    ("judged"."target" / "widened"."width") * "widened"."width",
+-- +    ("judged"."target" div "widened"."width") * "widened"."width",
+-- -    ("judged"."cluster" / "widened"."width") * "widened"."width" as "block"
+-- +    ("judged"."cluster" div "widened"."width") * "widened"."width" as "block"
 
--- judged_again: How every region stands after a turn of merges, judged anew where something was merged
-create table `sqlanon_judged_again` using parquet as
-with `weight` as (
-  select
-    `merged`.`target`,
-    `cluster_value`.`held`,
-    max(`cluster_value`.`grave`) as `grave`,
-    min(`cluster_value`.`least_alternatives`) as `least_alternatives`
-  from `sqlanon_cluster_value` as `cluster_value`
-  inner join `sqlanon_merged` as `merged`
-    on `cluster_value`.`cluster` = `merged`.`cluster`
-  where
-    `merged`.`changed` = 1
-  group by
-    `merged`.`target`,
-    `cluster_value`.`held`
-), `diversity` as (
-  select
-    `target`,
-    max(`grave`) as `grave`,
-    case when count(*) >= 3 and min(`least_alternatives`) < count(*) then 1 else 0 end as `diverse`
-  from `weight`
-  group by
-    `target`
-), `counted` as (
-  select
-    `merged`.`target`,
-    3 as `wanted`,
-    `cluster_count`.`held`,
-    `cluster_count`.`grave`,
-    cast(sum(`cluster_count`.`row_count`) as bigint) as `row_count`
-  from `sqlanon_cluster_count` as `cluster_count`
-  inner join `sqlanon_merged` as `merged`
-    on `cluster_count`.`cluster` = `merged`.`cluster`
-  where
-    `merged`.`changed` = 1
-  group by
-    `merged`.`target`,
-    `cluster_count`.`held`,
-    `cluster_count`.`grave`
-), `ranked` as (
-  select
-    `target`,
-    `wanted`,
-    `held`,
-    `grave`,
-    `row_count`,
-    cast(sum(`row_count`) over (partition by `target`) as bigint) as `total_rows`,
-    cast(sum(`grave` * `row_count`) over (partition by `target`) as bigint) as `grave_rows`,
-    row_number() over (partition by `target` order by `row_count` desc, `held` asc) as `place`,
-    cast(sum(`row_count`) over (
-      partition by `target`
-      order by `row_count` desc, `held` asc
-      rows between unbounded preceding and current row
-    ) as bigint) as `rows_so_far`
-  from `counted`
-), `possible` as (
-  select
-    `target`,
-    `wanted`,
-    `total_rows`,
-    `grave_rows`,
-    least(
-      (`total_rows` div 5),
-      (`total_rows` div `wanted`),
-      min(
-        case
-          when `place` < `wanted`
-          then ((`total_rows` - `rows_so_far`) div (`wanted` - `place`))
-        end
-      )
-    ) as `group_count`
-  from `ranked`
-  group by
-    `target`,
-    `wanted`,
-    `total_rows`,
-    `grave_rows`
-), `shared` as (
-  select
-    `possible`.`target`,
-    `possible`.`wanted`,
-    `possible`.`total_rows`,
-    `possible`.`grave_rows`,
-    `possible`.`group_count`,
-    case when `possible`.`group_count` > 0 then `possible`.`group_count` end as `divisor`,
-    cast(sum(`ranked`.`grave` * least(`ranked`.`row_count`, `possible`.`group_count`)) as bigint) as `grave_places`
-  from `possible`
-  inner join `ranked`
-    on `possible`.`target` = `ranked`.`target`
-  group by
-    `possible`.`target`,
-    `possible`.`wanted`,
-    `possible`.`total_rows`,
-    `possible`.`grave_rows`,
-    `possible`.`group_count`
-), `needed` as (
-  select
-    *,
-    greatest(0, `wanted` * `group_count` - `grave_places`) as `helping_rows`,
-    ((`grave_rows` + `divisor` - 1) div `divisor`) + greatest(0, `wanted` - (`grave_places` div `divisor`)) as `must`
-  from `shared`
-), `fitting` as (
-  select
-    `target`,
-    `total_rows`,
-    `group_count`,
-    ((`grave_rows` + `helping_rows` + `divisor` - 1) div `divisor`) as `least_size`,
-    case
-      when `divisor` > 0
-      then least(((`total_rows` + `divisor` - 1) div `divisor`), greatest(5, `must`) + 5 - 1)
-    end as `largest_size`
-  from `needed`
-), `sized` as (
-  select
-    `fitting`.`target`,
-    `diversity`.`grave`,
-    case
-      when not `fitting`.`largest_size` is null
-      then `fitting`.`largest_size`
-      when `diversity`.`diverse` = 1
-      then `fitting`.`total_rows`
-    end as `largest_size`
-  from `fitting`
-  inner join `diversity`
-    on `fitting`.`target` = `diversity`.`target`
-)
-select
-  `merged`.`cluster`,
-  `merged`.`target`,
-  `merged`.`width`,
-  case
-    when `merged`.`changed` = 0
-    then `merged`.`standing`
-    when `sized`.`grave` = 0
-    then 1
-    when `sized`.`largest_size` <= 9
-    then 2
-    when `merged`.`width` > 4 and `sized`.`largest_size` <= 20
-    then 2
-    else 0
-  end as `standing`
-from `sqlanon_merged` as `merged`
-left join `sized`
-  on `merged`.`target` = `sized`.`target`;
+-- judged_again: as in postgres.sql, but for
+-- -      ("total_rows" / 5),
+-- -      ("total_rows" / "wanted"),
+-- -      min(case when "place" < "wanted" then (("total_rows" - "rows_so_far") / ("wanted" - "place")) end)
+-- +      ("total_rows" div 5),
+-- +      ("total_rows" div "wanted"),
+-- +      min(case when "place" < "wanted" then (("total_rows" - "rows_so_far") div ("wanted" - "place")) end)
+-- -    (("grave_rows" + "divisor" - 1) / "divisor") + greatest(0, "wanted" - ("grave_places" / "divisor")) as "must"
+-- +    (("grave_rows" + "divisor" - 1) div "divisor") + greatest(0, "wanted" - ("grave_places" div "divisor")) as "must"
+-- -    (("grave_rows" + "helping_rows" + "divisor" - 1) / "divisor") as "least_size",
+-- -    case when "divisor" > 0 then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1) end as "largest_size"
+-- +    (("grave_rows" + "helping_rows" + "divisor" - 1) div "divisor") as "least_size",
+-- +    case
+-- +      when "divisor" > 0
+-- +      then least((("total_rows" + "divisor" - 1) div "divisor"), greatest(5, "must") + 5 - 1)
+-- +    end as "largest_size"
 
 drop table `sqlanon_judged`;
 
--- merges
-create table `sqlanon_judged` using parquet as
-select
-  *
-from `sqlanon_judged_again`;
+-- merges: as in postgres.sql
 
 drop table `sqlanon_judged_again`;
 
@@ -1531,317 +643,44 @@ from (
     ) as `looked_at`
 ) as checked;
 
--- portion: How the rows of each value are dealt out in a region that was merged: in full rounds over its groups, and the rest from `pool_start` on, where the rests of all values stand in one line
-create table `sqlanon_portion` using parquet as
-with `counted` as (
-  select
-    `judged`.`target`,
-    3 as `wanted`,
-    `cluster_count`.`held`,
-    `cluster_count`.`grave`,
-    cast(sum(`cluster_count`.`row_count`) as bigint) as `row_count`
-  from `sqlanon_cluster_count` as `cluster_count`
-  inner join `sqlanon_judged` as `judged`
-    on `cluster_count`.`cluster` = `judged`.`cluster`
-  where
-    `judged`.`width` > 1
-  group by
-    `judged`.`target`,
-    `cluster_count`.`held`,
-    `cluster_count`.`grave`
-), `ranked` as (
-  select
-    `target`,
-    `wanted`,
-    `held`,
-    `grave`,
-    `row_count`,
-    cast(sum(`row_count`) over (partition by `target`) as bigint) as `total_rows`,
-    cast(sum(`grave` * `row_count`) over (partition by `target`) as bigint) as `grave_rows`,
-    row_number() over (partition by `target` order by `row_count` desc, `held` asc) as `place`,
-    cast(sum(`row_count`) over (
-      partition by `target`
-      order by `row_count` desc, `held` asc
-      rows between unbounded preceding and current row
-    ) as bigint) as `rows_so_far`
-  from `counted`
-), `possible` as (
-  select
-    `target`,
-    `wanted`,
-    `total_rows`,
-    `grave_rows`,
-    least(
-      (`total_rows` div 5),
-      (`total_rows` div `wanted`),
-      min(
-        case
-          when `place` < `wanted`
-          then ((`total_rows` - `rows_so_far`) div (`wanted` - `place`))
-        end
-      )
-    ) as `group_count`
-  from `ranked`
-  group by
-    `target`,
-    `wanted`,
-    `total_rows`,
-    `grave_rows`
-), `shared` as (
-  select
-    `possible`.`target`,
-    `possible`.`wanted`,
-    `possible`.`total_rows`,
-    `possible`.`grave_rows`,
-    `possible`.`group_count`,
-    case when `possible`.`group_count` > 0 then `possible`.`group_count` end as `divisor`,
-    cast(sum(`ranked`.`grave` * least(`ranked`.`row_count`, `possible`.`group_count`)) as bigint) as `grave_places`
-  from `possible`
-  inner join `ranked`
-    on `possible`.`target` = `ranked`.`target`
-  group by
-    `possible`.`target`,
-    `possible`.`wanted`,
-    `possible`.`total_rows`,
-    `possible`.`grave_rows`,
-    `possible`.`group_count`
-), `needed` as (
-  select
-    *,
-    greatest(0, `wanted` * `group_count` - `grave_places`) as `helping_rows`,
-    ((`grave_rows` + `divisor` - 1) div `divisor`) + greatest(0, `wanted` - (`grave_places` div `divisor`)) as `must`
-  from `shared`
-), `fitting` as (
-  select
-    `target`,
-    `total_rows`,
-    `group_count`,
-    ((`grave_rows` + `helping_rows` + `divisor` - 1) div `divisor`) as `least_size`,
-    case
-      when `divisor` > 0
-      then least(((`total_rows` + `divisor` - 1) div `divisor`), greatest(5, `must`) + 5 - 1)
-    end as `largest_size`
-  from `needed`
-), `dealt` as (
-  select
-    `ranked`.`target`,
-    `ranked`.`held`,
-    `ranked`.`grave`,
-    `ranked`.`row_count`,
-    `fitting`.`group_count`,
-    case
-      when `ranked`.`row_count` > `fitting`.`group_count` and `fitting`.`group_count` > 0
-      then (`ranked`.`row_count` div greatest(1, `fitting`.`group_count`)) * `fitting`.`group_count`
-      else 0
-    end as `full_rows`
-  from `ranked`
-  inner join `fitting`
-    on `ranked`.`target` = `fitting`.`target`
-), `phased` as (
-  select
-    *,
-    case when `full_rows` = 0 then `grave` else 3 - `grave` end as `phase`
-  from `dealt`
-)
-select
-  `target`,
-  `held`,
-  `group_count`,
-  `full_rows`,
-  cast(sum(`row_count` - `full_rows`) over (
-    partition by `target`
-    order by `phase` asc, `held` asc
-    rows between unbounded preceding and current row
-  ) as bigint) - (
-    `row_count` - `full_rows`
-  ) as `pool_start`
-from `phased`;
+-- portion: as in postgres.sql, but for
+-- -      ("total_rows" / 5),
+-- -      ("total_rows" / "wanted"),
+-- -      min(case when "place" < "wanted" then (("total_rows" - "rows_so_far") / ("wanted" - "place")) end)
+-- +      ("total_rows" div 5),
+-- +      ("total_rows" div "wanted"),
+-- +      min(case when "place" < "wanted" then (("total_rows" - "rows_so_far") div ("wanted" - "place")) end)
+-- -    (("grave_rows" + "divisor" - 1) / "divisor") + greatest(0, "wanted" - ("grave_places" / "divisor")) as "must"
+-- +    (("grave_rows" + "divisor" - 1) div "divisor") + greatest(0, "wanted" - ("grave_places" div "divisor")) as "must"
+-- -    (("grave_rows" + "helping_rows" + "divisor" - 1) / "divisor") as "least_size",
+-- -    case when "divisor" > 0 then least((("total_rows" + "divisor" - 1) / "divisor"), greatest(5, "must") + 5 - 1) end as "largest_size"
+-- +    (("grave_rows" + "helping_rows" + "divisor" - 1) div "divisor") as "least_size",
+-- +    case
+-- +      when "divisor" > 0
+-- +      then least((("total_rows" + "divisor" - 1) div "divisor"), greatest(5, "must") + 5 - 1)
+-- +    end as "largest_size"
+-- -      then ("ranked"."row_count" / greatest(1, "fitting"."group_count")) * "fitting"."group_count"
+-- +      then ("ranked"."row_count" div greatest(1, "fitting"."group_count")) * "fitting"."group_count"
 
--- seat: The group in its region of every row that is dealt out, which of a value's rows goes where is drawn, so that the groups tell no more of who has which value than ST does
-create table `sqlanon_seat` using parquet as
-with `drawn` as (
-  select
-    `clustering`.`row_number`,
-    `judged`.`target`,
-    `representative`.`held`,
-    `representative`.`grave`,
-    `determined`.`draw`,
-    `determined`.`tie`,
-    row_number() over (
-      partition by `judged`.`target`, `representative`.`held`
-      order by `determined`.`draw` asc, `determined`.`tie` asc, `clustering`.`row_number` asc
-    ) - 1 as `turn`
-  from `sqlanon_clustering` as `clustering`
-  inner join `sqlanon_judged` as `judged`
-    on `clustering`.`cluster` = `judged`.`cluster`
-  inner join `sqlanon_determined` as `determined`
-    on `clustering`.`row_number` = `determined`.`row_number`
-  inner join `sqlanon_representative` as `representative`
-    on `clustering`.`cell_code` = `representative`.`cell_code`
-  where
-    `judged`.`width` > 1
-)
-select
-  `drawn`.`row_number`,
-  `drawn`.`target`,
-  `drawn`.`held`,
-  `drawn`.`grave`,
-  `portion`.`group_count`,
-  `drawn`.`draw`,
-  `drawn`.`tie`,
-  case
-    when `drawn`.`turn` < `portion`.`full_rows`
-    then `drawn`.`turn` % greatest(1, `portion`.`group_count`)
-    else (
-      `portion`.`pool_start` + `drawn`.`turn` - `portion`.`full_rows`
-    ) % greatest(1, `portion`.`group_count`)
-  end as `group_number`
-from `drawn`
-inner join `sqlanon_portion` as `portion`
-  on `drawn`.`target` = `portion`.`target` and `drawn`.`held` = `portion`.`held`;
+-- seat: as in postgres.sql
 
--- spared: Rows that a diverse group can spare: of those without a grave value, all but what brings the group to L weights and K rows
-create table `sqlanon_spared` using parquet as
-with `met` as (
-  select
-    *,
-    row_number() over (
-      partition by `target`, `group_number`, `held`
-      order by `draw` asc, `tie` asc, `row_number` asc
-    ) as `meeting`
-  from `sqlanon_seat`
-), `weighed` as (
-  select
-    *,
-    cast(sum(`grave`) over (partition by `target`, `group_number`) as bigint) as `grave_rows`,
-    cast(sum(case when `grave` = 1 and `meeting` = 1 then 1 else 0 end) over (partition by `target`, `group_number`) as bigint) as `grave_weights`,
-    cast(sum(1 - `grave`) over (partition by `target`, `group_number`) as bigint) as `harmless_rows`,
-    row_number() over (
-      partition by `target`, `group_number`, `grave`
-      order by case when `meeting` = 1 then 0 else 1 end asc, `draw` asc, `tie` asc, `row_number` asc
-    ) as `place`
-  from `met`
-), `kept` as (
-  select
-    *,
-    greatest(5 - `grave_rows`, 3 - `grave_weights`, 0) as `kept_rows`
-  from `weighed`
-)
-select
-  `row_number`,
-  `target`,
-  `group_number`,
-  cast(case
-    when `group_count` = 0
-    or `grave` = 1
-    or `place` <= `kept_rows`
-    or `harmless_rows` - `kept_rows` < 5
-    then 0
-    else 1 + least(((`place` - `kept_rows` - 1) div 5), ((`harmless_rows` - `kept_rows`) div 5) - 1)
-  end as bigint) as `piece`
-from `kept`;
+-- spared: as in postgres.sql, but for
+-- -    else 1 + least((("place" - "kept_rows" - 1) / 5), (("harmless_rows" - "kept_rows") / 5) - 1)
+-- +    else 1 + least((("place" - "kept_rows" - 1) div 5), (("harmless_rows" - "kept_rows") div 5) - 1)
 
--- clustered: Every row's cluster, where those that failed were merged and dealt out anew: a region has no more groups than it had clusters, so their numbers do
-create table `sqlanon_clustered` using parquet as
-with `numbered` as (
-  select
-    `row_number`,
-    `target` + dense_rank() over (partition by `target` order by `group_number` asc, `piece` asc) - 1 as `cluster`
-  from `sqlanon_spared`
-)
-select
-  `clustering`.`row_number`,
-  coalesce(`numbered`.`cluster`, `clustering`.`cluster`) as `cluster`,
-  0 as `suppressed`
-from `sqlanon_clustering` as `clustering`
-left join `numbered`
-  on `clustering`.`row_number` = `numbered`.`row_number`;
+-- clustered: as in postgres.sql
 
--- quality: How good the clusters are: the objective (1/m) sum |e| * (largest distance in e), and the largest of these distances
--- LOOK AT THIS ROW before you hand anything on: nothing here refuses by itself
-with `size` as (
-  select
-    `cluster`,
-    count(*) as `row_count`,
-    sum(`suppressed`) as `suppressed_rows`
-  from `sqlanon_clustered`
-  group by
-    `cluster`
-), `total` as (
-  select
-    count(*) as `cluster_count`,
-    cast(sum(`row_count`) as bigint) as `row_count`,
-    max(`row_count`) as `largest_cluster`,
-    cast(sum(`suppressed_rows`) as bigint) as `suppressed_rows`,
-    1 + 2 * (
-      (cast(sum(case when `row_count` <= 2000 then `row_count` * `row_count` else 0 end) as bigint) div 500000)
-    ) as `stride`
-  from `size`
-), `chosen` as (
-  select
-    `size`.`cluster`
-  from `size`
-  cross join `total`
-  where
-    `size`.`row_count` <= 2000 and `size`.`cluster` % `total`.`stride` < 1
-), `member` as (
-  select
-    `point`.*,
-    `clustered`.`cluster` as `target`
-  from `chosen`
-  inner join `sqlanon_clustered` as `clustered`
-    on `chosen`.`cluster` = `clustered`.`cluster`
-  inner join `sqlanon_point` as `point`
-    on `clustered`.`row_number` = `point`.`row_number`
-), `diameter` as (
-  select
-    `a`.`target`,
-    max(
-      (
-        0 + (`share_1` * (0 + case when `a`.`level_1_0` = `b`.`level_1_0` then 0 else 1 end + case when `a`.`level_1_1` = `b`.`level_1_1` then 0 else 1 end) div 2) + (`share_3` * (0 + case when `a`.`level_3_0` = `b`.`level_3_0` then 0 else 1 end) div 1) + coalesce(
-          abs(`a`.`number_2` - `b`.`number_2`),
-          case
-            when `a`.`number_2` is null and `b`.`number_2` is null
-            then 0
-            else `share_2`
-          end
-        )
-      )
-    ) as `diameter`
-  from `member` as `a`
-  inner join `member` as `b`
-    on `a`.`target` = `b`.`target` and `a`.`row_number` < `b`.`row_number`
-  cross join `sqlanon_importance` as `importance`
-  group by
-    `a`.`target`
-), `weighed` as (
-  select
-    count(*) as `measured_clusters`,
-    (cast((cast(cast(sum(`size`.`row_count` * `diameter`.`diameter`) as double) as double) / nullif(nullif(count(*), 0), 0)) as double) / nullif(1000000000, 0)) as `objective`,
-    (cast(cast(max(`diameter`.`diameter`) as double) as double) / nullif(1000000000, 0)) as `largest_diameter`
-  from `diameter`
-  inner join `size`
-    on `diameter`.`target` = `size`.`cluster`
-)
-select
-  `total`.`cluster_count`,
-  `total`.`row_count`,
-  `total`.`largest_cluster`,
-  `total`.`suppressed_rows`,
-  `weighed`.`measured_clusters`,
-  `weighed`.`objective`,
-  `weighed`.`largest_diameter`
-from `total`
-cross join `weighed`;
+-- quality: as in postgres.sql, but for
+-- -      (cast(sum(case when "row_count" <= 2000 then "row_count" * "row_count" else 0 end) as bigint) / 500000)
+-- +      (cast(sum(case when "row_count" <= 2000 then "row_count" * "row_count" else 0 end) as bigint) div 500000)
+-- -        0 + ("share_1" * (0 + case when "a"."level_1_0" = "b"."level_1_0" then 0 else 1 end + case when "a"."level_1_1" = "b"."level_1_1" then 0 else 1 end) / 2) + ("share_3" * (0 + case when "a"."level_3_0" = "b"."level_3_0" then 0 else 1 end) / 1) + coalesce(
+-- +        0 + ("share_1" * (0 + case when "a"."level_1_0" = "b"."level_1_0" then 0 else 1 end + case when "a"."level_1_1" = "b"."level_1_1" then 0 else 1 end) div 2) + ("share_3" * (0 + case when "a"."level_3_0" = "b"."level_3_0" then 0 else 1 end) div 1) + coalesce(
+-- -    (cast((cast(cast(sum("size"."row_count" * "diameter"."diameter") as double precision) as double precision) / nullif(nullif(count(*), 0), 0)) as double precision) / nullif(1000000000, 0)) as "objective",
+-- -    (cast(cast(max("diameter"."diameter") as double precision) as double precision) / nullif(1000000000, 0)) as "largest_diameter"
+-- +    (cast((cast(cast(sum("size"."row_count" * "diameter"."diameter") as double) as double) / nullif(nullif(count(*), 0), 0)) as double) / nullif(1000000000, 0)) as "objective",
+-- +    (cast(cast(max("diameter"."diameter") as double) as double) / nullif(1000000000, 0)) as "largest_diameter"
 
--- shown: The rows with their clusters, nothing suppressed
-create table `sqlanon_shown` using parquet as
-select
-  `determined`.*,
-  `clustered`.`cluster`
-from `sqlanon_determined` as `determined`
-inner join `sqlanon_clustered` as `clustered`
-  on `determined`.`row_number` = `clustered`.`row_number`;
+-- shown: as in postgres.sql
 
 -- pattern: QIID: for each uncertain quasi-identifier of a row its field number (one more than its place) and the number of its alternatives, 0 where all are certain, and the same as a list, since digits run together
 create table `sqlanon_pattern` using parquet as
@@ -1853,40 +692,16 @@ with `different` as (
 )
 select
   `alternatives_1`,
-  coalesce(
-    nullif(
-      case
-        when `alternatives_1` <> 1
-        then '2' || cast(`alternatives_1` as string)
-        else ''
-      end || '',
-      ''
-    ),
-    '0'
-  ) as `qiid`,
+  coalesce(nullif(case when `alternatives_1` <> 1 then '2' || cast(`alternatives_1` as string) else '' end || '', ''), '0') as `qiid`,
   filter(
     cast(array(struct('education' as `attribute`, `alternatives_1` as `count`)) as array<struct<`attribute`: string, `count`: int>>),
     `mark` -> `mark`.`count` <> 1
   ) as `alternatives`
 from `different`;
 
--- numbered: Groups, numbered from 1 in the order of the published columns: by the least row of each, those of equal least rows by the draw
-create table `sqlanon_numbered` using parquet as
-with `least` as (
-  select
-    `shown`.`cluster`,
-    min(struct(`pattern`.`qiid` is null, `pattern`.`qiid`, `shown`.`quasi_1` is null, `shown`.`quasi_1`, `shown`.`quasi_2` is null, `shown`.`quasi_2`, `shown`.`quasi_3` is null, `shown`.`quasi_3`)) as `least_row`,
-    min(`shown`.`draw`) as `least_draw`
-  from `sqlanon_shown` as `shown`
-  inner join `sqlanon_pattern` as `pattern`
-    on true and `shown`.`alternatives_1` = `pattern`.`alternatives_1`
-  group by
-    `shown`.`cluster`
-)
-select
-  `cluster`,
-  row_number() over (order by `least_row` asc, `least_draw` asc) as `group_id`
-from `least`;
+-- numbered: as in postgres.sql, but for
+-- -    (array_agg(row("pattern"."qiid", "shown"."quasi_1", "shown"."quasi_2", "shown"."quasi_3") order by row("pattern"."qiid", "shown"."quasi_1", "shown"."quasi_2", "shown"."quasi_3")))[1] as "least_row",
+-- +    min(struct("pattern"."qiid" is null, "pattern"."qiid", "shown"."quasi_1" is null, "shown"."quasi_1", "shown"."quasi_2" is null, "shown"."quasi_2", "shown"."quasi_3" is null, "shown"."quasi_3")) as "least_row",
 
 -- qit: The quasi-identifier table (QIT): QIID, the deterministic quasi values and the group, in an order that depends on nothing but what it shows
 create table `sqlanon_qit` using parquet as
@@ -1909,73 +724,15 @@ order by
   `shown`.`quasi_3` asc nulls last,
   `numbered`.`group_id` asc nulls last;
 
--- st: The sensitive table (ST): the sets of alternatives that a group holds, and how often, in an order that depends on nothing but what it shows
-create table `sqlanon_st` using parquet as
-with `counted` as (
-  select
-    `numbered`.`group_id`,
-    `shown`.`set_code`,
-    min(`shown`.`cell_code`) as `cell_code`,
-    count(*) as `row_count`
-  from `sqlanon_shown` as `shown`
-  inner join `sqlanon_numbered` as `numbered`
-    on `shown`.`cluster` = `numbered`.`cluster`
-  group by
-    `numbered`.`group_id`,
-    `shown`.`set_code`
-)
-select
-  `counted`.`group_id` as `group_id`,
-  `set_values`.`value_1` as `disease1`,
-  `set_values`.`value_2` as `disease2`,
-  `counted`.`row_count` as `count`
-from `counted`
-inner join `sqlanon_set_values` as `set_values`
-  on `counted`.`cell_code` = `set_values`.`cell_code`
-order by
-  `counted`.`group_id` asc nulls last,
-  `set_values`.`value_1` asc nulls last,
-  `set_values`.`value_2` asc nulls last,
-  `counted`.`row_count` asc nulls last;
+-- st: as in postgres.sql, but for
+-- -  "counted"."group_id" asc,
+-- -  "set_values"."value_1" asc,
+-- -  "set_values"."value_2" asc,
+-- -  "counted"."row_count" asc;
+-- +  "counted"."group_id" asc nulls last,
+-- +  "set_values"."value_1" asc nulls last,
+-- +  "set_values"."value_2" asc nulls last,
+-- +  "counted"."row_count" asc nulls last;
 
 -- the rest is microdata and the key: forget it
-drop table `sqlanon_numbered`;
-drop table `sqlanon_pattern`;
-drop table `sqlanon_shown`;
-drop table `sqlanon_clustered`;
-drop table `sqlanon_spared`;
-drop table `sqlanon_seat`;
-drop table `sqlanon_portion`;
-drop table `sqlanon_cluster_count`;
-drop table `sqlanon_judged`;
-drop table `sqlanon_cluster_value`;
-drop table `sqlanon_clustering`;
-drop table `sqlanon_arrangement`;
-drop view `sqlanon_point`;
-drop view `sqlanon_extent_3`;
-drop view `sqlanon_coded_3`;
-drop table `sqlanon_category_3`;
-drop view `sqlanon_extent_1`;
-drop view `sqlanon_coded_1`;
-drop table `sqlanon_level_1`;
-drop table `sqlanon_representative`;
-drop table `sqlanon_held`;
-drop table `sqlanon_measured`;
-drop table `sqlanon_importance`;
-drop table `sqlanon_value`;
-drop table `sqlanon_influence`;
-drop table `sqlanon_matrix`;
-drop table `sqlanon_determined`;
-drop table `sqlanon_set_values`;
-drop table `sqlanon_sensitive_set`;
-drop table `sqlanon_alternative_sensitive`;
-drop table `sqlanon_cell_sensitive`;
-drop table `sqlanon_ancestor_1`;
-drop table `sqlanon_alternative_1`;
-drop table `sqlanon_cell_1`;
-drop table `sqlanon_hierarchy_1`;
-drop view `sqlanon_drawn`;
-drop view `sqlanon_identified`;
-drop view `sqlanon_population`;
-drop view `sqlanon_source`;
-drop view `sqlanon_key`;
+-- 40 relations, the last first
