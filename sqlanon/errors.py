@@ -64,5 +64,9 @@ class TemplateError(SqlanonError):
     """A template and its parameters do not fit: a fault of sqlanon, never of its user."""
 
 
+class FormatWarning(UserWarning):
+    """Warn of a release or a ledger that says more than this version reads."""
+
+
 class AnswerWarning(UserWarning):
     """Warn of an answer that may not be what was meant: a value that no row has, an interval that is only a bound."""

@@ -28,7 +28,7 @@ from sqlanon.cli.verbs import (  # noqa: F401
     report,
     tour,
 )
-from sqlanon.errors import SqlanonError, UsageError
+from sqlanon.errors import FormatWarning, SqlanonError, UsageError
 from sqlanon.key import PrivacyWarning
 from sqlanon.plain_values import refuse_broken_text
 from sqlanon.wording import speak
@@ -47,7 +47,7 @@ def options(
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
-    if issubclass(category, PrivacyWarning):
+    if issubclass(category, PrivacyWarning | FormatWarning):
         say(f"warning: {message}")
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from sqlanon.bounded_files import parse_json
-from sqlanon.errors import SourceError
+from sqlanon.errors import SourceError, TargetError
 from sqlanon.plans import json_schema
 from sqlanon.plans.templates import Sql
+from sqlanon.version import VERSION
 
 FORMAT = 3  # 2: moves, and the reserve that they need; 3: seals
 UNSEALED = 2  # is read, and sealed with its next release
@@ -18,23 +19,27 @@ COLUMNS = {
     "person": {"person", "group_id", "code", "entered", "standing", "mark", "class_mark", "published", "moves"},
     "value": {"code", "sensitive"},
 }
-# what is read of a ledger's own words before its seal is looked at
+# what a ledger says of itself: this is looked at before its seals are, and members that are unknown are kept
 _WORD = {"type": "string"}
-_RELEASE = {
-    "type": "object",
-    "required": ["number", "created", "fingerprint", "figures"],
-    "properties": {
+_HASH = json_schema.text("[0-9a-f]{64}")
+_RELEASE = json_schema.record(
+    {
         "number": json_schema.whole(1),
         "created": _WORD,
-        "fingerprint": _WORD,
-        "figures": {"type": "object", "additionalProperties": json_schema.whole()},
-        "seal": _WORD,
+        "fingerprint": _HASH,
+        "figures": json_schema.keyed(json_schema.whole()),
     },
-}
-_HISTORY = {
-    "type": "object",
-    "required": ["method", "parameters", "quasi", "ever_quasi", "reserve"],
-    "properties": {
+    {
+        "manifest": _HASH,
+        "description": _HASH,
+        "tables": json_schema.record({}, dict.fromkeys(COLUMNS, _HASH)),
+        "previous": _HASH,
+        "seal": _HASH,
+    },
+)
+_HISTORY = json_schema.record(
+    {
+        "format": json_schema.word(UNSEALED, FORMAT),
         "method": _WORD,
         "parameters": {"type": "object"},
         "quasi": json_schema.several(_WORD),
@@ -42,7 +47,30 @@ _HISTORY = {
         "reserve": json_schema.whole(),
         "releases": json_schema.several(_RELEASE, 1),
     },
-}
+    {
+        "check": _HASH,
+        "sensitive": _WORD,
+        "sensitive_type": _WORD,
+        "identifier": json_schema.several(_WORD, 1),
+        "identifier_types": json_schema.several(_WORD, 1),
+        "chain": json_schema.text("[0-9a-f]{16}"),
+    },
+)
+
+
+def ledger_schema() -> dict[str, Any]:
+    """Return the JSON schema of what a ledger says of itself; `tables`: the columns of the tables beside it."""
+    return {
+        "$schema": json_schema.DRAFT,
+        "title": f"what a ledger says of itself and its releases, format {FORMAT}; secret as its source is",
+        **_HISTORY,
+        "tables": {name: sorted(columns) for name, columns in COLUMNS.items()},
+    }
+
+
+def unknown_words(description: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a ledger says of itself that this version does not know, and the next release keeps in it."""
+    return {name: value for name, value in description.items() if name not in _HISTORY["properties"]}
 
 
 @dataclass(frozen=True)
@@ -105,8 +133,19 @@ class Store(Protocol):
 
 
 def history_text(description: Mapping[str, Any], releases: Sequence[Mapping[str, Any]]) -> str:
-    """Write down what a ledger says of itself and its releases."""
-    return json.dumps({**description, "releases": [*releases]}, ensure_ascii=False)
+    """Write down what a ledger says of itself and its releases; raise TargetError for what no reader would take."""
+    history = {**description, "releases": [*releases]}
+    wrong = _wrong(history)
+    if wrong:
+        raise TargetError(f"the ledger would say what no ledger does: {wrong}")
+    return json.dumps(history, ensure_ascii=False)
+
+
+def _wrong(history: Mapping[str, Any]) -> str:
+    """Return the path of the first value that is not as the schema says, unknown members aside; empty for none."""
+    unknown = {*json_schema.unknown_members(_HISTORY, history)}
+    faults = (path for path in json_schema.faults(_HISTORY, history, {}) if path not in unknown)
+    return json_schema.shown_path(next(faults, ()))
 
 
 def parse_history(text: object, named: str) -> tuple[dict[str, Any], tuple[Mapping[str, Any], ...]]:
@@ -119,10 +158,11 @@ def parse_history(text: object, named: str) -> tuple[dict[str, Any], tuple[Mappi
         raise SourceError(f"{named!r} is no ledger")
     if description.get("format") not in (UNSEALED, FORMAT):
         raise SourceError(
-            f"{named!r} has format {description.get('format')}; this sqlanon reads format {FORMAT}: publish with one"
-            " that reads it, or begin another ledger, whose releases intersect with those of this one"
+            f"{named!r} has format {str(description.get('format'))[:20]}; this sqlanon {VERSION} reads format {FORMAT}:"
+            " install one that reads it (a newer format needs a newer sqlanon), or begin another ledger, whose releases"
+            " intersect with those of this one"
         )
-    wrong = next(json_schema.faults(_HISTORY, description, {}), None)
-    if wrong is not None:
-        raise SourceError(f"{named!r} says what no ledger does: {json_schema.shown_path(wrong)}")
+    wrong = _wrong(description)
+    if wrong:
+        raise SourceError(f"{named!r} says what no ledger does: {wrong}")
     return description, tuple(description.pop("releases"))

@@ -10,7 +10,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.ledgers import newest, refusals, seals
-from sqlanon.ledgers.contents import UNSEALED, Contents, Store
+from sqlanon.ledgers.contents import UNSEALED, Contents, Store, unknown_words
 from sqlanon.ledgers.request import Destination, LedgerRequest
 from sqlanon.ledgers.stores import open_store
 from sqlanon.plans.following import RESERVE, Following
@@ -105,7 +105,13 @@ class LedgerRun:
         )
         if self.before is None:
             self._note_others(releases, now["sensitive"])
-        self.description = {**now, "chain": self.chain}
+        unknown = unknown_words(self.before.description) if self.before is not None else {}
+        if unknown:
+            self.notes.append(
+                f"{ledger_name!r} says more than this sqlanon knows ({', '.join(sorted(unknown))[:200]}): that is kept"
+                " as it stands; a newer sqlanon wrote it, publish with that one"
+            )
+        self.description = {**unknown, **now, "chain": self.chain}
 
     def _note_others(self, releases: Mapping[str, Manifest], sensitive: str) -> None:
         """Tell of releases of another ledger where the first one of this goes: they may be of the same people."""

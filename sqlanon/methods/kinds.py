@@ -72,6 +72,10 @@ class Kind:
         """Return the schema of the value as the manifest says it; limits: what its numbers lie between."""
         raise NotImplementedError
 
+    def job_schema(self, limits: Schema) -> Schema:
+        """Return the schema of the value as a job file says it: what `load` takes."""
+        return self.schema(limits)
+
 
 class Whole(Kind):
     """A whole number."""
@@ -162,6 +166,10 @@ class Choice(Kind):
     def schema(self, limits: Schema) -> Schema:
         """Return the schema of the words."""
         return json_schema.word(*self.words, *([None] if self.optional else []))
+
+    def job_schema(self, limits: Schema) -> Schema:
+        """Return the schema of the words: a job that wants none leaves the key out."""
+        return json_schema.word(*self.words)
 
 
 class Switch(Kind):

@@ -7,6 +7,8 @@ from sqlanon.errors import UsageError
 from sqlanon.methods.kinds import Choice, JobReader, Kind, Switch
 from sqlanon.methods.named_kinds import named_place
 from sqlanon.methods.parameters import Parameter
+from sqlanon.plans import json_schema
+from sqlanon.plans.json_schema import Schema
 
 Place = str | os.PathLike[str]
 
@@ -27,6 +29,10 @@ class LedgerPlace(Kind):
         """Read a path relative to the job's folder, or a name."""
         return reader.ledger(node, name)
 
+    def job_schema(self, limits: Schema) -> Schema:
+        """Return the schema of a path or a name."""
+        return json_schema.any_text()
+
 
 class ReleasePlace(LedgerPlace):
     """The path of a release, or its schema's name, or none."""
@@ -42,6 +48,10 @@ class JobSwitch(Switch):
     def load(self, reader: JobReader, node: Any, name: str) -> Any:
         """Read true or false."""
         return reader.typed(node, name, ("bool",))
+
+    def job_schema(self, limits: Schema) -> Schema:
+        """Return the schema of true and false."""
+        return {"type": "boolean"}
 
 
 class LedgerOptions(TypedDict, total=False):

@@ -51,6 +51,11 @@ class WholePerColumn(Kind):
         """Return the schema of a number for each sensitive column: a manifest says it of all."""
         return json_schema.by_column("sensitive", {"type": "integer", **limits})
 
+    def job_schema(self, limits: Schema) -> Schema:
+        """Return the schema of a number, or of one for each column."""
+        number = {"type": "integer", **limits}
+        return json_schema.either(number, json_schema.keyed(number))
+
 
 @dataclass(frozen=True)
 class Column(Kind):
@@ -70,6 +75,10 @@ class Column(Kind):
         """Return the schema of a name, which need not be a published column's."""
         return {"type": ["string", "null"]}
 
+    def job_schema(self, limits: Schema) -> Schema:
+        """Return the schema of a name."""
+        return {"type": "string"}
+
 
 class Columns(Kind):
     """Names of columns; on the command line commas separate them, and a text that is a column's name is that column."""
@@ -84,6 +93,10 @@ class Columns(Kind):
     def check(self, name: str, value: Any) -> tuple[str, ...]:
         """Take one name or several."""
         return check_names(value)
+
+    def job_schema(self, limits: Schema) -> Schema:
+        """Return the schema of one name, or of several."""
+        return json_schema.either(json_schema.any_text(), json_schema.several(json_schema.any_text(), 1))
 
 
 class ColumnSets(Kind):
@@ -104,6 +117,10 @@ class ColumnSets(Kind):
         """Read one set, or a list of them."""
         return tuple(reader.columns(item, name) for item in reader.several(node))
 
+    def job_schema(self, limits: Schema) -> Schema:
+        """Return the schema of one name, or of a list of names and lists."""
+        return json_schema.either(json_schema.any_text(), json_schema.several(Columns().job_schema(limits)))
+
 
 class Tables(Kind):
     """Tables that stand beside the source: any SOURCE."""
@@ -122,6 +139,10 @@ class Tables(Kind):
     def load(self, reader: JobReader, node: Any, name: str) -> tuple[Beside, ...]:
         """Read one table or a list of them: a name, or a file beside the job."""
         return tuple(Beside(reader.place(item, name)) for item in reader.several(node))
+
+    def job_schema(self, limits: Schema) -> Schema:
+        """Return the schema of one table, or of several."""
+        return json_schema.either(json_schema.any_text(), json_schema.several(json_schema.any_text()))
 
 
 class TableByColumn(Kind):
@@ -155,6 +176,10 @@ class TableByColumn(Kind):
         return {
             column: parameter_table(reader.file(item, f"{name} of {column}")) for column, item in (nodes or {}).items()
         }
+
+    def job_schema(self, limits: Schema) -> Schema:
+        """Return the schema of a file for some of the columns."""
+        return json_schema.keyed(json_schema.any_text())
 
 
 class RuleByColumn(Kind):
@@ -199,6 +224,10 @@ class RuleByColumn(Kind):
     def schema(self, limits: Schema) -> Schema:
         """Return the schema of a rule for some quasi columns."""
         return json_schema.by_column("quasi", json_schema.text(PATTERN))
+
+    def job_schema(self, limits: Schema) -> Schema:
+        """Return the schema of a rule, a text or a number, for some columns."""
+        return json_schema.keyed({"type": ["string", "number"]})
 
 
 COARSEN = RuleByColumn()

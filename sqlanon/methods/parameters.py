@@ -12,7 +12,7 @@ from typing import Annotated, Any, Required, get_args, get_origin, get_type_hint
 from sqlanon.errors import UsageError
 from sqlanon.methods.kinds import Kind
 from sqlanon.plans.json_schema import Schema
-from sqlanon.wording import option
+from sqlanon.wording import option, spoken
 
 
 class _Required:
@@ -97,6 +97,13 @@ class Parameter:
         """Return the JSON schema of its value in a manifest."""
         within = self.within.limits if self.within is not None else {}
         return self.kind.schema({"minimum": -MOST, "maximum": MOST} | within)
+
+    @property
+    def job_schema(self) -> Schema:
+        """Return the JSON schema of its value in a job file."""
+        within = self.within.limits if self.within is not None else {}
+        schema = self.kind.job_schema({"minimum": -MOST, "maximum": MOST} | within)
+        return {"description": spoken(self.help, "command line"), **schema}
 
     def check(self, value: Any) -> None:
         """Raise UsageError where no data could meet the value, or one of several values."""

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 Schema = Mapping[str, Any]
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
 Path = tuple[str, ...]  # keys and positions that lead to a value
 MOST = 2**62  # of rows, bytes and numbers of groups: sums of two stay within a bigint
 LONGEST_TEXT = 4096  # letters of a name or a value
@@ -24,6 +25,11 @@ def whole(least: int = 0, most: int = MOST) -> dict[str, Any]:
 def number(least: float = 0, most: float = MOST) -> dict[str, Any]:
     """Return the schema of numbers from `least` to `most`."""
     return {"type": "number", "minimum": least, "maximum": most}
+
+
+def any_text() -> dict[str, Any]:
+    """Return the schema of texts that are not empty."""
+    return text(r"[\s\S]+")
 
 
 def text(pattern: str) -> dict[str, Any]:
@@ -57,6 +63,11 @@ def by_column(role: str, member: Schema) -> dict[str, Any]:
     return {"type": "object", "propertyNames": column(role), "additionalProperties": member}
 
 
+def keyed(member: Schema) -> dict[str, Any]:
+    """Return the schema of objects of any keys, whose members are alike."""
+    return {"type": "object", "additionalProperties": member}
+
+
 def either(*schemas: Schema) -> dict[str, Any]:
     """Return the schema of what one of these describes."""
     return {"anyOf": list(schemas)}
@@ -77,6 +88,24 @@ def faults(schema: Schema, value: Any, names: Mapping[str, Collection[str]], pat
     elif isinstance(value, list) and "items" in schema:
         for place, item in enumerate(value):
             yield from faults(schema["items"], item, names, (*path, str(place)))
+
+
+def unknown_members(schema: Schema, value: Any, path: Path = ()) -> Iterator[Path]:
+    """Yield the path of each member that the schema's objects do not have, whatever its value is.
+
+    A later version may have written them, for a format may grow; what is of several kinds is not looked into.
+    """
+    if isinstance(value, dict) and "anyOf" not in schema:
+        properties, other = schema.get("properties", {}), schema.get("additionalProperties", True)
+        for name, member in value.items():
+            member_schema = properties.get(name, other)
+            if member_schema is False:
+                yield (*path, name)
+            elif member_schema is not True:
+                yield from unknown_members(member_schema, member, (*path, name))
+    elif isinstance(value, list) and "items" in schema:
+        for place, item in enumerate(value):
+            yield from unknown_members(schema["items"], item, (*path, str(place)))
 
 
 def _member_faults(

@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -75,16 +76,26 @@ def parse_manifest(text: str, where: str) -> Manifest:
     for key, kind in _REQUIRED.items():
         if not isinstance(manifest.get(key), kind) or isinstance(manifest[key], bool):
             raise ReleaseError(f"the manifest of {where} has no {key}")  # true and false are int in Python
+        # told before the rest is looked at, which a later format may have in another way
+        if key == "format" and manifest[key] > FORMAT:
+            raise ReleaseError(
+                f"{where} has format {manifest[key]}, and this sqlanon {sqlanon.version.VERSION} reads format {FORMAT}:"
+                f" install {maker(manifest)}"
+            )
     _check_columns(manifest["columns"], where)
     if manifest["format"] < 1 or not all(0 <= manifest[name] < MOST_ROWS for name in ("rows", "dropped_rows")):
         raise ReleaseError(f"the manifest of {where} counts what no table holds")
     if not all(isinstance(entry, dict) for entry in manifest["files"].values()):
         raise ReleaseError(f"the manifest of {where} does not describe its files")
-    if manifest["format"] > FORMAT:
-        raise ReleaseError(
-            f"{where} has format {manifest['format']}; this sqlanon reads format {FORMAT}: install a newer one"
-        )
     return manifest
+
+
+def maker(manifest: Mapping[str, Any]) -> str:
+    """Return what to install for a release that this version does not understand: what made it, if it says so."""
+    version = manifest.get("sqlanon")
+    if isinstance(version, str) and re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,4}){1,3}", version):
+        return f"sqlanon {version}, which made it, or a newer one"
+    return "a newer sqlanon"
 
 
 def _check_columns(columns: Manifest, where: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlanon.errors import QueryError, UsageError
 from sqlanon.methods import METHODS
-from sqlanon.methods.parameters import declared
+from sqlanon.methods.parameters import Parameter, declared
 from sqlanon.methods.request_options import RequestOptions
 from sqlanon.publishing.thresholds import Threshold, threshold
 from sqlanon.publishing.yaml_nodes import MappingNode, Node, NodeReader, ScalarNode, SequenceNode, composed
@@ -48,6 +48,11 @@ class Job:
     lines: Mapping[str, int] = field(default_factory=dict)
 
 
+def own_parameters(method: str) -> dict[str, Parameter]:
+    """Return the method's own parameters that a job can say; SHARED are those of all methods."""
+    return {name: parameter for name, parameter in METHODS[method].parameters.items() if parameter.job}
+
+
 def read_job(path: str | Path, environment: Mapping[str, str] | None = None) -> Job:
     """Read and check a job file; paths in it are relative to its folder.
 
@@ -61,12 +66,21 @@ def read_job(path: str | Path, environment: Mapping[str, str] | None = None) -> 
     return reader.job(root)
 
 
-# what each engine finds its source by: the keys that are needed, and those that may stand beside them
-_SOURCES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "duckdb": (("database", "table"), ()),
-    "spark": (("path",), ("master",)),
-    "postgres": (("table",), ("dsn",)),
+# what each engine finds its source by: the keys that are needed, and those that may stand beside them; the key that a
+# source is told by comes first, and the way of a source that has none of these before the others
+Way = tuple[tuple[str, ...], tuple[str, ...]]
+SOURCES: dict[str, dict[str, Way]] = {
+    "duckdb": {"table": (("database", "table"), ()), "query": (("query",), ("database",))},
+    "spark": {
+        "path": (("path",), ("master",)),
+        "table": (("table",), ("master",)),
+        "query": (("query",), ("master",)),
+    },
+    "postgres": {"table": (("table",), ("dsn",)), "query": (("query",), ("dsn",))},
 }
+KEYS: Way = (("method", "source", "roles", "parameters", "output"), ("require", "key_env"))
+ROLE_KEYS: Way = (("quasi", "sensitive"), ("id",))
+OUTPUT_KEYS: Way = ((), ("out", "into", "overwrite"))
 
 
 @dataclass(frozen=True)
@@ -92,16 +106,14 @@ class _Reader(NodeReader):
 
     def job(self, root: Node) -> Job:
         """Read the whole file."""
-        keys = self.mapping(
-            root, "the job", ("method", "source", "roles", "parameters", "output"), ("require", "key_env")
-        )
+        keys = self.mapping(root, "the job", *KEYS)
         method = self.choice(keys["method"], "method", tuple(METHODS))
         place = self.source(keys["source"])
         try:
             METHODS[method].refuse_dialect(place.engine)
         except UsageError as error:
             self.refuse(keys["source"], str(error))
-        roles = self.mapping(keys["roles"], "roles", ("quasi", "sensitive"), ("id",))
+        roles = self.mapping(keys["roles"], "roles", *ROLE_KEYS)
         out, into, overwrite = self.output(keys["output"], place)
         self.on_server, self.in_schema = place.engine == "postgres", into is not None
         parameters, options = self.parameters(keys["parameters"], method)
@@ -132,14 +144,10 @@ class _Reader(NodeReader):
         engine = "duckdb"
         for key, value in self.pairs(node, "source"):
             if key.value == "engine":
-                engine = self.choice(value, "engine", tuple(_SOURCES))
-        names_required, others = _SOURCES[engine]
+                engine = self.choice(value, "engine", tuple(SOURCES))
         names = {key.value for key, _ in self.pairs(node, "source")}
-        # with spark a table of the catalog may stand for the path of a file
-        if engine == "spark" and "table" in names:
-            names_required = ("table",)
-        if "query" in names:
-            names_required, others = ("query",), ("database",) if engine == "duckdb" else others
+        ways = SOURCES[engine]
+        names_required, others = ways[next((name for name in reversed(ways) if name in names), next(iter(ways)))]
         keys = self.mapping(node, "source", names_required, ("engine", *others))
         text = {name: self.expanded(value, name) for name, value in keys.items() if name not in ("engine", "query")}
         database = self.beside(text["database"]) if "database" in text else None
@@ -165,7 +173,7 @@ class _Reader(NodeReader):
 
     def output(self, node: Node, place: "_Place") -> tuple[Path | None, str | None, bool]:
         """Read where the release goes."""
-        keys = self.mapping(node, "output", (), ("out", "into", "overwrite"))
+        keys = self.mapping(node, "output", *OUTPUT_KEYS)
         if ("out" in keys) == ("into" in keys):
             self.refuse(node, "output takes out (a directory) or into (a schema), and one of them")
         if "into" in keys and place.engine == "spark":
@@ -186,7 +194,7 @@ class _Reader(NodeReader):
     def parameters(self, node: Node, method: str) -> tuple[dict[str, Any], dict[str, str]]:
         """Read the method's own parameters, and the options that every method has."""
         # what a job cannot say (files to keep, keys) is unknown in it, and told so with the line
-        parameters = {name: parameter for name, parameter in METHODS[method].parameters.items() if parameter.job}
+        parameters = own_parameters(method)
         names_required = tuple(name for name, parameter in parameters.items() if parameter.required)
         allowed = tuple(name for name in (*parameters, *SHARED) if name not in names_required)
         nodes = self.mapping(node, "parameters", names_required, allowed)

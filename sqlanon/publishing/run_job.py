@@ -19,6 +19,7 @@ from sqlanon.key import Key
 from sqlanon.methods import METHODS
 from sqlanon.methods.parameters import read_given
 from sqlanon.methods.request_options import RequestOptions
+from sqlanon.plans import json_schema
 from sqlanon.plans.plan import Check, Loop, Report
 from sqlanon.plans.statement import Statement
 from sqlanon.publishing.follow import destination, prepared
@@ -116,6 +117,21 @@ def _hidden(text: str, variables: Mapping[str, str]) -> str:
     return text
 
 
+_EVERY_LINE = {
+    "time": json_schema.text(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00"),
+    "job": {"type": "string"},
+    "run": json_schema.text("[0-9a-f]{16}"),
+}
+_STEP = {"event": json_schema.text("[a-z]+"), "name": {"type": "string"}, "seconds": json_schema.number()}
+_WORDS = {"event": json_schema.word("note", "warning", "error"), "message": {"type": "string"}}
+
+
+def log_schema() -> dict[str, Any]:
+    """Return the JSON schema of a line of the log: of a step that has ended, or of words to the publisher."""
+    lines = json_schema.either(*(json_schema.record({**_EVERY_LINE, **members}) for members in (_STEP, _WORDS)))
+    return {"$schema": json_schema.DRAFT, "title": "a line of sqlanon run --log json", **lines}
+
+
 class JobLog:
     """Lines of JSON about one run of a job: time (UTC), job, run (a number of its own), event, and what it says."""
 
@@ -157,7 +173,7 @@ class _Steps(logging.Handler):
         """Begin a step; its name is what the message is about."""
         self.finish()
         event, _, name = record.getMessage().partition(" ")
-        self._step = event, name, time.monotonic()
+        self._step = event.rstrip(","), name, time.monotonic()
 
     def finish(self) -> None:
         """Write the step that is open."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import UsageError, VerificationError
+from sqlanon.plans import json_schema
 from sqlanon.plans.manifest import Manifest, departed
 from sqlanon.wording import option
 
@@ -28,7 +29,8 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
 }
 _FIGURE = re.compile(r"(\w+)(?:\(\s*(\d+(?:\.\d+)?)\s*(%?)\s*\))?\Z")
 _WHOLE = re.compile(r"\s*(\w+\s*(?:\([^()]*\))?)\s*((?:[<>=]).*)\Z")
-_WRITTEN = re.compile(r"\s*(>=|<=|>|<|=)\s*(\d+(?:\.\d+)?(?:[eE]-?\d+)?)\s*\Z")
+WRITTEN = r"\s*(>=|<=|>|<|=)\s*(\d+(?:\.\d+)?(?:[eE]-?\d+)?)\s*"
+_WRITTEN = re.compile(rf"{WRITTEN}\Z")
 
 
 def _posterior(manifest: Manifest) -> float | None:
@@ -85,6 +87,15 @@ FIGURES_AT: dict[str, tuple[Callable[[Manifest, float], float | None], str]] = {
 
 # shares of people whose value the best attack names, scored against the source; the release is attacked for these alone
 ATTACKS = {"attack": "", "attack_learning": "learning", "attack_order": "order"}
+
+
+_AT = "|".join(FIGURES_AT)
+# of what a job's `require` says: the keys, and the texts beside them
+THRESHOLDS = {
+    "type": "object",
+    "propertyNames": json_schema.text(rf"{'|'.join((*FIGURES, *ATTACKS))}|({_AT})\(\s*\d+(\.\d+)?\s*%?\s*\)"),
+    "additionalProperties": json_schema.text(WRITTEN),
+}
 
 
 @dataclass(frozen=True)

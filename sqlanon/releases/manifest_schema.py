@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlanon.methods import METHODS
 from sqlanon.plans.json_schema import (
+    DRAFT,
     Path,
     Schema,
     by_column,
@@ -20,6 +21,7 @@ from sqlanon.plans.json_schema import (
     record,
     several,
     text,
+    unknown_members,
     whole,
     word,
 )
@@ -125,7 +127,7 @@ def manifest_schema(method: str) -> dict[str, Any]:
     """Return the JSON schema of the manifests of a method's releases; `columnOf` names a role of its columns."""
     columns, promise, figures = _FORMS[METHODS[method].form]
     return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$schema": DRAFT,
         "title": f"release.json of {method}, format {FORMAT}",
         **record(
             {
@@ -147,6 +149,21 @@ def manifest_schema(method: str) -> dict[str, Any]:
     }
 
 
+def release_schema() -> dict[str, Any]:
+    """Return the JSON schema of every manifest: that of one of the methods."""
+    schemas = [manifest_schema(method) for method in METHODS]
+    choices = [{name: part for name, part in schema.items() if name != "$schema"} for schema in schemas]
+    return {"$schema": DRAFT, "title": f"release.json, format {FORMAT}", **either(*choices)}
+
+
+def unknown_keys(manifest: Manifest) -> list[Path]:
+    """Return the paths of what a manifest says and no release of its method does: a later version's, or a stranger's.
+
+    Whoever asks is told of them and answered without; verification certifies none.
+    """
+    return [*unknown_members(manifest_schema(manifest["method"]), manifest)]
+
+
 def manifest_faults(manifest: Manifest) -> Iterator[Path]:
     """Yield the path of each value in a manifest that is not what a release of its method says there."""
     columns = manifest["columns"]
@@ -156,9 +173,11 @@ def manifest_faults(manifest: Manifest) -> Iterator[Path]:
 
 
 def parameter_faults(manifest: Manifest) -> Iterator[Path]:
-    """Yield the same of what its method was given, which decides how its tables are read."""
+    """Yield the same of what its method was given, which decides how its tables are read; unknown keys are none."""
     columns = {role: manifest["columns"][role] for role in _ROLES}
-    yield from faults(METHODS[manifest["method"]].parameters_schema, manifest["parameters"], columns, ("parameters",))
+    schema, parameters = METHODS[manifest["method"]].parameters_schema, manifest["parameters"]
+    unknown = {*unknown_members(schema, parameters, ("parameters",))}
+    yield from (path for path in faults(schema, parameters, columns, ("parameters",)) if path not in unknown)
 
 
 def _is_time(value: object) -> bool:

@@ -1,20 +1,24 @@
 """Find the tables and the manifest of a release: files in a directory, or tables in a schema of a database."""
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from sqlanon.bounded_files import UnfitFileError, require_regular
 from sqlanon.engines.base import Engine
-from sqlanon.errors import ReleaseError, SqlanonError
+from sqlanon.errors import FormatWarning, ReleaseError, SqlanonError
 from sqlanon.methods import METHODS
 from sqlanon.plans.json_schema import shown_path
-from sqlanon.plans.manifest import Manifest, parse_manifest
+from sqlanon.plans.manifest import Manifest, maker, parse_manifest
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.forms import form_of
-from sqlanon.releases.manifest_schema import parameter_faults
+from sqlanon.releases.manifest_schema import parameter_faults, unknown_keys
 from sqlanon.releases.steady_reading import directory_state
 from sqlanon.releases.targets import Place, read_manifest_text, table_files
+from sqlanon.version import VERSION
+
+MOST_KEYS = 5  # that are told of a manifest, whose words are a stranger's
 
 
 class StoredRelease(NamedTuple):
@@ -96,10 +100,25 @@ def _read_manifest(text: str, where: str, engine: Engine) -> Manifest:
     """Refuse a method that this version lacks, and what its form does not understand: a manifest, an engine."""
     manifest = parse_manifest(text, where)
     if manifest["method"] not in METHODS:
-        raise ReleaseError(f"{where} was made by the method {manifest['method']!r}, which this sqlanon does not know")
+        raise ReleaseError(
+            f"{where} was made by the method {manifest['method']!r}, which this sqlanon does not know: install"
+            f" {maker(manifest)}"
+        )
     form = form_of(manifest)
     form.verification.check_manifest(manifest, where)
     wrong = next(parameter_faults(manifest), None)
     if wrong is not None:
         raise ReleaseError(f"the manifest of {where} records what no release has: {shown_path(wrong)}")
+    _tell_unknown_keys(manifest, where)
     return manifest
+
+
+def _tell_unknown_keys(manifest: Manifest, where: str) -> None:
+    unknown = ", ".join(map(shown_path, unknown_keys(manifest)[:MOST_KEYS]))
+    if unknown:
+        warnings.warn(
+            f"the manifest of {where} has keys that this sqlanon {VERSION} does not know ({unknown}): answers leave"
+            " them out, and verify certifies no release that has them; a newer sqlanon wrote it, or it was changed",
+            FormatWarning,
+            stacklevel=2,
+        )

@@ -9,7 +9,7 @@ import sqlanon
 from sqlanon.completion.complete_release import complete_release
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import DataError, SourceError, TargetError, UsageError
-from sqlanon.ledgers import database_file
+from sqlanon.ledgers import database_file, refusals
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import PublishedTables
 from sqlanon.verification.qit_st import verify
@@ -388,8 +388,22 @@ def test_a_ledger_of_another_format_is_refused(ward, tmp_path):
         other.execute("update description set description = replace(description, '\"format\": 3', '\"format\": 1')")
         other.execute("alter table person drop column moves")
     for act in (lambda: release(con, tmp_path, "second", out="two"), lambda: sqlanon.ledger(tmp_path / "ward.ledger")):
-        with pytest.raises(SourceError, match="has format 1; this sqlanon reads format 3"):
+        with pytest.raises(SourceError, match=r"has format 1; this sqlanon .* reads format 3: install one"):
             act()
+
+
+def test_what_a_newer_version_says_in_a_ledger_is_kept_and_told(ward, tmp_path, monkeypatch):
+    con, _ = ward
+    describe = refusals.describe
+    with monkeypatch.context() as later:
+        later.setattr(refusals, "describe", lambda *words: {**describe(*words), "future": {"a": [1]}})
+        release(con, tmp_path, "first", out="one")
+    second = release(con, tmp_path, "second", out="two")
+    assert any("says more than this sqlanon knows (future): that is kept" in note for note in second.notes)
+    with duckdb.connect(str(tmp_path / "ward.ledger")) as ledger:
+        ((history,),) = ledger.execute("select description from description").fetchall()
+    assert json.loads(history)["future"] == {"a": [1]}
+    assert sqlanon.ledger(tmp_path / "ward.ledger").check(KEY).holds is not False
 
 
 @pytest.mark.thorough

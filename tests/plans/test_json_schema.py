@@ -10,10 +10,12 @@ from sqlanon.plans.json_schema import (
     column,
     either,
     faults,
+    keyed,
     number,
     record,
     several,
     text,
+    unknown_members,
     whole,
     word,
 )
@@ -51,6 +53,14 @@ def test_what_is_as_the_schema_says():
 def test_what_is_not(name, value):
     assert not is_sound(SOUND | {name: value})
     assert [path[0] for path in faults(SCHEMA, SOUND | {name: value}, {})] == [name]
+
+
+def test_members_that_are_unknown():
+    schema = record({"kept": SCHEMA}, {"lines": several(SCHEMA), "files": keyed(SCHEMA), "open": {"type": "object"}})
+    value = {"kept": SOUND | {"a": 1}, "lines": [SOUND, {"b": 2}], "files": {"f": {"c": 3}}, "open": {"d": 4}, "e": 5}
+    paths = [("kept", "a"), ("lines", "1", "b"), ("files", "f", "c"), ("e",)]
+    assert [*unknown_members(schema, value)] == paths
+    assert {*paths} <= {*faults(schema, value, {})}
 
 
 def test_where_it_is_stricter_than_json_schema():

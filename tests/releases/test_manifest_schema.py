@@ -110,6 +110,44 @@ def test_rows_of_people_in_place_of_a_word(published, name, path):
     assert certified(published[name], sound)
 
 
+def test_a_newer_format_is_refused_with_what_to_install(published, shell):
+    (shell.folder / "ward").mkdir()
+    made_by = "sqlanon 0.9.1, which made it, or a newer one"
+    newer = {"format": 2, "sqlanon": "0.9.1", "layout": {"columns": "elsewhere"}}
+    for manifest, install in ((newer, made_by), ({"format": 2, "sqlanon": "v!"}, "a newer sqlanon")):
+        (shell.folder / "ward" / "release.json").write_text(json.dumps(manifest))
+        done = shell("verify", "ward")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith("error: ward has format 2, and this sqlanon ")
+        assert done.stderr.endswith(f" reads format 1: install {install}\n")
+    later = json.loads(text_of(published["anatomy"])) | {"method": "later"}
+    (shell.folder / "ward" / "release.json").write_text(json.dumps(later))
+    with pytest.raises(sqlanon.ReleaseError, match="'later', which this sqlanon does not know: install "):
+        sqlanon.open(shell.folder / "ward")
+
+
+@pytest.mark.parametrize("where", [(), ("parameters",), ("verified",), ("files", "qit.parquet")])
+def test_unknown_keys_are_told_and_never_certified(published, shell, where):
+    question = ("estimate", published["anatomy"], "select count(*) as n from release where age < 40")
+    sound, answer = text_of(published["anatomy"]), shell(*question)
+    manifest = json.loads(sound)
+    inside = manifest
+    for key in where:
+        inside = inside[key]
+    inside["future"] = [{"ssn": 1, "disease": SECRET}]
+    path = published["anatomy"] / "release.json"
+    try:
+        path.write_text(json.dumps(manifest, indent=2) + "\n")
+        asked, verified = shell(*question), shell("verify", published["anatomy"])
+    finally:
+        path.write_text(sound)
+    assert (asked.returncode, asked.stdout) == (0, answer.stdout)
+    for done in (asked, verified):
+        assert f"does not know ({' '.join((*where, 'future'))})" in done.stderr
+        assert SECRET not in done.stderr
+    assert verified.returncode == 3 and "future" in verified.stdout
+
+
 def test_a_schema_release_has_the_same_rules(tmp_path):
     import duckdb
 

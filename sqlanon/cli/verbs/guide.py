@@ -1,5 +1,6 @@
 """The verb for the longer texts: guide."""
 
+import json
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -21,9 +22,15 @@ def topics() -> dict[str, Path]:
 @app.command(epilog="Example: sqlanon guide anatomy")
 def guide(
     topic: Annotated[str | None, typer.Argument(help="The guide to read; without one, all are listed.")] = None,
+    schema: Annotated[
+        str | None, typer.Option("--schema", help="Print a format as a JSON schema: release, ledger, job or log.")
+    ] = None,
 ) -> None:
     """Show a guide: what a method promises, how a verb is used, with examples that run."""
     guides = topics()
+    if schema is not None:
+        _print_schema(topic, schema)
+        return
     if topic is None:
         width = max(map(len, guides))
         sys.stdout.writelines(f"{name:{width}}  {subject(path)}\n" for name, path in guides.items())
@@ -31,6 +38,16 @@ def guide(
     if topic not in guides:
         raise UsageError(_unknown(topic, list(guides)))
     _show(guides[topic].read_text(encoding="utf-8"))
+
+
+def _print_schema(topic: str | None, name: str) -> None:
+    from sqlanon.publishing.formats import SCHEMAS
+
+    if topic not in (None, "formats"):
+        raise UsageError(f"the guide {topic!r} has no schemas; type: sqlanon guide formats --schema {name}")
+    if name not in SCHEMAS:
+        raise UsageError(f"there is no format {name!r}; the formats are {', '.join(SCHEMAS)}")
+    sys.stdout.write(json.dumps(SCHEMAS[name](), indent=2, ensure_ascii=False) + "\n")
 
 
 def subject(path: Path) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from sqlanon.errors import UsageError
 from sqlanon.methods.kinds import JobReader, Kind
 from sqlanon.methods.named_kinds import parameter_table
+from sqlanon.plans import json_schema
 from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.plan import Beside, Guard, Row, Step, relation_name
 from sqlanon.plans.roles import Roles, free_name
@@ -46,6 +47,10 @@ class MatrixTable(Kind):
     def load(self, reader: JobReader, node: Any, name: str) -> Beside | Learn:
         """Read `learn` or a file beside the job."""
         return self.read(name, reader.text_or_file(node, name, "learn"))
+
+    def job_schema(self, limits: json_schema.Schema) -> json_schema.Schema:
+        """Return the schema of `learn` and of a file's name."""
+        return json_schema.any_text()
 
 
 @dataclass(frozen=True)
