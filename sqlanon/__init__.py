@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sqlanon.errors import (
         AnswerWarning,
         DataError,
+        FormatWarning,
         QueryError,
         ReleaseError,
         SourceError,
@@ -49,6 +50,7 @@ __all__ = [
     "Comparison",
     "Completed",
     "DataError",
+    "FormatWarning",
     "Key",
     "Ledger",
     "Page",
