@@ -17,6 +17,7 @@ COLUMNS = ["family", "attack", "promised", "reached", "by chance", "whom", "leak
 _MARKS: dict[bool | None, str] = {True: "LEAK", False: "no", None: ""}
 _MARKED = {mark: leak for leak, mark in _MARKS.items()}
 CLEAR = 0.005  # a share that is above a promise by less is not held against it in words and pictures
+DIGITS = 6  # of a number of people, who may count by shares: threads add these up in any order
 SIGMAS = 4.0  # standard errors of chance beyond which something is no chance
 
 

@@ -13,7 +13,7 @@ randomized values the published ones are the labels of the same classifier (Corm
 import logging
 from typing import Any
 
-from sqlanon.attacks.findings import Finding
+from sqlanon.attacks.findings import DIGITS, Finding
 from sqlanon.attacks.view import View
 from sqlanon.plans.templates import Sql
 
@@ -54,7 +54,7 @@ def _forget_column(
         relations = {"weighed": deal(view, weighed, others, view.codes, "forgetting")}
         best = view.replace("forgetful_best", "best", relations, told_by="person_number")
         figures = view.row("score_figures", {"best": best, "link": links}, told_by="person_number", limits=[])
-        left[column] = float(figures["right_people"]) / figures["people"]
+        left[column] = _count_right(figures["right_people"]) / figures["people"]
     telling = min(left, key=lambda column: left[column])
     whom = f"of the quasi columns {telling} gives most away"
     return Finding("learning", f"the same, {telling} not looked at", left[telling], promised, whom=whom)
@@ -125,6 +125,10 @@ def take_published(promised: float | None) -> Finding:
     return Finding("learning", TAKEN, promised, promised, whom="everybody", headline=True)
 
 
+def _count_right(people: Any) -> float:
+    return round(float(people), DIGITS)
+
+
 def judge(view: View, best: Sql, links: Sql | None, told_by: str, attack: str, promised: float | None) -> list[Finding]:
     """Return what an attack reaches over everybody, and over those whom it is sure of."""
     limits = [(limit, f"above_{n}", f"right_above_{n}") for n, limit in enumerate(LIMITS)]
@@ -135,14 +139,14 @@ def judge(view: View, best: Sql, links: Sql | None, told_by: str, attack: str, p
     people = sure["people"]
     if not people:
         return []
-    right = None if links is None else float(sure["right_people"])
-    reached = float(sure["mean_confidence"]) if right is None else right / people
+    right = None if links is None else _count_right(sure["right_people"])
+    reached = round(float(sure["mean_confidence"]), 9) if right is None else right / people
     whom = f"own confidence, over {people:,} people" if right is None else f"{round(right):,} of {people:,} people"
     scored = right is not None  # an adversary's own confidence may err: it is told as such
     findings = [Finding("learning", attack, reached, promised, None, whom, None, scored, not scored, scored)]
     for limit, above, right_above in limits:
         many = sure[above]
-        part = float(sure[right_above]) / many if right is not None and many else None
+        part = _count_right(sure[right_above]) / many if right is not None and many else None
         whom = f"{many:,} of {people:,} people are named with it"
         findings.append(Finding("learning", f"the same, confidence above {limit:.0%}", part, promised, whom=whom))
     return findings

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from sqlanon.attacks.findings import Finding, is_beyond_chance
+from sqlanon.attacks.findings import DIGITS, Finding, is_beyond_chance
 from sqlanon.attacks.view import View
 from sqlanon.plans.templates import Sql
 
@@ -75,8 +75,8 @@ def _align(view: View, links: Sql, columns: list[str], values: Mapping[str, str]
     chance = 0.0
     for name, column in values.items():
         figures = view.row("aligned_figures", {"placed_person": placed, "slot": view.slots(column), "link": links})
-        chance = float(figures.pop("by_chance"))
-        right |= {f"{name}, {how}": float(count) for how, count in figures.items()}
+        chance = round(float(figures.pop("by_chance")), DIGITS)
+        right |= {f"{name}, {how}": round(float(count), DIGITS) for how, count in figures.items()}
     return right, chance
 
 

@@ -58,6 +58,20 @@ def test_a_clean_release_stays_at_its_promise(con):
     ).fetchone() == (0,)
 
 
+@pytest.mark.thorough
+def test_an_attack_finds_the_same_whenever_it_runs(con):
+    # everybody is many: their shares are thirds and sevenths, which threads add up in any order
+    con.execute(
+        "create table people as select i as id, i % 3 as age, i % 7 % 2 as area, 'v' || i % 5 as value"
+        " from range(400) t(i)"
+    ).fetchall()
+    release = sqlanon.robust(
+        con, "people", quasi=["age", "area"], sensitive="value", id="id", r=2, background_from="area", key=KEY
+    )
+    attacks = [sqlanon.attack(release, against="people", id="id") for _ in range(4)]
+    assert attacks[1:] == attacks[:-1]
+
+
 def known_people(con):
     """Let everybody be known by an age of their own."""
     people(con)
