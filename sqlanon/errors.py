@@ -56,6 +56,10 @@ class ResourceError(DataError):
     """The machine has too little memory or temporary space for this."""
 
 
+class InterruptedRunError(SqlanonError):
+    """Another thread has interrupted what ran; nothing of it was published."""
+
+
 class VerificationError(DataError):
     """A release did not pass its own verification; it was not made visible."""
 

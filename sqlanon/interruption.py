@@ -29,6 +29,7 @@ class _State:
     publishing: bool = False
     visible: bool = False
     watcher: threading.Thread | None = None
+    waker: int | None = None  # what the watcher hears
 
 
 _state = _State()
@@ -50,6 +51,7 @@ def handle_signals() -> None:
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    _state.waker = writer
     _state.watcher = threading.Thread(target=_interrupt_queries, args=[reader], daemon=True)
     _state.watcher.start()
     for number in WORDS:
@@ -102,11 +104,17 @@ def hold_back() -> None:
     _state.held = True
 
 
+def is_held_back() -> bool:
+    """Tell whether a release is being made visible, which nothing interrupts."""
+    return _state.held
+
+
 def ended_by() -> tuple[int, str] | None:
     """Return the exit code and the words of a command that a signal has ended, None where none came."""
     if _state.number is None:
         return None
-    if _state.watcher is not None:
+    if _state.watcher is not None and _state.waker is not None:
+        os.write(_state.waker, bytes([_state.number]))  # a server's loop may have heard the signal in its place
         _state.watcher.join()  # it must not be inside a connection when the process ends
     word = WORDS[signal.Signals(_state.number)]
     if _state.publishing:

@@ -38,7 +38,9 @@ LAYERS = (
     {"comparison"},
     {"reports"},
     {"api"},
-    {"cli", "__init__"},
+    {"__init__"},
+    {"page"},
+    {"cli"},
     {"__main__"},
 )
 DOORS = {
@@ -52,6 +54,9 @@ DOORS = {
     "altair": {"charts"},
     "vl_convert": {"charts"},
     "yaml": {"publishing.yaml_nodes"},
+    "nicegui": {"page"},
+    "fastapi": {"page"},
+    "uvicorn": {"page"},
 }
 LARGEST_FOLDER = 20
 MOST_BARE = 0.02  # of the names that are bound
@@ -172,7 +177,7 @@ def imported_by(*words: str) -> set[str]:
     return {line.rpartition("|")[2].strip() for line in run.stderr.splitlines() if line.startswith("import time:")}
 
 
-EXTRAS = {"pyspark", "psycopg", "altair", "vl_convert", "chdb"}
+EXTRAS = {"pyspark", "psycopg", "altair", "vl_convert", "chdb", "nicegui", "fastapi", "uvicorn", "playwright"}
 LARGE = {"pandas", "numpy", "scipy", "sqlglot"}
 
 

@@ -24,6 +24,7 @@ from sqlanon.cli.verbs import (  # noqa: F401
     jobs,
     ledger,
     macros,
+    page,
     recipient,
     report,
     tour,

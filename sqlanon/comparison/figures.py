@@ -69,8 +69,8 @@ def summarize(
     return Comparison(
         answers=answers,
         lines=tuple(line for outcome in found for line in _lines(outcome, judged)),
-        overall=tuple({**line, "candidate": line["candidate"].method, "parameter": line["candidate"].parameter}
-                      for line in overall),
+        overall=tuple({**line, "candidate": line["candidate"].method, "parameter": line["candidate"].parameter,
+                       "arguments": _arguments(line["candidate"])} for line in overall),
         summary=_summary(overall) + _measured(question.resist),
         notes=tuple(dict.fromkeys(remarks)),
         target_error=question.target_error,
@@ -124,6 +124,13 @@ def _lines(outcome: Found, judged: "pd.DataFrame") -> list[dict[str, Any]]:
                     "coverage": float(part["inside"].mean()), "seconds": seconds,
                 })  # fmt: skip
     return lines
+
+
+def _arguments(candidate: Candidate | Rival) -> dict[str, Any] | None:
+    """Return the method's parameters of what can be published, None for a rival."""
+    if not isinstance(candidate, Candidate):
+        return None
+    return candidate.arguments | ({"coarsen": dict(candidate.coarsen)} if candidate.coarsen else {})
 
 
 def _overall(outcome: Found, judged: "pd.DataFrame") -> dict[str, Any]:

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 from sqlanon.bounded_files import read_text
 from sqlanon.comparison.workload import AskedQuery, Microdata, count_truths
+from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, QueryError, SourceError
 from sqlanon.estimation.plain_counts import read_plain_counts
+from sqlanon.estimation.temporary_tables import Workspace
+from sqlanon.plans.build import render_query
 from sqlanon.sql.query_file import split_queries
 from sqlanon.sql.query_reader import parse_query
 from sqlanon.sql.sources.source_query import SourceQuery, write_over_source
@@ -54,6 +57,27 @@ def answer_over(data: Microdata, queries: Sequence[str]) -> "Iterator[pd.DataFra
     for place, query in enumerate(queries):
         shape = write_over_source(query, data.name, data.quasi, data.sensitive)
         yield _true_answer(data, shape, together.get(place))
+
+
+def true_answer(
+    engine: Engine, source: object, quasi: Sequence[str], sensitive: Sequence[str], query: str
+) -> tuple[SourceQuery, "pd.DataFrame"]:
+    """Return a query FROM release as one over its source, and the true answer; nothing of it is kept.
+
+    Raises QueryError where the query is outside the grammar, or which rows it has depends on the figures.
+    """
+    found_source, types = engine.find_source(source)
+    selected = [(found_source.expression(name), name) for name in (*quasi, *sensitive)]
+    rows = render_query("shared/source", {"relation": found_source.relation, "selected": selected}, {})
+    workspace = Workspace(engine, {}, {}, {})
+    try:
+        relation, name = workspace.keep("microdata", rows), f"{workspace.prefix}microdata"
+        kinds = {column: types[column] for column in (*quasi, *sensitive)}
+        data = Microdata(workspace, relation, name, tuple(quasi), tuple(sensitive), kinds)
+        shape = write_over_source(query, name, data.quasi, data.sensitive)
+        return shape, _true_answer(data, shape, None)
+    finally:
+        workspace.close()
 
 
 def _count_own(data: Microdata, queries: Sequence[str]) -> dict[int, int]:

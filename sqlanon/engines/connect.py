@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
@@ -16,9 +16,11 @@ _OPTIONS = {"duckdb": {"--database", *_LIMITS}, "spark": {"--master", *_LIMITS},
 
 
 def engine_of(connection: Any) -> Engine:
-    """Return the engine of an open connection: DuckDB's, a Spark session, or psycopg's."""
+    """Return the engine of an open connection: DuckDB's, a Spark session, or psycopg's; a session of ours is one."""
     # the type is known by its name, so that nothing is imported that the caller does not use
     libraries = {kind.__module__.partition(".")[0] for kind in type(connection).__mro__}
+    if "sqlanon" in libraries:
+        return cast(Engine, connection)
     if "pyspark" in libraries:
         with _extra("Spark is", "spark"):
             from sqlanon.engines.spark import SparkEngine

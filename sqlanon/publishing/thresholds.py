@@ -166,10 +166,15 @@ def _argument(name: str, number: str | None, percent: bool) -> float | None:
 
 def threshold_of(text: str) -> Threshold:
     """Read a threshold in one text, `rows >= 1000`; raise UsageError where it is none."""
+    return threshold(*split_threshold(text))
+
+
+def split_threshold(text: str) -> tuple[str, str]:
+    """Return the figure and the rest of `rows >= 1000`, as a job has them; raise UsageError where it is none."""
     match = _WHOLE.match(text)
     if match is None:
         raise UsageError(f"{text!r} is no threshold; write a figure, a relation and a number, as in 'rows >= 1000'")
-    return threshold(match[1].strip(), match[2])
+    return match[1].strip(), match[2]
 
 
 def require(thresholds: Iterable[Threshold]) -> Acceptance:

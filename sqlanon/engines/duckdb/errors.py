@@ -8,7 +8,15 @@ import duckdb
 
 from sqlanon.engines.duckdb.read_errors import describe_damage, describe_read_error
 from sqlanon.engines.statement_text import first_line
-from sqlanon.errors import DataError, ResourceError, SourceError, SqlanonError, TargetError, UsageError
+from sqlanon.errors import (
+    DataError,
+    InterruptedRunError,
+    ResourceError,
+    SourceError,
+    SqlanonError,
+    TargetError,
+    UsageError,
+)
 from sqlanon.wording import option
 
 _ERROR_KIND = re.compile(r"\A[A-Z][A-Za-z ]* Error: ")
@@ -49,6 +57,8 @@ def translate_error(error: duckdb.Error, files: Sequence[str] = (), template: st
     files: the files that the session reads, as they were named. template: of the statement, '' for another text.
     """
     line = _ERROR_KIND.sub("", _INNER.sub(_inner_message, first_line(error)))
+    if isinstance(error, duckdb.InterruptException) and _LONGEST not in line:
+        return InterruptedRunError("the statement was interrupted")
     if _LONGEST in line:
         return ResourceError(
             "a statement took longer than this connection's max_execution_time: raise it, or set it to 0"

@@ -1,0 +1,211 @@
+"""The release: publish it, verify it, attack it, report about it, and ask it what its recipient would."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from nicegui import ui
+
+from sqlanon.engines.base import Engine
+from sqlanon.errors import SqlanonError
+from sqlanon.html_tables import write_paragraphs, write_table
+from sqlanon.methods import METHODS
+from sqlanon.methods.kinds import Choice, Switch
+from sqlanon.page.state import State
+from sqlanon.page.steps.before import show_run
+from sqlanon.page.view import View, notes, put, wide
+from sqlanon.plain_values import records
+from sqlanon.releases.forms import form_of
+from sqlanon.wording import spoken
+
+VIEWS = ("public", "internal")
+_GRAMMAR = "As in: SELECT sex, COUNT(*) AS n FROM release WHERE age < 60 GROUP BY sex; counts, sums and averages"
+
+
+def show_publication(view: View) -> None:
+    """Show method, parameters, thresholds and target, as the method declares them."""
+    state = view.state
+
+    def take_method(name: str) -> None:
+        state.method = name
+        state.changed()
+
+    def edit(field: str, value: object) -> None:
+        setattr(state, field, value)
+        state.changed()
+
+    def build() -> None:
+        for name, parameter in state.parameters.items():
+            kind, hint = parameter.kind, spoken(parameter.help, "python")
+            has_usual = not parameter.required and parameter.default not in ((), {}, None)
+            shown = f" Default: {kind.shown(parameter.default)}." if has_usual else ""
+            choices = list(kind.words) if isinstance(kind, Choice) else []
+            choices = ["", *choices] if choices and parameter.default is None else choices
+            usual = str(parameter.default) if parameter.default in choices else ""
+            view.control(
+                "select" if choices else "check" if isinstance(kind, Switch) else "text",
+                name + ("" if not parameter.required else " (required)"),
+                partial(_typed, state, name, usual),
+                partial(state.set_text, name),
+                choices=choices,
+                hint=hint + shown,
+            )
+
+    with view.step(5, "Publish"):
+        view.control("select", "Method", lambda: state.method, take_method, choices=list(METHODS))
+        view.live(lambda: write_paragraphs([f"{state.declared.sentence} ({state.declared.paper})"]))
+        with ui.element("fieldset"):
+            put("Parameters", "legend")
+            view.rebuilt(lambda: state.method, build)
+        view.control("lines", "Thresholds", lambda: state.require, lambda text: edit("require", text),
+                     hint="One to a line, as in rows >= 500: nothing is published where one is missed")  # fmt: skip
+        view.control("text", "Directory", lambda: state.out, lambda text: edit("out", text), state.publish,
+                     hint="It appears whole or not at all, in the folder where this page was started")  # fmt: skip
+        view.control("check", "Replace an older release there", lambda: "yes" if state.overwrite else "",
+                     lambda text: edit("overwrite", text == "yes"))  # fmt: skip
+        show_run(view, "publish", "Publish", state.publish)
+        view.outcome("publish", lambda release: _write_release(release, state))
+        view.copies("publish")
+
+
+def _typed(state: State, name: str, usual: str) -> str:
+    return state.texts.get(name, "") or usual
+
+
+def _write_release(release: Any, state: State) -> str:
+    form = form_of(release.manifest)
+    summary = [[name, spoken(text)] for name, text in form.summary(release.manifest, state.out).items()]
+    parts = [wide(write_table([], summary), "the release")]
+    for title, heads, rows, closing in form.tables(release.manifest):
+        parts += [write_paragraphs([title]), wide(write_table(heads, rows), title), write_paragraphs(closing)]
+    return "".join(parts) + notes(release.notes)
+
+
+def _on_release(state: State, step: str, function: Callable[[Engine, Any], Any]) -> None:
+    """Begin a run on the release that stands in the directory; it is opened in the run's own session."""
+    from sqlanon import open as open_release
+
+    path = state.target
+    state.start(step, lambda engine: function(engine, open_release(path, con=engine)))
+
+
+def show_verification(view: View) -> None:
+    """Show what is proved from the published files, and by comparison with the source."""
+    state = view.state
+
+    def verify() -> None:
+        against = state.source
+        _on_release(state, "verify", lambda _, release: release.verify(against))
+
+    with view.step(6, "Verify"):
+        show_run(view, "verify", "Verify", verify)
+        view.outcome("verify", lambda report: write_paragraphs([report.sentence]) + wide(report.html_body(), "checks"))
+        view.copies("verify")
+
+
+def _single(state: State) -> list[str]:
+    return [] if state.texts.get("rows_per_person") == "many" else state.chosen["id"]
+
+
+def show_attack(view: View) -> None:
+    """Show what an adversary gets out of the release, beside what was promised."""
+    state = view.state
+
+    def attack() -> None:
+        from sqlanon import attack as attack_release
+
+        against, single = state.source, _single(state)
+        _on_release(state, "attack", lambda _, release: attack_release(release, against=against, id=single))
+
+    with view.step(7, "Attack"):
+        put("As an adversary would, who has the release alone; guesses are scored against the source.")
+        show_run(view, "attack", "Attack", attack)
+        view.outcome("attack", lambda found: write_paragraphs([found.headline]) + wide(found.html_body(), "attacks"))
+        view.copies("attack")
+
+
+def show_report(view: View) -> None:
+    """Show the two pages about the release: for the publisher's own eyes, and for whoever receives it."""
+    state = view.state
+
+    def write() -> None:
+        from sqlanon import report
+
+        against, single = state.source, _single(state)
+
+        def make(_: Engine, release: Any) -> dict[str, str]:
+            internal = report(release, against=against, id=single)
+            return {"public": report(release).html, "internal": internal.html}
+
+        _on_release(state, "report", make)
+
+    with view.step(8, "Report"):
+        show_run(view, "report", "Write the report", write)
+        view.outcome("report", lambda _: _write_links())
+        view.copies("report")
+
+
+def _write_links() -> str:
+    words = {"public": "for whoever receives the release", "internal": "with figures of the source: for you alone"}
+    items = "".join(
+        f'<li>{view}, {words[view]}: <a href="/report/{view}" target="_blank" rel="noopener">'
+        f"open the {view} report</a>,"
+        f' <a href="/report/{view}?download=1" download="report-{view}.html">download it</a></li>'
+        for view in VIEWS
+    )
+    return f"<ul>{items}</ul>"
+
+
+def show_question(view: View) -> None:
+    """Show the answer that the recipient gets, with its interval, and beside it the truth for the publisher."""
+    state = view.state
+
+    def edit(text: str) -> None:
+        state.question = text
+        state.changed()
+
+    def ask() -> None:
+        question, source, roles = state.question, state.source, state.chosen
+        _on_release(state, "ask", lambda engine, release: _answer(engine, release, question, source, roles))
+
+    with view.step(9, "Ask"):
+        view.control("lines", "Question", lambda: state.question, edit, hint=_GRAMMAR)
+        show_run(view, "ask", "Ask", ask)
+        view.outcome("ask", _write_answer)
+        view.copies("ask")
+
+
+def _answer(engine: Engine, release: Any, question: str, source: str, roles: dict[str, list[str]]) -> Any:
+    """Return the release's answer, and the truth or why there is none."""
+    from sqlanon.comparison.own_queries import true_answer
+
+    release.require_unchanged()
+    answer = release.ask(question)
+    try:
+        return answer, true_answer(engine, source, roles["quasi"], roles["sensitive"], question)
+    except SqlanonError as error:
+        return answer, str(error)
+
+
+def _write_answer(pair: Any) -> str:
+    answer, truth = pair
+    lines = records(answer.columns)
+    remarks = [*map(spoken, answer.warnings)]
+    heads = list(answer.columns.keys())
+    if isinstance(truth, str):
+        remarks.append(f"no truth beside it: {truth}")
+    else:
+        shape, frame = truth
+        rows = {tuple(row[key] for key in shape.keys): row for row in records(frame)}
+        for figure in shape.figures:
+            heads.insert(heads.index(figure) + 1, f"{figure}: truth, for you alone")
+        for line in lines:
+            known = rows.get(tuple(line[key] for key in shape.keys), {})
+            line |= {f"{figure}: truth, for you alone": known.get(figure) for figure in shape.figures}
+    return wide(write_table(heads, [[line[head] for head in heads] for line in lines]), "answer") + notes(remarks)
+
+
+def report_of(state: State, view: str) -> str | None:
+    """Return the text of a report that was written, None where there is none."""
+    run = state.work.runs.get("report")
+    return None if run is None or run.value is None else run.value.get(view)

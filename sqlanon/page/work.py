@@ -1,0 +1,183 @@
+"""Runs of the page: each in a thread and an engine's session of its own, which goes on when the tab is closed.
+
+A run is cancelled by interrupting its session until its thread has ended: one interruption may come between two
+statements. What makes a release visible is not interrupted.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlanon.engines.base import Engine
+from sqlanon.errors import InterruptedRunError, SqlanonError
+from sqlanon.interruption import is_held_back
+
+AGAIN = 0.05  # seconds between two interruptions
+# what a log's line begins with, and what that is to whoever does not know the steps; the first one that fits
+GROUPS = (
+    ("checking the tables", "Verifying what was written"),
+    ("reading the files", "Verifying what was written"),
+    ("verifying", "Verifying what was written"),
+    ("comparing", "Verifying what was written"),
+    ("checking", "Looking at the source"),
+    ("counting", "Looking at the source"),
+    ("measuring", "Looking at the source"),
+    ("asking the source", "Looking at the source"),
+    ("making", "Forming groups"),
+    ("turn", "Forming groups"),
+    ("writing", "Writing the release"),
+    ("committing", "Writing the release"),
+    ("answering", "Answering"),
+    ("loading", "Reading the release"),
+    ("drawing", "Drawing the page"),
+)
+REST = "Attacking the release"  # whatever else is logged: the attacks have many names
+CANDIDATES = "Publishing, asking and attacking candidates"  # what compare does with each in turn
+log = logging.getLogger("sqlanon")
+
+
+@dataclass
+class Run:
+    """One run of a step. inputs: what it was about; steps: its parts in plain words, with the time each began."""
+
+    step: str
+    inputs: object
+    begun: float = field(default_factory=time.monotonic)
+    steps: list[tuple[str, float]] = field(default_factory=list)
+    ended: float | None = None
+    value: Any = None
+    fault: str = ""
+    cancelled: bool = False
+    engine: Engine | None = None
+    thread: threading.Thread | None = None
+
+    @property
+    def goes_on(self) -> bool:
+        """Tell whether it still runs."""
+        return self.ended is None
+
+    def lines(self) -> list[tuple[str, float]]:
+        """Return its parts in plain words with the seconds that each took, the same words once."""
+        seconds: dict[str, float] = {}
+        steps = list(self.steps)
+        ends = [*(begun for _, begun in steps[1:]), self.ended or time.monotonic()]
+        for (words, begun), end in zip(steps, ends, strict=False):
+            seconds[words] = seconds.get(words, 0.0) + end - begun
+        return list(seconds.items())
+
+
+class Work:
+    """The runs of all steps: of each step one at a time, and of checks the latest."""
+
+    def __init__(self, open_session: Callable[[], Engine], changed: Callable[[], None]) -> None:
+        """Take what opens a session for a run, and what is told when something has changed."""
+        self._open, self._changed = open_session, changed
+        self.runs: dict[str, Run] = {}
+        self._waiting: dict[str, tuple[Callable[[Engine], Any], object]] = {}
+        self._lock = threading.RLock()
+        handler = _Steps(self)
+        log.addHandler(handler)
+        log.setLevel(logging.INFO)
+
+    def start(self, step: str, function: Callable[[Engine], Any], inputs: object) -> bool:
+        """Begin a run; return False where one of this step goes on, which is then left alone."""
+        with self._lock:
+            if step in self.runs and self.runs[step].goes_on:
+                return False
+            run = self.runs[step] = Run(step, inputs)
+            run.thread = threading.Thread(target=self._run, args=[run, function], name=f"sqlanon {step}", daemon=True)
+            run.thread.start()
+        self._changed()
+        return True
+
+    def start_latest(self, step: str, function: Callable[[Engine], Any], inputs: object) -> None:
+        """Begin a run in the place of the one that goes on: that is interrupted, and whatever waited is forgotten."""
+        with self._lock:
+            if not self.start(step, function, inputs):
+                self._waiting[step] = (function, inputs)
+                self.cancel(step)
+
+    def cancel(self, step: str) -> None:
+        """Interrupt a run until its thread has ended."""
+        with self._lock:
+            run = self.runs.get(step)
+            if run is None or not run.goes_on or run.cancelled:
+                return
+            run.cancelled = True
+        threading.Thread(target=_interrupt, args=[run], name=f"sqlanon cancels {step}", daemon=True).start()
+        self._changed()
+
+    def cancel_all(self, seconds: float) -> list[str]:
+        """Interrupt everything and wait a while; return the steps that were running."""
+        self._waiting.clear()
+        running = [run for run in list(self.runs.values()) if run.goes_on]
+        for run in running:
+            self.cancel(run.step)
+        for run in running:
+            if run.thread is not None:
+                run.thread.join(seconds)
+        return [run.step for run in running]
+
+    def note(self, words: str) -> None:
+        """Note the part that a run has come to, by the thread that logs it."""
+        thread = threading.current_thread()
+        for run in list(self.runs.values()):
+            if run.thread is thread and run.goes_on:
+                plain = next((group for first, group in GROUPS if words.startswith(first)), REST)
+                plain = CANDIDATES if run.step == "compare" and len(run.steps) else plain
+                run.steps.append((plain, time.monotonic()))
+                self._changed()
+
+    def _run(self, run: Run, function: Callable[[Engine], Any]) -> None:
+        try:
+            with self._session(run) as engine:
+                if not run.cancelled:
+                    run.value = function(engine)
+        except InterruptedRunError:
+            run.cancelled = True
+        except SqlanonError as error:
+            run.fault = "" if run.cancelled else str(error)
+        except Exception as error:  # a fault of ours must end the run, not the server; its text may hold data
+            log.debug("a fault", exc_info=error)
+            run.fault = "" if run.cancelled else f"a fault of sqlanon ({type(error).__name__}); nothing was changed"
+        except KeyboardInterrupt:  # a signal ends the server: the release inside has not appeared
+            run.cancelled = True
+        with self._lock:
+            run.ended = time.monotonic()
+            waiting = self._waiting.pop(run.step, None)
+            if waiting is not None:
+                self.start(run.step, *waiting)
+        self._changed()
+
+    @contextmanager
+    def _session(self, run: Run) -> Iterator[Engine]:
+        run.engine = engine = self._open()
+        try:
+            yield engine
+        finally:
+            run.engine = None
+
+
+def _interrupt(run: Run) -> None:
+    while run.goes_on:
+        engine = run.engine
+        if engine is not None and not is_held_back():
+            with engine.interruptible() as interrupt:
+                interrupt()
+        time.sleep(AGAIN)
+
+
+class _Steps(logging.Handler):
+    """What hears of the parts of runs: the package's log says when one begins."""
+
+    def __init__(self, work: Work) -> None:
+        super().__init__(logging.INFO)
+        self._work = work
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Hand on what a run's thread has logged."""
+        self._work.note(record.getMessage())
