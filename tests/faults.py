@@ -63,10 +63,10 @@ class Fault:
 
     def install(self) -> None:
         """Watch this process from now on, to its end."""
-        from sqlanon import renames
+        from sqlanon import atomic_files
 
         os.fsync = self._wrapped(os.fsync)
-        renames._renameat2 = self._wrapped(renames._renameat2)
+        atomic_files._renameat2 = self._wrapped(atomic_files._renameat2)
         Path.write_text = self._wrapped(Path.write_text, after=True)  # type: ignore[method-assign]
         sys.addaudithook(self.hook)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlanon import atomic_files, renames
+from sqlanon import atomic_files
 from sqlanon.atomic_files import DirectoryExchange, OwnedFolder, recover_directory, remove_dead_folders
 from sqlanon.errors import TargetError
 
@@ -103,7 +103,7 @@ def test_a_second_run_to_one_target_is_refused_at_once(tmp_path):
 @pytest.mark.parametrize("knows", [True, False])
 def test_what_has_taken_the_name_of_an_absent_target_stays(tmp_path, monkeypatch, knows):
     if not knows:
-        monkeypatch.setattr(renames, "_function", lambda: None)
+        monkeypatch.setattr(atomic_files, "_function", lambda: None)
     for make in (lambda path: path.mkdir(), lambda path: path.write_text("mine")):
         target = tmp_path / "release"
         exchange = filled(DirectoryExchange(target))
@@ -117,7 +117,7 @@ def test_what_has_taken_the_name_of_an_absent_target_stays(tmp_path, monkeypatch
 
 
 def test_old_systems_exchange_by_two_renames(tmp_path, monkeypatch):
-    monkeypatch.setattr(renames, "_function", lambda: None)
+    monkeypatch.setattr(atomic_files, "_function", lambda: None)
     test_a_committed_exchange_leaves_the_target_alone_in_its_place(tmp_path)
     for path in (tmp_path / "release").iterdir():
         path.unlink()

@@ -6,7 +6,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import Any
 
-from sqlanon.attacks import composition, exclusion, fitted_channel, fitted_model, learning, order, repeated_draws
+from sqlanon.attacks import composition, fitted_channel, fitted_model, learning, order
 from sqlanon.attacks.box_view import BoxView
 from sqlanon.attacks.exact_views import GroupView, RandomizedView
 from sqlanon.attacks.findings import Attack, Finding
@@ -18,6 +18,34 @@ from sqlanon.methods.published_forms import has_several, one_column
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.templates import Sql
 from sqlanon.releases.release import Release
+
+# Exclude values: what the groups alone give away.
+
+
+def exclude_values(view: View) -> list[Finding]:
+    """Return the largest confidence of an adversary who can exclude j values of a group: top / (size - the j next)."""
+    promise = view.promise.excluding
+    exclusions = [(excluded, f"excluding_{excluded}") for excluded in range(len(promise))]
+    figures = view.row("excluded_figures", {"holding": view.promised_holdings()}, exclusions=exclusions)
+    return [
+        _judge(float(figures[name]), excluded, promise[excluded], view.even)
+        for excluded, name in exclusions
+        if figures[name] is not None  # the promise may speak of no group at all
+    ]
+
+
+def _judge(reached: float, excluded: int, promised: float | None, even: bool) -> Finding:
+    beyond = promised is not None and reached > promised + 1e-9
+    if excluded:
+        whom = "in the worst group, by who can exclude so many values"
+        attack = f"{excluded} value{'s' if excluded > 1 else ''} excluded"
+        # what different values promise holds for who excludes some of them as well
+        leak = beyond if promised is not None and not even else None
+        return Finding("background knowledge", attack, reached, promised, None, whom, leak)
+    attack = "a group's most frequent value is named"
+    leak = None if promised is None else beyond
+    return Finding("background knowledge", attack, reached, promised, None, "in the worst group", leak, headline=True)
+
 
 LEFT_OUT = "orders were not matched and nothing was learned from the release, which takes minutes: attack does both"
 NO_SOURCE = (
@@ -121,7 +149,7 @@ def _attack_groups(
 ) -> tuple[list[Finding], list[str]]:
     promised = view.promise.plain
     log.info("excluding values")
-    findings = [*exclusion.exclude_values(view), *view.find_unpromised()]
+    findings = [*exclude_values(view), *view.find_unpromised()]
     notes = [LEFT_OUT] if quick else []
     notes += [f"promised: {view.promise.why}"] if view.promise.why else []
     if view.shows_people and not view.people_figures["people"]:
@@ -178,7 +206,7 @@ def _attack_randomized(
     notes = [LEFT_OUT] if quick else []
     notes += [NOBODY_ALONE] if truth is not None and not scored else []
     if others:
-        pooled, pooled_notes = repeated_draws.pool_releases(view, others, truth, promised)
+        pooled, pooled_notes = composition.pool_releases(view, others, truth, promised)
         findings, notes = findings + pooled, notes + pooled_notes
     if background:
         notes.append("known distributions are looked at for releases of groups only")

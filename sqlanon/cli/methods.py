@@ -1,6 +1,7 @@
 """Verbs of the publisher: publish and compile, each with a command for every method, made of what it declares."""
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Annotated, Any, cast, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-from sqlanon.cli import scripts
+from sqlanon.cli.options import Dialect, Model, ModelOption
 from sqlanon.cli.publication import (
     CompilationOptions,
     PlanOptions,
@@ -24,6 +25,45 @@ from sqlanon.methods.base import Method
 from sqlanon.methods.parameters import Parameter
 from sqlanon.wording import spoken
 
+# The scripts of a breach analysis and of a check, beside those of the methods: compile breach, compile check.
+
+
+CHECK_EPILOG = "Example: sqlanon compile check ward.patients --quasi age,sex --sensitive disease --dialect spark"
+BREACH_EPILOG = (
+    "Example: sqlanon compile breach patients --view 'SELECT name, age FROM patients'"
+    " --view 'SELECT age, problem FROM patients' --secret 'SELECT name, problem FROM patients' --dialect postgres"
+)
+
+
+def compile_check(
+    source: Annotated[str, typer.Argument(help="Table of the other engine, e.g. schema.patients.")],
+    quasi: Annotated[
+        list[str], typer.Option("--quasi", help="Columns that others may know; commas between, or repeat.")
+    ],
+    sensitive: Annotated[
+        list[str] | None, typer.Option("--sensitive", help="Sensitive columns, each on its own.")
+    ] = None,
+    dialect: Annotated[Dialect, typer.Option("--dialect", help="The engine's SQL.")] = Dialect.duckdb,  # type: ignore[attr-defined]
+) -> None:
+    """Print a script that measures what a table risks (no database is needed)."""
+    from sqlanon.publishing.plan_text import compiled_check
+
+    sys.stdout.write(compiled_check(source, tuple(quasi), tuple(sensitive or ()), dialect.value))
+
+
+def compile_breach(
+    source: Annotated[str, typer.Argument(help="Table of the other engine, e.g. schema.patients.")],
+    view: Annotated[list[str], typer.Option("--view", help="SELECT columns FROM base; repeat for every view.")],
+    secret: Annotated[str, typer.Option("--secret", help="SELECT id, property FROM base [WHERE condition].")],
+    model: ModelOption = Model.unrestricted,
+    dialect: Annotated[Dialect, typer.Option("--dialect", help="The engine's SQL.")] = Dialect.duckdb,  # type: ignore[attr-defined]
+) -> None:
+    """Print a script that tells how likely each secret association is (no database is needed)."""
+    from sqlanon.publishing.plan_text import compiled_breach
+
+    sys.stdout.write(compiled_breach(source, tuple(view), secret, model.value, dialect.value))
+
+
 # what wrong words on a command line raise; typer has no name for it
 _WRONG_WORDS = cast(type[Exception], typer.BadParameter.__mro__[1])
 
@@ -34,8 +74,8 @@ def commands_of(verb: str) -> dict[str, Any]:
     for method in METHODS.values():
         (_add_publish if verb == "publish" else _add_compile)(app, method)
     if verb == "compile":
-        app.command("breach", epilog=scripts.BREACH_EPILOG)(scripts.compile_breach)
-        app.command("check", epilog=scripts.CHECK_EPILOG)(scripts.compile_check)
+        app.command("breach", epilog=BREACH_EPILOG)(compile_breach)
+        app.command("check", epilog=CHECK_EPILOG)(compile_check)
     return dict(typer.main.get_group(app).commands)
 
 

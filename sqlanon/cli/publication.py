@@ -126,7 +126,7 @@ def say_next_steps(
 
 def _print_promises(request: Any, session: SessionOptions, parameters: Mapping[str, Any]) -> None:
     from sqlanon.cli import display
-    from sqlanon.publishing.promise_plan import plan_promises, plan_statements
+    from sqlanon.publishing.plan_text import plan_promises, plan_statements
 
     engine = session.open()
     if session.sql:

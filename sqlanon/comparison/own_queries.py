@@ -11,9 +11,9 @@ from sqlanon.errors import DataError, QueryError, SourceError
 from sqlanon.estimation.plain_counts import read_plain_counts
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.plans.build import render_query
-from sqlanon.sql.query_file import split_queries
 from sqlanon.sql.query_reader import parse_query
 from sqlanon.sql.sources.source_query import SourceQuery, write_over_source
+from sqlanon.sql.user_sql import split_queries
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,6 @@ from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.estimators.evidence import Array, BoolArray, IntArray
 from sqlanon.plans.templates import Sql
 
-FOLDER = "estimation/coded_rows"
 WORD = 64  # queries that share a pass
 SLAB = 1 << 20  # rows whose bits are spread out at once
 PART = 128  # rows of a part where there are no labels; SLAB is a multiple of it
@@ -137,7 +136,7 @@ class CodedRows:
         self.domains, self.blocks, self._codes = {}, [], {}
 
     def _render(self, template: str, relations: Mapping[str, Sql], **values: object) -> str:
-        return self.space.render(f"{FOLDER}/{template}", relations, **values)
+        return self.space.render(f"estimation/coded_rows/{template}", relations, **values)
 
 
 def tell_holding(space: Workspace, domain: Sql, size: int, conditions: Sequence[Sql]) -> BoolArray:
@@ -148,7 +147,9 @@ def tell_holding(space: Workspace, domain: Sql, size: int, conditions: Sequence[
     holds = np.zeros((size, len(conditions)), dtype=bool)
     for start in range(0, len(conditions), AT_ONCE):
         some = list(conditions[start : start + AT_ONCE])
-        frame = space.engine.frame(space.render(f"{FOLDER}/holds", {"domain": domain}, conditions=some)).dropna()
+        frame = space.engine.frame(
+            space.render("estimation/coded_rows/holds", {"domain": domain}, conditions=some)
+        ).dropna()
         code, number = (frame[name].to_numpy(dtype=np.int64) for name in ("code", "condition_number"))
         holds[code, start + number - 1] = True
     return holds

@@ -8,7 +8,6 @@ from sqlanon.near_texts import find_near
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Comparison
 
-FOLDER = "estimation/missing_values"
 MOST_COMPARED = 2_000  # published texts that a misspelt one is compared with
 CHUNK = 200  # constants that are looked for by one query
 MOST_TOLD = 5  # constants of one query that are told one by one
@@ -92,7 +91,10 @@ class MissingValues:
 
     def _render(self, template: str, domain: Callable[[str], Sql], comparison: Comparison, **values: object) -> str:
         return self.space.render(
-            f"{FOLDER}/{template}", {"compared": domain(comparison.column)}, side=comparison.side, **values
+            f"estimation/missing_values/{template}",
+            {"compared": domain(comparison.column)},
+            side=comparison.side,
+            **values,
         )
 
 

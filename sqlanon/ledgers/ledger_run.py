@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from sqlanon.engines.base import Engine
@@ -11,15 +12,47 @@ from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.ledgers import newest, refusals, seals
 from sqlanon.ledgers.contents import UNSEALED, Contents, Store, unknown_words
+from sqlanon.ledgers.database_file import DatabaseFile
+from sqlanon.ledgers.parquet_directory import ParquetDirectory
 from sqlanon.ledgers.request import Destination, LedgerRequest
-from sqlanon.ledgers.stores import open_store
+from sqlanon.ledgers.server_tables import ServerTables, split_name
 from sqlanon.plans.following import RESERVE, Following
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Plan
 from sqlanon.plans.roles import resolve_names, split_columns
 from sqlanon.plans.templates import Sql
 from sqlanon.releases.stored_release import manifest_in_directory, manifest_in_schema
+from sqlanon.releases.targets import MANIFEST
 from sqlanon.wording import option
+
+# Which store a ledger has: DuckDB keeps a file, Spark a directory of files, PostgreSQL tables of the server.
+
+
+def open_store(named: str, engine: Engine, place: Destination) -> Store:
+    """Hold the ledger of a release that goes to `place`; raise UsageError where the two do not go together."""
+    if place.named is None:
+        places = f"a directory, {option('out', 'DIR')}, or a schema, {option('into', 'SCHEMA')}"
+        raise UsageError(f"a ledger is written in step with a release that lasts: {places}")
+    if engine.dialect == "postgres":
+        schema, _ = split_name(named)
+        if schema == place.into or "manifest" in (engine.tables(schema) or ()):
+            raise _published(named)
+        return ServerTables(engine, named)
+    path = Path(named).absolute()
+    if place.out is not None:
+        out = Path(place.out).absolute()
+        if path == out or out in path.parents:
+            raise _published(named)
+    if (path.parent / MANIFEST).is_file():
+        raise _published(named)
+    return ParquetDirectory(engine, path) if engine.dialect == "spark" else DatabaseFile(engine, path)
+
+
+def _published(ledger_name: str) -> UsageError:
+    return UsageError(
+        f"{ledger_name!r} lies in a release, which is handed on; a ledger is as secret as the source: keep it elsewhere"
+    )
+
 
 # what the releases' history says of each, by the report that counts it
 FIGURES = {

@@ -15,8 +15,6 @@ from sqlanon.methods.internal_names import quasi_names, tie_names
 from sqlanon.plans.plan import Request, Step
 from sqlanon.plans.templates import Sql
 
-FOLDER = "methods/one_pass"
-
 
 def order_values(design: Grouping) -> Steps:
     """Return the step that gives every value its place in the order of seats, and where `publish_st` sorts by it."""
@@ -45,7 +43,7 @@ def order_blocks(design: Grouping, first_cell: Sql, frequency: str = "frequency"
         # what `publish_st` reads; other engines join every row with the block, which they keep small
         "told_columns": ("row_count", "first_number") if _by_runs(design.request) else (),
     }
-    return (Step(f"{FOLDER}/block", values=values, reads={"frequency": frequency}),)
+    return (Step("methods/one_pass/block", values=values, reads={"frequency": frequency}),)
 
 
 def form_groups(design: Grouping) -> Steps:
@@ -57,9 +55,9 @@ def form_groups(design: Grouping) -> Steps:
     if design.sorts_rows:
         return (
             Step("methods/grouping/ordered", values=ordered),
-            Step(f"{FOLDER}/numbered", yields="grouped", values=carried),
+            Step("methods/one_pass/numbered", yields="grouped", values=carried),
         )
-    return (Step(f"{FOLDER}/grouped", values=ordered),)
+    return (Step("methods/one_pass/grouped", values=ordered),)
 
 
 def _form_by_runs(design: Grouping) -> Steps:
@@ -74,21 +72,21 @@ def _form_by_runs(design: Grouping) -> Steps:
         "all_whole": len(whole) == len(design.request.roles.quasi),
     }
     return (
-        Step(f"{FOLDER}/ranked", values={**carried, "ties": tie_names(design.request)}),
-        Step(f"{FOLDER}/run", values=spans),
-        Step(f"{FOLDER}/by_runs", "view", "grouped", values={**carried, "whole_columns": whole}),
+        Step("methods/one_pass/ranked", values={**carried, "ties": tie_names(design.request)}),
+        Step("methods/one_pass/run", values=spans),
+        Step("methods/one_pass/by_runs", "view", "grouped", values={**carried, "whole_columns": whole}),
     )
 
 
 def publish_qit(design: Grouping) -> Steps:
     """Return the step of the quasi-identifier table."""
     by_line = _by_runs(design.request) and design.layout is None
-    return (Step(f"{FOLDER}/qit"),) if by_line else qit_st.publish_qit(design)
+    return (Step("methods/one_pass/qit"),) if by_line else qit_st.publish_qit(design)
 
 
 def publish_st(design: Grouping) -> Steps:
     """Return the step of the sensitive table."""
-    return (Step(f"{FOLDER}/st" if _by_runs(design.request) else "methods/qit_st/st"),)
+    return (Step("methods/one_pass/st" if _by_runs(design.request) else "methods/qit_st/st"),)
 
 
 def _by_runs(request: Request) -> bool:

@@ -17,9 +17,9 @@ from sqlanon.key import Key
 from sqlanon.methods import METHODS
 from sqlanon.methods.base import Method
 from sqlanon.methods.kinds import Share
-from sqlanon.methods.ledger_options import LedgerOptions
 from sqlanon.methods.named_kinds import Files
 from sqlanon.methods.parameters import Parameter
+from sqlanon.methods.request_options import LedgerOptions
 from sqlanon.page.values import read_value, write_value
 from sqlanon.page.work import Run, Work
 from sqlanon.wording import spoken

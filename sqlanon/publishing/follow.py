@@ -1,20 +1,83 @@
 """A request with the ledger that it names: the plan that follows what was published, and the target in step with it."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 from sqlanon.engines.base import Engine
+from sqlanon.errors import SqlanonError
+from sqlanon.interruption import hold_back
+from sqlanon.ledgers.appearance import note_directory, note_schema
 from sqlanon.ledgers.ledger_run import LedgerRun, open_ledger
-from sqlanon.ledgers.ledger_target import LedgerTarget
 from sqlanon.ledgers.request import Destination
 from sqlanon.methods import METHODS
+from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Plan, Source
+from sqlanon.plans.statement import Statement
+from sqlanon.plans.templates import Sql
 from sqlanon.publishing.release_request import ReleaseRequest, prepare
 from sqlanon.releases.database_targets import SchemaTarget
 from sqlanon.releases.directory_target import DirectoryTarget
 from sqlanon.releases.targets import Target
+
+# A release's target in step with its ledger: both appear or neither.
+
+
+class LedgerTarget:
+    """A directory or a schema that appears in step with its ledger, which goes first and comes back where that fails.
+
+    The next run can take back a ledger without its release, but make none for a release.
+    """
+
+    def __init__(self, target: DirectoryTarget | SchemaTarget, ledger: LedgerRun, made: Mapping[str, Sql]) -> None:
+        """Take the target of the release; made: the relations that the ledger will hold."""
+        self.target, self.ledger, self.made = target, ledger, made
+        self._schema = note_schema(target.engine, target.schema) if isinstance(target, SchemaTarget) else {}
+
+    def close(self) -> None:
+        """Let other runs write there."""
+        self.target.close()
+
+    def __enter__(self) -> "LedgerTarget":
+        """Begin; the ledger's rows come first, for a database writes to one file at a time."""
+        self.ledger.write_rows(self.made)
+        self.target.__enter__()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        """Undo what was not committed."""
+        self.target.__exit__(*failure)
+
+    def write(self, output: Statement) -> Sql:
+        """Keep one published table."""
+        return self.target.write(output)
+
+    def describe_files(self, rows: Mapping[str, int]) -> dict[str, Any]:
+        """Return what the manifest says of the tables."""
+        return self.target.describe_files(rows)
+
+    def write_companions(self, manifest: Manifest) -> dict[str, Any]:
+        """Write the texts beside the tables."""
+        return self.target.write_companions(manifest)
+
+    def commit(self, manifest: Manifest) -> None:
+        """Let ledger and release appear."""
+        self.ledger.write_history(manifest)
+        hold_back()
+        store = self.ledger.store
+        staged = note_directory(self.target.staged) if isinstance(self.target, DirectoryTarget) else self._schema
+        store.appear(staged, self.ledger.note)
+        try:
+            self.target.commit(manifest)
+        except BaseException:
+            if isinstance(self.target, SchemaTarget):  # what was begun would look as if it stood
+                self.target.__exit__()
+            with suppress(SqlanonError):  # the first error is the one to tell
+                store.undo()
+            raise
+        if not store.settle():
+            self.ledger.notes.append(f"release and ledger stand, and {store.note_name!r} could not be written")
 
 
 def destination(out: str | Path | None, into: str | None) -> Destination:

@@ -41,7 +41,6 @@ BOUND_LEVEL = 1e-6  # by the bound, all its columns and orders together
 ORDERS = {"sorted": "{value} asc nulls last", "by frequency": "count(*) desc nulls last, {value} asc nulls last"}
 MOST_PEOPLE = 3000  # that are arranged anew; where there are more, people of some of the groups
 NOTHING_SEEN = "cannot be told: of so few people not even an order that names everybody right is sure to be seen"
-_FOLDER = "verification/rank_alignment"
 _VALUE = "sensitive_value"
 _RANKS = {how: f"value_rank_{number}" for number, how in enumerate(ORDERS, start=1)}
 _BLOCKS = 4  # for each release that groups may be of: three quarters of them count
@@ -73,7 +72,7 @@ class _Queries:
             "class_names": [name for name, column in zip(people.names, self.quasi, strict=True) if column in classes],
         }
         self.person = published.subquery(
-            f"{_FOLDER}/person",
+            "verification/rank_alignment/person",
             {
                 "published": people.published,
                 "original": Sql(f"(select {', '.join(expressions)} from {source.relation})"),
@@ -89,7 +88,9 @@ class _Queries:
         """Yield the names and texts of the queries that sum up d, one for each order of the values."""
         relations = {"blocked_person": _block(self.published, self.person)}
         for how, rank in _RANKS.items():
-            sql = self.published.query(f"{_FOLDER}/alignment", relations, **self.compared, value_rank=rank)
+            sql = self.published.query(
+                "verification/rank_alignment/alignment", relations, **self.compared, value_rank=rank
+            )
             yield f"alignment, values {how}", sql
 
     def placed_people(self) -> tuple[str, str]:
@@ -100,7 +101,7 @@ class _Queries:
         lot_below = f"{part:0{_LOT_DIGITS}x}" if part < 16**_LOT_DIGITS else "g"
         first, *_ = ranks = list(_RANKS.values())
         settings = {**self.compared, "stratum_rank": first, "value_ranks": ranks, "lot_below": lot_below}
-        sql = self.published.query(f"{_FOLDER}/placed_people", {"person": self.person}, **settings)
+        sql = self.published.query("verification/rank_alignment/placed_people", {"person": self.person}, **settings)
         return "people in their groups", sql
 
     def judge(self, draws: int | None = None) -> "Outcome | None":
@@ -125,9 +126,9 @@ def alignment_queries(published: PublishedTables, source: Source, types: Mapping
 def _block(published: PublishedTables, person: Sql) -> Sql:
     """Return the persons with their half and block."""
     if _times(published) == 1:
-        return published.subquery(f"{_FOLDER}/one_block", {"person": person})
+        return published.subquery("verification/rank_alignment/one_block", {"person": person})
     blocks = min(_BLOCKS * _times(published), _MOST_BLOCKS)
-    return published.subquery(f"{_FOLDER}/blocks", {"person": person}, blocks=blocks)
+    return published.subquery("verification/rank_alignment/blocks", {"person": person}, blocks=blocks)
 
 
 def check_alignment(published: PublishedTables, source: Source, types: Mapping[str, str]) -> Check:

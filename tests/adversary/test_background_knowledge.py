@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon.adversary import background_knowledge, exposure, priors
-from sqlanon.adversary.posterior_table import posterior_table
+from sqlanon.cli.display import posterior_table
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import DataError, SqlanonError, UsageError
 from sqlanon.plans.templates import Sql, ident

@@ -40,7 +40,6 @@ CONFIDENCE = 0.99
 Bits = NDArray[np.uint64]
 Others = tuple[NDArray[np.int64], bool]
 _ALL = np.uint64(2**64 - 1)
-FOLDER = "chains/sampling"
 REASON = "sampled"
 WIDE = 0.02  # bounds that lie closer are left as they are
 MOST_ASSOCIATIONS = 500
@@ -159,14 +158,14 @@ def read_sampling(samples: int | None, seed: int | None, model: str) -> Sampling
 def lay_out_patch(layout: StatementLayout, tree: JoinTree) -> None:
     """Write which associations' worlds are drawn, and the tuples around theirs, over bounds and exact counts."""
     parts = layout.numbers
-    layout.add(f"{FOLDER}/wide", yields="wide", width=WIDE, most=MOST_ASSOCIATIONS)
-    layout.add(f"{FOLDER}/own", yields="own", parts=parts)
-    patch = layout.add(f"{FOLDER}/patch", yields="patch_0", parts=parts)
+    layout.add("chains/sampling/wide", yields="wide", width=WIDE, most=MOST_ASSOCIATIONS)
+    layout.add("chains/sampling/own", yields="own", parts=parts)
+    patch = layout.add("chains/sampling/patch", yields="patch_0", parts=parts)
     starts = [(part, layout.relations[f"degree_{part}"], join_from(layout, tree, part)) for part in parts]
     limits = {"most_degree": SURE, "most": MOST_TUPLES}
     for turn in range(1, TURNS + 1):
         values = {"patch": Sql(patch.relation), "parts": parts, "starts": starts, "turn": turn}
-        patch = layout.add(f"{FOLDER}/reach", yields=f"patch_{turn}", **values, **limits)
+        patch = layout.add("chains/sampling/reach", yields=f"patch_{turn}", **values, **limits)
 
 
 def sample_worlds(layout: StatementLayout, engine: Engine, sampling: Sampling) -> None:
@@ -176,7 +175,7 @@ def sample_worlds(layout: StatementLayout, engine: Engine, sampling: Sampling) -
     patch = engine.frame(f"select * from {layout.relations[f'patch_{TURNS}']} order by {order}")
     association_tuples = engine.frame(f"select * from {layout.relations['own']} order by number asc nulls last")
     engine.keep_frame(layout.name_relation("drawn"), bound_associations(patch, association_tuples, sampling))
-    layout.add(f"{FOLDER}/narrowed", yields="narrowed", reason=REASON)
+    layout.add("chains/sampling/narrowed", yields="narrowed", reason=REASON)
 
 
 def bound_associations(patch: pd.DataFrame, own: pd.DataFrame, sampling: Sampling) -> pd.DataFrame:

@@ -1,5 +1,6 @@
 """Find what a user named as a source in DuckDB: a table or view, a file or glob, or an object in the caller's scope."""
 
+import csv
 import glob
 import inspect
 import os
@@ -10,7 +11,6 @@ from types import FrameType
 from typing import Protocol
 
 from sqlanon.bounded_files import UnfitFileError, require_regular
-from sqlanon.engines.duckdb.broken_lines import DELIMITERS, refuse_broken_line
 from sqlanon.engines.duckdb.read_errors import describe_convertible, describe_missing_extension
 from sqlanon.engines.duckdb.unlike_files import SchemaReader, count_lacking, escape_pattern
 from sqlanon.errors import SourceError, SqlanonError
@@ -18,6 +18,39 @@ from sqlanon.plans.plan import Source, find_floats
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.sql.sources.queried_source import QueriedSource
 from sqlanon.wording import option
+
+# Find the line of a CSV that makes DuckDB take the whole file for something else.
+
+
+DELIMITERS = ",;\t|"
+_ENDINGS = (".csv", ".tsv", ".txt")
+_LONGEST_HEAD = 1 << 20  # letters of the first line
+
+
+def refuse_broken_line(engine: SchemaReader, text: object) -> None:
+    """Raise SourceError, with its line, for a CSV file that is unlike its first line somewhere; else do nothing.
+
+    DuckDB guesses delimiter and quotes from what fits most lines: one broken line can make it guess a single column.
+    """
+    if not isinstance(text, str) or not text.lower().endswith(_ENDINGS) or not Path(text).is_file():
+        return
+    try:
+        with Path(text).open(encoding="utf-8", newline="") as file:
+            head = file.readline(_LONGEST_HEAD)
+    except (OSError, ValueError):
+        return
+    delimiter = max(DELIMITERS, key=head.count)
+    names = next(csv.reader([head], delimiter=delimiter), [])
+    if len(names) < 2:
+        return
+    columns = ", ".join(f"{literal(f'c{number}')}: 'VARCHAR'" for number in range(len(names)))
+    form = f"delim = {literal(delimiter)}, quote = '\"', escape = '\"', header = true, auto_detect = false"
+    try:
+        engine.execute(f"select count(c0) from read_csv({literal(text)}, {form}, columns = {{{columns}}})")
+    except SqlanonError as error:
+        if "line" in str(error):
+            raise SourceError(str(error)) from None
+
 
 _READERS = {
     "read_parquet": (".parquet", ".parq", ".pq"),

@@ -28,9 +28,36 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col as column
 
-from sqlanon.engines.spark.classic import frame_of, frame_of_plan, java_session, parts_of
 from sqlanon.engines.spark.sources import file_address
 from sqlanon.key import Key
+
+# What stands in the Java process behind a session, and data frames made of it.
+
+
+def java_session(session: SparkSession) -> Any:
+    """Return the session as Java has it; None for a remote one, whose plans and sets of rows are out of reach."""
+    return getattr(session, "_jsparkSession", None)
+
+
+def frame_of(dataset: Any, session: SparkSession) -> DataFrame:
+    """Return Java's set of rows as a data frame."""
+    kind: Any = DataFrame  # its constructor makes the classic kind, which its types do not tell
+    return cast(DataFrame, kind(dataset, session))
+
+
+def parts_of(plan: Any) -> tuple[list[Any], list[Any]]:
+    """Return what a plan of Scala's case class is made of: its own arguments, and those that its copies need beside."""
+    others = plan.otherCopyArgs()
+    arguments = [plan.productElement(number) for number in range(plan.productArity())]
+    return arguments, [others.apply(number) for number in range(others.size())]
+
+
+def frame_of_plan(plan: Any, session: SparkSession) -> DataFrame:
+    """Return a plan of Java's as a data frame."""
+    jvm: Any = session._jvm
+    sets = getattr(getattr(jvm.org.apache.spark.sql.classic, "Dataset$"), "MODULE$")
+    return frame_of(sets.ofRows(java_session(session), plan), session)
+
 
 # no file is as large: none is cut, and a file counts as so much that no second one is read with it
 _WHOLE = str(2**40)

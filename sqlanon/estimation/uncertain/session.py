@@ -24,7 +24,6 @@ from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.query_reader import parse_query
 
-FOLDER = "estimation/uncertain"
 FORM = "uncertain"
 
 
@@ -70,7 +69,7 @@ class UncertainTables(CellTables):
 
     def render_own(self, template: str, given: Mapping[str, Sql] | None = None, **values: object) -> str:
         """Render one of the templates for uncertain data."""
-        return self.render(f"{FOLDER}/{template}", {**self.relations, **(given or {})}, **values)
+        return self.render(f"estimation/uncertain/{template}", {**self.relations, **(given or {})}, **values)
 
     def loading_statements(self) -> list[tuple[str, str]]:
         """Return the names and texts of what the first query runs; `held` is filled from the release's hierarchies."""

@@ -8,12 +8,13 @@ priors are. The templates are `sql_templates/methods/robust/class_grouping/`, an
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlanon.methods import grouping, packing
+from sqlanon.methods import draws, grouping, one_pass, packing
 from sqlanon.methods.base import Steps
-from sqlanon.methods.internal_names import identity_names, quasi_names
+from sqlanon.methods.grouping import Grouping
+from sqlanon.methods.internal_names import identity_names, quasi_names, tie_names
 from sqlanon.methods.packing import carried_quasi
 from sqlanon.methods.qit_st import Grouped
-from sqlanon.methods.robust import background, sorted_classes
+from sqlanon.methods.robust import background
 from sqlanon.methods.robust.background import Background
 from sqlanon.methods.robust.suppression import (
     MILLION,
@@ -24,6 +25,34 @@ from sqlanon.methods.robust.suppression import (
     surplus_guards,
 )
 from sqlanon.plans.plan import Request, Step
+from sqlanon.plans.templates import Sql
+
+# Class-first groups of rows that are sorted once, where a table numbers its rows. They are the groups of
+# `class_grouping.py`, row for row. How many rows of a value lie in a block follows from counts, and no row is
+# read for the groups' numbers.
+
+
+def seat(design: Grouping) -> Steps:
+    """Return the steps that sort the rows, and order the values of each block."""
+    ordered = {"carried": design.attribute.carried, "ties": tie_names(design.request)}
+    return (
+        Step("methods/grouping/ordered", values=ordered),
+        Step("methods/robust/class_grouping/seating"),
+        *one_pass.order_blocks(design, Sql("first_cell"), "seating"),
+    )
+
+
+def form_groups(design: Grouping) -> Steps:
+    """Return the steps that end in `grouped`: every kept row with its group; group numbers tell of no class."""
+    numbers = {
+        "group_purpose": f"{design.attribute.purpose}/group/",
+        "own_draws": draws.are_of_one_engine(design.request),
+    }
+    return (
+        Step("methods/robust/class_grouping/renumbered_by_number", yields="renumbered", values=numbers),
+        Step("methods/robust/class_grouping/numbered", yields="grouped", values={"carried": design.attribute.carried}),
+    )
+
 
 FOLDER = "methods/robust/class_grouping"
 
@@ -122,8 +151,10 @@ def number_classes(design: ClassGrouping) -> Steps:
     values = {**design.signed, "class_purpose": f"{design.attribute.purpose}/class/"}
     suffix = "_first" if design.merges else ""
     return (
-        Step(f"{FOLDER}/signature_tally", values={**design.signed, "sensitive_column": "sensitive"}),
-        Step(f"{FOLDER}/class", suffix=suffix, values=values),
+        Step(
+            "methods/robust/class_grouping/signature_tally", values={**design.signed, "sensitive_column": "sensitive"}
+        ),
+        Step("methods/robust/class_grouping/class", suffix=suffix, values=values),
     )
 
 
@@ -134,9 +165,9 @@ def count_classes(design: ClassGrouping) -> Steps:
     nulls = {"nulls_are_values": design.request.nulls == "value"}
     valued = {**design.signed, **nulls, "value_purpose": f"{design.attribute.purpose}/value/"}
     return (
-        Step(f"{FOLDER}/ranked", values=valued),
-        Step(f"{FOLDER}/capacity", values=design.size),
-        Step(f"{FOLDER}/kept"),
+        Step("methods/robust/class_grouping/ranked", values=valued),
+        Step("methods/robust/class_grouping/capacity", values=design.size),
+        Step("methods/robust/class_grouping/kept"),
     )
 
 
@@ -147,8 +178,8 @@ def look_ahead(design: ClassGrouping) -> Steps:
     nulls = {"nulls_are_values": design.request.nulls == "value"}
     one_each = {"class": "merged_sample"} if design.merges else {}
     return (
-        Step(f"{FOLDER}/worst", values={**design.signed, **design.size}, reads=one_each),
-        Step(f"{FOLDER}/outlook", values={**design.size, **nulls, **most}),
+        Step("methods/robust/class_grouping/worst", values={**design.signed, **design.size}, reads=one_each),
+        Step("methods/robust/class_grouping/outlook", values={**design.size, **nulls, **most}),
     )
 
 
@@ -156,7 +187,7 @@ def check_surplus(design: ClassGrouping) -> Steps:
     """Return the step that refuses what leaves too many rows over, before any row is drawn for."""
     return (
         Step(
-            f"{FOLDER}/feasibility",
+            "methods/robust/class_grouping/feasibility",
             "query",
             refuse=refuse_left_over(design.suppression),
             guards=surplus_guards(design.suppression),
@@ -169,7 +200,7 @@ def order_class_values(design: ClassGrouping) -> Steps:
     # the values of a class of several signatures are not told apart by signature
     signed = {"signature": ()} if design.merges else design.signed
     values = {**signed, **design.size, "groups_per_block": design.attribute.groups_per_block}
-    return (Step(f"{FOLDER}/frequency", values=values),)
+    return (Step("methods/robust/class_grouping/frequency", values=values),)
 
 
 def coding(design: ClassGrouping) -> tuple[dict[str, object], dict[str, str]]:
@@ -194,7 +225,7 @@ def code_rows(design: ClassGrouping) -> Steps:
     if design.merges:
         return ()
     values, reads = coding(design)
-    return (Step(f"{FOLDER}/coded", "view", values=values, reads=reads),)
+    return (Step("methods/robust/class_grouping/coded", "view", values=values, reads=reads),)
 
 
 def draw_coded(design: ClassGrouping) -> Steps:
@@ -204,20 +235,22 @@ def draw_coded(design: ClassGrouping) -> Steps:
 
 def seat_coded(design: ClassGrouping) -> Steps:
     """Return the steps that seat the rows in blocks, class by class."""
-    return sorted_classes.seat(design) if design.in_one_pass else grouping.seat_coded(design)
+    return seat(design) if design.in_one_pass else grouping.seat_coded(design)
 
 
 def form_class_groups(design: ClassGrouping) -> Steps:
     """Return the steps that end in `grouped`: every kept row with its group; group numbers tell of no class."""
     if design.in_one_pass:
-        return sorted_classes.form_groups(design)
+        return form_groups(design)
     purpose, carried = design.attribute.purpose, design.attribute.carried
     # a list of whole numbers is not written alike in every dialect
-    renumbered = f"{FOLDER}/{'renumbered_by_block' if design.request.traits.few_tables else 'renumbered'}"
+    renumbered = (
+        f"methods/robust/class_grouping/{'renumbered_by_block' if design.request.traits.few_tables else 'renumbered'}"
+    )
     return (
         # groups are made class by class: numbers in that order would tell which class a group is of
         Step(renumbered, yields="renumbered", values={"group_purpose": f"{purpose}/group/"}),
-        Step(f"{FOLDER}/grouped", values={"carried": carried}),
+        Step("methods/robust/class_grouping/grouped", values={"carried": carried}),
     )
 
 
@@ -225,7 +258,7 @@ def check_suppressed(design: ClassGrouping) -> Steps:
     """Return the step that counts the rows that no group holds, and refuses too many of them."""
     return (
         Step(
-            f"{FOLDER}/suppressed",
+            "methods/robust/class_grouping/suppressed",
             "query",
             refuse=refuse_suppressed(design.suppression),
             guards=suppressed_guards(),

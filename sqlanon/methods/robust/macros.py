@@ -11,7 +11,6 @@ from sqlanon.plans.templates import Sql
 from sqlanon.sql.table_macro import Macro, write_message
 from sqlanon.wording import spoken
 
-FOLDER = "methods/robust/class_grouping"
 NAME, KNOWN, MOST = "robust", "background_names", "max_suppressed := 0.01"
 SIZE = "cast(ceil(r) as bigint)"
 TOO_SMALL = "r = {value} protects nobody: a posterior of at most 1/r is none; r is a number above 1"
@@ -21,21 +20,21 @@ NO_SHARE = "max_suppressed := {value} is no share of the rows; give a number fro
 _CLASSES = (
     *(step for step in macro_steps.SOURCE if step.template != "methods/grouping/tally"),
     Step("methods/macro_steps/given_key", yields="key", suffix="_given"),
-    Step(f"{FOLDER}/signature_tally"),
+    Step("methods/robust/class_grouping/signature_tally"),
     Step("methods/macro_steps/class"),
-    *(Step(f"{FOLDER}/{name}") for name in ("ranked", "capacity", "kept", "worst", "outlook")),
+    *(Step(f"methods/robust/class_grouping/{name}") for name in ("ranked", "capacity", "kept", "worst", "outlook")),
     Step("shared/persons"),
     Step("methods/macro_steps/figures", reads={"feasibility": "outlook"}),
     Step("methods/macro_steps/refusal"),
     Step("methods/macro_steps/key"),
     Step("methods/macro_steps/identified", "view"),
-    Step(f"{FOLDER}/frequency"),
-    Step(f"{FOLDER}/coded", "view", reads={"population": "identified"}),
+    Step("methods/robust/class_grouping/frequency"),
+    Step("methods/robust/class_grouping/coded", "view", reads={"population": "identified"}),
     Step("methods/grouping/drawn", reads={"identified": "coded"}),
     *(Step(f"methods/grouping/{name}") for name in ("shard", "positioned", "block")),
     Step("methods/grouping/numbered", "view"),
-    Step(f"{FOLDER}/renumbered"),
-    Step(f"{FOLDER}/grouped"),
+    Step("methods/robust/class_grouping/renumbered"),
+    Step("methods/robust/class_grouping/grouped"),
 )
 
 

@@ -10,28 +10,135 @@ of the most frequent value, and rows that clash in another change places inside 
 `sql_templates/methods/robust/several_columns/`, those of `methods/several_columns`, and of `class_grouping.py`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from sqlanon.errors import DataError
 from sqlanon.methods import grouping
 from sqlanon.methods.base import Steps
+from sqlanon.methods.feasibility import NO_ROWS, NO_VALUE
 from sqlanon.methods.grouping import Attribute
 from sqlanon.methods.internal_names import identity_names, quasi_names, rows_to_draw_for, sensitive_names, tie_names
 from sqlanon.methods.robust import class_grouping
 from sqlanon.methods.robust.class_grouping import ClassGrouping
-from sqlanon.methods.robust.several_suppression import (
-    SeveralSuppression,
-    missing_value_guards,
-    refuse_left_over,
-    refuse_missing_values,
-    refuse_suppressed,
-    surplus_guards,
-)
+from sqlanon.methods.robust.suppression import MILLION, name_worst
 from sqlanon.methods.several_columns.coding import code_values, count_values, number_values
 from sqlanon.methods.several_columns.design import SharedGroups, further_codes
 from sqlanon.methods.several_columns.places import change_places, seats
-from sqlanon.plans.plan import Repeat, Request, Step
+from sqlanon.plans.plan import Guard, Repeat, Request, Row, Step
+from sqlanon.wording import option
 
-FOLDER, CLASSES = "methods/robust/several_columns", "methods/robust/class_grouping"
+# What class-first groups of several sensitive columns refuse, with the column that stands in the way.
+
+
+NOT_POSSIBLE = (
+    "r = {r:g} is not possible: {least}{left_over} of {row_count} rows ({share}) find no group of {size} rows of one"
+    " signature that differ in every one of {columns}, and " + option("max_suppressed") + " allows {most:.4g}%{worst}; "
+)
+IN_THE_WAY = "{column} by itself leaves {column_surplus} rows over; "
+TOGETHER = "frequent values of these columns go together; "
+POSSIBLE_UP_TO = "the largest whole r that no column stands in the way of is {feasible_size}"
+# every r up to 2 takes groups of two rows of one signature: none was left untried
+NEVER_POSSIBLE = "no r above 1 works with these columns and backgrounds"
+AT_LEAST = ", and " + option("max_suppressed") + " would have to be {enough:g} or more"
+MAYBE = "a smaller r may leave fewer"
+LEAVE_OUT = ", and " + option("max_suppressed", "{enough:g}") + " leaves these rows out"
+
+
+@dataclass(frozen=True)
+class SeveralSuppression:
+    """How many rows may be left over, and of what.
+
+    r: as it was asked. size: rows of a group, ceil(r). columns: the sensitive ones. most: share of the rows, 0 … 1.
+    """
+
+    r: float
+    size: int
+    columns: tuple[str, ...]
+    most: float
+    refuse_nulls: bool
+
+    @property
+    def listed(self) -> str:
+        """Return the columns in words."""
+        return " and ".join(map(repr, self.columns))
+
+
+def refuse_missing_values(asked: SeveralSuppression) -> Callable[[Row], None]:
+    """Return what raises DataError for rows without a value, naming the first such column, and for no rows."""
+
+    def refuse(row: Row) -> None:
+        if asked.refuse_nulls and row["null_count"]:
+            column = asked.columns[row["null_place"]]
+            raise DataError(NO_VALUE.format(null_count=row["null_count"], column=repr(column)), about=[column])
+        if not row["row_count"]:
+            raise DataError(NO_ROWS)
+
+    return refuse
+
+
+def missing_value_guards(asked: SeveralSuppression) -> tuple[Guard, ...]:
+    """Return what `refuse_missing_values` refuses, for a script."""
+    missing = Guard("null_count > 0", "rows have no value in a sensitive column")
+    return (*([missing] if asked.refuse_nulls else []), Guard("row_count = 0", NO_ROWS))
+
+
+def refuse_left_over(asked: SeveralSuppression) -> Callable[[Row], None]:
+    """Return what raises DataError where values by themselves leave too many rows over, before rows are drawn for."""
+
+    def refuse(row: Row) -> None:
+        surplus = [row[f"column_surplus_{number}"] for number, _ in enumerate(asked.columns, start=1)]
+        most = max(surplus)
+        way = IN_THE_WAY.format(column=repr(asked.columns[surplus.index(most)]), column_surplus=most)
+        possible = POSSIBLE_UP_TO if row["feasible_size"] >= 2 else NEVER_POSSIBLE
+        left_over = row["surplus_rows"]
+        larger = AT_LEAST if left_over < row["row_count"] else ""
+        _refuse(asked, row, left_over, way + possible + larger, "at least ")
+
+    return refuse
+
+
+def refuse_suppressed(asked: SeveralSuppression) -> Callable[[Row], None]:
+    """Return what raises DataError where, in the end, no group holds more rows than may be left out."""
+
+    def refuse(row: Row) -> None:
+        dropped = row["dropped_rows"]
+        _refuse(asked, row, dropped, TOGETHER + MAYBE + (LEAVE_OUT if dropped < row["row_count"] else ""), "")
+
+    return refuse
+
+
+def surplus_guards(asked: SeveralSuppression, figure: str) -> tuple[Guard, ...]:
+    """Return what is refused of the rows left over, without figures, for a script; figure: the column that counts."""
+    return (
+        Guard(
+            f"{figure} = row_count or {figure} * {MILLION} > row_count * {round(asked.most * MILLION)}",
+            f"r = {asked.r:g} is not possible: more rows than allowed find no group of {asked.size} rows of one"
+            f" signature that differ in every one of {asked.listed}",
+        ),
+    )
+
+
+def _refuse(suppression: SeveralSuppression, row: Row, left_over: int, ways: str, least: str) -> None:
+    """Refuse more rows left over than may be; in whole numbers, so that what was allowed is not refused."""
+    if left_over * MILLION <= row["row_count"] * round(suppression.most * MILLION) and left_over < row["row_count"]:
+        return
+    message = (NOT_POSSIBLE + ways).format(
+        **row,
+        r=suppression.r,
+        size=suppression.size,
+        columns=suppression.listed,
+        least=least,
+        left_over=left_over,
+        share=f"{left_over / row['row_count']:.2%}",
+        most=100 * suppression.most,
+        worst=name_worst(row),
+        # in steps of a millionth, upwards: a share that is advised has to be enough
+        enough=-(-left_over * MILLION // row["row_count"]) / MILLION,
+    )
+    raise DataError(message, about=["r"])
+
+
 TURNS = 12  # of leaving rows over; what is still too frequent then leaves with its group
 
 
@@ -75,20 +182,20 @@ def number_classes(design: SeveralClasses) -> Steps:
     """Return the steps that count each signature's values in every column, and make every signature a class."""
     tallies = (
         Step(
-            f"{CLASSES}/signature_tally",
+            "methods/robust/class_grouping/signature_tally",
             suffix=attribute.suffix,
             values={**design.signed, "sensitive_column": attribute.internal},
         )
         for attribute in reversed(design.attributes)
     )
     values = {**design.signed, "class_purpose": f"{design.attribute.purpose}/class/"}
-    return (*tallies, Step(f"{CLASSES}/class", values=values))
+    return (*tallies, Step("methods/robust/class_grouping/class", values=values))
 
 
 def count_classes(design: SeveralClasses) -> Steps:
     """Return the steps that count the values of every column in each class, and the groups that it gives."""
     column_steps = (step for attribute in reversed(design.attributes) for step in _count_column(design, attribute))
-    least = Step(f"{FOLDER}/kept_least", yields="kept", suffix="_least")
+    least = Step("methods/robust/several_columns/kept_least", yields="kept", suffix="_least")
     return (*column_steps, replace(least, values={"further_kept": design.relations("kept")[1:]}))
 
 
@@ -97,9 +204,9 @@ def _count_column(design: SeveralClasses, attribute: Attribute) -> Steps:
     valued = {**design.signed, **nulls, "value_purpose": f"{attribute.purpose}/value/"}
     reads = {"signature_tally": f"signature_tally{suffix}"}
     return (
-        Step(f"{CLASSES}/ranked", suffix=suffix, values=valued, reads=reads),
-        Step(f"{CLASSES}/capacity", suffix=suffix, values=design.size),
-        Step(f"{CLASSES}/kept", suffix=suffix),
+        Step("methods/robust/class_grouping/ranked", suffix=suffix, values=valued, reads=reads),
+        Step("methods/robust/class_grouping/capacity", suffix=suffix, values=design.size),
+        Step("methods/robust/class_grouping/kept", suffix=suffix),
     )
 
 
@@ -108,7 +215,7 @@ def check_surplus(design: SeveralClasses) -> Steps:
     suppression = design.several_suppression
     return (
         Step(
-            f"{FOLDER}/feasibility",
+            "methods/robust/several_columns/feasibility",
             "query",
             refuse=refuse_left_over(suppression),
             guards=surplus_guards(suppression, "surplus_rows"),
@@ -129,7 +236,7 @@ def code_rows(design: SeveralClasses) -> Steps:
     values: dict[str, object] = {**design.signed, "drawn_from": (*columns, *design.codes)}
     return (
         code_values(design, rows_to_draw_for(request), columns),
-        Step(f"{FOLDER}/classed", "view", values=values, reads={"rows": "coded"}),
+        Step("methods/robust/several_columns/classed", "view", values=values, reads={"rows": "coded"}),
     )
 
 
@@ -144,10 +251,14 @@ def draw_coded(design: SeveralClasses) -> Steps:
     return (
         *grouping.draw_from(drawn, "class", "classed"),
         *_leave_over(design, columns),
-        Step(f"{FOLDER}/rejoined", "view", yields="thinned", suffix="_rejoined", values=columns),
+        Step("methods/robust/several_columns/rejoined", "view", yields="thinned", suffix="_rejoined", values=columns),
         *_make_room(design, "_last"),
-        Step(f"{CLASSES}/frequency", values=per_block, reads={"ranked": "held_last_1", "capacity": "room_last"}),
-        Step(f"{FOLDER}/coded", "view", yields="drawn", suffix="_coded", values=coded),
+        Step(
+            "methods/robust/class_grouping/frequency",
+            values=per_block,
+            reads={"ranked": "held_last_1", "capacity": "room_last"},
+        ),
+        Step("methods/robust/several_columns/coded", "view", yields="drawn", suffix="_coded", values=coded),
     )
 
 
@@ -160,14 +271,14 @@ def _leave_over(design: SeveralClasses, columns: dict[str, object]) -> Steps:
         "sensitive_columns": design.codes,
         "ties": tie_names(design.request),
     }
-    turn = (*_make_room(design, "_turn"), Step(f"{FOLDER}/kept_rows", values=thinned))
+    turn = (*_make_room(design, "_turn"), Step("methods/robust/several_columns/kept_rows", values=thinned))
     first = {"further_capacities": design.relations("capacity")[1:]}
     short = {**design.size, "ranked_by_column": design.relations("ranked")}
     return (
-        Step(f"{FOLDER}/room", suffix="_first", values=first, reads={"capacity": "capacity_1"}),
-        Step(f"{FOLDER}/short", values=short),
-        Step(f"{FOLDER}/opened", yields="thinned"),
-        Repeat("thinning", "thinned", turn, Step(f"{FOLDER}/unsettled", "query"), TURNS),
+        Step("methods/robust/several_columns/room", suffix="_first", values=first, reads={"capacity": "capacity_1"}),
+        Step("methods/robust/several_columns/short", values=short),
+        Step("methods/robust/several_columns/opened", yields="thinned"),
+        Repeat("thinning", "thinned", turn, Step("methods/robust/several_columns/unsettled", "query"), TURNS),
     )
 
 
@@ -178,20 +289,25 @@ def _make_room(design: SeveralClasses, moment: str) -> tuple[Step, ...]:
         suffix = f"{moment}{attribute.suffix}"
         values = {"sensitive_column": code, "value_purpose": f"{attribute.purpose}/kept/"}
         steps += [
-            Step(f"{FOLDER}/held", suffix=suffix, values=values),
-            Step(f"{CLASSES}/capacity", suffix=suffix, values=design.size, reads={"ranked": f"held{suffix}"}),
+            Step("methods/robust/several_columns/held", suffix=suffix, values=values),
+            Step(
+                "methods/robust/class_grouping/capacity",
+                suffix=suffix,
+                values=design.size,
+                reads={"ranked": f"held{suffix}"},
+            ),
         ]
     capacities = {"further_capacities": design.relations(f"capacity{moment}")[1:]}
     reads = {"capacity": f"capacity{moment}_1"}
-    return (*steps, Step(f"{FOLDER}/room", suffix=moment, values=capacities, reads=reads))
+    return (*steps, Step("methods/robust/several_columns/room", suffix=moment, values=capacities, reads=reads))
 
 
 def form_class_groups(design: SeveralClasses) -> Steps:
     """Return the steps that end in `grouped`: every kept row with its group; group numbers tell of no class."""
     purpose = {"group_purpose": f"{design.attribute.purpose}/group/"}
     return (
-        Step(f"{CLASSES}/renumbered", values=purpose),
-        Step(f"{CLASSES}/grouped", yields="seated", values=seats(design)),
+        Step("methods/robust/class_grouping/renumbered", values=purpose),
+        Step("methods/robust/class_grouping/grouped", yields="seated", values=seats(design)),
         *change_places(design),
     )
 

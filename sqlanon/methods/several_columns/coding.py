@@ -9,7 +9,7 @@ from dataclasses import replace
 from sqlanon.methods import grouping
 from sqlanon.methods.base import Steps
 from sqlanon.methods.internal_names import sensitive_names
-from sqlanon.methods.several_columns.design import FOLDER, SharedGroups
+from sqlanon.methods.several_columns.design import SharedGroups
 from sqlanon.plans.plan import Step
 
 
@@ -19,7 +19,7 @@ def count_values(design: SharedGroups) -> Steps:
         Step("methods/grouping/tally", values={"sensitive_column": attribute.internal}, suffix=attribute.suffix)
         for attribute in design.attributes
     )
-    return (*tallies, Step(f"{FOLDER}/foremost", values={"tallies": design.relations("tally")}))
+    return (*tallies, Step("methods/several_columns/foremost", values={"tallies": design.relations("tally")}))
 
 
 def number_values(design: SharedGroups) -> Steps:
@@ -37,19 +37,26 @@ def code_values(design: SharedGroups, rows: str, carried: tuple[str, ...]) -> St
         "numbered": list(zip(sensitive_names(design.request), numbers, design.relations("frequency"), strict=True)),
         "chosen": [(code, _exchanged(numbers, place)) for place, code in enumerate(design.codes)],
     }
-    return Step(f"{FOLDER}/coded", "view", suffix="_by_value", reads={"rows": rows}, values=values)
+    return Step("methods/several_columns/coded", "view", suffix="_by_value", reads={"rows": rows}, values=values)
 
 
 def lead_values(design: SharedGroups) -> Step:
     """Return the step of the numbered values by which rows are seated."""
     frequencies = list(enumerate(design.relations("frequency")))
-    return Step(f"{FOLDER}/frequency_led", yields="frequency", suffix="_led", values={"frequencies": frequencies})
+    return Step(
+        "methods/several_columns/frequency_led", yields="frequency", suffix="_led", values={"frequencies": frequencies}
+    )
 
 
 def show_values(design: SharedGroups) -> Steps:
     """Return the views of the groups by each column, as an ST of it reads them."""
     return tuple(
-        Step(f"{FOLDER}/shown", "view", suffix=attribute.suffix, values={"cases": _exchanged(design.codes, place)})
+        Step(
+            "methods/several_columns/shown",
+            "view",
+            suffix=attribute.suffix,
+            values={"cases": _exchanged(design.codes, place)},
+        )
         for place, attribute in enumerate(design.attributes)
     )
 
@@ -58,7 +65,7 @@ def link_values(design: SharedGroups, linked: Mapping[str, object]) -> Steps:
     """Return the views of the rows with their values of each column, as the run knows them to the end."""
     return tuple(
         Step(
-            f"{FOLDER}/linked",
+            "methods/several_columns/linked",
             "view",
             suffix=f"_{place + 1}",
             values={**linked, "cases": _exchanged(design.codes, place)},

@@ -12,7 +12,6 @@ from sqlanon.plans.plan import Request, relation_name
 from sqlanon.plans.templates import Sql
 from sqlanon.wording import option
 
-FOLDER = "methods/several_columns"
 MOST_SUPPRESSED = 0.005  # of the rows
 NOT_FOLLOWED = (
     option("ledger") + " keeps one sensitive column in step, {number} were given: {columns}; their groups would have to"

@@ -8,7 +8,7 @@ places where neither brings a value that the other's group has.
 from sqlanon.methods.base import Steps
 from sqlanon.methods.internal_names import quasi_names
 from sqlanon.methods.several_columns.coding import show_values
-from sqlanon.methods.several_columns.design import FOLDER, SharedGroups
+from sqlanon.methods.several_columns.design import SharedGroups
 from sqlanon.plans.plan import Repeat, Step
 
 ROTATIONS = 3  # turns in which rows that stand take each other's seats: later ones find few that fit
@@ -24,16 +24,16 @@ def seats(design: SharedGroups) -> dict[str, object]:
 def change_places(design: SharedGroups) -> Steps:
     """Return the steps from `seated` to `grouped`: clashing rows change places, and who still clashes leaves."""
     codes, further = {"codes": design.codes}, {"further_codes": design.codes[1:]}
-    rest = Step(f"{FOLDER}/waiting", "query")
-    rotated = Step(f"{FOLDER}/rotated", values={**codes, **further, "first_code": design.codes[0]})
+    rest = Step("methods/several_columns/waiting", "query")
+    rotated = Step("methods/several_columns/rotated", values={**codes, **further, "first_code": design.codes[0]})
     return (
-        Step(f"{FOLDER}/blocks"),
-        Step(f"{FOLDER}/standing", values={**codes, **further}),
+        Step("methods/several_columns/blocks"),
+        Step("methods/several_columns/standing", values={**codes, **further}),
         Repeat("rotation", "standing", (rotated,), rest, ROTATIONS),
         Repeat("exchange_places", "standing", _exchange(design), rest, TURNS),
-        Step(f"{FOLDER}/resettled", values={"group_size": design.attribute.size}),
-        Step(f"{FOLDER}/renamed"),
-        Step(f"{FOLDER}/grouped", "view", values={**codes, "carried": quasi_names(design.request)}),
+        Step("methods/several_columns/resettled", values={"group_size": design.attribute.size}),
+        Step("methods/several_columns/renamed"),
+        Step("methods/several_columns/grouped", "view", values={**codes, "carried": quasi_names(design.request)}),
         *show_values(design),
     )
 
@@ -44,9 +44,11 @@ def _exchange(design: SharedGroups) -> tuple[Step, ...]:
     pairs = [(code, f"partner_{code}") for code in design.codes]
     most = tuple(range(OFFERS * TURNS))
     return (
-        Step(f"{FOLDER}/offered", values={"first_turn": ROTATIONS, "offers": most, "more_offers": OFFERS}),
-        Step(f"{FOLDER}/near", values=codes),
-        Step(f"{FOLDER}/proposed", values={"codes": pairs}),
-        Step(f"{FOLDER}/exchange"),
-        Step(f"{FOLDER}/reseated", values=codes),
+        Step(
+            "methods/several_columns/offered", values={"first_turn": ROTATIONS, "offers": most, "more_offers": OFFERS}
+        ),
+        Step("methods/several_columns/near", values=codes),
+        Step("methods/several_columns/proposed", values={"codes": pairs}),
+        Step("methods/several_columns/exchange"),
+        Step("methods/several_columns/reseated", values=codes),
     )

@@ -6,7 +6,7 @@ from sqlanon.methods.internal_names import identity_names, quasi_names, rows_to_
 from sqlanon.methods.packing import carried_quasi
 from sqlanon.methods.qit_st import Grouped
 from sqlanon.methods.several_columns.coding import code_values, count_values, lead_values, link_values, number_values
-from sqlanon.methods.several_columns.design import FOLDER, SeveralColumns, SharedGroups
+from sqlanon.methods.several_columns.design import SeveralColumns, SharedGroups
 from sqlanon.methods.several_columns.limits import (
     limit_guards,
     refuse_limits,
@@ -26,7 +26,13 @@ def check_values(design: Grouped) -> Steps:
         "nulls_are_values": design.request.nulls == "value",
     }
     limits = design.limits
-    check = Step(f"{FOLDER}/limits", "query", refuse=refuse_limits(limits), guards=limit_guards(limits), values=values)
+    check = Step(
+        "methods/several_columns/limits",
+        "query",
+        refuse=refuse_limits(limits),
+        guards=limit_guards(limits),
+        values=values,
+    )
     return (check, *count_values(design))
 
 
@@ -60,7 +66,7 @@ def check_suppressed(design: Design) -> Steps:
         return ()
     limits = design.limits
     check = Step(
-        f"{FOLDER}/suppressed",
+        "methods/several_columns/suppressed",
         "query",
         refuse=refuse_suppressed(limits),
         guards=suppressed_guards(limits),

@@ -6,33 +6,170 @@ unbiased estimate of its count, far off for small counts, near for large ones. E
 randomized on its own.
 """
 
+import math
 from collections.abc import Mapping
-from typing import Annotated, Literal, Required
+from dataclasses import replace
+from typing import Annotated, Any, Literal, Required
 
+from sqlanon.errors import UsageError
 from sqlanon.methods import macro_steps, republication
-from sqlanon.methods.base import Method
-from sqlanon.methods.grouping import BLOCK, Blocks, check_persons, identify_rows, pack_rows, select_rows
+from sqlanon.methods.base import Method, Steps
+from sqlanon.methods.grouping import (
+    BLOCK,
+    Attribute,
+    Blocks,
+    check_persons,
+    draw_from,
+    identify_rows,
+    pack_rows,
+    select_rows,
+)
+from sqlanon.methods.internal_names import quasi_names
 from sqlanon.methods.kinds import Choice, Number, Whole
 from sqlanon.methods.named_kinds import WholePerColumn
 from sqlanon.methods.parameters import MOST, Parameter, Range
 from sqlanon.methods.request_options import SEVERAL_SENSITIVE, Names, RequestOptions
+from sqlanon.methods.splu import randomization
 from sqlanon.methods.splu.binomial import ALPHA, EPSILON, MOST_SMALL, TARGET_ERROR
-from sqlanon.methods.splu.followed import design, publish_settled, randomize_arrivals, settle_rows
 from sqlanon.methods.splu.large_counts import LEAST_EPSILON, LEAST_TARGET_ERROR
 from sqlanon.methods.splu.randomization import (
     TOO_SMALL,
     Randomization,
     check_all_values,
+    check_one,
+    drop_residue,
+    form_decoys,
+    kept_columns,
     link_rows,
     publish_data,
     randomize,
 )
 from sqlanon.methods.uniqueness import check_quasi
 from sqlanon.plans import json_schema
-from sqlanon.plans.plan import Step
+from sqlanon.plans.following import Following
+from sqlanon.plans.plan import Request, Row, Step
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.table_macro import Macro, write_message
 from sqlanon.wording import option
+
+# SPLU-Gen releases that follow each other: the value that a person publishes stays as long as the true value
+# does. All releases together show of a person one draw from one decoy group, made when the person entered:
+# more releases tell no more of it than one. Those who come new draw decoys among themselves, in groups of
+# gamma rows; who finds no group waits: N mod gamma rows, drawn evenly. Where a value is more frequent than
+# there are groups, everybody waits, or as many of it enter as there are groups (`waiting`). Nobody's value is
+# inferred with confidence above 1/gamma. Given who is in which group and which values the group has, each row
+# publishes any of these with the same probability, whoever has which of them; and of all who could have
+# brought a group's values, each assignment is as likely, since rows of one value are dealt evenly. So what is
+# published, who stays and who leaves (as long as values do not decide it) leave all gamma! assignments of a
+# group as likely as before.
+
+
+MUCH_DRIFT = 0.1  # of the values of those who come new
+RESIDUE = "{count} rows beyond a multiple of gamma, drawn evenly, wait for others to draw decoys among"
+MOVE = (
+    f"{option('changed', 'move')} would publish a second draw of one person, of another value: two draws tell of both"
+    f" values what one tells of each, and that they differ, for which decoy groups keep no reserve; say"
+    f" {option('changed', 'leave')} or {option('changed', 'keep')}"
+)
+WAITING = "{count} rows wait for others to draw decoys among, and try again next time"
+
+
+def design(request: Request, **given: Any) -> Randomization:
+    """Decide on the decoy groups; under a ledger, on those of the persons who come new."""
+    answer, release = randomization.design(request, **given), request.following
+    if release is None:
+        return answer
+    _refuse_unfollowed(request, release, answer.drops)
+    attribute = _followed_attribute(answer.attribute, release)
+    return replace(answer, attribute=attribute, attributes=(attribute,))
+
+
+def _refuse_unfollowed(request: Request, release: Following, drops: bool) -> None:
+    if release.changed == "move":
+        raise UsageError(MOVE, about=["changed"])
+    if len(request.roles.sensitive) > 1:
+        raise UsageError(f"a ledger is for one sensitive column, and {option('sensitive')} names several")
+    if not drops:
+        raise UsageError(
+            f"under a ledger rows beyond a multiple of gamma wait for the next release: leave"
+            f" {option('residue', 'keep')} away"
+        )
+
+
+def _followed_attribute(attribute: Attribute, release: Following) -> Attribute:
+    """Return the attribute with what the ledger needs of each row, and a draw by which rows of later releases wait."""
+    carried = republication.carried_attribute(attribute, release)
+    return carried if release.is_first else replace(carried, draws=(*carried.draws, "wait_draw"))
+
+
+def randomize_arrivals(design: Randomization) -> Steps:
+    """Return the steps from `arrived` to `decoy_group`, those of a first release over the new rows only."""
+    gathered, rows = republication.call_arrivals(design)
+    drawn = draw_from(design, "sensitive", rows)
+    if republication.following(design).is_first:
+        # a first release finds a decoy group for everybody but the residue, or says what would
+        tally, check = check_one(design)
+        assert isinstance(tally, Step)
+        checked = (replace(tally, reads={"population": "arrived"}), check)
+        return (*checked, *drawn, *drop_residue(design, "drawn"), *form_decoys(design, "kept"))
+    return (*gathered, *drawn, *_fit(design), *drop_residue(design, "fitted"), *form_decoys(design, "kept"))
+
+
+def _fit(design: Randomization) -> Steps:
+    """Return the steps that leave as many rows of each value as there can be groups of gamma values."""
+    attribute = design.attribute
+    tally = Step(
+        "methods/grouping/tally",
+        suffix="_drawn",
+        reads={"population": "drawn"},
+        values={"sensitive_column": "sensitive"},
+    )
+    fitting = Step(
+        "methods/republication/frequency",
+        yields="fitting",
+        reads={"tally": "tally_drawn"},
+        values={
+            "takes_nulls": design.request.nulls != "drop",
+            "value_purpose": f"{attribute.purpose}/value/",
+            "group_size": attribute.size,
+            "groups_per_block": attribute.groups_per_block,
+            "mover_columns": (),
+        },
+    )
+    drift = Step("methods/splu/drift", "query", note=_describe_drift)
+    return (tally, drift, fitting, Step("methods/splu/fitted", values={"kept_rows_columns": kept_columns(design)}))
+
+
+def _describe_drift(row: Row) -> str:
+    """Say that those who come new have other values: recipients take all entries for one."""
+    rows, distance = int(row["arrived_rows"]), float(row["distance"])
+    # what as many people drawn from those of before would differ by on average is at most half of this
+    if not rows or distance < MUCH_DRIFT + math.sqrt(row["value_count"] / rows):
+        return ""
+    return (
+        f"those who come new have other values than those of before ({distance:.0%} of theirs would have to be others):"
+        " what is asked of people by when they came is answered far off, and its intervals do not hold"
+    )
+
+
+def publish_settled(design: Randomization) -> Steps:
+    """Return the step of the one published table: today's quasi values of everybody who is shown, and the value."""
+    (data,) = publish_data(design)
+    assert isinstance(data, Step)
+    return (replace(data, reads={"randomized": "settled"}),)
+
+
+def settle_rows(design: Randomization) -> Steps:
+    """Return the steps that end in `settled`, who is shown with which value, and `next_person`, the ledger after."""
+    names: dict[str, object] = {"quasi_names": quasi_names(design.request)}
+    keeps = {"keeps_changed": republication.following(design).changed == "keep"}
+    return (
+        Step("methods/republication/next_value"),
+        Step("methods/splu/entered", values=names),
+        Step("methods/splu/settled", values={**names, **keeps}),
+        *republication.close_ledger(design, RESIDUE if republication.following(design).is_first else WAITING),
+    )
+
 
 NAME = "splu"
 _THRESHOLDS = (

@@ -11,10 +11,76 @@ from decimal import Decimal
 
 from sqlanon.methods.packing import PACKED, Layout
 from sqlanon.methods.uncertain import dimensions as attributes
-from sqlanon.methods.uncertain import diversity, refinement, scales
+from sqlanon.methods.uncertain import diversity, scales
 from sqlanon.methods.uncertain.dimensions import Dimension, Level
 from sqlanon.methods.uncertain.diversity import GROUP_MULTIPLE, Diversity, Undiverse
 from sqlanon.plans.plan import Repeat, Row, Step
+
+# Cuts of neighbouring clusters that make them narrower, in declared turns of SQL. The templates are
+# `sql_templates/methods/uncertain/clustering/`; they begin with `clustering` and end in `settled`.
+
+
+SHIFTS = (0, 1)  # every cluster with the one after it, then with the one before it
+GAINLESS_PARTS = 3  # a pair that costs no more than a third of the mean is not worth a cut
+PLACES_PER_K = 4  # a pair of clusters has less than 3 K rows
+
+
+def _halved(cut: dict[str, int], columns: dict[str, object], state: str, sorts_rows: bool) -> tuple[Step, ...]:
+    """Return the steps that cut every pair of clusters anew; cut: the shift, and K."""
+    suffix, reads = f"_{cut['shift']}", {"refining": state}
+    if not sorts_rows:
+        return (Step("methods/uncertain/clustering/halved", values={**cut, **columns}, suffix=suffix, reads=reads),)
+    lined, numbered = {**columns, "shift": cut["shift"]}, {**cut, "coordinates": columns["coordinates"]}
+    by_number = "methods/uncertain/clustering/halved_by_number"
+    return (
+        Step("methods/uncertain/clustering/lined", values=lined, suffix=suffix, reads=reads),
+        Step(by_number, "view", "halved", values=numbered, suffix=suffix),
+    )
+
+
+def refine_clusters(
+    dimensions: Sequence[Dimension], carried: Sequence[str], turns: int, k: int, sorts_rows: bool = False
+) -> tuple[Step | Repeat, ...]:
+    """Return a loop of at most `turns` turns; in each, every cluster meets the one after it and the one before it.
+
+    The rows of two clusters are cut anew between two rows that are as far apart as any in the wider one, and stay so
+    where the sum of |e| * diameter falls. So no turn makes clusters wider, and turns come to an end. sorts_rows:
+    whether a table numbers its rows in the order of a sort.
+    """
+    apart = attributes.distance(dimensions)
+    coordinates = attributes.coordinates(dimensions)
+    moved = {"coordinates": coordinates}
+    wide = {**apart, "places": PLACES_PER_K * k}
+    body: list[Step] = []
+    state = "refining"
+    for shift in SHIFTS:
+        suffix = f"_{shift}"
+        cut = {"shift": shift, "k": k}
+        body += [
+            Step(
+                "methods/uncertain/clustering/tip",
+                suffix=suffix,
+                values={**cut, **moved, "parts": GAINLESS_PARTS},
+                reads={"refining": state},
+            ),
+            *_halved(cut, {**apart, **moved}, state, sorts_rows),
+            Step("methods/uncertain/clustering/width", suffix=suffix, values=wide, reads={"placed": "halved"}),
+            Step(
+                "methods/uncertain/clustering/refined",
+                suffix=suffix,
+                values={**cut, **moved},
+                reads={"refining": state},
+            ),
+        ]
+        state = f"refined{suffix}"
+    return (
+        Step("methods/uncertain/clustering/placed", "view", values={**moved, "k": k}),
+        Step("methods/uncertain/clustering/width", values=wide),
+        Step("methods/uncertain/clustering/refining", values=moved),
+        Repeat("refinement", "refining", tuple(body), Step("methods/uncertain/clustering/unsettled", "query"), turns),
+        Step("methods/uncertain/clustering/settled", values={"carried": carried}),
+    )
+
 
 CARRIED = ("row_number", "sensitive_count", "cell_code")  # what a row keeps to the end: by which it is judged
 WORD_DIGITS = 18  # a whole number holds as many
@@ -89,7 +155,7 @@ def steps(asked: Clustering, prefix: str = "") -> tuple[Step | Repeat, ...]:
 
 
 def _refined(clustering: Clustering) -> tuple[Step | Repeat, ...]:
-    return refinement.steps(
+    return refine_clusters(
         clustering.dimensions, clustering.carried, clustering.refine, clustering.k, clustering.sorts_rows
     )
 

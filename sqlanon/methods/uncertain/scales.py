@@ -11,7 +11,6 @@ from sqlanon.methods.uncertain import dimensions as attributes
 from sqlanon.methods.uncertain.dimensions import Dimension
 from sqlanon.plans.plan import Step, relation_name
 
-FOLDER = "methods/uncertain/scales"
 MOST_VALUES = 2**12  # of a column, none included: beyond, to look values up costs what they save
 
 # each word's name, and in it the weights of a place's coarse, fine and exact bins
@@ -28,7 +27,9 @@ def scaled_places(dimensions: Sequence[Dimension], layout: Layout | None) -> lis
 def begun(dimensions: Sequence[Dimension], passed: Sequence[str]) -> Step:
     """Return the step of the rows as offsets from the least values; passed: the other columns of `determined`."""
     places = [place for place, _ in attributes.numbers(dimensions)]
-    return Step(f"{FOLDER}/behind", "view", values={"passed": [*passed, *_columns(dimensions)], "places": places})
+    return Step(
+        "methods/uncertain/scales/behind", "view", values={"passed": [*passed, *_columns(dimensions)], "places": places}
+    )
 
 
 def steps(
@@ -45,7 +46,7 @@ def steps(
     return (
         *(_scale(dimensions[place - 1], place, [(word, *of[number]) for word, of in weights])
           for number, place in enumerate(places)),
-        Step(f"{FOLDER}/scaled", "view", values=looked_up),
+        Step("methods/uncertain/scales/scaled", "view", values=looked_up),
     )  # fmt: skip
 
 
@@ -62,7 +63,7 @@ def _scale(dimension: Dimension, place: int, weights: Sequence[tuple[str, str, s
         "weights": weights,
         **attributes.bin_widths(),
     }
-    return Step(f"{FOLDER}/scale", suffix=f"_{place}", values=values)
+    return Step("methods/uncertain/scales/scale", suffix=f"_{place}", values=values)
 
 
 def _columns(dimensions: Sequence[Dimension]) -> list[str]:

@@ -61,7 +61,6 @@ _FIRST_SEVERAL_HEAD = """\
 {views}
 -- In another engine, load the files as the tables {tables}, and run the statements after them there.
 """
-_TEMPLATES = "releases/companions/estimate_script"
 _FOLDER = "coalesce(getvariable('release') || '/', '')"
 _ONE = "What no condition names is counted in data."
 _SEVERAL = "Each sensitive column has its view:\n{listed}\n-- (several of them in one question: sqlanon estimate)."
@@ -137,7 +136,7 @@ def _render_classes(manifest: Manifest) -> str:
     backgrounds = manifest.get("parameters", {}).get("backgrounds", [])
     signature = {name for background in backgrounds for name in background}
     return render(
-        f"{_TEMPLATES}/group_class",
+        "releases/companions/estimate_script/group_class",
         qit=Sql("qit"),
         signature_columns=[name for name in columns["quasi"] if name in signature],
         group_column=columns["group"],
@@ -149,13 +148,15 @@ def _weigh_unbiased(manifest: Manifest, view: str, classes: str, table: str, col
     columns, lines, values = manifest["columns"], f"{view}_line", f"{view}_value"
     names = {"sensitive_column": column, "group_column": columns["group"]}
     relations = {"group_class": Sql(classes), "value_line": Sql(lines)}
-    query = render(f"{_TEMPLATES}/value_line", st=Sql(table), count_column=columns["count"], **names)
+    query = render(
+        "releases/companions/estimate_script/value_line", st=Sql(table), count_column=columns["count"], **names
+    )
     yield lines, query
-    yield values, render(f"{_TEMPLATES}/class_value", **relations)
+    yield values, render("releases/companions/estimate_script/class_value", **relations)
     yield (
         view,
         render(
-            f"{_TEMPLATES}/weighted_unbiased",
+            "releases/companions/estimate_script/weighted_unbiased",
             qit=Sql("qit"),
             class_value=Sql(values),
             quasi_columns=columns["quasi"],

@@ -3,7 +3,7 @@
 import pytest
 
 from sqlanon.errors import QueryError
-from sqlanon.sql.query_file import split_queries
+from sqlanon.sql.user_sql import split_queries
 
 
 def test_lines_and_texts():

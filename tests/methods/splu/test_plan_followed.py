@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule, run_state_machine_as_test
 
 from sqlanon.errors import DataError
-from sqlanon.methods.splu import followed
+from sqlanon.methods.splu import plan
 from tests.examples import examples
 from tests.ledgers.history import DecoyRules
 from tests.methods.test_republication import DISEASES, Days, fresh
@@ -81,7 +81,7 @@ def test_other_values_of_those_who_come_new_are_told(session):
     told = []
     for first, values in ((100, DISEASES), (200, "xyz")):
         publish(history, rules, {first + number: values[number % len(values)] for number in range(60)})
-        told.append(followed._describe_drift(history.reports["drift"]))
+        told.append(plan._describe_drift(history.reports["drift"]))
     assert told[0] == "" and "100% of theirs" in told[1]
 
 
