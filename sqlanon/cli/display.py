@@ -72,7 +72,8 @@ SHOWN_VOTERS = 20  # lines of a voter list, which may be as long as the table
 def progress(first: str = "starting") -> Iterator[None]:
     """Show the step that runs, where standard error is a terminal; first: what to call it before it says so."""
     console = to_stderr()
-    if not console.is_terminal:
+    # FORCE_COLOR makes rich take a notebook's cell for a terminal: each turn of the wheel would be a line there
+    if not (console.is_terminal and console.file.isatty()):
         yield
         return
     log = logging.getLogger("sqlanon")

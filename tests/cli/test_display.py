@@ -10,10 +10,12 @@ from sqlanon.cli import display
 from sqlanon.cli.console import to_stderr, to_stdout
 
 
-@pytest.mark.parametrize("terminal", [True, False])
-def test_steps_are_shown_on_a_terminal_only(monkeypatch, terminal):
+@pytest.mark.parametrize(("terminal", "colours_forced"), [(True, False), (False, False), (False, True)])
+def test_steps_are_shown_on_a_terminal_only(monkeypatch, terminal, colours_forced):
     text = io.StringIO()
-    monkeypatch.setattr(display, "to_stderr", lambda: Console(file=text, force_terminal=terminal, soft_wrap=True))
+    monkeypatch.setattr(text, "isatty", lambda: terminal)
+    forced = terminal or colours_forced  # as FORCE_COLOR does in notebooks
+    monkeypatch.setattr(display, "to_stderr", lambda: Console(file=text, force_terminal=forced, soft_wrap=True))
     log = logging.getLogger("sqlanon")
     level = log.level
     with display.progress():

@@ -4,6 +4,7 @@ import atexit
 import os
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -66,8 +67,10 @@ def connect_beside() -> duckdb.DuckDBPyConnection:
 
 def _own(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     """Make a connection one of ours: it is quiet, and known to whoever interrupts or ends the process."""
-    # DuckDB 2 draws a bar on standard output after two seconds, in the midst of what a program reads there
-    connection.execute("set enable_progress_bar = false")
+    # DuckDB 2 draws a bar on standard output after two seconds, in the midst of what a program reads there; in a
+    # notebook without ipywidgets it draws none, and refuses to be told
+    with suppress(duckdb.InvalidInputException):
+        connection.execute("set enable_progress_bar = false")
     _ours.add(connection)
     interruptible.add(connection)
     return connection

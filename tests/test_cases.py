@@ -1,0 +1,99 @@
+"""The worked cases are notebooks that run, and the outputs kept in them are what a run prints.
+
+`UPDATE_CASES=1` keeps the outputs of the run.
+"""
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+CASES = sorted((ROOT / "fixtures" / "cases").glob("*.ipynb"))
+WITH_ENGINES = {"warehouse"}
+LONGEST = 120  # seconds that a cell may take
+# what differs from run to run under the same keys: when, and how long
+TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.\d]*(?:Z|[+-]\d\d:\d\d)?")
+SECONDS = re.compile(r"^(.*seconds\n)((?:.+\n)*)", re.MULTILINE)
+LARGEST = 50_000  # bytes of a notebook
+# a kernel forces colours, which are no part of what is said
+PLAIN = (
+    "--IPKernelApp.exec_lines=import os; os.environ.pop('FORCE_COLOR', None); os.environ.pop('CLICOLOR_FORCE', None)"
+)
+
+
+def read(case: Path):
+    return pytest.importorskip("nbformat", reason="what runs notebooks is in the dev extra").read(case, as_version=4)
+
+
+def run(notebook, folder: Path):
+    """Run a notebook in an empty folder, as a user does, and return it with its outputs."""
+    client = pytest.importorskip("nbclient", reason="what runs notebooks is in the dev extra")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SQLANON_")}
+    environment |= {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "110"}
+    environment |= {"TMPDIR": str(folder), "IPYTHONDIR": str(folder / ".ipython")}
+    kernel = {"resources": {"metadata": {"path": str(folder)}}, "extra_arguments": [PLAIN], "timeout": LONGEST}
+    client.NotebookClient(notebook, coalesce_streams=True, record_timing=False, **kernel).execute(env=environment)
+    for cell in notebook.cells:
+        # which of the two streams is written first is chance
+        cell.get("outputs", []).sort(key=lambda output: output.get("name") == "stderr")
+    return notebook
+
+
+def printed(notebook) -> list[dict[str, str]]:
+    """Return what each cell of code printed and showed, without what changes."""
+    cells = []
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            shown = {}
+            for output in cell.outputs:
+                text = output.get("text") or output.get("data", {}).get("text/plain", "")
+                shown[output.get("name", output.output_type)] = settled(text)
+            cells.append(shown)
+    return cells
+
+
+def settled(text: str) -> str:
+    """Return an output with times, and the last column of a table of seconds, made alike."""
+    return SECONDS.sub(lambda table: table[1] + re.sub(r"(?m)\s+\S+$", "", table[2]), TIME.sub("TIME", text))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("case", [case for case in CASES if case.stem not in WITH_ENGINES], ids=lambda case: case.stem)
+def test_a_case_runs_and_prints_what_is_kept(case, tmp_path):
+    kept = printed(read(case))
+    fresh = run(read(case), tmp_path)
+    if os.environ.get("UPDATE_CASES"):
+        keep(case, fresh)
+    else:
+        assert printed(fresh) == kept
+
+
+def keep(case: Path, notebook) -> None:
+    """Write a notebook with its outputs."""
+    import nbformat
+
+    notebook.metadata = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    nbformat.write(notebook, case)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
+def test_a_case_is_small_and_says_what_was_not_promised(case):
+    assert case.stat().st_size < LARGEST
+    cells = json.loads(case.read_text(encoding="utf-8"))["cells"]
+    shell = [cell for cell in cells if cell["cell_type"] == "code" and "sqlanon publish" in "".join(cell["source"])]
+    assert all(cell["outputs"] for cell in shell)
+    assert not [line for cell in cells for line in "".join(cell["source"]).splitlines() if len(line) > 120]
+    last = "".join(cells[-1]["source"])
+    assert last.startswith("## What was not promised\n")
+    assert last.count("\n* **") >= 3
+
+
+def test_what_changes_is_made_alike_and_nothing_else():
+    table = "method  n  seconds\nanatomy  5  0.4\n\nHalf of 5\n"
+    assert settled(table) == "method  n  seconds\nanatomy  5\n\nHalf of 5\n"
+    assert settled("created 2026-11-25T01:39:24.214925+00:00 rows 300") == "created TIME rows 300"
