@@ -19,9 +19,12 @@ from sqlanon.plans.plan import Step
 from sqlanon.plans.templates import ident, literal
 from sqlanon.sql.table_macro import Macro, describe_macro
 from sqlanon.version import VERSION
+from sqlanon.wording import option
 
 if TYPE_CHECKING:
     import pandas as pd
+
+DBT_PACKAGE = Path(__file__).resolve().parents[1] / "dbt"
 
 L_DIVERSITY = Macro(
     "l_diversity",
@@ -160,3 +163,21 @@ def _run(engine: DuckDBEngine, texts: list[str]) -> None:
         engine.execute("rollback")
         raise
     engine.execute("commit")
+
+
+def write_dbt_package(folder: Path, overwrite: bool = False) -> None:
+    """Write the dbt package, whose macros call those of a database, to a folder; raise TargetError where one stands.
+
+    overwrite: replace files of the package, and leave others alone.
+    """
+    files = [path for path in DBT_PACKAGE.rglob("*") if path.suffix in (".sql", ".yml")]
+    standing = [folder / path.relative_to(DBT_PACKAGE) for path in files if not overwrite]
+    if any(path.exists() for path in standing):
+        raise TargetError(f"{str(folder)!r} has a dbt package; say {option('overwrite', True)} to write it anew")
+    for path in files:
+        target = folder / path.relative_to(DBT_PACKAGE)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+        except OSError as error:
+            raise TargetError(f"cannot write {str(target)!r}: {error.strerror}") from None

@@ -22,6 +22,9 @@ def macros(
         bool,
         typer.Option("--convert", help="Write the file anew in the format that clients of DuckDB 1.4 and later read."),
     ] = False,
+    dbt: Annotated[
+        Path | None, typer.Option("--dbt", help="Write the dbt package that calls the macros to this folder instead.")
+    ] = None,
     how: FormatOption = Format.table,
     sql: SqlOption = False,
 ) -> None:
@@ -35,6 +38,12 @@ def macros(
 
     if sql:
         sys.stdout.write(store_macros.script())
+        return
+    if dbt is not None:
+        if database is not None or drop or convert:
+            raise UsageError("--dbt writes a folder and takes no database; type: sqlanon macros --dbt DIR")
+        store_macros.write_dbt_package(dbt, overwrite)
+        say(f"the dbt package is in {dbt}; packages.yml names it: packages: [{{local: {dbt}}}]")
         return
     if database is None:
         raise UsageError("say which database the macros go into: --database FILE (or --sql to print them)")
