@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from sqlanon.estimation.answered import Answered
+    from sqlanon.publishing.shown_steps import ShownStep
 
 
 # The posteriors of a release as a table for people to read.
@@ -151,6 +152,16 @@ def _show_titled(title: str, heads: Sequence[str], rows: Sequence[Sequence[objec
     sys.stdout.write(f"\n{visible(title)}\n")
     _print_table(heads, rows)
     sys.stdout.write("".join(f"{visible(line)}\n" for line in closing))
+
+
+def show_step(step: "ShownStep") -> None:
+    """Print one step of a method: what it makes, how many rows, how long it took, the first rows."""
+    took = "" if step.seconds is None else f", {step.seconds:.2f} s"
+    rows = "a check" if step.kind == "query" else f"{step.row_count:,} row{'' if step.row_count == 1 else 's'}"
+    _show_titled(
+        f"{step.name} ({rows}{took}): {step.sentence}", list(step.rows[0]) if step.rows else [],
+        [list(row.values()) for row in step.rows], (),
+    )  # fmt: skip
 
 
 def show_lines(title: str, heads: Sequence[str], lines: Sequence[Sequence[Any]], spare: Sequence[str] = ()) -> None:

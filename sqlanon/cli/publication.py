@@ -26,6 +26,7 @@ from sqlanon.errors import UsageError
 from sqlanon.methods.base import Method
 from sqlanon.methods.parameters import Parameter, read_given
 from sqlanon.sql.sources.queried_source import QueriedSource, source_words
+from sqlanon.wording import option
 
 
 class PublicationOptions(SessionOptions):
@@ -34,6 +35,15 @@ class PublicationOptions(SessionOptions):
     source: OptionalSource = None
     query: QueryOption = None
     key_file: KeyFile = None
+    show_steps: Annotated[
+        int | None,
+        typer.Option(
+            "--show-steps",
+            min=1,
+            max=1000,
+            help="Print every relation that the method makes, with its first rows: microdata. Publish nothing.",
+        ),
+    ] = None
 
 
 class PlanOptions(PublicationOptions):
@@ -71,7 +81,9 @@ def publish_release(method: Method[Any], given: Mapping[str, Any]) -> None:
     arguments = _arguments(method.arguments, given)
     accept = require(map(threshold_of, arguments["require"]))
     out, into, overwrite = arguments["out"], arguments["into"], arguments["overwrite"]
-    if not given.get("plan"):
+    if given["show_steps"] is not None:
+        _refuse_beside_steps(method, given, arguments)
+    elif not given.get("plan"):
         _refuse_place(out, into, given)
     # SQLANON_KEY and --key-file are the command line's own ways to hand a key over
     arguments["key"] = chosen_key(arguments["key"], given["key_file"])
@@ -84,6 +96,9 @@ def publish_release(method: Method[Any], given: Mapping[str, Any]) -> None:
         _print_promises(request, session, parameters)
         return
     engine = session.open(write=into is not None)
+    if given["show_steps"] is not None:
+        _print_steps(request, engine, given["show_steps"], parameters)
+        return
     if session.sql:
         _print_statements(request, engine, arguments, parameters)
         return
@@ -147,6 +162,26 @@ def _refuse_place(out: object, into: str | None, given: Mapping[str, Any]) -> No
         raise UsageError("say where the release goes: --out DIR, or --database FILE --into SCHEMA")
     if into is not None and given["database"] is None and given["engine"] is EngineName.duckdb:
         raise UsageError("--into names a schema of a database; say which with --database FILE")
+
+
+def _refuse_beside_steps(method: Method[Any], given: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
+    """Refuse what would write, or judge, a release beside the rows that lead to it: they are microdata."""
+    writing = ("out", "into", "overwrite", "require", "ledger", *([method.saved] if method.saved else []))
+    names = [option(name) for name in writing if arguments.get(name)]
+    names += [option(name) for name in ("sql", "plan") if given.get(name)]
+    names += ["--format"] if given["how"] is not Format.table else []
+    if names:
+        raise UsageError(
+            f"--show-steps prints microdata for your own eyes and publishes nothing: leave out {', '.join(names)}"
+        )
+
+
+def _print_steps(request: Any, engine: Any, count: int, parameters: Mapping[str, Any]) -> None:
+    from sqlanon.cli import display
+    from sqlanon.publishing.shown_steps import show_steps
+
+    say("what follows is microdata, for your own eyes: rows of the source, step by step; nothing is published")
+    show_steps(request, engine, count, display.show_step, **parameters)
 
 
 def _print_statements(request: Any, engine: Any, arguments: Mapping[str, Any], parameters: Mapping[str, Any]) -> None:

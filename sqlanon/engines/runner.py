@@ -2,6 +2,7 @@
 
 import logging
 import secrets
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
@@ -9,6 +10,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError
 from sqlanon.key import Key
 from sqlanon.plans.plan import Check, Loop, Plan, Report, Row
+from sqlanon.plans.statement import Statement
 
 log = logging.getLogger("sqlanon")
 
@@ -20,11 +22,16 @@ def fresh_prefix() -> str:
 
 @contextmanager
 def run_plan(
-    plan: Plan, engine: Engine, key: Key, look: Callable[[str, Row], None] | None = None
+    plan: Plan,
+    engine: Engine,
+    key: Key,
+    look: Callable[[str, Row], None] | None = None,
+    watch: Callable[[Statement, float], None] | None = None,
 ) -> Iterator[dict[str, Row]]:
     """Run the steps of `plan`; its relations stand inside the block and are forgotten after it.
 
-    look: is shown the name and the row of every report as soon as it is there. Yields these rows by name.
+    look: is shown the name and the row of every report as soon as it is there. watch: is shown every
+    relation while it stands, and the seconds that it took. Yields these rows by name.
     """
     relations = [str(plan.key)]  # to be forgotten: each is noted before it is made, for making it may fail
     reports: dict[str, Row] = {}
@@ -44,11 +51,11 @@ def run_plan(
                     look(name, reports[name])
             elif isinstance(step, Loop):
                 relations += [statement.relation for statement in step.body]
-                reports[step.left.statement.name] = _run_loop(step, engine)
+                reports[step.left.statement.name] = _run_loop(step, engine, watch)
             else:
                 log.info("making %s", step.name)
                 relations.append(step.relation)
-                engine.create(step)
+                _create(step, engine, watch)
         yield reports
     except BaseException:  # an interrupted run leaves no microdata in the caller's session either
         with suppress(SqlanonError):  # the first error is the one to tell
@@ -57,7 +64,14 @@ def run_plan(
     engine.drop(relations)
 
 
-def _run_loop(loop: Loop, engine: Engine) -> Row:
+def _create(statement: Statement, engine: Engine, watch: Callable[[Statement, float], None] | None) -> None:
+    before = time.perf_counter()
+    engine.create(statement)
+    if watch is not None:
+        watch(statement, time.perf_counter() - before)
+
+
+def _run_loop(loop: Loop, engine: Engine, watch: Callable[[Statement, float], None] | None) -> Row:
     """Run a loop's turns; return the last row of its query, with the number of `turns`."""
     for turn in range(loop.limit + 1):
         (row,) = engine.rows(loop.left.statement.sql)
@@ -65,7 +79,7 @@ def _run_loop(loop: Loop, engine: Engine) -> Row:
         if not row["left_over"] or turn == loop.limit:
             break
         for statement in loop.body:
-            engine.create(statement)
+            _create(statement, engine, watch)
         *others, last = (statement.relation for statement in loop.body)
         # what reads the state goes before it
         engine.drop([loop.state, *others])

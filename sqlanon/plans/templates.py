@@ -155,3 +155,9 @@ def template_of(sql: str) -> str:
     """Return the template of a statement that was rendered lately, also in `create … as` or `copy`; '' for others."""
     texts = (sql, sql.partition(" as\n")[2], sql.removeprefix("copy (\n").rpartition("\n) to ")[0])
     return next((_rendered[hash(text)] for text in texts if hash(text) in _rendered), "")
+
+
+def first_sentence(template: str) -> str:
+    """Return the first sentence of a template's header, without its full stop; nothing for no template."""
+    sentence = template_header(template).sentence if template else ""
+    return sentence.partition(". ")[0].removesuffix(".")

@@ -10,7 +10,7 @@ from textwrap import indent
 from sqlanon.errors import TemplateError
 from sqlanon.plans.plan import Guard, Loop, Plan, Report
 from sqlanon.plans.statement import Kind, Statement
-from sqlanon.plans.templates import literal, template_header
+from sqlanon.plans.templates import first_sentence, literal
 from sqlanon.plans.traits import TRAITS
 from sqlanon.sql.translate import quote_relation, translate
 from sqlanon.wording import spoken
@@ -304,8 +304,7 @@ def _drop_made(relations: Sequence[tuple[Kind, str]], dialect: str) -> str:
 
 
 def _describe(statement: Statement) -> str:
-    sentence = template_header(statement.template).sentence if statement.template else ""
-    first = sentence.partition(". ")[0].removesuffix(".")
+    first = first_sentence(statement.template)
     return _comment(f"{statement.name}: {first}" if first else statement.name)
 
 

@@ -1,0 +1,63 @@
+"""What each step of a method makes of a table, relation by relation: microdata, to see how it works."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlanon.engines.base import Engine
+from sqlanon.engines.runner import fresh_prefix, run_plan
+from sqlanon.key import Key
+from sqlanon.plans.plan import Loop, Plan, Report, Row
+from sqlanon.plans.statement import Statement
+from sqlanon.plans.templates import first_sentence
+from sqlanon.publishing.release_request import ReleaseRequest, prepare
+
+
+@dataclass(frozen=True)
+class ShownStep:
+    """One step that ran: `kind` is that of its statement, a check's is `query`.
+
+    sentence: the first of its template's head. row_count: rows of the relation. rows: the first of them. seconds: what
+    making it took; of a view, whose rows are computed where it is read, and of a check nothing is measured.
+    """
+
+    name: str
+    kind: str
+    sentence: str
+    row_count: int
+    rows: Sequence[Row]
+    seconds: float | None = None
+
+
+def show_steps(
+    asked: ReleaseRequest, engine: Engine, count: int, show: Callable[[ShownStep], None], **parameters: Any
+) -> None:
+    """Run a method's steps and show each relation with its first `count` rows; nothing is published.
+
+    Raises UsageError and DataError as publishing does.
+    """
+
+    def read(statement: Statement, seconds: float | None = None) -> None:
+        relation = statement.relation or f"(\n{statement.sql}\n)"
+        (counted,) = engine.rows(f"select count(*) as row_count from {relation} as shown")
+        rows = engine.rows(f"select * from {relation} as shown limit {count}")
+        took = seconds if statement.kind == "table" else None
+        sentence = first_sentence(statement.template)
+        show(ShownStep(statement.name, statement.kind, sentence, counted["row_count"], rows, took))
+
+    def look(name: str, row: Row) -> None:
+        show(ShownStep(name, "query", first_sentence(checks[name].template), 1, [row]))
+
+    plan, _against = prepare(asked, engine, fresh_prefix(), **parameters)
+    with engine.snapshot():
+        plan = plan.measured(engine.rows)
+        checks = _checks_of(plan)
+        with run_plan(plan, engine, asked.key or Key.fresh(), look, read) as reports:
+            for output in plan.published(reports).outputs:
+                read(Statement(output.name, output.sql, "table", template=output.template))
+
+
+def _checks_of(plan: Plan) -> Mapping[str, Statement]:
+    reports = [step for step in plan.steps if isinstance(step, Report)]
+    reports += [step.left for step in plan.steps if isinstance(step, Loop)]
+    return {report.statement.name: report.statement for report in reports}
